@@ -8,6 +8,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
+import { siteOf } from '../actors/identity/network.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import type { Subscribe } from '../runtime/events.ts';
 import type { Actors } from '../runtime/handles.ts';
@@ -16,7 +17,7 @@ import type { Readiness } from '../runtime/readiness.ts';
 import { type AccessKeyOptions, createAccessKeyGate } from './admission/access-key.ts';
 import { createAdmission } from './admission/admission.ts';
 import type { VerifyBearer } from './admission/bearer.ts';
-import { createClientAddress } from './admission/client-address.ts';
+import { type ClientAddress, createClientAddress } from './admission/client-address.ts';
 import { createCors } from './admission/cors.ts';
 import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
 import { createSessionCheck } from './admission/session-check.ts';
@@ -100,7 +101,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   const replyMemory = new ReplyMemory(config.replyMemoryBytes, config.userReplyMemoryBytes);
   const replyRoom = new ReplyRoom(config.shareMemoryBytes, clock);
   const framing = new Framing();
-  const connections = new Connections(app, { ...config, clock, log: options.logger });
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
   // Recorded replies are sealed under their call ids, so these must not be guessable from request ids, which are public.
@@ -123,6 +123,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     limiter: createRateLimiter(config.rateLimits, clock, declaredBuckets(routes)),
     clientAddress: createClientAddress(config.trustProxy),
   };
+  const connections = new Connections(app, {
+    ...config,
+    clock,
+    log: options.logger,
+    networkOf: (res) => networkOfPeer(res, heads.clientAddress),
+  });
 
   const exchangeOptions: ExchangeOptions = {
     ...replies,
@@ -148,6 +154,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return `${callIdPrefix}${calls.toString(36)}`;
     },
     isDraining: () => draining,
+    endsConnection: (res) => draining || connections.endsConnection(res),
     watchSession: (claims, ended) => sockets.watchSession(claims, ended),
     onDone: (exchange) => {
       inFlight.delete(exchange);
@@ -218,6 +225,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   registerGauges(registry, [
     ['http_connections', 'Open connections of clients, sockets included.', () => connections.open],
     ['http_connections_refused', 'Connections closed as too many.', () => connections.refused],
+    [
+      'http_connections_refused_by_share',
+      'Of these, connections of networks that had their share.',
+      () => connections.refusedByShare,
+    ],
     ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
     ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
     ['http_unsent_reply_bytes', 'Bytes of replies held for slow readers.', () => replyMemory.bytes],
@@ -322,6 +334,12 @@ function registerGauges(registry: Registry, gauges: readonly GaugeDeclaration[])
       },
     });
   }
+}
+
+/** Of IPv6 the site: whoever has one has tens of thousands of networks. */
+function networkOfPeer(res: HttpResponse, clientAddress: ClientAddress): string | undefined {
+  const peer = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
+  return clientAddress.isProxy(peer) ? undefined : siteOf(clientAddress.resolve(peer, ''));
 }
 
 const declaredBuckets = (routes: readonly AnyRoute[]): readonly RateBucket[] =>

@@ -198,7 +198,7 @@ const limits = section('Access and limits', {
     min: 1,
     default: 60_000,
     description:
-      'Open connections of clients to this process, sockets included. More are closed at once. Never more than its limit of open files (`ulimit -n`) less 256.',
+      'Open connections of clients to this process, sockets included. More are closed at once. While more than half are open, one network may open a quarter of them within 16 s, and each ends with its answer; proxies in `TRUST_PROXY` are exempt. Never more than its limit of open files (`ulimit -n`) less 256.',
   }),
   syncLane: {
     isEnabled: flag({

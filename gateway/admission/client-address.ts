@@ -9,6 +9,8 @@ import { BlockList, isIP } from 'node:net';
 export interface ClientAddress {
   /** `forwardedFor`: all lines of `X-Forwarded-For`, joined by commas. */
   resolve(socketAddress: string, forwardedFor: string): string;
+  /** Whether such a proxy is at the other end of the socket. */
+  isProxy(socketAddress: string): boolean;
 }
 
 const namedRanges: Readonly<Record<string, readonly string[]>> = {
@@ -25,10 +27,12 @@ const hopsMax = 16;
  */
 export function createClientAddress(trustProxy: string): ClientAddress {
   const isTrusted = trustedTest(trustProxy);
+  // A socket's own IPv4 address is in its plain form already, and most requests are no further than this.
+  const peerOf = (address: string) => (address.includes(':') ? (normalize(address) ?? address) : address);
   return {
+    isProxy: (socketAddress) => isTrusted(peerOf(socketAddress)),
     resolve(socketAddress, forwardedFor) {
-      // A socket's own IPv4 address is in its plain form already, and most requests are no further than this.
-      let client = socketAddress.includes(':') ? (normalize(socketAddress) ?? socketAddress) : socketAddress;
+      let client = peerOf(socketAddress);
       if (forwardedFor === '') return client;
       const hops = forwardedFor.split(',').slice(-hopsMax);
       while (isTrusted(client)) {

@@ -2,37 +2,74 @@
  * How many connections of clients are open, sockets included, and that there are never more than the process
  * has file descriptors for: without any left, the database and the data directory could not be reached
  * either. One too many is closed before anything is read from it; open ones go on.
+ *
+ * Above half of the bound, connections are scarce. Then one network may open no more than its share of them, and
+ * connections end with their answers, so that each has to be opened again and is counted again. Proxies are exempt:
+ * the connections of all clients come from their addresses.
  */
 import type { Clock } from '../../runtime/clock.ts';
+import { RecentAccepts } from './recent-accepts.ts';
 import type { HttpResponse, TemplatedApp } from './uws.ts';
 
 export interface ConnectionsOptions {
   readonly connectionsMax: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** The network at the other end; undefined: a proxy. */
+  readonly networkOf: (res: HttpResponse) => string | undefined;
   readonly log: { warn(fields: object, message: string): void };
 }
 
 /** One line for all that are refused in this time. */
 const quietMs = 60_000;
+/** Of all connections, what one network may open while they are scarce. */
+const networkShare = 1 / 4;
 
 export class Connections {
   readonly #options: ConnectionsOptions;
+  readonly #accepts: RecentAccepts;
+  readonly #share: number;
   #toldMs = Number.NEGATIVE_INFINITY;
   open = 0;
   refused = 0;
+  /** Of the refused ones, those of networks that had their share. */
+  refusedByShare = 0;
 
   constructor(app: Pick<TemplatedApp, 'filter'>, options: ConnectionsOptions) {
     this.#options = options;
+    this.#accepts = new RecentAccepts(options.clock, options.connectionsMax);
+    this.#share = Math.ceil(options.connectionsMax * networkShare);
     const count = (res: HttpResponse, change: number): void => {
       this.open += change;
-      if (change > 0 && this.open > options.connectionsMax) this.#refuse(res);
+      if (change > 0) this.#accept(res);
     };
     app.filter(count);
+  }
+
+  /** Whether the connection ends with its answer. */
+  endsConnection(res: HttpResponse): boolean {
+    return this.#areScarce && this.#options.networkOf(res) !== undefined;
   }
 
   /** The library reports the end only of those that never became sockets. */
   socketClosed(): void {
     this.open -= 1;
+  }
+
+  get #areScarce(): boolean {
+    return this.open * 2 > this.#options.connectionsMax;
+  }
+
+  #accept(res: HttpResponse): void {
+    if (this.open > this.#options.connectionsMax) this.#refuse(res);
+    else if (this.#areScarce && !this.#isWithinShare(res)) {
+      this.refusedByShare += 1;
+      this.#refuse(res);
+    }
+  }
+
+  #isWithinShare(res: HttpResponse): boolean {
+    const network = this.#options.networkOf(res);
+    return network === undefined || this.#accepts.take(network, this.#share);
   }
 
   #refuse(res: HttpResponse): void {
@@ -41,7 +78,8 @@ export class Connections {
     const nowMs = clock.monotonicMs();
     if (nowMs - this.#toldMs >= quietMs) {
       this.#toldMs = nowMs;
-      log.warn({ connectionsMax, refused: this.refused }, 'too many connections: new ones are closed');
+      const { refused, refusedByShare } = this;
+      log.warn({ connectionsMax, refused, refusedByShare }, 'too many connections: new ones are closed');
     }
     // Its end is reported like any other, and so it is no longer counted.
     res.close();

@@ -57,6 +57,8 @@ export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
   readonly callId: () => string;
   /** Whether connections are being ended, as the process is about to stop. */
   readonly isDraining: () => boolean;
+  /** Whether the connection ends with its answer. */
+  readonly endsConnection: (res: HttpResponse) => boolean;
   /** What it returns ends the watch. */
   readonly watchSession: (
     claims: { readonly userUuid: string; readonly sessionUuid: string },
@@ -183,8 +185,9 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#receiving?.letGo();
     this.#giveBack();
     this.#wait(false);
-    const { envelope, isDraining } = this.#options;
-    this.#send(refusalReply(refusal, this.match?.route, envelope, isDraining()), refusal.closes);
+    const { envelope, endsConnection } = this.#options;
+    const closes = endsConnection(this.#res);
+    this.#send(refusalReply(refusal, this.match?.route, envelope, closes), refusal.closes);
   }
 
   failed(error: unknown): void {
@@ -262,9 +265,9 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     try {
       this.#receiving?.letGo();
       this.#wait(false);
-      const { envelope, isDraining } = this.#options;
+      const { envelope, endsConnection } = this.#options;
       const stream = streamOf(reply, envelope);
-      const closes = isDraining() || this.#receiving?.endsConnection === true;
+      const closes = endsConnection(this.#res) || this.#receiving?.endsConnection === true;
       if (stream !== undefined) this.#stream(reply, stream);
       else this.#send(wholeReply(reply, this.match?.route, envelope, closes));
     } catch (error) {
@@ -278,7 +281,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   }
 
   #stream(reply: RouteReply, stream: ReplyStream): void {
-    const outgoing = streamedReply(reply, stream, this.#options.isDraining());
+    const outgoing = streamedReply(reply, stream, this.#options.endsConnection(this.#res));
     const chunks = chunksOf(stream, (isWaiting) => this.#wait(isWaiting));
     this.responder.stream(outgoing, chunks).catch((error) => {
       const hasBegun = this.responder.isFinished;

@@ -196,7 +196,7 @@ export class Responder {
   #sendHeadOf(outgoing: OutgoingStream): void {
     if (this.isFinished) return;
     this.#beginStream(outgoing, '', () => this.#endHead(outgoing, outgoing.lengthBytes));
-    this.#finish(outgoing.status);
+    if (this.#lingering === undefined) this.#finish(outgoing.status);
   }
 
   #beginStream(outgoing: OutgoingStream, more: string, writeBody: () => void): void {
@@ -238,22 +238,31 @@ export class Responder {
       this.#writeWhole(body, status);
       return;
     }
-    this.#finish(status);
+    if (this.#lingering === undefined) this.#finish(status);
   }
 
   /**
    * Ends a reply without a body. A length is a header of our own: the library takes one that it is given for bytes to come,
    * so it would answer nothing more on the connection, and never end it.
    */
-  #endHead({ closes }: OutgoingHead, lengthBytes: number | undefined): void {
+  #endHead({ status, closes }: OutgoingHead, lengthBytes: number | undefined): void {
     if (lengthBytes === 0) {
       this.#res.endWithoutBody(0, closes);
       return;
     }
     if (lengthBytes !== undefined) this.#res.writeHeader('Content-Length', String(lengthBytes));
-    // The library can end a connection only behind a body or a length.
-    if (closes) this.#res.writeHeader('Connection', 'close');
-    this.#res.endWithoutBody();
+    if (closes) this.#closeBehindHead(status);
+    else this.#res.endWithoutBody();
+  }
+
+  /**
+   * The library can end a connection only behind a body or a length, and a client that is asked to end it may go on
+   * asking. The line break that the library adds is the empty line behind the head.
+   */
+  #closeBehindHead(status: number): void {
+    this.#lingering = { status, untilMs: this.#options.clock.monotonicMs() };
+    this.#res.writeHeader('Connection', 'close\r\n');
+    this.endLingering();
   }
 
   #writeWhole(body: string | Uint8Array, status: number): void {

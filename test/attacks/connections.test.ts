@@ -1,8 +1,19 @@
 /** Clients that open connections and do nothing with them. */
-import test from 'ava';
-import { emptyRoute, gauge, gaugeIs, openRaw, startGateway } from '../kit/gateway.ts';
+import test, { type ExecutionContext } from 'ava';
+import { windowMs } from '../../gateway/http/recent-accepts.ts';
+import { FakeClock } from '../kit/clock.ts';
+import {
+  emptyRoute,
+  gauge,
+  gaugeIs,
+  openRaw,
+  type RawConnection,
+  startGateway,
+  type TestGateway,
+} from '../kit/gateway.ts';
 import { startServer } from '../kit/server.ts';
 
+const [attacker, neighbour] = ['127.0.0.2', '127.0.0.3'];
 const request = 'GET /v1/x HTTP/1.1\r\nHost: a\r\n\r\n';
 
 test('connections beyond the bound are closed at once, and those that are open go on', async (t) => {
@@ -34,3 +45,84 @@ test('a socket is counted as one connection until it is closed', async (t) => {
   await gaugeIs(server, 'sockets_open', (sockets) => sockets === 0);
   t.is(await gauge(server, 'http_connections'), open - 1);
 });
+
+test('a network that opens and reopens connections keeps out no other', async (t) => {
+  const clock = new FakeClock();
+  const server = await startGateway(t, [emptyRoute('GET', '/v1/x')], {
+    connectionsMax: 40,
+    trustProxy: 'false',
+    clock,
+  });
+  const opened = await openMany(t, server, 100, attacker);
+  // Half of all that may be open, and its share while they are scarce.
+  await gaugeIs(server, 'http_connections', (connections) => connections === 30);
+  t.is(await gauge(server, 'http_connections_refused_by_share'), 70);
+  const other = await openRaw(t, server.port, neighbour);
+  t.regex(await answered(other), /^HTTP\/1\.1 204 /);
+  other.socket.destroy();
+
+  for (const connection of opened.slice(25, 30)) connection.socket.destroy();
+  await gaugeIs(server, 'http_connections', (connections) => connections === 25);
+  await openMany(t, server, 20, attacker);
+  await gaugeIs(server, 'http_connections_refused_by_share', (refused) => refused === 90);
+  t.is(await gauge(server, 'http_connections'), 25);
+});
+
+test('a network may open its share again once those that it opened before are over', async (t) => {
+  const clock = new FakeClock();
+  const server = await startGateway(t, [emptyRoute('GET', '/v1/x')], {
+    connectionsMax: 40,
+    trustProxy: 'false',
+    clock,
+  });
+  const opened = await openMany(t, server, 31, attacker);
+  await gaugeIs(server, 'http_connections_refused_by_share', (refused) => refused === 1);
+  for (const connection of opened.slice(20, 30)) connection.socket.destroy();
+  await gaugeIs(server, 'http_connections', (connections) => connections === 20);
+  await clock.advance(2 * windowMs);
+  await openMany(t, server, 11, attacker);
+  await gaugeIs(server, 'http_connections_refused_by_share', (refused) => refused === 2);
+  t.is(await gauge(server, 'http_connections'), 30);
+});
+
+test('while connections are scarce, each ends with its answer', async (t) => {
+  const server = await startGateway(t, [emptyRoute('GET', '/v1/x')], {
+    connectionsMax: 40,
+    trustProxy: 'false',
+  });
+  const [first, second] = await openMany(t, server, 20, attacker);
+  if (first === undefined || second === undefined) throw new Error('no connections');
+  t.notRegex(await answered(first), closes);
+  await openRaw(t, server.port, neighbour);
+  await gaugeIs(server, 'http_connections', (connections) => connections === 21);
+  t.regex(await answered(second), closes);
+  second.send(request);
+  t.is((await second.ended).split('HTTP/1.1 204 ').length, 2, 'one answer');
+});
+
+test('a proxy may open all connections, and they are kept', async (t) => {
+  const server = await startGateway(t, [emptyRoute('GET', '/v1/x')], { connectionsMax: 40 });
+  const [first] = await openMany(t, server, 40, attacker);
+  if (first === undefined) throw new Error('no connections');
+  await gaugeIs(server, 'http_connections', (connections) => connections === 40);
+  t.is(await gauge(server, 'http_connections_refused'), 0);
+  t.notRegex(await answered(first), closes);
+});
+
+const closes = /\r\nConnection: close\r\n/i;
+
+async function openMany(
+  t: ExecutionContext,
+  { port }: TestGateway,
+  number: number,
+  localAddress: string,
+): Promise<readonly RawConnection[]> {
+  const connections = [];
+  for (let each = 0; each < number; each++) connections.push(await openRaw(t, port, localAddress));
+  return connections;
+}
+
+async function answered(connection: RawConnection): Promise<string> {
+  connection.send(request);
+  return connection.received('\r\n\r\n');
+}

@@ -177,8 +177,12 @@ export interface RawConnection {
 }
 
 /** A plain socket, for requests that no client library would send. Rejects when the connection is refused. */
-export async function openRaw(t: ExecutionContext, port: number): Promise<RawConnection> {
-  const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+export async function openRaw(
+  t: ExecutionContext,
+  port: number,
+  localAddress = '127.0.0.1',
+): Promise<RawConnection> {
+  const socket = connect({ host: '127.0.0.1', port, localAddress, noDelay: true });
   t.teardown(() => socket.destroy());
   let all = '';
   const waiting = new Set<() => void>();
