@@ -1,7 +1,7 @@
 /** How a device gets its session and keeps it: register or sign in, refresh, sign out. */
 import { createHash } from 'node:crypto';
 import type { SessionReply } from '../../actors/identity/session.ts';
-import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
+import { type Credentials, namedSecret, type SessionTokens } from '../../actors/identity/session-tokens.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { defaultAccountSettings } from '../../actors/settings.ts';
 import type { SeededRandom } from '../kit/random.ts';
@@ -152,8 +152,10 @@ export class Session {
 
   #keep({ session, secrets }: Issued): void {
     const { tokens } = this.#options;
-    this.#credentials = tokens.verify(session.access_token, [secrets.accessSecret]);
-    this.#refreshSecret = secrets.refreshSecret;
+    const named = (secret: string) => namedSecret(secrets.sessionUuid, secret);
+    this.#credentials = tokens.verify(session.access_token, [named(secrets.accessSecret)]);
+    this.#refreshSecret =
+      this.#credentials?.style === 2 ? named(secrets.refreshSecret) : secrets.refreshSecret;
     this.#mayBeReplacedSinceMs = Number.POSITIVE_INFINITY;
   }
 
