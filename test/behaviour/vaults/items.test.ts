@@ -1,6 +1,7 @@
 /** The items of shared vaults, as members and others see them over HTTP. */
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
+import { Vault } from '../../../actors/vault/contract.ts';
 import type { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
@@ -225,7 +226,7 @@ test('what a device was the first to save in a vault is deleted there too', asyn
 });
 
 test('what a user owns in a vault is found by its uuid and by the check of integrity, as long as they are a member', async (t) => {
-  const { alice, bob, vault } = await started(t);
+  const { server, alice, bob, vault } = await started(t);
   const mine = await saved(t, bob, inVault(vault, { uuid: crypto.randomUUID() }));
   const hers = await saved(t, alice, inVault(vault, { uuid: crypto.randomUUID() }));
   const find = async (device: Device, uuid: string) =>
@@ -247,6 +248,9 @@ test('what a user owns in a vault is found by its uuid and by the check of integ
 
   await alice.call('DELETE', `${vaults}/${vault}/users/${bob.account.userUuid}`);
   t.is(await find(bob, mine.uuid), undefined);
+  // Whatever the actor of a user has heard, the vault decides.
+  const asked = { by: bob.account.userUuid, uuid: mine.uuid };
+  t.is((await server.host.actors.get(Vault, vault).ask.getItem(asked)).item, null);
   t.deepEqual(await check(bob, []), []);
 });
 
