@@ -98,10 +98,10 @@ export const factorShapes = {
   }),
 
   showEmailedCodes: signedIn({ access: 'reads', fields: nothing, ok: z.object({ enabled: z.boolean() }) }),
-  /** `true`, or the same as a text, turns them on. Refusals: 400 if no mail can be sent. */
+  /** Refusals: 400 if no mail can be sent. Anything but a flag is refused: it must not turn a second factor off. */
   switchEmailedCodes: signedIn({
     access: 'writes',
-    fields: z.object({ enabled: z.unknown() }),
+    fields: z.object({ enabled: z.union([z.boolean(), z.enum(['true', 'false'])]) }),
     ok: z.object({ enabled: z.boolean() }),
   }),
 

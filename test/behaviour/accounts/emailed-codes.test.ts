@@ -48,6 +48,13 @@ async function withMail(t: ExecutionContext, options: ServerOptions = {}) {
   };
 }
 
+test('what is neither true nor false turns no codes off', async (t) => {
+  const { phone } = await withMail(t);
+  t.is((await turn(phone, true)).status, 200);
+  for (const enabled of ['maybe', 1, null, undefined, {}]) t.is((await turn(phone, enabled)).status, 400);
+  t.deepEqual((await phone.call('GET', status)).body, { enabled: true });
+});
+
 test('turned on, a code is asked for in words that have clients ask for the mail, and signs in once', async (t) => {
   const { phone, params, login, codeFor, postbox } = await withMail(t);
   t.deepEqual((await phone.call('GET', status)).body, { enabled: false });
