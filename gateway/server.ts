@@ -336,7 +336,7 @@ function registerGauges(registry: Registry, gauges: readonly GaugeDeclaration[])
   }
 }
 
-/** Of IPv6 the site: whoever has one has tens of thousands of networks. */
+/** For IPv6 the /48: one customer may have tens of thousands of /64 networks. */
 function networkOfPeer(res: HttpResponse, clientAddress: ClientAddress): string | undefined {
   const peer = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
   return clientAddress.isProxy(peer) ? undefined : siteOf(clientAddress.resolve(peer, ''));

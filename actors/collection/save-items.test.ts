@@ -118,7 +118,7 @@ test('every item is saved, in conflict, or on to another collection, and positio
           upload as readonly ClientItem[],
         );
         const answered = saved.length + conflicts.length + departing.length + elsewhere.length;
-        // Of what names an item twice, the other side of a conflict comes once.
+        // A call that names an item twice gets the other side of its conflict once.
         const repeated = upload.length - new Set(upload.map(({ uuid }) => String(uuid).toLowerCase())).size;
         t.true(answered <= upload.length && answered >= upload.length - repeated);
         for (const { row } of writes.values()) {

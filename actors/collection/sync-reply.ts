@@ -35,7 +35,7 @@ const modernReplySchema = z.object({
   shared_vaults: z.array(vaultSchema).readonly(),
   shared_vault_invites: z.array(vaultInviteSchema).readonly(),
   notifications: z.array(notificationSchema).readonly(),
-  /** Of a sync that the client has named (docs/protocol/sockets.md, "Commands over HTTP"). */
+  /** Present when the client has named the sync (docs/protocol/sockets.md, "Commands over HTTP"). */
   command: answeredCommandSchema.optional(),
 });
 export type ModernSyncReply = z.infer<typeof modernReplySchema>;

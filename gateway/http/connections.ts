@@ -21,7 +21,7 @@ export interface ConnectionsOptions {
 
 /** One line for all that are refused in this time. */
 const quietMs = 60_000;
-/** Of all connections, what one network may open while they are scarce. */
+/** The part of all connections that one network may open while they are scarce. */
 const networkShare = 1 / 4;
 
 export class Connections {
@@ -31,7 +31,7 @@ export class Connections {
   #toldMs = Number.NEGATIVE_INFINITY;
   open = 0;
   refused = 0;
-  /** Of the refused ones, those of networks that had their share. */
+  /** Connections refused because their network had its share. */
   refusedByShare = 0;
 
   constructor(app: Pick<TemplatedApp, 'filter'>, options: ConnectionsOptions) {

@@ -192,7 +192,7 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
   ];
 }
 
-/** It takes no token, as one is no longer valid when its socket closes. So it does nothing, whoever asks. */
+/** It takes no token, as the token has expired by the time its socket closes. So it does nothing for any caller. */
 async function noted(context: RequestContext<'public'>): Promise<RouteReply> {
   if (context.header('connectionid') === undefined) {
     return { status: 400, contentType: plainText, body: 'The header connectionid is missing.' };
