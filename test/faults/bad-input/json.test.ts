@@ -194,8 +194,8 @@ test.serial(
 
 /** Whose bodies may be of megabytes. */
 const largeBodies = [
-  ...['/v1/items', '/v1/messages', '/v1/shared-vaults', '/v1/shares'],
-  ...['/v1/caldav/todos', '/v1/assistant/stream', '/v1/integrations/'],
+  ...['/v1/items', '/v1/messages', '/v1/shared-vaults', '/v1/shares', '/v1/mcp-tokens', '/v1/caldav/todos'],
+  ...['/v1/assistant/stream', '/v1/integrations/', '/v1/users/{userUuid}/settings'],
 ];
 
 test.serial('a body over the limit is 413, declared or not', async (t) => {

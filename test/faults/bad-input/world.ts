@@ -255,9 +255,9 @@ const isJson = (answer: Answer) => /^application\/json\b/.test(answer.headers.ge
 const isRefusedPublishing = ({ target }: RawRequest, { status }: Answer) =>
   target.startsWith('/v1/integrations/') && (status === 502 || status === 429);
 
-/** A provider sends the browser of an administrator there, who reads a page that repeats nothing of the request. */
+/** Browsers open these paths, so even a refusal is a page. It repeats nothing of the request. */
 const isPage = ({ target }: RawRequest, { status, headers, body }: Answer) =>
-  target.startsWith('/v1/assistant/subscription/callback?') &&
+  (target.startsWith('/v1/assistant/subscription/callback?') || target.startsWith('/v1/mail/unsubscribe/')) &&
   status < 500 &&
   headers.get('content-type')?.startsWith('text/html') === true &&
   !body.includes(marker);
