@@ -1,6 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { slowest } from './test/slowest.js';
+
+const contracts = join(import.meta.dirname, 'proto/generated');
+if (!existsSync(contracts)) execFileSync('npm', ['run', '--silent', 'proto'], { cwd: import.meta.dirname });
 
 function rank(file) {
   const place = slowest.indexOf(relative(import.meta.dirname, file));
