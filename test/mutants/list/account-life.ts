@@ -3,9 +3,7 @@ import type { Mutant } from '../mutant.ts';
 const trail = ['test/behaviour/accounts/audit-trail.test.ts'];
 const administration = ['test/behaviour/accounts/administration.test.ts'];
 const ended = ['test/attacks/ended-accounts.test.ts'];
-const bans = ['test/races/bans.test.ts'];
 const moved = ['test/attacks/moved-addresses.test.ts'];
-const notices = ['test/behaviour/accounts/notices.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   {
@@ -23,38 +21,6 @@ export const mutants: readonly Mutant[] = [
     find: 'if (!mayAdminister(turn, by)) return adminRequired;\n        return disabled === undefined',
     replace: 'return disabled === undefined',
     tests: administration,
-  },
-  {
-    name: 'a-trail-that-a-loop-pushes-out',
-    harm: 'A stranger guesses a thousand times, and the owner no longer sees who got in.',
-    file: 'actors/user/audit/trail.ts',
-    find: "if (earlier.event === 'sign-in-failed')",
-    replace: "if (earlier.event === 'registered')",
-    tests: trail,
-  },
-  {
-    name: 'a-trail-that-patience-pushes-out',
-    harm: 'A stranger guesses once an hour, and after weeks the owner no longer sees who got in.',
-    file: 'actors/user/audit/trail.ts',
-    find: 'return sinceMs < sameFailureMs;',
-    replace: 'return sinceMs < sameEventMs;',
-    tests: ['test/attacks/audit-trail.test.ts'],
-  },
-  {
-    name: 'a-trail-without-end',
-    harm: 'The trail of a busy account grows for ever.',
-    file: 'actors/user/audit/trail.ts',
-    find: 'const slot = trail.pages % auditPagesMax;',
-    replace: 'const slot = trail.pages;',
-    tests: trail,
-  },
-  {
-    name: 'a-trail-that-stays-behind',
-    harm: 'Addresses of a person stay in the database after the account was deleted.',
-    file: 'actors/user/audit/trail.ts',
-    find: 'for (const key of slotKeys(turn)) turn.remove(auditPageTable, key);',
-    replace: '',
-    tests: trail,
   },
   {
     name: 'a-trail-for-every-program',
@@ -87,46 +53,6 @@ export const mutants: readonly Mutant[] = [
     find: ' || isBanned(turn)',
     replace: '',
     tests: ended,
-  },
-  {
-    name: 'a-ban-that-recovery-passes',
-    harm: 'What was left for a recovery is handed out while the account is banned.',
-    file: 'actors/user/factors/escrow.ts',
-    find: ' || isBanned(view)',
-    replace: '',
-    tests: ended,
-  },
-  {
-    name: 'a-ban-that-a-subscription-token-passes',
-    harm: 'A token that was made before shows the account and its address while it is banned.',
-    file: 'actors/user/subscription/tokens.ts',
-    find: ' && !isBanned(view)',
-    replace: '',
-    tests: ended,
-  },
-  {
-    name: 'a-ban-that-an-invite-passes',
-    harm: 'Who was banned goes on sharing with others.',
-    file: 'actors/user/subscription/invites.ts',
-    find: "    if (answer === 'accepted' && isBanned(turn)) return {};\n",
-    replace: '',
-    tests: ended,
-  },
-  {
-    name: 'a-ban-that-mails-tokens',
-    harm: 'Who was banned is mailed a token that is good when the ban ends.',
-    file: 'actors/user/subscription/mails.ts',
-    find: ' || isBanned(turn)',
-    replace: '',
-    tests: ended,
-  },
-  {
-    name: 'administrators-who-ban-in-a-circle',
-    harm: 'Administrators who fall out leave the server without any.',
-    file: 'actors/user/account/set-ban.ts',
-    find: 'if (isBanning(turn)) return',
-    replace: 'if (turn.nowMs < 0) return',
-    tests: bans,
   },
   {
     name: 'users-who-ban',
@@ -168,21 +94,5 @@ export const mutants: readonly Mutant[] = [
     find: 'challengeMap, approvalMap, assertionChallengeMap]',
     replace: 'challengeMap, assertionChallengeMap]',
     tests: moved,
-  },
-  {
-    name: 'a-move-in-silence',
-    harm: 'An account is taken away by a change of its address, and its owner hears nothing.',
-    file: 'actors/user/account/change-credentials.ts',
-    find: '    noteMove(turn, profile.email);\n',
-    replace: '',
-    tests: notices,
-  },
-  {
-    name: 'mails-that-cannot-be-muted',
-    harm: 'Who has muted mails about sign-ins gets them all the same.',
-    file: 'actors/user/notices.ts',
-    find: "if (settingValue(turn, 'MUTE_SIGN_IN_EMAILS') === 'muted') return;",
-    replace: '',
-    tests: notices,
   },
 ];

@@ -21,21 +21,4 @@ export const mutants: readonly Mutant[] = [
     tests: administrators,
     match: 'changing to a listed address*',
   },
-  {
-    name: 'a-list-stronger-than-the-operator',
-    harm: 'Who was demoted stays an administrator.',
-    file: 'actors/user',
-    find: 'if (administrator !== null) return administrator;',
-    replace: 'if (administrator) return true;',
-    tests: administrators,
-    match: 'an operator makes*',
-  },
-  {
-    name: 'unclaimed-administrators-unsaid',
-    harm: 'Nobody notices that a stranger may register as an administrator.',
-    file: 'process',
-    find: 'if (unclaimed === 0) return;',
-    replace: 'if (unclaimed >= 0) return;',
-    tests: ['process/unclaimed-admins.test.ts'],
-  },
 ];

@@ -2,8 +2,6 @@ import type { Mutant } from '../mutant.ts';
 
 const attacks = ['test/attacks/calendars.test.ts'];
 const dav = ['test/behaviour/calendar/dav.test.ts'];
-const todos = ['test/behaviour/calendar/todos.test.ts'];
-const text = ['actors/user/calendar/todo-text.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   {
@@ -13,14 +11,6 @@ export const mutants: readonly Mutant[] = [
     find: "  parser.on('doctype', () => refuse('a document type'));\n",
     replace: '',
     tests: attacks,
-  },
-  {
-    name: 'revoked-tokens-open-for-a-minute',
-    harm: 'A calendar token that was revoked reads on while it is remembered.',
-    file: 'actors/user/calendar/feed.ts',
-    find: 'if (!isThere || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;',
-    replace: 'if (!isThere) return false;',
-    tests: dav,
   },
   {
     name: 'any-secret-of-a-remembered-token',
@@ -39,110 +29,12 @@ export const mutants: readonly Mutant[] = [
     tests: dav,
   },
   {
-    name: 'hrefs-of-other-hosts',
-    harm: 'An address of another server is answered as if it were of this one.',
-    file: 'gateway/dav/resources.ts',
-    find: 'if (host !== undefined && !hosts.includes(host.toLowerCase())) return undefined;',
-    replace: '',
-    tests: dav,
-  },
-  {
-    name: 'characters-that-xml-cannot-hold',
-    harm: 'One to-do makes the whole calendar unreadable.',
-    file: 'actors/user/calendar/given.ts',
-    find: '!notInXml.test(given);',
-    replace: "!given.includes('\\u0000');",
-    tests: todos,
-  },
-  {
-    name: 'line-ends-in-texts',
-    harm: 'A text ends its property, and what follows is read as another.',
-    file: 'actors/icalendar.ts',
-    find: ".replaceAll(/\\r\\n|\\r|\\n/g, '\\\\n')",
-    replace: ".replaceAll(/\\n/g, '\\\\n')",
-    tests: text,
-  },
-  {
     name: 'wrong-calendar-tokens-are-free',
     harm: 'The secret of a token is guessed without end.',
     file: 'actors/signin/counted-attempt.ts',
     find: '  debitAttempt(turn, origin);\n',
     replace: '',
     tests: attacks,
-  },
-  {
-    name: 'a-to-do-too-many',
-    harm: 'An account publishes without end, and every program that reads it fetches all of it.',
-    file: 'actors/user/calendar/publication.ts',
-    find: "if (after.todos > todosMax) return 'todos';",
-    replace: '',
-    tests: ['actors/user/calendar/publication.test.ts'],
-  },
-  {
-    name: 'slots-that-nobody-gives-back',
-    harm: 'Calls that broke off take up the places of calendar tokens for good, until nobody on the server gets one.',
-    file: 'actors/user/calendar/slots.ts',
-    find: '    if (turn.nowMs - atMs >= wantedForMs) giveUnusedBack(turn, purpose, slot);\n',
-    replace: '    if (turn.nowMs - atMs >= wantedForMs) forgetWanted(turn, slot);\n',
-    tests: ['test/races/calendar-slots.test.ts'],
-  },
-  {
-    name: 'slots-given-back-with-the-next-want-alone',
-    harm: 'Accounts that never come back keep the places of calendar tokens that calls of theirs broke off for.',
-    file: 'actors/user/calendar/slots.ts',
-    find: '  turn.arm(giveSlotsBack, turn.nowMs + wantedForMs, null);\n',
-    replace: '',
-    tests: ['test/races/calendar-slots.test.ts'],
-  },
-  {
-    name: 'slots-given-back-before-they-are-taken',
-    harm: 'Whoever makes a token and deletes his account at the same moment leaves a place of tokens taken for good.',
-    file: 'actors/user/purge.ts',
-    find: "left === 'nothing' && !waitsForSlots) return",
-    replace: "left === 'nothing') return",
-    tests: ['test/races/calendar-slots.test.ts'],
-    match: 'a slot whose taking*',
-  },
-  {
-    name: 'calendar-filters-without-bound',
-    harm: 'One query keeps the process busy for minutes.',
-    file: 'gateway/dav/filter.ts',
-    find: '  requireBounded(outer);\n',
-    replace: '',
-    tests: attacks,
-  },
-  {
-    name: 'calendar-uids-that-no-text-holds',
-    harm: 'An address with a NUL is a failure of the database, not an object that is not there.',
-    file: 'actors/user/calendar/feed.ts',
-    find: 'uids.filter(isUid).map((uid) => ({ user_uuid',
-    replace: 'uids.map((uid) => ({ user_uuid',
-    tests: dav,
-  },
-  {
-    name: 'calendar-programs-that-lock-themselves-out',
-    harm: 'A program with a good token that asks for many things at once is refused for an hour.',
-    file: 'gateway/dav/program.ts',
-    find: '    if (before !== undefined) return before;\n',
-    replace: '',
-    tests: dav,
-  },
-  {
-    name: 'calendar-attempts-that-add-up',
-    harm: 'What this server had no time to find out counts against a program for as long as it polls.',
-    file: 'actors/signin/prove-calendar-token.ts',
-    find: '(turn) => forgetAttempts(turn)',
-    replace: '() => {}',
-    tests: dav,
-  },
-  {
-    name: 'calendars-of-the-banned',
-    harm: 'A banned account is read by its calendar programs for as long as it has tokens.',
-    file: 'actors/user/calendar/feed.ts',
-    find: " === 'active' && !isBanned(view);",
-    replace: " === 'active' && isBanned !== undefined;",
-    tests: ['test/behaviour/calendar/dav.test.ts'],
-    match: 'a ban closes*',
   },
   {
     name: 'tokens-that-are-gone-cost-nothing',

@@ -2,7 +2,6 @@ import type { Mutant } from '../mutant.ts';
 
 const app = ['test/behaviour/accounts/authenticator-app.test.ts'];
 const factor = ['test/behaviour/accounts/second-factor.test.ts'];
-const keys = ['test/behaviour/accounts/security-keys.test.ts'];
 const keyAttacks = ['test/attacks/security-keys.test.ts'];
 const devices = ['test/behaviour/accounts/trusted-devices.test.ts'];
 const bridge = ['test/behaviour/accounts/bridge-tokens.test.ts'];
@@ -10,7 +9,6 @@ const recovery = ['test/behaviour/accounts/recovery.test.ts'];
 const settings = ['test/behaviour/accounts/settings.test.ts'];
 const secrets = ['test/behaviour/accounts/secrets.test.ts'];
 const recoveryAttacks = ['test/attacks/recovery.test.ts'];
-const signInAttacks = ['test/attacks/sign-in.test.ts'];
 const bridgeAttacks = ['test/attacks/bridges.test.ts'];
 const timing = ['test/attacks/timing.test.ts'];
 const mailed = ['test/behaviour/accounts/emailed-codes.test.ts'];
@@ -33,46 +31,6 @@ export const mutants: readonly Mutant[] = [
     find: "if (totp.usedStep !== null && step <= totp.usedStep) return 'used';",
     replace: '',
     tests: factor,
-  },
-  {
-    name: 'an-app-turned-on-without-a-code',
-    harm: 'A user whose app never took the secret is locked out.',
-    file: `${folder}/totp.ts`,
-    find: 'if (stepOf(offered, code, turn.nowMs) === undefined) return wrongCode;',
-    replace: '',
-    tests: app,
-  },
-  {
-    name: 'a-secret-of-the-clients-own',
-    harm: 'Whoever has a session sets a factor that only they can meet.',
-    file: `${folder}/totp.ts`,
-    find: 'if (offered === undefined || secret !== offered) return nothingOffered;',
-    replace: 'if (offered === undefined) return nothingOffered;',
-    tests: app,
-  },
-  {
-    name: 'one-assertion-challenge-for-all-networks',
-    harm: 'Anyone who knows an address keeps the owner of a security key from signing in.',
-    file: 'actors/signin/assertion-challenge.ts',
-    find: 'originOf(turn, { ipAddress }).key;',
-    replace: 'originOf(turn, { ipAddress: ipAddress && null }).key;',
-    tests: keyAttacks,
-  },
-  {
-    name: 'assertion-challenges-of-the-owner-go-first',
-    harm: 'Strangers of many networks keep the owner of a security key from signing in at home.',
-    file: 'actors/signin/assertion-challenge.ts',
-    find: 'byAge.find(([key]) => !isOwn(turn, key)) ?? byAge[0]',
-    replace: 'byAge[0]',
-    tests: keyAttacks,
-  },
-  {
-    name: 'a-right-password-counted-as-wrong',
-    harm: 'An owner who looks up their recovery codes a dozen times can no longer change the password.',
-    file: 'actors/user/settings/commands.ts',
-    find: 'returnAttempts(turn, account);\n        const setting',
-    replace: 'const setting',
-    tests: app,
   },
   {
     name: 'a-factor-turned-off-without-the-password',
@@ -108,14 +66,6 @@ export const mutants: readonly Mutant[] = [
     tests: factor,
   },
   {
-    name: 'right-codes-that-use-attempts-up',
-    harm: 'A user who signs in often locks themselves out.',
-    file: 'actors/signin/login-params.ts',
-    find: 'if (isStored && isGuess(asked)) returnAttempt(turn, origin);',
-    replace: '',
-    tests: factor,
-  },
-  {
     name: 'a-bridge-that-makes-itself-at-home',
     harm: 'A stolen bridge token makes itself others, and an app password, and changes settings.',
     file: 'actors/user/signed-in.ts',
@@ -132,35 +82,11 @@ export const mutants: readonly Mutant[] = [
     tests: bridgeAttacks,
   },
   {
-    name: 'bridge-tokens-for-ever',
-    harm: 'The password is changed, and a stolen bridge token still signs in.',
-    file: 'actors/user/account/change-credentials.ts',
-    find: 'endAllBridgeTokens(turn);',
-    replace: '',
-    tests: bridgeAttacks,
-  },
-  {
     name: 'nobody-looked-for-in-the-database',
     harm: 'Who measures long enough sees which addresses have accounts.',
     file: 'actors/signin/login-params.ts',
     find: 'isNobody: account === undefined,',
     replace: 'isNobody: false,',
-    tests: timing,
-  },
-  {
-    name: 'keys-of-nobody-looked-for-in-the-database',
-    harm: 'Who measures long enough sees which addresses have security keys.',
-    file: 'actors/signin/offer-assertion.ts',
-    find: 'isNobody: account === undefined',
-    replace: 'isNobody: false',
-    tests: timing,
-  },
-  {
-    name: 'wrong-codes-looked-for-in-the-database',
-    harm: 'Who measures long enough sees which addresses have a second factor.',
-    file: `${folder}/check-factors.ts`,
-    find: 'recorded: isRight,',
-    replace: 'recorded: asked.code !== undefined || isRight,',
     tests: timing,
   },
   {
@@ -180,47 +106,6 @@ export const mutants: readonly Mutant[] = [
     tests: mailed,
   },
   {
-    name: 'a-mailed-code-for-ever',
-    harm: 'A mail that somebody finds months later signs them in.',
-    file: 'actors/signin/emailed-codes.ts',
-    find: 'turn.nowMs < untilMs &&',
-    replace: 'untilMs > 0 &&',
-    tests: mailed,
-  },
-  {
-    name: 'guesses-of-all-networks-counted-together',
-    harm: 'Anyone who knows an address keeps its owner from signing in by wrong guesses.',
-    file: 'actors/signin/emailed-codes.ts',
-    find: 'countGuess(turn, originOf(turn, { ipAddress }).key);',
-    replace:
-      'for (const key of turn.entries(emailedCodeMap).keys()) countGuess(turn, key);\n    void ipAddress;',
-    tests: mailedAttacks,
-  },
-  {
-    name: 'mails-without-end',
-    harm: 'Anyone who knows an address fills its mailbox.',
-    file: 'actors/signin/emailed-codes.ts',
-    find: 'ofNetwork.count >= requestsOfNetworkMax',
-    replace: 'ofNetwork.count < 0',
-    tests: mailedAttacks,
-  },
-  {
-    name: 'mails-without-end-from-many-networks',
-    harm: 'Anyone who knows an address and has many networks fills its mailbox.',
-    file: 'actors/signin/emailed-codes.ts',
-    find: 'isStranger && ofStrangers.count >= requestsOfStrangersMax',
-    replace: 'ofStrangers.count < 0',
-    tests: mailedAttacks,
-  },
-  {
-    name: 'codes-mailed-to-whoever-is-named',
-    harm: 'The server mails codes to owners who never wanted them.',
-    file: `${folder}/emailed-codes.ts`,
-    find: '!areCodesEmailed(turn) || recipient',
-    replace: 'recipient',
-    tests: mailedAttacks,
-  },
-  {
     name: 'codes-of-an-address-left-behind',
     harm: 'Who reads the old mailbox signs in once the owner is back at that address.',
     file: 'actors/signin/expiry.ts',
@@ -229,78 +114,11 @@ export const mutants: readonly Mutant[] = [
     tests: mailedAttacks,
   },
   {
-    name: 'a-factor-turned-on-that-cannot-be-met',
-    harm: 'On a server without mail an owner locks themselves out.',
-    file: `${folder}/emailed-codes.ts`,
-    find: 'if (enabled && !(await isMailConfigured(workflow.actors))) return noMail;',
-    replace: '',
-    tests: mailed,
-  },
-  {
-    name: 'a-factor-turned-on-that-nobody-can-be-mailed',
-    harm: 'An owner with a hidden name locks themselves out.',
-    file: `${folder}/emailed-codes.ts`,
-    find: 'if (enabled && !isReachable) return noAddress;',
-    replace: '',
-    tests: mailed,
-  },
-  {
-    name: 'an-owner-moved-to-where-no-mail-comes',
-    harm: 'An owner who hides their name can never sign in again.',
-    file: 'actors/user/account/change-credentials.ts',
-    find: "if (!canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');",
-    replace: '',
-    tests: mailed,
-  },
-  {
-    name: 'a-factor-passed-by-while-it-is-turned-on',
-    harm: 'Who has the password keeps asking, and one sign-in gets past the factor at the moment it is turned on.',
-    file: 'actors/signin/login-params.ts',
-    find: 'turn.get(forgottenSlice) === forgotten;',
-    replace: 'turn.get(forgottenSlice) >= forgotten;',
-    tests: ['test/races/accounts.test.ts'],
-    match: '*turned on while*',
-  },
-  {
     name: 'a-challenge-for-any-way',
     harm: 'Recovery codes pass the second factor again and again, without being used up.',
     file: 'actors/signin/challenges.ts',
     find: 'return madeFor === way;',
     replace: 'return true;',
-    tests: recoveryAttacks,
-  },
-  {
-    name: 'a-guess-given-back-twice',
-    harm: 'Each lost answer is a guess more at the password.',
-    file: 'actors/signin/login-params.ts',
-    find: 'if (isStored && isGuess(asked)) returnAttempt(turn, origin);',
-    replace: 'if (isGuess(asked)) returnAttempt(turn, origin);',
-    tests: signInAttacks,
-    match: '*answer is lost*',
-  },
-  {
-    name: 'a-right-password-that-gives-back-twice',
-    harm: 'Each lost answer is a guess more for all strangers.',
-    file: 'actors/signin/counting.ts',
-    find: 'if (isKnown(turn, deviceKey(turn, opened.sessionUuid))) return;',
-    replace: '',
-    tests: signInAttacks,
-    match: '*answer is lost*',
-  },
-  {
-    name: 'a-recovery-that-knows-no-device',
-    harm: 'While strangers guess, the owner cannot recover the account on a device of theirs.',
-    file: 'gateway/routes/sign-in-attempt.ts',
-    find: '.slice(-cookieSessionsMax)',
-    replace: '.slice(cookieSessionsMax)',
-    tests: recoveryAttacks,
-  },
-  {
-    name: 'guesses-of-codes-that-ban-nobody',
-    harm: 'Who guesses codes, and not passwords, is not in the log.',
-    file: 'actors/signin/login-params.ts',
-    find: 'isGuess(asked) && { captchaRequired: asksForCaptcha(turn, origin) }',
-    replace: '{}',
     tests: recoveryAttacks,
   },
   {
@@ -318,22 +136,6 @@ export const mutants: readonly Mutant[] = [
     find: "  turn.setEntry(approvalMap, approval.uuid, { ...approval, status: 'used', usedBy: callId });\n",
     replace: '  void callId;\n',
     tests: factor,
-  },
-  {
-    name: 'an-approval-by-anything',
-    harm: 'A client that denies in another form lets a stranger in.',
-    file: `${folder}/approvals.ts`,
-    find: "return { status: approve === true ? ('approved' as const) : ('denied' as const) };",
-    replace: "return { status: approve ? ('approved' as const) : ('denied' as const) };",
-    tests: factor,
-  },
-  {
-    name: 'a-challenge-that-adds-many-keys',
-    harm: 'What a browser sent once adds a key again.',
-    file: `${folder}/authenticators.ts`,
-    find: '        if (offeredChallenge(turn) !== challenge) return notVerified;\n',
-    replace: '',
-    tests: keys,
   },
   {
     name: 'a-device-trusted-forever',
@@ -376,27 +178,11 @@ export const mutants: readonly Mutant[] = [
     tests: recovery,
   },
   {
-    name: 'a-recovery-that-keeps-the-factor',
-    harm: 'Who lost their key signs in once and never again.',
-    file: `${folder}/restore.ts`,
-    find: '  removeAllAuthenticators(turn);\n',
-    replace: '',
-    tests: recovery,
-  },
-  {
     name: 'an-escrow-of-the-first-form',
     harm: 'What rests on a password alone is given to anybody who asks.',
     file: `${folder}/escrow.ts`,
     find: 'version > 1',
     replace: 'version > 0',
-    tests: recovery,
-  },
-  {
-    name: 'an-escrow-that-outlives-the-password',
-    harm: 'A recovery brings back keys that were replaced.',
-    file: 'actors/user/account/change-credentials.ts',
-    find: "  removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');\n",
-    replace: '',
     tests: recovery,
   },
   {

@@ -17,15 +17,6 @@ export const mutants: readonly Mutant[] = [
     match: 'a command whose actor has moved*',
   },
   {
-    name: 'a-lane-command-that-is-unknown-while-it-runs',
-    harm: 'A client sends a command again that is being carried out.',
-    file: `${actor}/carry-out.ts`,
-    find: "{ status: isHeld ? 'accepted' : 'unknown' }",
-    replace: "{ status: 'unknown' }",
-    tests: sessions,
-    match: 'PING and REAUTH*',
-  },
-  {
     name: 'a-lane-that-ignores-what-was-refreshed',
     harm: 'A stolen ticket works on after its session has other tokens.',
     file: 'actors/user/sessions/session.ts',
@@ -35,15 +26,6 @@ export const mutants: readonly Mutant[] = [
     match: 'after a refresh*',
   },
   {
-    name: 'a-lane-ticket-of-another-activation',
-    harm: 'A ticket that was spent opens a second socket after a restart.',
-    file: `${actor}/commands.ts`,
-    find: 'activation === turn.activation.id && turn.nowMs < expiresAtMs',
-    replace: 'turn.nowMs < expiresAtMs',
-    tests: lane,
-    match: 'a restart within*',
-  },
-  {
     name: 'a-lane-ticket-that-is-spent-twice',
     harm: 'Who has seen a ticket in use opens a socket by it.',
     file: `${actor}/memory.ts`,
@@ -51,15 +33,6 @@ export const mutants: readonly Mutant[] = [
     replace: 'if (spent !== undefined) return true;',
     tests: lane,
     match: 'a ticket lets its device in once',
-  },
-  {
-    name: 'a-lane-ticket-without-an-end',
-    harm: 'A ticket that was never used opens a socket minutes later.',
-    file: `${actor}/commands.ts`,
-    find: 'activation === turn.activation.id && turn.nowMs < expiresAtMs',
-    replace: 'activation === turn.activation.id',
-    tests: lane,
-    match: 'a ticket that has expired*',
   },
   {
     name: 'a-reauth-by-a-ticket-of-another-session',

@@ -2,7 +2,6 @@ import type { Mutant } from '../mutant.ts';
 
 const behaviour = ['test/behaviour/files/vaults.test.ts'];
 const moves = ['test/behaviour/files/vault-moves.test.ts'];
-const races = ['test/races/vault-files.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   {
@@ -25,43 +24,6 @@ export const mutants: readonly Mutant[] = [
     match: 'whose permission has become less*',
   },
   {
-    name: 'readers-who-write-files-of-vaults',
-    harm: 'A session that may only read moves the files of shared vaults to where nobody else has them.',
-    file: 'actors/user/files/mint-for-vault.ts',
-    find: '(writes ? refusalToWrite(readonly) : undefined)',
-    replace: '(writes ? refusalToWrite(readonly && !writes) : undefined)',
-    tests: ['test/attacks/bridges.test.ts'],
-    match: 'a bridge that may write does*',
-  },
-  {
-    name: 'member-takes-all-room',
-    harm: 'One member keeps all the room of the owner, and never sends a byte.',
-    file: 'actors/user/files/vault-bytes.ts',
-    find: 'all > limitBytesOf(turn) * memberShare ? noSpace',
-    replace: 'all > limitBytesOf(turn) ? noSpace',
-    tests: behaviour,
-    match: 'one member holds some*',
-  },
-  {
-    name: 'member-opens-all-uploads',
-    harm: 'One member opens so many uploads that nobody else can.',
-    file: 'actors/user/files/vault-bytes.ts',
-    find: '  if (lasting.length >= memberHoldsMax) return tooManyHolds;\n',
-    replace: '',
-    tests: behaviour,
-    match: 'one member holds some*',
-  },
-  {
-    name: 'garbage-comes-by-moves',
-    harm: 'Files that are moved into a vault and deleted there fill the disk while the store removes nothing.',
-    file: 'actors/vault/files/move.ts',
-    find: 'const garbage = () => refusalByGarbage(turn, vaultFiles(turn));',
-    replace:
-      'const garbage = () => (moving.bytes < 0 ? refusalByGarbage(turn, vaultFiles(turn)) : undefined);',
-    tests: moves,
-    match: 'nothing moves to where*',
-  },
-  {
     name: 'account-token-in-vault',
     harm: 'A token is good for what it was not made for.',
     file: 'gateway/routes/files.ts',
@@ -71,33 +33,6 @@ export const mutants: readonly Mutant[] = [
     match: 'a token of an account does nothing*',
   },
   {
-    name: 'vault-uploads-hold-nothing',
-    harm: 'Open uploads in vaults take more than the quota of their owner.',
-    file: 'actors/user/files/own-files.ts',
-    find: 'heldForVaults(turn, uploadUuid)',
-    replace: '0 * heldForVaults(turn, uploadUuid)',
-    tests: behaviour,
-    match: 'what an open upload in a vault holds*',
-  },
-  {
-    name: 'survivor-inherits-no-bytes',
-    harm: 'What a survivor takes over counts for nobody.',
-    file: 'actors/vault/files/end.ts',
-    find: 'bytes: { used: file_bytes, at }',
-    replace: 'bytes: { used: 0 * file_bytes, at }',
-    tests: behaviour,
-    match: 'a survivor has the bytes*',
-  },
-  {
-    name: 'arrived-file-stays-behind',
-    harm: 'A file that has arrived stays at its source as well when a host dies, and counts twice.',
-    file: 'actors/files/move.ts',
-    find: 'arrived || (elsewhere !== undefined && elsewhere.owner_uuid !== turn.self.id)',
-    replace: 'arrived || (elsewhere !== undefined && elsewhere.owner_uuid === turn.self.id)',
-    tests: races,
-    match: 'a file is in one place*',
-  },
-  {
     name: 'move-replaces-file',
     harm: 'A file that is moved takes the place of another, which is lost.',
     file: 'actors/files/move.ts',
@@ -105,14 +40,5 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     tests: moves,
     match: 'a file that is in the way*',
-  },
-  {
-    name: 'move-token-unspent',
-    harm: 'The token of a move moves again what comes later.',
-    file: 'actors/files/move.ts',
-    find: "  spend(turn, { id, ...token }, 'move');\n",
-    replace: '',
-    tests: moves,
-    match: 'the token of a move is spent*',
   },
 ];

@@ -2,8 +2,6 @@ import type { Mutant } from '../mutant.ts';
 
 const behaviour = ['test/behaviour/vaults/vaults.test.ts'];
 const roles = ['test/behaviour/vaults/roles.test.ts'];
-const attacks = ['test/attacks/vaults.test.ts'];
-const races = ['test/races/vaults.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   {
@@ -39,14 +37,6 @@ export const mutants: readonly Mutant[] = [
     tests: roles,
   },
   {
-    name: 'an-owner-who-is-removed',
-    harm: 'A vault is left without an owner.',
-    file: 'actors/vault/members.ts',
-    find: '    if (userUuid === roster.vault.owner_uuid) return ownerStays;\n',
-    replace: '',
-    tests: roles,
-  },
-  {
     name: 'a-member-who-stays',
     harm: 'Who was removed goes on reading.',
     file: 'actors/vault/roster.ts',
@@ -63,115 +53,10 @@ export const mutants: readonly Mutant[] = [
     tests: behaviour,
   },
   {
-    name: 'an-invite-that-anybody-ends',
-    harm: 'Whoever knows its uuid cancels the invite of others.',
-    file: 'actors/vault/invites.ts',
-    find: 'each.uuid === inviteUuid && isTheirs(each)',
-    replace: 'each.uuid === inviteUuid || isTheirs(each)',
-    tests: roles,
-  },
-  {
-    name: 'a-vault-that-shows-it-is-there',
-    harm: 'A stranger finds out which vaults there are.',
-    file: 'actors/user/vaults/ask.ts',
-    find: '  unlessThere: Refused = noSuchVault,\n): Promise<Ok | Refused> {',
-    replace:
-      '  unlessThere: Refused = noSuchVault,\n): Promise<Ok | Refused> {\n  unlessThere = noSuchVault;',
-    tests: roles,
-  },
-  {
-    name: 'a-vault-without-end-of-members',
-    harm: 'One commit has to tell more members than it can carry.',
-    file: 'actors/vault/invites.ts',
-    find: '    if (roster.members.length >= turn.use(VaultSettings).membersMax) return full;\n',
-    replace: '',
-    tests: attacks,
-  },
-  {
-    name: 'invites-without-end',
-    harm: 'One account fills the database with invites.',
-    file: 'actors/user/vaults/sent-invites.ts',
-    find: 'return sent.length < view.use(VaultSettings).sentInvitesMax && sentBytes < sentBytesMax;',
-    replace: 'return sentBytes < sentBytesMax;',
-    tests: attacks,
-  },
-  {
-    name: 'invites-of-any-size',
-    harm: 'A list of invites grows beyond what an answer can carry.',
-    file: 'actors/user/vaults/sent-invites.ts',
-    find: ' && sentBytes < sentBytesMax;',
-    replace: ' && sentBytes >= 0;',
-    tests: attacks,
-  },
-  {
-    name: 'invites-that-grow-once-they-are-sent',
-    harm: 'Whoever sends small invites and changes them fills the database, and no list gives them all.',
-    file: 'actors/user/vaults/sent-invites.ts',
-    find: '    await workflow.turn(roomAmong(owned, ({ uuid }) => uuid === ofInvite.inviteUuid));\n',
-    replace: '',
-    tests: attacks,
-  },
-  {
-    name: 'vaults-without-end',
-    harm: 'One account has more vaults than its actor can hold.',
-    file: 'actors/user/vaults/memberships.ts',
-    find: '  if (taken >= turn.use(VaultSettings).vaultsMax) return tooMany;\n',
-    replace: '',
-    tests: attacks,
-  },
-  {
-    name: 'a-flood-of-invite-mails',
-    harm: 'Strangers fill a mailbox through this server.',
-    file: 'actors/user/vaults/mails.ts',
-    find: '  if (mails >= turn.use(VaultSettings).inviteMailsPerDay) return false;\n',
-    replace: '',
-    tests: attacks,
-  },
-  {
     name: 'vaults-of-the-dead',
     harm: 'A deleted account stays a member, and its vaults stay without an owner.',
     file: 'actors/user/purge.ts',
     find: '      leaveSomeVaults(turn, purgeBatchVaults) ||\n',
-    replace: '',
-    tests: roles,
-  },
-  {
-    name: 'an-invite-to-the-dead',
-    harm: 'A late answer lets a deleted account in.',
-    file: 'actors/vault/end.ts',
-    find: 'pending.rows.filter(({ invitee }) => invitee === gone),',
-    replace: "pending.rows.filter(({ invitee }) => invitee === gone && gone === ''),",
-    tests: attacks,
-  },
-  {
-    name: 'a-survivor-who-inherits-nothing',
-    harm: 'A vault ends although its owner has said who gets it.',
-    file: 'actors/vault/end.ts',
-    find: '  if (owner === undefined || !isInherited) {',
-    replace: '  if (owner === undefined || isInherited) {',
-    tests: roles,
-  },
-  {
-    name: 'an-end-that-is-not-repeated',
-    harm: 'A crash after the end of a vault tells its owner that there never was one.',
-    file: 'actors/vault/wind-up.ts',
-    find: 'null);\n  turn.arm(vanish, turn.nowMs + vanishAfterMs',
-    replace: 'null);\n  turn.arm(vanish, turn.nowMs',
-    tests: races,
-  },
-  {
-    name: 'vaults-for-whom-they-are-switched-off',
-    harm: 'An administrator has switched collaboration off, and it goes on.',
-    file: 'actors/user/vaults/may-collaborate.ts',
-    find: "settingValue(view, 'COLLABORATION_ENABLED') !== 'false'",
-    replace: "settingValue(view, 'COLLABORATION_ENABLED') !== ''",
-    tests: roles,
-  },
-  {
-    name: 'vaults-of-others-for-whom-they-are-switched-off',
-    harm: 'An administrator has switched collaboration off, and an invite gets round it.',
-    file: 'actors/user/vaults/answer-invites.ts',
-    find: '        if (!mayCollaborate(turn)) return switchedOff;\n',
     replace: '',
     tests: roles,
   },
