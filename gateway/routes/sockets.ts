@@ -10,7 +10,7 @@ import { createLaneAvailability } from '../sockets/sync-lane/availability.ts';
 import { mayOpenLane } from '../sockets/sync-lane/origins.ts';
 import { isDeviceId, type SyncTickets } from '../sockets/sync-lane/tickets.ts';
 import type { SocketTokens } from '../sockets/tokens.ts';
-import { errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
+import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './answer.ts';
 
 export interface SocketRouteOptions {
   readonly socketTokens: SocketTokens;
@@ -84,7 +84,7 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
     const { actors, credentials, ask } = context;
     const asked = actors.get(User, credentials.userUuid).ask.mintSyncTicket({ credentials }, ask);
     try {
-      return await signedInAnswer(asked, ({ issuedAtMs, ...claims }) => ({
+      const answer = await signedInAnswer(asked, ({ issuedAtMs, ...claims }) => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
         body: {
@@ -96,6 +96,7 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
           version: capability.version,
         },
       }));
+      return flat(answer);
     } catch (error) {
       if (refusalOf(error)?.status === 503) return unavailable(true);
       throw error;

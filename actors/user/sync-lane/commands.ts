@@ -1,5 +1,6 @@
 /** The commands of the `user` actor for the sync lane. */
-import { command, type Turn } from '../../../runtime/command.ts';
+import { command, type Turn, type View } from '../../../runtime/command.ts';
+import type { Refused } from '../../reply.ts';
 import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
@@ -12,15 +13,30 @@ import { commandKey, laneMemory } from './memory.ts';
 
 const ticketMs = 30_000;
 
+const syncDisabled = 'SYNC_DISABLED';
+
+/** Clients look for `code`, and stop asking for tickets because nothing says that it will pass. */
+const switchedOff: Refused = {
+  refused: {
+    ...{ status: 503, tag: syncDisabled, payload: { code: syncDisabled } },
+    message: 'An administrator has switched the sync lane off for this account. Items sync over HTTP.',
+  },
+};
+
+const isSwitchedOff = (view: View): boolean => settingValue(view, 'LIVE_SYNC_ENABLED') === 'false';
+
 const mintSyncTicket = signedInRead({
   ...User.commands.mintSyncTicket,
-  answer: ({ activation, nowMs }, _request, _reads, { session }) => ({
-    sessionUuid: session.uuid,
-    pair: pairName(session.current),
-    activation: activation.id,
-    issuedAtMs: nowMs,
-    expiresAtMs: nowMs + ticketMs,
-  }),
+  answer: (view, _request, _reads, { session }) =>
+    isSwitchedOff(view)
+      ? switchedOff
+      : {
+          sessionUuid: session.uuid,
+          pair: pairName(session.current),
+          activation: view.activation.id,
+          issuedAtMs: view.nowMs,
+          expiresAtMs: view.nowMs + ticketMs,
+        },
 });
 
 const spendSyncTicket = command({
@@ -66,7 +82,7 @@ function holdVerdict(
   { commandId, hold, saves, vaults }: Wanted,
   { session, readonly }: SignedIn,
 ): HoldVerdict {
-  if (settingValue(turn, 'LIVE_SYNC_ENABLED') === 'false') return 'disabled';
+  if (isSwitchedOff(turn)) return 'disabled';
   if (saves && readonly) return 'read-only';
   const memberships = membershipsOf(turn);
   if (!vaults.every((uuid) => memberships.has(uuid.toLowerCase()))) return 'not-authorized';

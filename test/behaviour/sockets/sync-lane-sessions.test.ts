@@ -3,7 +3,16 @@ import test from 'ava';
 import { alice, refresh, tokensOf } from '../../kit/account.ts';
 import { Device } from '../../kit/device.ts';
 import { note } from '../../kit/items.ts';
-import { ask, deviceId, ended, enterLane, type LaneSocket, run, ticketOf } from '../../kit/lane.ts';
+import {
+  ask,
+  askTicket,
+  deviceId,
+  ended,
+  enterLane,
+  type LaneSocket,
+  run,
+  ticketOf,
+} from '../../kit/lane.ts';
 import { startServer } from '../../kit/server.ts';
 
 const api = '20240226';
@@ -190,6 +199,12 @@ test('an account whose lane an administrator has switched off keeps its socket, 
   const body = { api, items: [newNote()] };
   t.deepEqual((await run(lane, 'command-1', body)).payload, { code: 'LIVE_SYNC_DISABLED', retryable: false });
   t.is((await phone.save()).saved_items.length, 1);
+  const refused = await askTicket(phone);
+  t.is(refused.status, 503);
+  t.like(refused.body.error, { code: 'SYNC_DISABLED', tag: 'SYNC_DISABLED' });
+  t.regex(refused.body.error.message, /administrator/);
+  t.false('transient' in refused.body.error);
   await setFlag(null);
+  t.is((await askTicket(phone)).status, 200);
   t.is((await run(lane, 'command-1', body)).payload.status, 'COMMITTED');
 });
