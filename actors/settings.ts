@@ -166,7 +166,7 @@ const delivery = section('Timers and delivery', {
     name: 'EMAIL_REMINDERS_ENABLED',
     default: true,
     description:
-      'Sends reminders by e-mail to users who have turned them on, once mail can be sent. Otherwise none can be made. What is over a week late is not sent any more.',
+      'Sends reminders by e-mail to users who have not turned them off, once mail can be sent. Otherwise none can be made. What is over a week late is not sent any more.',
   }),
   emailReminderNoRecords: flag({
     name: 'EMAIL_REMINDER_NO_RECORDS',

@@ -99,9 +99,9 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       const value = request.value ?? null;
       const asked = { name: textField('name', request.name), value, by: 'operator' as const };
       const answer = await known(actors.get(UserAdministration, userUuid).ask.operatorSetFlag(asked, ask));
-      const { name } = accepted(answer);
-      logger.info({ userUuid, flag: name }, 'an operator has set a flag of a user');
-      return { flag: { name, value: request.value } };
+      const flag = accepted(answer);
+      logger.info({ userUuid, flag: flag.name }, 'an operator has set a flag of a user');
+      return { flag: { name: flag.name, value: flag.value ?? undefined } };
     },
 
     async revokeCalendarTokens(request, ask) {

@@ -167,13 +167,19 @@ export const port = <D extends Declared>(declared: D) => integer({ ...declared, 
 const yes = ['true', '1', 'yes', 'on'];
 const no = ['false', '0', 'no', 'off'];
 
+/** What people write for a switch. Undefined for anything else. */
+export function parsedSwitch(given: string): boolean | undefined {
+  const lower = given.toLowerCase();
+  if (yes.includes(lower)) return true;
+  return no.includes(lower) ? false : undefined;
+}
+
 export const flag = <D extends Declared>(declared: D) =>
   setting<boolean, D>(
     (given) => {
-      const lower = given.toLowerCase();
-      if (yes.includes(lower)) return true;
-      if (no.includes(lower)) return false;
-      throw new WrongValue('is neither true nor false');
+      const isOn = parsedSwitch(given);
+      if (isOn === undefined) throw new WrongValue('is neither true nor false');
+      return isOn;
     },
     { bounds: '`true` or `false`', ...declared },
   );

@@ -78,7 +78,7 @@ export const UserAdministration = contract({
     /** A null removes it. Refusals: 400 for a name or a value that is not allowed. */
     operatorSetFlag: {
       request: z.object({ name: z.string(), value: z.string().nullable(), by: overseer }),
-      reply: answerSchema(z.object({ name: z.enum(flagNames) })),
+      reply: answerSchema(z.object({ name: z.enum(flagNames), value: z.string().nullable() })),
     },
     operatorRevokeCalendarTokens: { request: nothing, reply: z.object({ revoked: z.int() }) },
     /** The newest first. */

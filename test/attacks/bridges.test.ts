@@ -94,6 +94,7 @@ test('a bridge sets no setting that protects the account, and removes none', asy
     ['MFA_SECRET', 'x'],
     ['ACCOUNT_RECOVERY_ESCROW', '{"version":2}'],
     ['LOG_SESSION_USER_AGENT', 'disabled'],
+    ['MUTE_SIGN_IN_EMAILS', 'muted'],
     ['DROPBOX_BACKUP_TOKEN', 'x'],
   ] as const) {
     t.is(await put(name, value), 403, name);

@@ -196,7 +196,12 @@ export const promises: readonly Promised[] = [
   },
   {
     says: 'What there is no record of, what is malformed and what is old are answered alike.',
-    provenBy: [behaviour('accounts/recovery', 'one answer stands for whatever there is not')],
+    provenBy: [
+      behaviour(
+        'accounts/recovery',
+        'what a recovery could not use is not stored, and one answer stands for whatever there is not',
+      ),
+    ],
   },
   {
     says: 'Looking up is limited for a network and for a user.',

@@ -97,7 +97,7 @@ const setFlag = signedInWorkflow({
     return workflow.lastTurn({
       turn: (turn) => {
         audit(turn, 'changed-flag-of-another', null, uuid);
-        return { success: true, userUuid: uuid, name: answer.ok.name, value };
+        return { success: true, userUuid: uuid, ...answer.ok };
       },
     });
   },

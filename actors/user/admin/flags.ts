@@ -1,9 +1,9 @@
 /** What administrators and operators may set for a user (docs/protocol/account.md, "Administration"). */
 import type { Turn, View } from '../../../runtime/command.ts';
 import { isProfileId } from '../../assistant/profiles.ts';
-import { type Refused, refuse } from '../../reply.ts';
+import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { knownSetting, type SettingName } from '../settings/known.ts';
+import { checkedValue, type SettingName } from '../settings/known.ts';
 import { isStored, putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 
 export const flagNames = [
@@ -34,13 +34,16 @@ const unknownFlag = refuse(400, 'There is no flag of this name.');
 const noCount = refuse(400, 'This flag is a number of requests a day; 0 is the limit of all accounts.');
 const noProfile = refuse(400, 'This flag is the id of a profile.');
 
-function refusalOfValue(name: FlagName, value: string): Refused | undefined {
-  if (name === 'AI_REQUEST_LIMIT') return count.test(value) ? undefined : noCount;
-  if (name === 'AI_PROFILE') return isProfileId(value) ? undefined : noProfile;
+/** The value as it is stored, or why the flag cannot have it. */
+function checkedFlag(name: FlagName, given: string): { readonly value: string } | Refused {
+  if (name === 'AI_REQUEST_LIMIT') return count.test(given) ? { value: given } : noCount;
+  if (name === 'AI_PROFILE') return isProfileId(given) ? { value: given } : noProfile;
+  const checked = checkedValue(name, given);
   const lacking = notOffered[name];
-  if (lacking !== undefined) return value === lacking.off ? undefined : refuse(400, notHere(lacking));
-  const { values = [] } = knownSetting(name);
-  return values.includes(value) ? undefined : refuse(400, `This flag is one of ${values.join(', ')}.`);
+  if (lacking !== undefined && !('value' in checked && checked.value === lacking.off)) {
+    return refuse(400, notHere(lacking));
+  }
+  return 'why' in checked ? refuse(400, checked.why) : checked;
 }
 
 const notHere = ({ off, why }: { readonly off: string; readonly why: string }): string =>
@@ -55,10 +58,10 @@ export function flagsOf(view: View) {
 export function setFlag(turn: Turn, given: string, value: string | null, by: 'operator' | 'administrator') {
   const name = flagNames.find((each) => each === given.toUpperCase());
   if (name === undefined) return unknownFlag;
-  const refused = value === null ? undefined : refusalOfValue(name, value);
-  if (refused !== undefined) return refused;
-  if (value === null) removeSetting(turn, name);
-  else putSetting(turn, name, value);
+  const checked = value === null ? { value } : checkedFlag(name, value);
+  if (isRefused(checked)) return checked;
+  if (checked.value === null) removeSetting(turn, name);
+  else putSetting(turn, name, checked.value);
   audit(turn, `flag-changed-by-${by}`);
-  return { name };
+  return { name, value: checked.value };
 }

@@ -8,6 +8,7 @@ import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
+import { isUsableEscrow } from './usable-escrow.ts';
 
 export const escrow = workflow({
   ...User.commands.escrow,
@@ -18,17 +19,6 @@ export const escrow = workflow({
 function usable(view: View) {
   const { state, email, workspace } = view.get(profileSlice);
   const text = settingValue(view, 'ACCOUNT_RECOVERY_ESCROW');
-  if (state !== 'active' || isBanned(view) || text === null || !isOfPresentForm(text)) return {};
+  if (state !== 'active' || isBanned(view) || text === null || !isUsableEscrow(text)) return {};
   return { escrow: { escrow: text, identifier: email, workspace_identifier: workspace } };
-}
-
-/** The first form was protected only by the password, so it is never handed out without it. */
-function isOfPresentForm(text: string): boolean {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    const { version } = (parsed ?? {}) as { readonly version?: unknown };
-    return typeof version === 'number' && version > 1;
-  } catch {
-    return false;
-  }
 }

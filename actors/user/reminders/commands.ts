@@ -13,13 +13,18 @@ import { givenTimeMs } from '../given-time.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
-import { removeReminder, setReminder } from './send.ts';
+import { areWanted, removeReminder, setReminder } from './send.ts';
 import type { ShownReminder } from './shapes.ts';
 
 const charactersMax = 500;
 
 const invalid = refuse(400, 'Give a message and when it is due.', 'invalid-email-reminder');
 const turnedOff = refuse(400, 'This server sends no reminders by e-mail.', 'email-reminders-disabled');
+const turnedOffByUser = refuse(
+  400,
+  'You have turned reminders by e-mail off. Turn them on in the settings of your account first.',
+  'email-reminders-disabled',
+);
 const noAddress = refuse(
   400,
   'No mail can be sent to the name of this account, as it is no e-mail address.',
@@ -53,6 +58,7 @@ const makeReminder = signedInWorkflow({
 
 function refusalToRemind(turn: Turn) {
   if (!turn.use(AccountSettings).emailReminders) return turnedOff;
+  if (!areWanted(turn)) return turnedOffByUser;
   return mailAddress(turn.get(profileSlice).email) === undefined ? noAddress : undefined;
 }
 

@@ -56,10 +56,11 @@ export const sendRemindersTimer = timer({
   },
 });
 
+export const areWanted = (turn: Turn): boolean => settingValue(turn, 'EMAIL_REMINDERS_ENABLED') === 'true';
+
 /** The account's own address, while both gates are open. */
 function recipientOf(turn: Turn): string | undefined {
-  const isOpen =
-    turn.use(AccountSettings).emailReminders && settingValue(turn, 'EMAIL_REMINDERS_ENABLED') === 'true';
+  const isOpen = turn.use(AccountSettings).emailReminders && areWanted(turn);
   return isOpen ? mailAddress(turn.get(profileSlice).email) : undefined;
 }
 

@@ -10,15 +10,14 @@ import { applyGate } from '../published-reminders/watch.ts';
 import { type Session, sessionMap } from '../sessions/session.ts';
 import { refusalOfBridge, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import {
-  type AccountSettingName,
-  accountSettingNamed,
-  accountSettingNames,
+  checkedValue,
   knownSetting,
   protectsAccount,
   type SettingName,
+  settingNamed,
+  settingNames,
   settingValueBytesMax,
   subscriptionSettingNamed,
-  subscriptionSettingNames,
 } from './known.ts';
 import {
   isStored,
@@ -37,11 +36,8 @@ const notChangedHere = refuse(400, 'This setting cannot be changed here.');
 const notSet = refuse(400, 'This setting is not set.');
 const tooLarge = refuse(400, `A setting holds at most ${settingValueBytesMax} bytes.`);
 const tooMuch = refuse(400, `All settings of an account hold at most ${settingsBytesMax} bytes together.`);
-const wrongValue = (values: readonly string[]) => refuse(400, `This setting is one of ${values.join(', ')}.`);
 
-const listed = (Object.keys({ ...accountSettingNames, ...subscriptionSettingNames }) as SettingName[]).filter(
-  (name) => knownSetting(name).secret !== true,
-);
+const listed = settingNames.filter((name) => knownSetting(name).secret !== true);
 
 const listSettings = signedInRead({
   ...User.commands.listSettings,
@@ -54,7 +50,7 @@ const listSettings = signedInRead({
 const showSetting = signedInRead({
   ...User.commands.getSetting,
   answer: (view, { name }) => {
-    const known = accountSettingNamed(name);
+    const known = settingNamed(name);
     if (known === undefined) return unknownName;
     // Clients take any 200 to mean that it is set, and so that the second factor is on.
     if (knownSetting(known).secret === true) return isStored(view, known) ? { success: true } : notSet;
@@ -83,13 +79,13 @@ const showRecoveryCodes = signedInWorkflow({
 
 const getSetting = choice({
   ...User.commands.getSetting,
-  choose: ({ name }) => (accountSettingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting),
+  choose: ({ name }) => (settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting),
 });
 
 const putAccountSetting = signedInTurn({
   ...User.commands.putSetting,
   turn: (turn, { name, value, totpToken }, _reads, { session }) => {
-    const known = accountSettingNamed(name);
+    const known = settingNamed(name);
     if (known === undefined) return unknownName;
     const closed = refusalOfSetting(session, known);
     if (closed !== undefined) return closed;
@@ -112,7 +108,7 @@ function turnOnTotp(turn: Turn, secret: string | null, code: string | undefined,
 const deleteSetting = signedInWorkflow({
   ...User.commands.deleteSetting,
   run: async (workflow, { name, password }) => {
-    const known = accountSettingNamed(name);
+    const known = settingNamed(name);
     const account = await workflow.turn({
       reads: ownAccount,
       turn: (turn, reads, { session }) => (known && refusalOfSetting(session, known)) ?? ownRow(turn, reads),
@@ -131,7 +127,7 @@ const deleteSetting = signedInWorkflow({
   },
 });
 
-function deleteNow(turn: Turn, name: AccountSettingName, from: Whence) {
+function deleteNow(turn: Turn, name: SettingName, from: Whence) {
   if (!isStored(turn, name)) return notSet;
   if (name === 'MFA_SECRET') {
     disableTotp(turn);
@@ -167,10 +163,11 @@ const putSubscriptionSetting = signedInTurn({
 const refusalOfSetting = (session: Session, name: SettingName): Refused | undefined =>
   protectsAccount(name) ? refusalOfBridge(session) : undefined;
 
-function putByUser(turn: Turn, name: SettingName, value: string | null): Refused | undefined {
-  const { setBy, values } = knownSetting(name);
-  if (setBy !== 'user') return notChangedHere;
-  if (value !== null && values !== undefined && !values.includes(value)) return wrongValue(values);
+function putByUser(turn: Turn, name: SettingName, given: string | null): Refused | undefined {
+  if (knownSetting(name).setBy !== 'user') return notChangedHere;
+  const checked = given === null ? { value: null } : checkedValue(name, given);
+  if ('why' in checked) return refuse(400, checked.why);
+  const { value } = checked;
   const bytes = Buffer.byteLength(value ?? '');
   if (bytes > settingValueBytesMax) return tooLarge;
   if (bytes + otherSettingBytes(turn, name) > settingsBytesMax) return tooMuch;

@@ -2,6 +2,8 @@
  * Every setting of an account, declared once (docs/protocol/account.md, "Settings"): what clients may name, who may
  * set it, what it may hold, and whether it is a secret. A name that is not here is refused.
  */
+import { parsedSwitch } from '../../../runtime/setting.ts';
+import { isUsableEscrow } from '../factors/usable-escrow.ts';
 
 export interface KnownSetting {
   /** Encrypted at rest, and never shown to a client again. */
@@ -13,6 +15,10 @@ export interface KnownSetting {
   readonly setBy: 'user' | 'administrator' | 'second-factor' | 'server';
   /** The values it may hold; any text when absent. */
   readonly values?: readonly string[];
+  /** Of its two values the first means on. It may also be set by `true` and `false`, `yes` and `no`, `on` and `off`, `1` and `0`. */
+  readonly isSwitch?: true;
+  /** Why a value may not be set, unless it may. */
+  readonly refusalOf?: (value: string) => string | undefined;
   /** The value of an account that never set it. */
   readonly default?: string;
   /** How the account is signed in to, or who learns of it: not for bridges. Secrets are not either. */
@@ -24,9 +30,19 @@ export interface KnownSetting {
 /** UTF-8 bytes of a value; large enough for a recovery's escrow, which is the largest. */
 export const settingValueBytesMax = 64 * 1024;
 
-const frequencies = ['disabled', 'daily', 'weekly', 'monthly'];
-const booleans = ['true', 'false'];
-const muted = ['muted', 'not_muted'];
+const trueOrFalse = { isSwitch: true, values: ['true', 'false'] } as const;
+const enabledOrDisabled = { isSwitch: true, values: ['enabled', 'disabled'] } as const;
+const mutedOrNot = { isSwitch: true, values: ['muted', 'not_muted'] } as const;
+
+const refusalOfBackupMails = (frequency: string) =>
+  frequency === 'disabled'
+    ? undefined
+    : 'This server sends no backups by e-mail, so this setting can only be disabled.';
+
+const refusalOfEscrow = (text: string) =>
+  isUsableEscrow(text)
+    ? undefined
+    : 'A recovery could not use this: it has to be a JSON object with a version above 1. Please update the app.';
 
 const byUser = { setBy: 'user' } as const;
 /** Clients disagree on what these may hold, so any text is kept. */
@@ -35,27 +51,28 @@ const secretForClients = { ...keptForClients, secret: true } as const;
 const byAdministrator = { setBy: 'administrator' } as const;
 const byServer = { setBy: 'server' } as const;
 
-export const accountSettingNames = {
+const accountSettings = {
   MFA_SECRET: { setBy: 'second-factor', secret: true },
   RECOVERY_CODES: { setBy: 'second-factor', secret: true },
-  MAGIC_LINK_ENABLED: { setBy: 'second-factor', values: booleans },
+  MAGIC_LINK_ENABLED: { setBy: 'second-factor', ...trueOrFalse },
   EXTENSION_KEY: secretForClients,
-  ACCOUNT_RECOVERY_ESCROW: { ...byUser, protects: true },
+  ACCOUNT_RECOVERY_ESCROW: { ...byUser, protects: true, refusalOf: refusalOfEscrow },
   LOG_SESSION_USER_AGENT: {
     ...byUser,
-    values: ['enabled', 'disabled'],
+    ...enabledOrDisabled,
     default: 'enabled',
     protects: true,
   },
-  MUTE_MARKETING_EMAILS: { ...keptForClients, values: muted, default: 'not_muted' },
+  MUTE_MARKETING_EMAILS: { ...keptForClients, ...mutedOrNot, default: 'not_muted' },
   CONFLICT_RESOLUTION_STRATEGY: { ...keptForClients, values: ['ask', 'keepBoth', 'keepLocal', 'keepRemote'] },
-  SEARCH_INDEX_ENABLED: { ...keptForClients, values: booleans },
-  EMAIL_REMINDERS_ENABLED: { ...byUser, values: booleans },
-  CALDAV_ENABLED: { ...byUser, values: booleans },
-  REMINDER_DELIVERY_ENABLED: { ...byUser, values: booleans },
+  SEARCH_INDEX_ENABLED: { ...keptForClients, ...trueOrFalse },
+  /** To make a reminder is to ask for the mail, so it is on until the user turns it off. */
+  EMAIL_REMINDERS_ENABLED: { ...byUser, ...trueOrFalse, default: 'true' },
+  CALDAV_ENABLED: { ...byUser, ...trueOrFalse },
+  REMINDER_DELIVERY_ENABLED: { ...byUser, ...trueOrFalse },
   LISTED_AUTHOR_SECRETS: { ...byServer, onlyKept: true },
 
-  EMAIL_BACKUP_FREQUENCY: { ...keptForClients, values: frequencies },
+  EMAIL_BACKUP_FREQUENCY: { ...keptForClients, refusalOf: refusalOfBackupMails },
   EMAIL_BACKUP_LAST_SENT: { ...byServer, onlyKept: true },
   DROPBOX_BACKUP_FREQUENCY: keptForClients,
   DROPBOX_BACKUP_TOKEN: secretForClients,
@@ -69,31 +86,32 @@ export const accountSettingNames = {
   NEXTCLOUD_BACKUP_APP_PASSWORD: secretForClients,
   NEXTCLOUD_BACKUP_LAST_RUN: { ...byServer, onlyKept: true },
 
-  AI_ENABLED: { ...byAdministrator, values: booleans },
+  AI_ENABLED: { ...byAdministrator, ...trueOrFalse },
   AI_REQUEST_LIMIT: byAdministrator,
   AI_PROFILE: byAdministrator,
-  COLLABORATION_ENABLED: { ...byAdministrator, values: booleans },
-  LIVE_SYNC_ENABLED: { ...byAdministrator, values: booleans },
-  OCR_SERVER_ALLOWED: { ...byAdministrator, values: booleans, onlyKept: true },
-  NEXTCLOUD_BACKUP_ALLOWED: { ...byAdministrator, values: booleans, onlyKept: true },
+  COLLABORATION_ENABLED: { ...byAdministrator, ...trueOrFalse },
+  LIVE_SYNC_ENABLED: { ...byAdministrator, ...trueOrFalse },
+  OCR_SERVER_ALLOWED: { ...byAdministrator, ...trueOrFalse, onlyKept: true },
+  NEXTCLOUD_BACKUP_ALLOWED: { ...byAdministrator, ...trueOrFalse, onlyKept: true },
 } as const satisfies Record<string, KnownSetting>;
 
-/** What clients read and set through the subscription. Every account has one, so they are kept like all others. */
-export const subscriptionSettingNames = {
-  MUTE_SIGN_IN_EMAILS: { ...byUser, values: muted, default: 'not_muted', protects: true },
+/** What clients may read and set through the subscription, too. Every account has one, so they are kept like all others. */
+const subscriptionSettings = {
+  MUTE_SIGN_IN_EMAILS: { ...byUser, ...mutedOrNot, default: 'not_muted', protects: true },
   /** By default what the operator allows every account. */
   FILE_UPLOAD_BYTES_LIMIT: byServer,
   FILE_UPLOAD_BYTES_USED: { ...byServer, default: '0' },
 } as const satisfies Record<string, KnownSetting>;
 
-export type AccountSettingName = keyof typeof accountSettingNames;
-export type SubscriptionSettingName = keyof typeof subscriptionSettingNames;
-export type SettingName = AccountSettingName | SubscriptionSettingName;
+type SubscriptionSettingName = keyof typeof subscriptionSettings;
+export type SettingName = keyof typeof accountSettings | SubscriptionSettingName;
 
 const all: Readonly<Record<SettingName, KnownSetting>> = {
-  ...accountSettingNames,
-  ...subscriptionSettingNames,
+  ...accountSettings,
+  ...subscriptionSettings,
 };
+
+export const settingNames = Object.keys(all) as readonly SettingName[];
 
 /** Those that change what the server does. */
 export const settingsActedOn: readonly string[] = Object.entries(all)
@@ -108,11 +126,27 @@ export function protectsAccount(name: SettingName): boolean {
   return secret || protects || setBy !== 'user';
 }
 
+/** The value as it is stored, or why it may not be set. */
+export function checkedValue(
+  name: SettingName,
+  given: string,
+): { readonly value: string } | { readonly why: string } {
+  const { values, isSwitch = false, refusalOf } = knownSetting(name);
+  const value = isSwitch ? switchedTo(values, given) : given;
+  if (values?.includes(value) === false) return { why: `The value has to be one of ${values.join(', ')}.` };
+  const why = refusalOf?.(value);
+  return why === undefined ? { value } : { why };
+}
+
+function switchedTo([on, off]: readonly string[] = [], given: string): string {
+  const isOn = parsedSwitch(given);
+  return (isOn === undefined ? undefined : isOn ? on : off) ?? given;
+}
+
 /** Names are case-insensitive. Undefined for an unknown one. */
-export const accountSettingNamed = (name: string): AccountSettingName | undefined =>
-  nameIn(accountSettingNames, name);
+export const settingNamed = (name: string): SettingName | undefined => nameIn(all, name);
 export const subscriptionSettingNamed = (name: string): SubscriptionSettingName | undefined =>
-  nameIn(subscriptionSettingNames, name);
+  nameIn(subscriptionSettings, name);
 
 function nameIn<Names extends object>(names: Names, given: string): (keyof Names & string) | undefined {
   const name = given.toUpperCase();

@@ -124,6 +124,8 @@ test('flags are set and removed by administrators, and what cannot be is refused
   const { body } = await admin.call('GET', path);
   t.like(body, { userUuid: uuid, nextcloudAppPasswordConfigured: false });
   t.like(body.flags, { AI_ENABLED: 'false', AI_REQUEST_LIMIT: '50', EMAIL_BACKUP_FREQUENCY: null });
+  t.is((await put('AI_ENABLED', 'off')).body.value, 'false');
+  t.is((await admin.call('GET', path)).body.flags.AI_ENABLED, 'false');
   t.is((await put('AI_ENABLED', null)).status, 200);
   t.is((await admin.call('GET', path)).body.flags.AI_ENABLED, null);
   for (const [name, value] of [

@@ -130,12 +130,16 @@ test('what was left for a recovery is found by the user’s uuid alone', async (
   t.deepEqual(found.meta?.auth, {});
 });
 
-test('one answer stands for whatever there is not', async (t) => {
+test('what a recovery could not use is not stored, and one answer stands for whatever there is not', async (t) => {
   const server = await startServer(t);
   const answers = [await lookUp(server, randomUUID())];
   for (const value of [null, '{"version":1}', '{"version":"2"}', '{', 'null', '[]', '"2"']) {
     const device = await server.device(`${randomUUID()}@example.org`);
-    if (value !== null) t.is((await leave(device, value)).status, 200);
+    if (value !== null) {
+      const refused = await leave(device, value);
+      t.is(refused.status, 400, value);
+      t.regex(refused.body.error.message, /version above 1/);
+    }
     answers.push(await lookUp(server, device.account.userUuid));
   }
   const changed = await server.device('changed@example.org');

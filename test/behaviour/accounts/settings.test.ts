@@ -54,6 +54,7 @@ test('what has a default is listed, and stays the same entry until it is set', a
   const list = async () => (await phone.call('GET', pathOf(phone))).body.settings;
   const names = (await list()).map(({ name }: { name: string }) => name);
   t.deepEqual(names.toSorted(), [
+    'EMAIL_REMINDERS_ENABLED',
     'FILE_UPLOAD_BYTES_LIMIT',
     'FILE_UPLOAD_BYTES_USED',
     'LOG_SESSION_USER_AGENT',
@@ -106,7 +107,9 @@ test('names and values that may not be are refused, and nothing changes', async 
     ['constructor', 'x'],
     ['', 'x'],
     ['MUTE_MARKETING_EMAILS', 'perhaps'],
-    ['MUTE_SIGN_IN_EMAILS', 'muted'],
+    ['MUTE_SIGN_IN_EMAILS', 'perhaps'],
+    ['FILE_UPLOAD_BYTES_USED', '0'],
+    ['CALDAV_ENABLED', 'perhaps'],
     ['EMAIL_BACKUP_LAST_SENT', '1'],
     ['AI_ENABLED', 'true'],
     ['AI_REQUEST_LIMIT', '1000000'],
@@ -130,7 +133,7 @@ test('the largest value fits, and all together have a bound', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const value = 'é'.repeat(32 * 1_024);
-  const names = ['ACCOUNT_RECOVERY_ESCROW', 'NEXTCLOUD_BACKUP_URL', 'NEXTCLOUD_BACKUP_FOLDER'];
+  const names = ['DROPBOX_BACKUP_FREQUENCY', 'NEXTCLOUD_BACKUP_URL', 'NEXTCLOUD_BACKUP_FOLDER'];
   for (const name of names) t.is((await put(phone, name, value)).status, 200, name);
   t.is((await put(phone, 'EXTENSION_KEY', value.slice(1_024))).status, 200);
   t.is((await get(phone, 'nextcloud_backup_url')).body.setting.value, value);
@@ -172,6 +175,55 @@ test('settings of the subscription have an endpoint of their own', async (t) => 
   t.is(await read('mute_sign_in_emails'), 'muted');
   t.is((await phone.call('PUT', path, { body: { name: 'FILE_UPLOAD_BYTES_USED', value: '0' } })).status, 400);
   t.is((await phone.call('GET', `${path}/mute_marketing_emails`)).status, 400);
+});
+
+test('a setting of the subscription is one and the same below both paths', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const subscription = `/v1/users/${phone.account.userUuid}/subscription-settings`;
+  const there = async () =>
+    (await phone.call('GET', `${subscription}/mute_sign_in_emails`)).body.setting.value;
+  const here = async () => (await get(phone, 'mute_sign_in_emails')).body.setting.value;
+  t.is(await here(), 'not_muted');
+  t.is((await put(phone, 'MUTE_SIGN_IN_EMAILS', 'muted')).body.setting.value, 'muted');
+  t.deepEqual([await here(), await there()], ['muted', 'muted']);
+  const body = { name: 'MUTE_SIGN_IN_EMAILS', value: 'not_muted' };
+  t.is((await phone.call('PUT', subscription, { body })).status, 200);
+  t.deepEqual([await here(), await there()], ['not_muted', 'not_muted']);
+});
+
+test('a switch is set by each of the words for on and off, and shown in its own', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const words = [
+    [true, ['true', '1', 'yes', 'On']],
+    [false, ['false', '0', 'NO', 'off']],
+  ] as const;
+  for (const [name, on, off] of [
+    ['EMAIL_REMINDERS_ENABLED', 'true', 'false'],
+    ['CALDAV_ENABLED', 'true', 'false'],
+    ['REMINDER_DELIVERY_ENABLED', 'true', 'false'],
+    ['LOG_SESSION_USER_AGENT', 'enabled', 'disabled'],
+    ['MUTE_SIGN_IN_EMAILS', 'muted', 'not_muted'],
+  ] as const) {
+    for (const [isOn, given] of words) {
+      for (const word of [...given, isOn ? on : off]) {
+        t.is((await put(phone, name, word)).body.setting?.value, isOn ? on : off, `${name} ${word}`);
+        t.is((await get(phone, name.toLowerCase())).body.setting.value, isOn ? on : off);
+      }
+    }
+  }
+});
+
+test('what would have no effect is refused, with the reason', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  for (const frequency of ['daily', 'weekly', 'monthly', '']) {
+    const refused = await put(phone, 'EMAIL_BACKUP_FREQUENCY', frequency);
+    t.is(refused.status, 400, frequency);
+    t.regex(refused.body.error.message, /sends no backups by e-mail/);
+  }
+  t.is((await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'disabled')).status, 200);
 });
 
 test('once user agents are not to be logged, none is kept and the kept ones are erased', async (t) => {

@@ -14,7 +14,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const open = { accounts: { emailReminders: true } };
 
-async function started(t: ExecutionContext, options: ServerOptions = open, isWanted = true) {
+async function started(t: ExecutionContext, options: ServerOptions = open) {
   const postbox = new Postbox();
   const server = await startServer(t, { ...mailTo(postbox), ...options });
   const phone = await server.device();
@@ -22,7 +22,6 @@ async function started(t: ExecutionContext, options: ServerOptions = open, isWan
     phone.call('PUT', `/v1/users/${phone.account.userUuid}/settings`, {
       body: { name: 'EMAIL_REMINDERS_ENABLED', value },
     });
-  if (isWanted) t.is((await want('true')).status, 200);
   const make = async (inMs: number, message = 'Water the plants') => {
     const body = { dueAt: new Date(server.clock.nowMs() + inMs).toISOString(), message };
     const answer = await phone.call('POST', path, { body });
@@ -73,8 +72,9 @@ test('with EMAIL_REMINDER_NO_RECORDS it leaves at once', async (t) => {
 });
 
 test('gates are read when it is due: the user’s', async (t) => {
-  const { server, postbox, want, make } = await started(t, open, false);
+  const { server, postbox, want, make } = await started(t);
   await make(hourMs);
+  await want('false');
   await server.advance(2 * hourMs);
   t.deepEqual(postbox.messages, []);
   await want('true');
@@ -98,9 +98,10 @@ test('gates are read when it is due: the operator’s', async (t) => {
 });
 
 test('when a gate opens late, what is over a week old has expired and the rest leaves little by little', async (t) => {
-  const { server, postbox, want, make, listed } = await started(t, open, false);
+  const { server, postbox, want, make, listed } = await started(t);
   for (let each = 0; each < 3; each += 1) await make(minuteMs, `old ${each}`);
   for (let each = 0; each < 12; each += 1) await make(7 * dayMs, `late ${each}`);
+  await want('false');
   await server.advance(7 * dayMs + hourMs);
   await want('true');
   while (postbox.messages.length === 0) await server.advance(minuteMs / 2);
@@ -125,6 +126,20 @@ test('none is made where none could be sent, and the answer says why', async (t)
   const nobody = await server.device('nobody');
   const refused = await nobody.call('POST', path, { body });
   t.like(refused, { status: 400, body: { error: { tag: 'email-reminders-disabled' } } });
+});
+
+test('until a user turns reminders off they are made and sent; then none is made, and the answer says why', async (t) => {
+  const { server, phone, postbox, want, make, listed } = await started(t);
+  const setting = `/v1/users/${phone.account.userUuid}/settings/email_reminders_enabled`;
+  t.is((await phone.call('GET', setting)).body.setting.value, 'true');
+  await make(minuteMs);
+  await server.advance(5 * minuteMs);
+  t.is(postbox.messages.length, 1);
+  t.is((await want('no')).body.setting.value, 'false');
+  const refused = await phone.call('POST', path, { body: { dueAt: server.clock.nowMs(), message: 'x' } });
+  t.like(refused, { status: 400, body: { error: { tag: 'email-reminders-disabled' } } });
+  t.regex(refused.body.error.message, /You have turned reminders by e-mail off/);
+  t.is((await listed()).length, 1);
 });
 
 test('without settings of their own, servers that can send mail send reminders', async (t) => {

@@ -49,7 +49,7 @@ test('a flag that is none, or cannot be so, is refused as administrators are ref
   const { userUuid } = account;
   for (const [name, value, said] of [
     ['MFA_SECRET', 'x', 'There is no flag of this name.'],
-    ['AI_ENABLED', 'perhaps', 'This flag is one of true, false.'],
+    ['AI_ENABLED', 'perhaps', 'The value has to be one of true, false.'],
     ['AI_REQUEST_LIMIT', '-1', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
     ['AI_REQUEST_LIMIT', '', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
     [
