@@ -180,7 +180,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an-escrow-of-the-first-form',
     harm: 'What rests on a password alone is given to anybody who asks.',
-    file: `${folder}/escrow.ts`,
+    file: `${folder}/usable-escrow.ts`,
     find: 'version > 1',
     replace: 'version > 0',
     tests: recovery,
