@@ -77,7 +77,7 @@ const mailOf = (code: string): string =>
   [
     `Your code to sign in: ${code}`,
     '',
-    'It works once, for fifteen minutes, and only from the network that asked for it.',
+    'It works once, within fifteen minutes.',
     'If you are not signing in, somebody else knows your address: ignore this mail, and tell nobody the code.',
     '',
   ].join('\n');

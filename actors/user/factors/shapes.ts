@@ -116,7 +116,7 @@ export const factorShapes = {
       assertion: z.object({ response: webAuthnResponse, challenge: z.string() }).optional(),
       /** There is one, though it may be without a challenge. */
       hasAssertion: z.boolean(),
-      /** The code is the newest that was mailed for the network it came from. */
+      /** The code was mailed, and still counts. */
       hasEmailedCode: z.boolean(),
       recoveryCodes: z.string().optional(),
       /** That signs in. */
