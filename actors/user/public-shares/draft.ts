@@ -12,7 +12,8 @@ const sent = z.object({
   type: z.enum(shareTypes),
   encryptedPayload: z.string().min(1).refine(isStorableText),
   nickname: z.string().refine(isStorableText).nullish(),
-  oneTimeView: z.unknown().optional(),
+  // What is no boolean is refused: whoever means `true` must not get a share that stays open.
+  oneTimeView: z.boolean().nullish(),
   viewExpiresMinutes: z.int().min(1).max(minutesMax).nullish(),
 });
 
@@ -45,7 +46,7 @@ export function draftOf(request: unknown): Draft | Refused {
     encryptedPayload,
     bytes,
     nickname,
-    oneTimeView: data.oneTimeView === true,
+    oneTimeView: data.oneTimeView ?? false,
     viewExpiresMinutes,
   };
 }

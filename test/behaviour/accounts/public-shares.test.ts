@@ -147,12 +147,17 @@ for (const oneTimeView of [false, true]) {
   });
 }
 
-test('only a literal true makes a one-time share', async (t) => {
+test('a share is for one view by a literal true, and what is no boolean makes no share', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
-  for (const oneTimeView of ['true', 1, null, {}]) {
+  for (const oneTimeView of ['true', 1, {}]) {
+    const { status, body } = await make(alice, { oneTimeView });
+    t.deepEqual([status, body.error?.tag], [400, 'invalid-share'], String(oneTimeView));
+  }
+  t.deepEqual(await listed(alice), []);
+  for (const oneTimeView of [true, false, null]) {
     const { body } = await make(alice, { oneTimeView });
-    t.false(body.share.oneTimeView);
+    t.is(body.share.oneTimeView, oneTimeView === true);
   }
 });
 
