@@ -42,6 +42,11 @@ import { duties, ownFiles } from './own-files.ts';
 import { holdForVault, vaultFilesTell } from './vault-bytes.ts';
 
 const notUuid = refuse(400, 'That is not the identifier of a file.', 'invalid-parameters');
+const withoutSize = {
+  success: false as const,
+  reason: 'invalid-parameters' as const,
+  error: { message: 'Say how large the file is: its unencryptedFileSize.' },
+};
 const unknownFile = refuse(404, 'There is no such file.');
 /** Clients ask then whether to delete the item all the same. */
 const nothingToDelete = refuse(400, 'There is no such file.');
@@ -56,7 +61,7 @@ const mintValetToken = signedInRead({
     if (resource === undefined || !isUuid(resource.remoteIdentifier)) return notUuid;
     const unencryptedBytes = resource.unencryptedFileSize ?? undefined;
     if (operation === 'write' && unencryptedBytes === undefined) {
-      return { success: false as const, reason: 'invalid-parameters' as const };
+      return withoutSize;
     }
     const valetToken = view.use(ValetTokens).mint({
       userUuid: view.self.id,

@@ -19,7 +19,12 @@ export const fileShapes = {
     }),
     ok: z.union([
       z.object({ success: z.literal(true), valetToken: z.string() }),
-      z.object({ success: z.literal(false), reason: z.literal('invalid-parameters') }),
+      z.object({
+        success: z.literal(false),
+        reason: z.literal('invalid-parameters'),
+        /** Clients show a 403 without a message as a rate limit. */
+        error: z.object({ message: z.string() }),
+      }),
     ]),
   }),
   /** Refusals: likewise, and 400 for who may not do it in the vault. */

@@ -266,7 +266,9 @@ test('a token is asked for with what it needs', async (t) => {
   const remoteIdentifier = crypto.randomUUID();
   const withoutSize = await ask({ operation: 'write', resources: [{ remoteIdentifier }] });
   t.is(withoutSize.status, 403);
-  t.deepEqual(withoutSize.body, { success: false, reason: 'invalid-parameters' });
+  const { error, ...rest } = withoutSize.body;
+  t.deepEqual(rest, { success: false, reason: 'invalid-parameters' });
+  t.regex(error.message, /unencryptedFileSize/);
   const noUuid = await ask({ operation: 'read', resources: [{ remoteIdentifier: '../../etc/passwd' }] });
   t.is(noUuid.status, 400);
   t.is(noUuid.body.error.tag, 'invalid-parameters');
