@@ -9,7 +9,7 @@ import type { Https } from '../http/https.ts';
 import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
 import type { Responder } from '../http/responder.ts';
 import type { AnyRoute } from '../http/route.ts';
-import { isMatch, type Match, type Router } from '../http/router.ts';
+import { isMatch, type Match, type Place, type Router } from '../http/router.ts';
 import type { HttpRequest, HttpResponse } from '../http/uws.ts';
 import { type AccessKeyGate, accessKeyHeader } from './access-key.ts';
 import type { VerifyBearer } from './bearer.ts';
@@ -103,7 +103,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return route?.access === 'session' && credentials !== undefined ? limiter.session : limiter.public;
   }
 
-  function preflight(headers: RequestHeaders, responder: Responder, origin: string): void {
+  function preflight(place: Place, headers: RequestHeaders, responder: Responder, origin: string): void {
+    responder.headers = place.headers;
     responder.corsLines = cors.preflightLines(origin, headers.get('access-control-request-headers'));
     responder.send({ status: 204, contentType: 'text/plain', body: undefined });
   }
@@ -115,8 +116,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const path = req.getUrl();
       const origin = headers.get('origin');
       responder.securityLines = https.replyLines(res, headers);
-      if (method === 'options' && !router.placeOf(path).ownOptions) {
-        preflight(headers, responder, origin);
+      const ownPlace = method === 'options' ? router.placeOf(path) : undefined;
+      if (ownPlace?.ownOptions === false) {
+        preflight(ownPlace, headers, responder, origin);
         return undefined;
       }
       responder.corsLines = cors.replyLines(origin);

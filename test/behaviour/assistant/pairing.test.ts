@@ -327,10 +327,11 @@ test('every answer below the path says that nobody may keep it, refusals of the 
     await admin.call('DELETE', `${base}/status`),
     await admin.call('POST', `${base}/start`, { body: { subscriptionId: 'x'.repeat(70_000) } }),
     await admin.call('GET', `${base}//status`),
+    await server.call('OPTIONS', `${base}/status`, { headers: { origin: 'https://app.test' } }),
   ];
   t.deepEqual(
     answers.map(({ status }) => status),
-    [401, 403, 200, 404, 405, 413, 400],
+    [401, 403, 200, 404, 405, 413, 400, 204],
   );
   for (const { status, headers } of answers) {
     t.is(headers.get('cache-control'), 'private, no-store, max-age=0', `${status}`);
