@@ -30,6 +30,7 @@ import {
   isInFlight,
   isMailQueued,
   isRecallable,
+  mayHaveArrived,
   type PublishedReminder,
   publishedReminderMap,
   publishedRemindersMax,
@@ -117,7 +118,7 @@ const optOutOfDelivery = signedInWorkflow({
         forgetDeliveries(turn);
         if (isWanted(turn)) putSetting(turn, 'REMINDER_DELIVERY_ENABLED', 'false');
         if (isAnything) audit(turn, 'reminder-delivery-ended', session);
-        return { optedOut: true as const, alreadyDispatched: reminders.some(isDispatched) };
+        return { optedOut: true as const, alreadyDispatched: reminders.some(mayHaveArrived) };
       },
     });
   },
@@ -256,7 +257,7 @@ function create(turn: Turn, given: GivenReminder, callId: string): PublishedRemi
     contents: sealContents(turn, uuid, { message, destination }),
     ...{ createdAtMs: turn.nowMs, updatedAtMs: turn.nowMs, nextAtMs: Math.max(dueAtMs, turn.nowMs) },
     ...{ state: 'queued', round: 1, via: null, isRecalled: false },
-    ...{ attempts: 0, error: null, acceptedAtMs: null },
+    ...{ attempts: 0, error: null, acceptedAtMs: null, wasDispatched: false },
   };
   put(turn, made);
   return made;

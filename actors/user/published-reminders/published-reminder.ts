@@ -67,6 +67,8 @@ const storedSchema = z.object({
   attempts: z.int(),
   error: z.enum(deliveryErrors).nullable(),
   acceptedAtMs: z.number().nullable(),
+  /** An earlier occurrence may have arrived. */
+  wasDispatched: z.boolean().default(false),
   /** When to come back to it, while it is queued or accepted. */
   nextAtMs: z.number(),
 });
@@ -105,7 +107,7 @@ export const contentsOf = (
 /** An occurrence begins. Whatever there was of an earlier one is over. */
 export const begun = (before: PublishedReminder, nowMs: number): PublishedReminder => ({
   ...backInQueue(before, Math.max(before.dueAtMs, nowMs), null),
-  ...{ attempts: 0, acceptedAtMs: null },
+  ...{ attempts: 0, acceptedAtMs: null, wasDispatched: mayHaveArrived(before) },
 });
 
 export const claimed = (before: PublishedReminder, via: 'mail' | 'messenger'): PublishedReminder => ({
@@ -168,6 +170,10 @@ export const isInFlight = (reminder: PublishedReminder): boolean =>
 /** Somebody may have got it already. */
 export const isDispatched = ({ state }: PublishedReminder): boolean =>
   state === 'accepted' || state === 'sent' || state === 'uncertain';
+
+/** The same of this or any earlier occurrence. */
+export const mayHaveArrived = (reminder: PublishedReminder): boolean =>
+  reminder.wasDispatched || isDispatched(reminder);
 
 /** Whether its occurrence can be given up as if it had never been. */
 export const isRecallable = (reminder: PublishedReminder): boolean => {

@@ -333,6 +333,18 @@ test('an opt-out that is refused calls no mail back, and its attempts go on wher
   t.like(await shown('mail'), { state: 'claimed', attempts: 1 });
 });
 
+test('an opt-out tells of an occurrence that was delivered before the reminder was moved to a later time', async (t) => {
+  const { server, chats, publish, configure, optOut, shown, isoIn } = await delivering(t);
+  await configure(toTelegram);
+  await publish({ id: 'one' });
+  await server.advance(minuteMs + 10_000);
+  t.is(chats.messages.length, 1);
+  await publish({ id: 'one', dueAtUtc: isoIn(hourMs) });
+  await publish({ id: 'one', dueAtUtc: isoIn(2 * hourMs) });
+  t.like(await shown('one'), { state: 'queued', sent: false });
+  t.deepEqual((await optOut()).body, { optedOut: true, alreadyDispatched: true });
+});
+
 test('a change of the account’s address changes nothing of where its published reminders go', async (t) => {
   const { server, phone, postbox, publish, configure } = await delivering(t);
   await configure(toMail);
