@@ -63,10 +63,13 @@ interface Page {
   readonly from: number | undefined;
 }
 
+/** A parameter that is left empty is as good as none. */
+const givenOf = (parameter: unknown): unknown => (parameter === '' ? undefined : parameter);
+
 function pageOf(list: string, { limit, cursor }: { limit?: unknown; cursor?: unknown }): Page | Refused {
-  const wanted = limit === undefined || limit === '' ? limitUsual : Number(limit);
+  const wanted = Number(givenOf(limit) ?? limitUsual);
   if (!Number.isInteger(wanted) || wanted < 1 || wanted > limitMax) return invalidLimit;
-  if (cursor === undefined || cursor === '') return { limit: wanted, from: undefined };
+  if (givenOf(cursor) === undefined) return { limit: wanted, from: undefined };
   const [name, position] = Buffer.from(String(cursor).slice(0, 64), 'base64url').toString().split(':');
   const from = Number(position);
   if (name !== list || !/^\d{1,15}$/.test(position ?? '')) return invalidCursor;
@@ -147,7 +150,8 @@ export const listLog = command({
   creates: true,
   reads: logPlan,
   turn: (view, request, { entries }: PlanResults<ReturnType<typeof logPlan>>) => {
-    const { relayId, outcome } = request;
+    const relayId = givenOf(request.relayId);
+    const outcome = givenOf(request.outcome);
     const refused = notInDirectMode(view);
     if (refused !== undefined) return refused;
     const page = pageOf('log', request);

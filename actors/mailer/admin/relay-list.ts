@@ -62,12 +62,12 @@ const form = z.object({
   region: z.enum(regions).optional(),
   credentials: z
     .object({
-      password: z.string().min(1).max(1_024).optional(),
+      password: z.string().min(1).max(1_024).nullish(),
       /** It goes into a header. */
       apiKey: z
         .string()
         .regex(/^[\x21-\x7e]{1,1024}$/)
-        .optional(),
+        .nullish(),
     })
     .nullish(),
 });
@@ -120,7 +120,7 @@ function viewOf(view: View) {
 
 function listOf(turn: Turn, given: unknown): readonly StoredRelay[] | Refused {
   if (!Array.isArray(given) || given.length > relaysMax)
-    return invalid(`There are at most ${relaysMax} relays.`);
+    return invalid(`The relays are a list of at most ${relaysMax}.`);
   const list: StoredRelay[] = [];
   for (const each of given) {
     const stored = storedOf(turn, each);
@@ -188,6 +188,7 @@ function credentialFor(
   if (given === null) return null;
   if (given === undefined) return kept;
   const text = relay.kind === 'smtp' ? given.password : given.apiKey;
+  if (text === null) return null;
   if (text === undefined) return invalid('The credentials are a password for SMTP, else an apiKey.');
   return sealCredential(turn, relay.id, text);
 }

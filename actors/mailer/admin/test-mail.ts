@@ -60,11 +60,11 @@ function begin(
   const address = typeof recipient === 'string' ? mailAddress(recipient) : undefined;
   if (address === undefined) return invalidRecipient;
   const relays = relaysOf(turn);
-  const relay =
-    relayId === undefined || relayId === null
-      ? relays.find((each) => isUsable(turn, each))
-      : relays.find(({ id }) => id === relayId);
-  if (relay === undefined) return relayId === undefined || relayId === null ? nothingConfigured : noSuchRelay;
+  const isNamed = relayId !== undefined && relayId !== null && relayId !== '';
+  const relay = isNamed
+    ? relays.find(({ id }) => id === relayId)
+    : relays.find((each) => isUsable(turn, each));
+  if (relay === undefined) return isNamed ? noSuchRelay : nothingConfigured;
   const recent = turn.get(testsSlice).filter((atMs) => atMs > turn.nowMs - minuteMs);
   const [first = 0] = recent;
   if (recent.length >= testsPerMinute) return tooMany(first + minuteMs - turn.nowMs);

@@ -156,6 +156,18 @@ test('a credential that is left out is kept wherever the relay goes, and the aud
   t.is(tagOf(await call('POST', '/test', { recipient: 'a@b.test' })), '409 email-delivery-not-configured');
 });
 
+test('a credential is cleared by null, in its own place too', async (t) => {
+  const { call } = await start(t);
+  const hosted = { id: 'two', kind: 'postmark', from: 'notes@home.test', credentials: { apiKey: 'k' } };
+  const configured = async (...relays: readonly object[]) => {
+    const { body } = await call('PUT', '/relays', { relays, ...policy });
+    return body.relays.map((relay: { credentialsConfigured: boolean }) => relay.credentialsConfigured);
+  };
+  t.deepEqual(await configured(smtp, hosted), [true, true]);
+  const cleared = { ...hosted, credentials: { apiKey: null } };
+  t.deepEqual(await configured({ ...smtp, credentials: { password: null } }, cleared), [false, false]);
+});
+
 const wrongRelays: readonly (readonly [string, object])[] = [
   ['400 invalid-relay-kind', { ...smtp, kind: 'fax' }],
   ['400 invalid-relay', { ...smtp, id: 'Not-An-Id' }],
@@ -191,6 +203,7 @@ test('a list that is not as it has to be changes nothing', async (t) => {
   t.is(tagOf(await call('PUT', '/relays', { relays: [smtp, smtp], ...policy })), '400 invalid-relay');
   t.is(tagOf(await call('PUT', '/relays', { relays: Array(21).fill({}), ...policy })), '400 invalid-relay');
   t.is(tagOf(await call('PUT', '/relays', { relays: 'none', ...policy })), '400 invalid-relay');
+  t.regex((await call('PUT', '/relays', policy)).body.error.message, /are a list/);
   t.is(tagOf(await call('PUT', '/relays', { relays: [] })), '400 invalid-fallback-policy');
   t.deepEqual((await call('GET', '/relays')).body, before);
 });
@@ -212,7 +225,7 @@ test('a test says a class and nothing else, to one address, and few times a minu
   ];
   for (const [result, outcome] of results) {
     postbox.answer = () => result;
-    const { status, body } = await call('POST', '/test', to);
+    const { status, body } = await call('POST', '/test', { ...to, relayId: '' });
     t.is(status, 200);
     const relay = { id: 'direct', kind: 'smtp' };
     t.deepEqual(body, { accepted: outcome === 'sent', relay, outcome });
@@ -255,6 +268,8 @@ test('an administrator sees what became of each mail, and never what it says', a
   const only = await call('GET', '/logs?outcome=rejected&relayId=direct');
   t.is(only.body.entries.length, 1);
   t.is((await call('GET', '/logs?relayId=none')).body.entries.length, 0);
+  const all = (await call('GET', '/logs')).body;
+  t.deepEqual((await call('GET', '/logs?outcome=&relayId=&limit=&cursor=')).body, all);
 });
 
 test('queue and log come in pages, and a wrong question is refused', async (t) => {
