@@ -90,16 +90,18 @@ const isDate = (time: string): boolean => !time.includes('T');
 const wholeSecond = (time: string): number => Math.floor(Date.parse(time) / 1_000);
 
 const date = /^\d{4}-\d{2}-\d{2}$/;
-const dateTime = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const dateTime =
+  /^(?<local>(?<day>\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)(Z|(?<hours>[+-]([01]\d|2[0-3]))(:?(?<minutes>[0-5]\d))?)$/;
 
 /** A date as it is, a date-time in UTC. Undefined for what is neither, or not in the calendar. */
 function givenTime(given: unknown): string | undefined {
   if (typeof given !== 'string') return undefined;
   const text = given.trim().toUpperCase();
   if (date.test(text)) return isInCalendar(text) ? text : undefined;
-  const [, day = ''] = dateTime.exec(text) ?? [];
+  const { local, day = '', hours, minutes = '00' } = dateTime.exec(text)?.groups ?? {};
   if (!isInCalendar(day)) return undefined;
-  const ms = Date.parse(text);
+  // ISO 8601 has three forms of an offset. The language reads one of them everywhere.
+  const ms = Date.parse(`${local}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
   if (Number.isNaN(ms)) return undefined;
   const utc = isoTime(ms);
   return isInCalendar(utc.slice(0, 10)) ? utc : undefined;

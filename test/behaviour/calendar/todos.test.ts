@@ -56,6 +56,15 @@ test('a to-do without a uid gets one, and its times are those of UTC', async (t)
   t.false('description' in body.todo || 'priority' in body.todo);
 });
 
+test('an offset may be in any form of ISO 8601', async (t) => {
+  const phone = await publisher(await startCalendarServer(t));
+  for (const offset of ['+02:30', '+0230', '-02:00', '-0200', '-02', 'z']) {
+    const { status, body } = await publish(phone, { due: `2026-03-01T10:00${offset}` });
+    const hour = { '+': '07:30', '-': '12:00', z: '10:00' }[offset[0] ?? ''];
+    t.deepEqual([status, body.due], [201, `2026-03-01T${hour}:00.000Z`], offset);
+  }
+});
+
 test('what is no to-do is refused by the field that is wrong', async (t) => {
   const phone = await publisher(await startCalendarServer(t));
   const wrong: [string, object][] = [
@@ -72,7 +81,13 @@ test('what is no to-do is refused by the field that is wrong', async (t) => {
     ...[
       ...['2026-02-29', '2026-13-01', '0000-01-01', '10000-01-01', '2026-3-1', 'tomorrow', 1_772_000_000_000],
       ...['2026-03-01T10:00', '2026-03-01T25:00Z', '2026-03-01T10:00:60Z', '2026-02-30T10:00Z'],
-      ...['0001-01-01T00:00+01:00', '9999-12-31T23:59-01:00', '2026-03-01T10:00+24:00'],
+      ...[
+        '0001-01-01T00:00+01:00',
+        '9999-12-31T23:59-01:00',
+        '2026-03-01T10:00+24:00',
+        '2026-03-01T10:00+2',
+        '2026-03-01T10:00+02:60',
+      ],
     ].flatMap((time): [string, object][] => [
       ['start', { start: time }],
       ['due', { due: time }],
