@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page, Response, WebSocket } from 'playwri
 import { plugInSecurityKey } from './chromium.ts';
 import type { Client } from './page/client.ts';
 import type { Files } from './page/files.ts';
+import type { Lane } from './page/lane.ts';
 import type { Vaults } from './page/vaults.ts';
 
 /** A part of the device in the page, as seen from the test: the same methods, each answered by a promise. */
@@ -32,6 +33,7 @@ export class Device {
   readonly client: Remote<Client>;
   readonly files: Remote<Files>;
   readonly vaults: Remote<Vaults>;
+  readonly lane: Remote<Lane>;
   /** `POST /v1/items 200` for each answer of the server, in order of arrival. */
   readonly answers: string[];
   readonly #sockets: WebSocket[] = [];
@@ -53,6 +55,7 @@ export class Device {
     this.client = remote(page, 'client');
     this.files = remote(page, 'files');
     this.vaults = remote(page, 'vaults');
+    this.lane = remote(page, 'lane');
   }
 
   static async open(options: DeviceOptions): Promise<Device> {

@@ -55,21 +55,23 @@ export async function openOrigin(upstream?: string): Promise<Origin> {
 /** The two packages exactly as published, and our page script. */
 async function pageFiles(): Promise<Map<string, { type: string; body: string | Buffer }>> {
   const type = 'text/javascript; charset=utf-8';
-  const [crypto, library, client] = await Promise.all([
+  const [crypto, library, client, laneWorker] = await Promise.all([
     readFile(resolve('@standardnotes/sncrypto-web/dist/sncrypto-web.js')),
     readFile(resolve('@standardnotes/snjs')),
-    bundleClient(),
+    bundled('main.ts'),
+    bundled('lane-worker.ts'),
   ]);
   return new Map([
     ['/page', { type: 'text/html; charset=utf-8', body: html }],
     ['/page/sncrypto-web.js', { type, body: crypto }],
     ['/page/snjs.js', { type, body: library }],
     ['/page/client.js', { type, body: client }],
+    ['/page/lane-worker.js', { type, body: laneWorker }],
   ]);
 }
 
-async function bundleClient(): Promise<string> {
-  const entry = fileURLToPath(new URL('./page/main.ts', import.meta.url));
+async function bundled(file: string): Promise<string> {
+  const entry = fileURLToPath(new URL(`./page/${file}`, import.meta.url));
   const result = await build({
     entryPoints: [entry],
     bundle: true,
@@ -77,9 +79,9 @@ async function bundleClient(): Promise<string> {
     target: 'es2022',
     write: false,
   });
-  const [file] = result.outputFiles;
-  if (file === undefined) throw new Error('esbuild wrote no page script.');
-  return file.text;
+  const [written] = result.outputFiles;
+  if (written === undefined) throw new Error('esbuild wrote no page script.');
+  return written.text;
 }
 
 interface Loses {

@@ -75,7 +75,8 @@ export class World {
     const securityKeys = { U2F_RELYING_PARTY_ID: 'localhost', U2F_EXPECTED_ORIGIN: other.url };
     const [port = 0] = await freePorts(1);
     const address = { PORT: String(port), PUBLIC_URL: `http://localhost:${port}` };
-    const server = await startServer({ ...address, ...securityKeys, ...settings });
+    const lane = { SYNC_LANE_ORIGINS: other.url };
+    const server = await startServer({ ...address, ...securityKeys, ...lane, ...settings });
     this.#closers.push(() => server.stop());
     this.#failures = server.failures;
     this.#serverUrl = server.url;

@@ -1,5 +1,13 @@
 /** Sockets of the sync lane, as a device of a test opens them. */
 import type { ExecutionContext } from 'ava';
+import type {
+  LaneConnection,
+  LaneEnvironment,
+  LaneEvents,
+  LaneRequest,
+  LaneResponse,
+} from '../../docs/protocol/sync-lane-client.ts';
+import type { FakeClock } from './clock.ts';
 import type { Device } from './device.ts';
 import type { TestGateway } from './gateway.ts';
 import type { Answer } from './http.ts';
@@ -87,4 +95,69 @@ export async function ended({ lane, socket }: LaneSocket): Promise<readonly [cod
   const close = await socket.closed;
   const last = lane.frames.at(-1);
   return [last?.requestId === 'protocol' ? last.payload.code : socket.closeReason, close];
+}
+
+/** The surroundings of the published client: a device of a test, whose socket can be cut and whose frames can be lost. */
+export class LaneSurroundings implements LaneEnvironment {
+  device: Device;
+  /** Frames that have been sent, those that were lost too. */
+  readonly sent: string[] = [];
+  /** Frames of these types never reach the server. */
+  readonly lost = new Set<string>();
+  dials = 0;
+  /** Refreshes of the session, where it has tokens to do so with. */
+  refreshed: () => Promise<Device | undefined> = async () => undefined;
+  readonly #t: ExecutionContext;
+  readonly #clock: Pick<FakeClock, 'schedule'>;
+  #socket: SocketClient | undefined;
+
+  constructor(t: ExecutionContext, device: Device, clock: Pick<FakeClock, 'schedule'>) {
+    this.#t = t;
+    this.device = device;
+    this.#clock = clock;
+  }
+
+  async request({ method, path, headers, body }: LaneRequest): Promise<LaneResponse> {
+    const answer = await this.device.call(method, path, { body, headers });
+    const retryAfter = answer.headers.get('retry-after');
+    return {
+      status: answer.status,
+      body: answer.body,
+      ...(retryAfter !== null && { retryAfterSeconds: Number(retryAfter) }),
+    };
+  }
+
+  async refresh(): Promise<boolean> {
+    const device = await this.refreshed();
+    this.device = device ?? this.device;
+    return device !== undefined;
+  }
+
+  dial(path: string, { opened, received, closed }: LaneEvents): LaneConnection {
+    this.dials += 1;
+    const socket = dialLane(this.#t, this.device.server, { path, onText: received });
+    socket.then((dialled) => {
+      if (isRefused(dialled)) return closed();
+      this.#socket = dialled;
+      opened();
+      return dialled.closed.then(closed, closed);
+    }, closed);
+    return {
+      send: (text) => {
+        const { type } = JSON.parse(text);
+        this.sent.push(type);
+        if (!this.lost.has(type)) this.#socket?.send(text);
+      },
+      close: () => void socket.then((dialled) => isRefused(dialled) || dialled.end(), closed),
+    };
+  }
+
+  schedule(delayMs: number, callback: () => void): () => void {
+    return this.#clock.schedule(delayMs, callback);
+  }
+
+  /** As a network does. */
+  cut(): void {
+    this.#socket?.end();
+  }
 }
