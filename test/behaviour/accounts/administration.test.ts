@@ -239,3 +239,36 @@ test('the registration is read and decided by administrators alone, and only by 
   for (const body of unclear) t.is((await admin.call('PUT', registration, { body })).status, 400);
   t.deepEqual((await admin.call('GET', registration)).body, open);
 });
+
+test('no administrator sets a password or a factor, or is shown what an account is recovered with', async (t) => {
+  const { server, admin, user, uuid } = await administered(t);
+  const { password, email } = user.account;
+  const escrow = '{"version":2,"ciphertext":"of the root key"}';
+  const settings = `/v1/users/${uuid}/settings`;
+  const left = await user.call('PUT', settings, { body: { name: 'ACCOUNT_RECOVERY_ESCROW', value: escrow } });
+  t.is(left.status, 200);
+  const headers = { 'x-server-password': password };
+  const { recoveryCodes } = (await user.call('POST', '/v1/recovery/codes', { headers })).body;
+  t.regex(recoveryCodes, /^[0-9A-F]{4} /);
+
+  const flags = `/v1/admin/users/${uuid}/feature-flags`;
+  for (const name of ['ACCOUNT_RECOVERY_ESCROW', 'RECOVERY_CODES', 'MFA_SECRET', 'MAGIC_LINK_ENABLED']) {
+    t.is((await admin.call('PUT', flags, { body: { name, value: null } })).status, 400, name);
+    t.is((await admin.call('GET', `${settings}/${name}`, { headers })).status, 403, name);
+    t.is((await admin.call('DELETE', `${settings}/${name}`, { headers })).status, 403, name);
+  }
+  const change = { api: '20200115', current_password: password, new_password: 'd'.repeat(64), pw_nonce: 'e' };
+  const changed = await admin.call('PUT', `/v1/users/${uuid}/attributes/credentials`, { body: change });
+  t.is(changed.status, 401);
+  const shown = await Promise.all(
+    [flags, `/v1/admin/users/${email}/ban-status`, `/v1/admin/lookup-user/${email}`].map((path) =>
+      admin.call('GET', path),
+    ),
+  );
+  for (const { status, text } of shown) {
+    t.is(status, 200);
+    for (const hidden of ['root key', recoveryCodes]) t.false(text.includes(hidden));
+  }
+  t.is((await user.call('GET', `${settings}/ACCOUNT_RECOVERY_ESCROW`)).body.setting.value, escrow);
+  t.is(await statusOf(server, user.account), '200');
+});
