@@ -26,12 +26,52 @@ export const differences: readonly Difference[] = [
     provenBy: [behaviour('calendar/todos', 'an account may hold sixteen mebibytes of to-dos')],
   },
   {
-    says: 'A calendar token is kept as a salt and its scrypt hash.',
-    instead: 'It is kept as a salted Argon2id hash.',
-    because: 'The server has one hash for what users prove themselves by.',
+    says: 'Of to-dos, start and due are compared as they were given.',
+    instead: 'Due has to be later than start by a whole second.',
+    because:
+      'The format of calendars has no fractions: programs would read a to-do that is due when it starts.',
+    provenBy: [behaviour('calendar/todos', 'what is no to-do is refused by the field that is wrong')],
+  },
+  {
+    says: 'Reminders, what is published and where it goes are stored in plain text.',
+    instead:
+      'The server can read them, as it has to send them, and stores them encrypted under a key of the user.',
+    because: 'A copy of the database alone should tell nobody what users wrote, and to whom.',
     provenBy: [
-      behaviour('calendar/dav', 'a token that is not there any more costs what a wrong one does: one hash'),
+      behaviour(
+        'accounts/secrets',
+        'nothing that lets a program or device in is in the database as it was given, and no words for a mail or a calendar',
+      ),
     ],
+  },
+  {
+    says: 'Every setting, and the secret of the authenticator app, is read by its row.',
+    instead: 'Of a secret it is told that it is set. That of the app is shown until a code was made from it.',
+    because: 'A session that was stolen would otherwise take the second factor with it.',
+    provenBy: [
+      behaviour('accounts/settings', 'a secret is told to be set and never shown'),
+      behaviour('accounts/authenticator-app', 'a code made from the offered secret turns the factor on'),
+    ],
+  },
+  {
+    says: 'Connections of sockets are registered, and their end, by a header alone.',
+    instead:
+      'The beginning needs the token of the socket as well, the end does not; nothing is noted of either.',
+    because:
+      'Sockets end at the gateway, which knows its own. So a front of its own has nothing to register.',
+    provenBy: [
+      behaviour(
+        'sockets/sockets',
+        'a front of its own tells of a connection by its token, and of its end without one',
+      ),
+    ],
+  },
+  {
+    says: 'Whether realtime sync is there is told to sessions.',
+    instead: 'It is told to everybody.',
+    because:
+      'It says nothing of any user, and clients ask for it by plain requests, some before they have a session.',
+    provenBy: [behaviour('sockets/sync-lane', 'the lane is told of to everybody, without an envelope')],
   },
   {
     says: 'Pairings are kept in one encrypted file.',

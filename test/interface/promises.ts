@@ -17,6 +17,10 @@ export const promises: readonly Promised[] = [
     says: 'The password never comes: what comes in its place is kept as a hash, and no secret is in the database as it was given.',
     provenBy: [
       behaviour('accounts/secrets', 'no secret of a session is in the database, in any of its rows'),
+      behaviour(
+        'accounts/secrets',
+        'nothing that lets a program or device in is in the database as it was given, and no words for a mail or a calendar',
+      ),
       ['actors/identity/password-hasher.test.ts', 'a password is verified by its own hash and by no other'],
     ],
   },
@@ -28,6 +32,13 @@ export const promises: readonly Promised[] = [
         'files are also where clients look that were told of a files server, slash or not',
       ),
       behaviour('sockets/sockets', 'only the exact path is a socket'),
+    ],
+  },
+  {
+    says: 'Every role answers the paths of health, and the metadata names the page of the captcha and the files server.',
+    provenBy: [
+      behaviour('operations/admin', 'the process is alive while it drains, but not ready'),
+      ['gateway/routes/health.test.ts', 'the metadata has both forms and the files host'],
     ],
   },
   {
@@ -63,6 +74,8 @@ export const promises: readonly Promised[] = [
   {
     says: 'A session has two tokens with their expiries and says whether it may only read; a sign-in answers with it, the key params and the user.',
     provenBy: [
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the title is a template
+      behaviour('accounts/bodies', 'whatever opens a session of version ${api} says everything of it'),
       behaviour(
         'accounts/bodies',
         'the secrets of a session change with every refresh, and what names it does not',
@@ -109,6 +122,11 @@ export const promises: readonly Promised[] = [
         'with an authenticator app a code is asked for, and only with a right one a login passes',
       ),
       behaviour(
+        'accounts/emailed-codes',
+        'turned on, a code is asked for in words that have clients ask for the mail, and signs in once',
+      ),
+      behaviour('accounts/second-factor', 'a security key signs in, and counts before the authenticator app'),
+      behaviour(
         'accounts/second-factor',
         'an app password and a trusted device stand in for the factor, and for nothing else',
       ),
@@ -147,7 +165,38 @@ export const promises: readonly Promised[] = [
         'accounts/app-passwords',
         'an app password is shown once, listed without the password, and deleted',
       ),
+      behaviour(
+        'accounts/bridge-tokens',
+        'a bridge signs in with its token alone and gets the keys that were wrapped for it',
+      ),
     ],
+  },
+  {
+    says: 'What a client wrapped for a bridge, and the tags that it is for, come back as they were given; the part that unwraps it never comes.',
+    provenBy: [
+      behaviour(
+        'accounts/bridge-tokens',
+        'a bridge signs in with its token alone and gets the keys that were wrapped for it',
+      ),
+      behaviour(
+        'accounts/bridge-tokens',
+        'a bridge that may only read saves nothing, also after a refresh that converts its session',
+      ),
+    ],
+  },
+  {
+    says: 'What needs the password besides a session takes it in the header x-server-password, and nothing else will do.',
+    provenBy: [
+      behaviour('accounts/credentials', 'a deletion that is refused says why in the words clients compare'),
+      behaviour(
+        'accounts/authenticator-app',
+        'recovery codes come with the factor, are shown for the password alone, and are replaced by new ones',
+      ),
+    ],
+  },
+  {
+    says: 'Old names of the rows of sign-in and registration answer as what they stand for.',
+    provenBy: [behaviour('interface', 'the aliases of old clients answer as what they stand for')],
   },
   {
     says: 'A code by mail is never in an answer, and cannot be asked for or turned on where no mail can be sent.',
@@ -221,6 +270,15 @@ export const promises: readonly Promised[] = [
       ),
     ],
   },
+  {
+    says: 'No row of administrators sets a password, or shows what an account is recovered with.',
+    provenBy: [
+      behaviour(
+        'accounts/administration',
+        'no administrator sets a password or a factor, or is shown what an account is recovered with',
+      ),
+    ],
+  },
 
   // --- items, revisions, files ------------------------------------------------------------------------------
   {
@@ -288,7 +346,7 @@ export const promises: readonly Promised[] = [
 
   // --- sockets ----------------------------------------------------------------------------------------------
   {
-    says: 'A socket opens with a token of its own and never with credentials in its address.',
+    says: 'A socket opens by a token of its own, which is good for a minute; credentials in its address open nothing.',
     provenBy: [
       behaviour(
         'sockets/sockets',
@@ -329,7 +387,27 @@ export const promises: readonly Promised[] = [
   // --- shares, switches, reminders --------------------------------------------------------------------------
   {
     says: 'A share that is missing or revoked is a 404, and never tells whose it was.',
-    provenBy: [behaviour('accounts/public-shares', 'an id that is not of ours asks nobody')],
+    provenBy: [
+      behaviour('accounts/public-shares', 'an id that is not of ours asks nobody'),
+      behaviour(
+        'accounts/public-shares',
+        'a revoked share is gone when its owner is answered, and so is its ciphertext',
+      ),
+    ],
+  },
+  {
+    says: 'A share is of a type, may have a name, a single view or minutes, and is answered with its id when it is made.',
+    provenBy: [
+      behaviour(
+        'accounts/public-shares',
+        'what is shared is listed by its owner and opened by whoever has the link, as often as they like',
+      ),
+      behaviour('accounts/public-shares', 'a one-time share is opened once, and its ciphertext goes'),
+      behaviour(
+        'accounts/public-shares',
+        'a share is for one view by a literal true, and what is no boolean makes no share',
+      ),
+    ],
   },
   {
     says: 'A switch whose owner does not check in mails the whole link, once.',
@@ -394,6 +472,15 @@ export const promises: readonly Promised[] = [
         'who may not, what is nothing and who has no profile are told so, in this order, and nothing counts',
       ),
       behaviour('assistant/stream', 'of many at once, exactly as many are answered as a day has'),
+    ],
+  },
+  {
+    says: 'An account is shown how often it was answered today, how often it may be, and when that begins anew.',
+    provenBy: [
+      behaviour(
+        'assistant/stream',
+        'a day has so many answers, and an administrator may set another number for a user',
+      ),
     ],
   },
   {
@@ -497,6 +584,29 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
+    says: 'Relays are a list in its order, each with its id and kind; a test names the relay and says what became of it in a word.',
+    provenBy: [
+      behaviour(
+        'mail/administration',
+        'relays are listed in their order and without credentials, and replaced as a whole',
+      ),
+      behaviour(
+        'mail/administration',
+        'a test says a class and nothing else, to one address, and few times a minute',
+      ),
+    ],
+  },
+  {
+    says: 'A mail that is dead or waits is ready once it is to be tried again; one that was thrown away is never sent.',
+    provenBy: [
+      behaviour(
+        'mail/administration',
+        'a dead mail and a waiting one are tried again; what is sent, being sent or too late is not',
+      ),
+      behaviour('mail/administration', 'a mail that was thrown away is not sent any more'),
+    ],
+  },
+  {
     says: 'Mail goes to the next relay, or waits for the first one, as the policy says.',
     provenBy: [
       behaviour(
@@ -569,8 +679,14 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
-    says: 'The secret of a calendar token is shown once.',
-    provenBy: [behaviour('calendar/tokens', 'a token is shown once, listed without its secret, and revoked')],
+    says: 'The secret of a calendar token is shown once; a random salt and a scrypt hash of it are kept.',
+    provenBy: [
+      behaviour('calendar/tokens', 'a token is shown once, listed without its secret, and revoked'),
+      [
+        'actors/identity/calendar-tokens.test.ts',
+        'of the secret of a calendar program its scrypt hash is kept, another one for each salt',
+      ],
+    ],
   },
   {
     says: 'Programs find the calendar from its base path, with ETags, conditions, queries and objects by name; what writes is a 405.',
