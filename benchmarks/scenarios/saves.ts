@@ -1,42 +1,17 @@
 /** Saves of one new 1 KB item each: 64 connections, 32 users; and where the CPU went. */
 
 import { runLoad } from '../http-load.ts';
-import { newItem, register, sync } from '../support/api-client.ts';
 import { cpuTimes } from '../support/machine.ts';
-import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
+import { loads } from './steady.ts';
 
 const connections = 64;
-const users = 32;
 const durationMs = 8_000;
 
 export async function saves(server: LoadServer) {
-  const accounts = await Promise.all(
-    Array.from({ length: users }, async () => {
-      const account = await register(server.url);
-      const { sync_token } = await sync(server.url, account, {});
-      return { account, token: sync_token };
-    }),
-  );
-  // As a client does, every sync goes on from the token of the one before.
-  const tokens = accounts.map(({ token }) => token);
   const { hostname, port } = new URL(server.url);
-  const options = {
-    host: hostname,
-    port: Number(port),
-    connections,
-    request: (connection: number) => {
-      const user = accounts[connection % users];
-      if (user === undefined) throw new Error('no such account');
-      return syncBytes(server.url, user.account, {
-        items: [newItem()],
-        sync_token: tokens[connection % users],
-      });
-    },
-    onReply: (connection: number, _status: number, body: string) => {
-      tokens[connection % users] = /"sync_token":"([^"]+)"/.exec(body)?.[1] ?? '';
-    },
-  };
+  const load = await loads.saves(server.url, connections);
+  const options = { host: hostname, port: Number(port), connections, ...load };
   await runLoad({ ...options, durationMs: 1_500 });
   const before = { ...cpuTimes(server.pid), generator: process.cpuUsage() };
   const result = await runLoad({ ...options, durationMs });

@@ -4,7 +4,7 @@ export function printFigures(title: string, figures: Readonly<Record<string, num
     console.log(`  ${figure.padEnd(44)} ${format(value)}`);
 }
 
-function format(value: number): string {
+export function format(value: number): string {
   if (value === 0) return '0';
   return value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
 }

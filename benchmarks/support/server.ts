@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startServerProcess } from '../../test/kit/server-process.ts';
+import { root, startServerProcess } from '../../test/kit/server-process.ts';
+import type { Build } from './build.ts';
 
 export interface LoadServer {
   readonly url: string;
@@ -16,7 +17,7 @@ export interface LoadServer {
 }
 
 /** As `npm start` does after its build. */
-const startCommand = ['dist/main.js'];
+const here: Pick<Build, 'folder' | 'nodeArguments'> = { folder: root, nodeArguments: [] };
 const usual = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
 
 const quietMs = 2_000;
@@ -33,14 +34,20 @@ export async function tellsDelivered({ metricsUrl }: LoadServer): Promise<void> 
   }
 }
 
-/** `more`: settings of its own. `before`: the data of a server that has ended. */
+/** `more`: settings of its own. `before`: the data of a server that has ended. `build`: another one than that of this tree. */
 export async function startBuiltServer(
   more: Readonly<Record<string, string>> = {},
   before?: string,
+  build = here,
 ): Promise<LoadServer> {
   const dataDirectory = before ?? (await mkdtemp(join(tmpdir(), 'scriptorium-load-')));
   const settings = { ...usual, ...more };
-  const { child, exitCode, ready } = startServerProcess({ entry: startCommand, dataDirectory, settings });
+  const { child, exitCode, ready } = startServerProcess({
+    entry: [...build.nodeArguments, 'dist/main.js'],
+    cwd: build.folder,
+    dataDirectory,
+    settings,
+  });
   const { url, metricsUrl } = await ready();
   return {
     url,
@@ -55,7 +62,7 @@ export async function startBuiltServer(
     async restart(settings = {}) {
       child.kill('SIGKILL');
       await exitCode;
-      return startBuiltServer({ ...more, ...settings }, dataDirectory);
+      return startBuiltServer({ ...more, ...settings }, dataDirectory, build);
     },
   };
 }
