@@ -326,7 +326,7 @@ export class SyncLaneClient {
   /** Commands go one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #earlyEnds = 0;
-  #cancelPing = () => {};
+  readonly #timers = new Map<'ping' | 'steady' | 'rest', () => void>();
 
   /** `deviceId`: 1 to 128 characters, a letter or digit and then letters, digits and `._:-`. */
   constructor(environment: LaneEnvironment, deviceId: string) {
@@ -345,8 +345,11 @@ export class SyncLaneClient {
     return (await this.#enter()) !== undefined;
   }
 
+  /** Ends the socket. The next command opens another one. */
   close(): void {
     this.#socket?.close(closeCodes.normal, 'done');
+    for (const cancel of this.#timers.values()) cancel();
+    if (this.#state === 'resting') this.#state = 'closed';
   }
 
   /**
@@ -473,8 +476,8 @@ export class SyncLaneClient {
     }
     socket.continueAt(nextClientSequence);
     this.#state = 'ready';
-    this.#schedule(steadyMs, () => {
-      if (this.#socket === socket && !socket.isClosed) this.#earlyEnds = 0;
+    this.#later('steady', steadyMs, () => {
+      this.#earlyEnds = 0;
     });
     this.#pingLater(socket);
     return socket;
@@ -506,9 +509,7 @@ export class SyncLaneClient {
   // --- ending -------------------------------------------------------------------------------------------------
 
   #pingLater(socket: LaneSocket): void {
-    this.#cancelPing();
-    this.#cancelPing = this.#schedule(pingMs, () => {
-      if (socket.isClosed) return;
+    this.#later('ping', pingMs, () => {
       void socket.ask({ type: 'PING', payload: {}, withinMs: pongMs });
       this.#pingLater(socket);
     });
@@ -518,7 +519,8 @@ export class SyncLaneClient {
     if (this.#socket !== socket) return;
     const wasReady = this.#state === 'ready';
     this.#socket = undefined;
-    this.#cancelPing();
+    this.#timers.get('ping')?.();
+    this.#timers.get('steady')?.();
     if (socket.endedBy === 'NOT_AUTHORIZED') {
       this.#leaveForGood();
       return;
@@ -533,7 +535,7 @@ export class SyncLaneClient {
     if (this.#state === 'http-only') return;
     this.#earlyEnds = 0;
     this.#state = 'resting';
-    this.#schedule(forMs, () => {
+    this.#later('rest', forMs, () => {
       if (this.#state === 'resting') this.#state = 'closed';
     });
   }
@@ -541,6 +543,11 @@ export class SyncLaneClient {
   #leaveForGood(): void {
     this.#state = 'http-only';
     this.#socket?.close(closeCodes.normal, 'lane not for this session');
+  }
+
+  #later(what: 'ping' | 'steady' | 'rest', delayMs: number, callback: () => void): void {
+    this.#timers.get(what)?.();
+    this.#timers.set(what, this.#schedule(delayMs, callback));
   }
 
   #pause(forMs: number): Promise<void> {

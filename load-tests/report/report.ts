@@ -104,7 +104,10 @@ export interface Report {
   readonly counted: Values;
 }
 
-const timingNames = ['save_to_push', 'socket_open', 'first_sync', 'file_upload', 'file_download'] as const;
+const timingNames = [
+  ...['save_to_push', 'socket_open', 'lane_open', 'lane_command'],
+  ...['first_sync', 'file_upload', 'file_download'],
+] as const;
 
 export function reportOf(summary: Summary, { before, after, ...run }: Run): Report {
   const { metrics } = summary;

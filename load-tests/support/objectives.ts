@@ -15,12 +15,14 @@ export interface Objectives {
   /** Whether sockets are opened. */
   readonly sockets?: boolean;
   readonly pushes?: boolean;
+  /** Whether the sync lane is opened. */
+  readonly lane?: boolean;
   /** Of all times: what is planned to be slower for a while. */
   readonly times?: number;
 }
 
 export function thresholdsOf(objectives: Objectives): Thresholds {
-  const { operations: done, sockets = false, pushes = false, times = 1 } = objectives;
+  const { operations: done, sockets = false, pushes = false, lane = false, times = 1 } = objectives;
   const p99 = (factor: number) => [`p(99)<${p99Ms * factor * times}`];
   return {
     ...Object.fromEntries(
@@ -34,12 +36,16 @@ export function thresholdsOf(objectives: Objectives): Thresholds {
     dropped_iterations: [`rate<=${(dropped * profile.perSecond) / machines}`],
     ...(sockets && { socket_failed: [`rate<=${errors}`], socket_open: p99(2) }),
     ...(pushes && { push_lost: [`rate<=${errors}`], save_to_push: p99(1) }),
-    ...keptByTag(sockets, pushes),
+    ...(lane && {
+      ...{ lane_failed: [`rate<=${errors}`], lane_open: p99(2) },
+      ...{ lane_lost: [`rate<=${errors}`], lane_command: p99(1) },
+    }),
+    ...keptByTag({ sockets, pushes, lane }),
   };
 }
 
 /** k6 keeps the values of a tag if a threshold asks for them: these always hold, and reports do not show them. */
-function keptByTag(sockets: boolean, pushes: boolean): Thresholds {
+function keptByTag({ sockets, pushes, lane }: Record<'sockets' | 'pushes' | 'lane', boolean>): Thresholds {
   const kept = (metric: string, holds: string) =>
     sliceNames.map((name) => [`${metric}{slice:${name}}`, [holds]]);
   return Object.fromEntries([
@@ -47,6 +53,7 @@ function keptByTag(sockets: boolean, pushes: boolean): Thresholds {
     ...kept('http_req_failed', 'rate>=0'),
     ...(sockets ? kept('socket_open', 'max>=0') : []),
     ...(pushes ? kept('save_to_push', 'max>=0') : []),
+    ...(lane ? [...kept('lane_open', 'max>=0'), ...kept('lane_command', 'max>=0')] : []),
     ...observed.flatMap(({ name }) => kept(name, 'max>=0')),
     ...answerNames.flatMap((name) => [
       [`failed_answers{answer:${name}}`, ['count>=0']],

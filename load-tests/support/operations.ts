@@ -11,6 +11,8 @@ export const operations = {
   logout: { times: 1 },
   'socket-token': { times: 1 },
   'catch-up': { times: 1 },
+  'lane-ticket': { times: 1 },
+  'lane-fallback': { times: 1 },
   'valet-token': { times: 1 },
   'open-upload': { times: 1 },
   'upload-chunk': { times: 4 },

@@ -85,7 +85,7 @@ test.serial(
 
     const keep = replaced(keepBaselines, {
       ...unbuilt,
-      'steady-mix spike first-sync sign-in-wave reconnect-storm hand-over files': 'spike',
+      'steady-mix spike first-sync sign-in-wave reconnect-storm sync-lane hand-over files': 'spike',
       '--profile ci --keep': `--keep ${short}`,
     });
     await sandbox.run(keep);
@@ -170,7 +170,7 @@ test('what is missing or is none is said in a line', async (t) => {
   t.regex(nothing.out, /^npm run load-test -- <scenario>/);
   t.deepEqual(scenario, {
     code: 2,
-    out: `There is no scenario stampede: files, first-sync, hand-over, reconnect-storm, sign-in-wave, soak, spike, steady-mix.\n`,
+    out: `There is no scenario stampede: files, first-sync, hand-over, reconnect-storm, sign-in-wave, soak, spike, steady-mix, sync-lane.\n`,
   });
   t.deepEqual(profile, { code: 2, out: 'There is no profile huge: smoke, ci, full.\n' });
   t.deepEqual(users, { code: 2, out: '--users is missing.\n' });

@@ -87,7 +87,7 @@ test.serial(
   async (t) => {
     const { run, servers, seeded } = await loaded(t, () => startOneProcess(builds));
     const others = scenarioNames.filter((name) => name !== 'hand-over' && name !== 'steady-mix');
-    t.is(others.length, 6);
+    t.is(others.length, 7);
     const [steady, slow, refused, ...reports] = await Promise.all([
       run('steady-mix', 0, whole),
       run('steady-mix', 99, {
@@ -114,6 +114,7 @@ test.serial(
     t.deepEqual(operationsOf(of('sign-in-wave')), ['idle-sync', 'login', 'login-params', 'logout']);
     t.deepEqual(operationsOf(of('first-sync')), ['first-sync', 'idle-sync']);
     t.true(of('files').timings.some(({ name, count }) => name === 'file_download' && count > 0));
+    t.true(of('sync-lane').timings.some(({ name, count }) => name === 'lane_command' && count > 20));
     const sockets = of('reconnect-storm').server.find(({ name }) => name === 'server_sockets_open');
     t.true((sockets?.max ?? 0) >= 2);
 
