@@ -34,11 +34,10 @@ export const settingMap = sliceMap<StoredSetting>({
 export const isStored = (state: State, name: SettingName): boolean =>
   state.entry(settingMap, name) !== undefined;
 
-/** What it holds, secrets included: for the server's own use. The default if it was never set. */
+/** What it holds, secrets included: for the server's own use. The default if it was never set, or set to null. */
 export function settingValue(view: View, name: SettingName): string | null {
-  const stored = view.entry(settingMap, name);
-  if (stored === undefined) return defaultOf(view, name) ?? null;
-  const { value } = stored;
+  const value = view.entry(settingMap, name)?.value ?? null;
+  if (value === null) return defaultOf(view, name) ?? null;
   return value instanceof Uint8Array ? view.use(UserSecrets).open(sealedFor(view, name), value) : value;
 }
 

@@ -241,6 +241,19 @@ test('once user agents are not to be logged, none is kept and the kept ones are 
   t.deepEqual(await agents(), [null, null, null]);
 });
 
+test('a setting that is set to null has the effect of its default', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const headers = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0' };
+  await put(phone, 'LOG_SESSION_USER_AGENT', 'disabled');
+  t.is((await put(phone, 'LOG_SESSION_USER_AGENT', null)).status, 200);
+  await phone.another({}, { headers });
+  const [session] = (await phone.call('GET', '/v1/sessions')).body.filter(
+    ({ current }: { current: boolean }) => !current,
+  );
+  t.is(session.user_agent, headers['user-agent']);
+});
+
 test('an account that hides its name keeps no user agents from the start', async (t) => {
   const server = await startServer(t);
   const hidden = await server.device('f'.repeat(64));
