@@ -90,4 +90,53 @@ export const differences: readonly Difference[] = [
     because: 'One process has no inside that a token of its own would protect.',
     provenBy: [behaviour('sockets/sockets', 'tokens and tickets are for sessions alone')],
   },
+  {
+    says: 'What became of a sign-in that waits for an approval is told to sessions.',
+    instead: 'The device that waits is told as well. It has no session and shows the secret that it got.',
+    because: 'Existing clients ask so, and nobody else can learn that the sign-in has passed.',
+    provenBy: [behaviour('accounts/second-factor', 'another device lets a sign-in pass, once')],
+  },
+  {
+    says: 'Everything about published reminders but opting out needs both gates.',
+    instead: 'Looking at the gates needs neither.',
+    because: 'It is there that a client learns which gate is closed.',
+    provenBy: [
+      behaviour(
+        'mail/reminder-delivery',
+        'gates are read with every request; only the ways to look at them and to leave are open',
+      ),
+    ],
+  },
+  {
+    says: 'Unpairing is 503 where the settings or the profiles cannot be read.',
+    instead: 'Profiles are a setting of the process, which does not start when it cannot read them.',
+    because: 'A process that answers has read its profiles, so there is nothing left to fail.',
+  },
+  {
+    says: 'A bridge counts as unhealthy after three syncs in a row that failed.',
+    instead: 'Bridges decide that. The server answers each of their syncs as it answers any other.',
+    because: 'Bridges are programs of their own. Nothing of their health is known to the server.',
+  },
+  {
+    says: 'One process with its queue in memory has no relays to administer.',
+    instead: 'One process has them too. Only EMAIL_DELIVERY_MODE=direct does without.',
+    because: 'The queue is in the database, however many processes there are.',
+    provenBy: [
+      behaviour(
+        'mail/administration',
+        'where the settings alone decide, only the test and the audit of it are served',
+      ),
+    ],
+  },
+  {
+    says: 'An account has up to 100 calendar tokens, and the server 10,000.',
+    instead: 'Of those that are left an account may hold a hundredth, and always one.',
+    because: 'A hundred accounts could otherwise take all of them.',
+    provenBy: [
+      [
+        'test/attacks/shares-of-all.test.ts',
+        'accounts that make all the calendar tokens they can leave some to others',
+      ],
+    ],
+  },
 ];

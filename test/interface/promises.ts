@@ -393,6 +393,10 @@ export const promises: readonly Promised[] = [
         'accounts/public-shares',
         'a revoked share is gone when its owner is answered, and so is its ciphertext',
       ),
+      behaviour(
+        'accounts/public-shares',
+        'what is shared is listed by its owner and opened by whoever has the link, as often as they like',
+      ),
     ],
   },
   {
@@ -419,6 +423,22 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
+    says: 'A check-in moves the deadline of a switch on, also after it has fired.',
+    provenBy: [
+      behaviour('mail/switches', 'a check-in before the deadline wins'),
+      behaviour('mail/switches', 'a check-in after it fired arms it anew'),
+    ],
+  },
+  {
+    says: 'A reminder by mail goes to the account’s own address at its time, once.',
+    provenBy: [
+      behaviour(
+        'mail/reminders',
+        'a reminder is mailed to the account when it is due, once, and is then shown as sent',
+      ),
+    ],
+  },
+  {
     says: 'Publishing needs the operator’s gate and the user’s; opting out and looking at the gates never do.',
     provenBy: [
       behaviour(
@@ -438,6 +458,21 @@ export const promises: readonly Promised[] = [
         'mail/reminder-delivery',
         'an opt-out that is refused calls no mail back, and its attempts go on where they were',
       ),
+    ],
+  },
+  {
+    says: 'Opting out tells whether a provider had taken an occurrence before.',
+    provenBy: [
+      behaviour(
+        'mail/reminder-delivery',
+        'an opt-out tells of an occurrence that was delivered before the reminder was moved to a later time',
+      ),
+    ],
+  },
+  {
+    says: 'What can no longer be recalled is not deleted: 409.',
+    provenBy: [
+      behaviour('mail/reminder-delivery-states', `\${of}: what each request is answered, and what it leaves`),
     ],
   },
   {
@@ -475,11 +510,28 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
-    says: 'An account is shown how often it was answered today, how often it may be, and when that begins anew.',
+    says: 'Everybody is told which providers there are and no more; a user is told what is used, the limit and when it begins anew.',
     provenBy: [
       behaviour(
         'assistant/stream',
+        'what is set up is told to everybody, and its models to who is signed in',
+      ),
+      behaviour(
+        'assistant/stream',
         'a day has so many answers, and an administrator may set another number for a user',
+      ),
+    ],
+  },
+  {
+    says: 'A pairing is shown with its account, its expiry, its troubles and its profiles, and never with a token.',
+    provenBy: [
+      behaviour(
+        'assistant/pairing',
+        'an administrator pairs a subscription in the browser, and the assistant answers on it',
+      ),
+      attack(
+        'pairing',
+        'no code, verifier, token or key is in a log, a metric, an audit trail, the database or an answer to an administrator',
       ),
     ],
   },
@@ -510,7 +562,21 @@ export const promises: readonly Promised[] = [
         'assistant/pairing',
         'a pairing is completed by hand by whoever started it, and by nobody else',
       ),
-      ['actors/pairing/attempts.test.ts', 'an attempt is found by its state until its time is over'],
+      behaviour('assistant/pairing', 'what cannot be right is refused before the provider is asked'),
+    ],
+  },
+  {
+    says: 'The callback has a limit of its own, which several redirects in a minute do not reach.',
+    provenBy: [behaviour('assistant/pairing', 'whoever may not come back too often is told when to')],
+  },
+  {
+    says: 'What a provider answers late, at length, with a redirect or wrongly completes no pairing, and is told to nobody.',
+    provenBy: [
+      behaviour(
+        'assistant/pairing',
+        `a provider that answers with \${name} does not complete a pairing, and nobody hears its words`,
+      ),
+      attack('pairing', `a provider that \${name} is given up after 15 seconds`),
     ],
   },
   {
@@ -547,8 +613,12 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
-    says: 'A store under another key is read by nobody and loses nothing.',
+    says: 'A store under another key, or that somebody has altered, is read by nobody and loses nothing.',
     provenBy: [
+      attack(
+        'pairing',
+        `\${name} that somebody has altered in the database makes all unreadable, and nothing is written over it`,
+      ),
       behaviour(
         'assistant/pairing',
         'under another key nothing is read or changed, and under its own all is there again',
@@ -575,12 +645,54 @@ export const promises: readonly Promised[] = [
     provenBy: [attack('administration', 'an administrator alone gets anything, by a session of his own')],
   },
   {
+    says: 'A code host and a failure of it are told of in words of this server.',
+    provenBy: [
+      behaviour('code-host/publish', 'whatever the host does instead of answering, nothing of it is told on'),
+    ],
+  },
+  {
     says: 'A credential of a relay that is left out is kept, null clears it, and none is shown.',
     provenBy: [
       behaviour(
         'mail/administration',
         'a credential that is left out is kept wherever the relay goes, and the audit tells where it went',
       ),
+      behaviour('mail/administration', 'a credential is cleared by null, in its own place too'),
+      behaviour(
+        'mail/administration',
+        'relays are listed in their order and without credentials, and replaced as a whole',
+      ),
+    ],
+  },
+  {
+    says: 'A relay gets no more mail than its rate allows.',
+    provenBy: [
+      behaviour(
+        'mail/administration',
+        'a relay is given no more mails in a minute and in a day than it takes',
+      ),
+    ],
+  },
+  {
+    says: 'While mail cannot be administered for a moment it is 503.',
+    provenBy: [
+      behaviour(
+        'mail/administration',
+        'while the mailer cannot be reached an administrator is told when to ask again',
+      ),
+    ],
+  },
+  {
+    says: 'The queue takes 25 MiB of one mail and 64 MiB of all, unless the operator says otherwise.',
+    provenBy: [
+      [
+        'actors/mailer/mailer.test.ts',
+        'a mail of up to 25 MiB is sent, or of what the operator allows; a larger one is dead at once',
+      ],
+      [
+        'actors/mailer/mailer.test.ts',
+        'the queue takes 64 MiB of mail unless the operator says otherwise, the last of it for codes',
+      ],
     ],
   },
   {
@@ -686,12 +798,31 @@ export const promises: readonly Promised[] = [
         'actors/identity/calendar-tokens.test.ts',
         'of the secret of a calendar program its scrypt hash is kept, another one for each salt',
       ],
+      behaviour('calendar/tokens', 'of a secret its own salt is kept and what was made of both'),
+    ],
+  },
+  {
+    says: 'An account has 100 tokens and 10,000 to-dos at most.',
+    provenBy: [
+      behaviour('calendar/tokens', 'a label is needed, and one token too many is refused'),
+      behaviour(
+        'calendar/todos',
+        'the ten thousand and first to-do of an account is refused, until there is one less',
+      ),
+    ],
+  },
+  {
+    says: 'A program reads the calendar of its own account alone.',
+    provenBy: [
+      behaviour('calendar/dav', 'what cannot be done is refused as programs expect it'),
+      behaviour('calendar/todos', 'of others nobody sees or changes a to-do'),
     ],
   },
   {
     says: 'Programs find the calendar from its base path, with ETags, conditions, queries and objects by name; what writes is a 405.',
     provenBy: [
       behaviour('calendar/dav', 'a program finds its way from the base path to the objects'),
+      behaviour('calendar/dav', 'an object is the same text with the same ETag wherever it is read'),
       behaviour('calendar/dav', 'conditions are about the ETag alone'),
       behaviour('calendar/dav', 'a query is answered by its components and by the properties of a to-do'),
       behaviour('calendar/dav', 'what cannot be done is refused as programs expect it'),
@@ -749,6 +880,10 @@ export const promises: readonly Promised[] = [
   {
     says: 'Registration is opened and closed by administrators and operators.',
     provenBy: [
+      behaviour(
+        'accounts/administration',
+        'an administrator closes the registration of the whole server and opens it again',
+      ),
       behaviour('accounts/administration', 'what the operator has disabled stays disabled, and that is said'),
     ],
   },

@@ -354,10 +354,10 @@ export const rows: Readonly<Record<string, Rows>> = {
       'an opt-out that is refused calls no mail back, and its attempts go on where they were',
     ),
     'GET /v1/reminder-delivery/delivery-config': delivery(
-      'a reminder says itself where it goes, or as much of that as it likes',
+      'where reminders go is shown as it was set, and replaced as a whole',
     ),
     'PUT /v1/reminder-delivery/delivery-config': delivery(
-      'the audit trail tells of changes of where they go, and never where',
+      'where reminders go is shown as it was set, and replaced as a whole',
     ),
     'GET /v1/reminder-delivery': delivery(
       'a reminder goes to the messenger when it is due, once, and is accepted, then sent',

@@ -266,6 +266,7 @@ test('what cannot be done is refused as programs expect it', async (t) => {
     t.is(await status('GET', path), 404, path);
   for (const path of ['/dav/', '/dav/principals', todos.replace('todos/', '')])
     t.is(await status('GET', path), 404, path);
+  for (const method of ['GET', 'PROPFIND']) t.is(await status(method, '/.well-known/caldav'), 404, method);
   t.is(await status('PROPFIND', todos, undefined, { depth: 'infinity' }), 403);
   t.is(await status('PROPFIND', todos, undefined, { depth: '2' }), 400);
   t.is(await status('PROPFIND', todos, '<x'), 400);

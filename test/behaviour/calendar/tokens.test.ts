@@ -1,4 +1,6 @@
 import test from 'ava';
+import { calendarTokenMap } from '../../../actors/user/calendar/tokens.ts';
+import { decode } from '../../../runtime/store/encoding.ts';
 import { makeToken, publisher, startCalendarServer, tokensPath, wantCalendar } from '../../kit/calendar.ts';
 
 test('a token is shown once, listed without its secret, and revoked', async (t) => {
@@ -26,6 +28,22 @@ test('a token is shown once, listed without its secret, and revoked', async (t) 
   await makeToken(phone);
   t.deepEqual((await phone.call('DELETE', tokensPath)).body, { revoked: true, count: 2 });
   t.deepEqual((await phone.call('GET', tokensPath)).body, { tokens: [] });
+});
+
+test('of a secret its own salt is kept and what was made of both', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const secrets = [await makeToken(phone), await makeToken(phone)].map(
+    ({ token }) => token.split('.')[1] ?? '',
+  );
+  const { family, format, schema } = calendarTokenMap;
+  const rows = await server.host.store.slices({ kind: 'user', id: phone.account.userUuid });
+  const kept = rows.filter(({ slice }) => slice.startsWith(family)).map(({ data }) => decode(data, format));
+  const tokens = kept.map((each) => schema.parse(each));
+  t.is(new Set(tokens.map(({ salt }) => salt)).size, 2);
+  t.is(new Set(tokens.map(({ slowHash }) => slowHash)).size, 2);
+  t.true(tokens.every(({ salt }) => /^[0-9a-f]{32}$/.test(salt)));
+  for (const secret of secrets) t.false(JSON.stringify(kept).includes(secret.slice(-43)));
 });
 
 test('making a token needs both gates open; all else does not', async (t) => {

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { Mailer, mailerId } from '../../../actors/mailer/contract.ts';
 import type { Result } from '../../../actors/mailer/sender.ts';
+import { UnavailableError } from '../../../runtime/errors.ts';
 import { alice } from '../../kit/account.ts';
 import { bobsText, sealedMail } from '../../kit/mail.ts';
 import { Postbox } from '../../kit/postbox.ts';
@@ -86,6 +87,16 @@ test('where the settings alone decide, only the test and the audit of it are ser
   t.deepEqual(answer.body, { accepted: true, relay: { id: 'direct', kind: 'smtp' }, outcome: 'sent' });
   t.is(postbox.messages.length, 1);
   t.like((await call('GET', '/audit')).body.entries, [{ operation: 'test', target: 'direct' }]);
+});
+
+test('while the mailer cannot be reached an administrator is told when to ask again', async (t) => {
+  const { call, server } = await start(t);
+  const ask = server.transport.ask.bind(server.transport);
+  server.transport.ask = (asked) =>
+    asked.command === 'listRelays' ? Promise.reject(new UnavailableError('away')) : ask(asked);
+  const answer = await call('GET', '/relays');
+  t.is(tagOf(answer), '503 email-delivery-unavailable');
+  t.is(answer.headers.get('retry-after'), '5');
 });
 
 test('relays are listed in their order and without credentials, and replaced as a whole', async (t) => {

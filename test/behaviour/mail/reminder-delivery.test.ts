@@ -389,6 +389,18 @@ test('publishing again: the same changes nothing, a change makes another occurre
   t.like(await shown('one'), { state: 'sent', sent: true });
 });
 
+test('where reminders go is shown as it was set, and replaced as a whole', async (t) => {
+  const { server, phone, configure } = await delivering(t);
+  const shown = async () => (await server.answered(phone.call('GET', `${path}/delivery-config`))).body;
+  t.deepEqual(await shown(), { config: null });
+  t.deepEqual((await configure(toTelegram)).body, { config: toTelegram });
+  t.deepEqual(await shown(), { config: toTelegram });
+  t.is((await configure({ channel: 'email' })).status, 200);
+  t.deepEqual(await shown(), { config: { channel: 'email', destination: null, enabled: false } });
+  t.like(await configure({ ...toTelegram, destination: '' }), { status: 400 });
+  t.deepEqual(await shown(), { config: { channel: 'email', destination: null, enabled: false } });
+});
+
 test('a reminder says itself where it goes, or as much of that as it likes', async (t) => {
   const { server, chats, postbox, publish, configure } = await delivering(t);
   await configure(toTelegram);
