@@ -61,7 +61,7 @@ test('the reserve is that of the settings', async (t) => {
   const { store, check } = await open(directoryFor(t), { FILES_FREE_SPACE_RESERVE: '1048576' }).opening;
   // No machine that runs tests has a disk of a tebibyte to spare, and one that has more fails here.
   await t.throwsAsync(() => write(store, nameOf(1), content(10)), { message: /full/ });
-  t.is(await check(), false);
+  t.is(await check(), 'degraded');
 });
 
 test('calls are counted by what became of them', async (t) => {
@@ -110,28 +110,29 @@ test('the store ends with the process', async (t) => {
   stop.abort();
 });
 
-for (const [what, isWritable, files] of [
-  ['takes files', async () => true, 'ok'],
-  ['takes none', async () => false, 'failed'],
-  ['does not answer', () => new Promise<boolean>(() => undefined), 'failed'],
+for (const [what, condition, files] of [
+  ['takes files', async () => 'good' as const, 'ok'],
+  ['has no room but the reserve', async () => 'full' as const, 'degraded'],
+  ['takes none', async () => 'away' as const, 'failed'],
+  ['does not answer', () => new Promise<never>(() => undefined), 'failed'],
 ] as const) {
   test(`where the store ${what}, the check is ${files}, and so is readiness`, async (t) => {
     const clock = new FakeClock();
-    const readiness = createReadiness({ files: createFilesCheck({ isWritable }, clock) }, clock);
+    const readiness = createReadiness({ files: createFilesCheck({ condition }, clock) }, clock);
     const report = readiness.report();
     await clock.advance(1_500);
-    t.deepEqual(await report, { ready: files === 'ok', checks: { files, serving: 'ok' } });
+    t.deepEqual(await report, { ready: files !== 'failed', checks: { files, serving: 'ok' } });
   });
 }
 
 test('the store is asked twice a minute, however often readiness is', async (t) => {
   const clock = new FakeClock();
   let asked = 0;
-  const isWritable = async () => {
+  const condition = async () => {
     asked += 1;
-    return true;
+    return 'good' as const;
   };
-  const check = createFilesCheck({ isWritable }, clock);
+  const check = createFilesCheck({ condition }, clock);
   for (let seconds = 0; seconds < 60; seconds += 1) {
     await check();
     await clock.advance(1_000);

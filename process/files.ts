@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import { openLocalDisk } from '../actors/files/local-disk.ts';
 import { countedFileStore } from '../actors/files/metrics.ts';
-import type { FileStore, OpenFileStore } from '../actors/files/store.ts';
+import type { FileStore, OpenFileStore, StoreCondition } from '../actors/files/store.ts';
 import { type Clock, sleep } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { ReadinessCheck } from '../runtime/readiness.ts';
@@ -74,18 +74,19 @@ const keptMs = 30_000;
 /** Less than a check may take, which would make this process unready. */
 const deadlineMs = 1_500;
 
-/** Clients need their files as they need their notes. What was found holds for a while: S3 is paid by the request. */
-export function createFilesCheck(
-  store: Pick<OpenFileStore, 'isWritable'>,
-  clock: Clock,
-): () => Promise<boolean> {
-  let found = true;
+/**
+ * Clients need their files as they need their notes. A store without room is no reason to send them elsewhere: only uploads are
+ * refused, and notes are saved. What was found holds for a while, as S3 is paid by the request.
+ */
+export function createFilesCheck(store: Pick<OpenFileStore, 'condition'>, clock: Clock): ReadinessCheck {
+  let found: StoreCondition = 'good';
   let foundUntilMs = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (clock.monotonicMs() < foundUntilMs) return found;
-    foundUntilMs = clock.monotonicMs() + keptMs;
-    const late = sleep(clock, deadlineMs).then(() => false);
-    found = await Promise.race([store.isWritable(), late]);
-    return found;
+    if (clock.monotonicMs() >= foundUntilMs) {
+      foundUntilMs = clock.monotonicMs() + keptMs;
+      const late = sleep(clock, deadlineMs).then(() => 'away' as const);
+      found = await Promise.race([store.condition(), late]);
+    }
+    return found === 'full' ? 'degraded' : found === 'good';
   };
 }

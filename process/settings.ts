@@ -51,7 +51,7 @@ export const serverSettings = section('Server', {
     name: 'READY_WITHOUT',
     default: '',
     description:
-      'The checks of readiness that may fail and leave the process ready, as `degraded`. With `transport`, a load balancer goes on with all processes when NATS is away, and each serves the users that it owns. With `files`, notes are served while files are not.',
+      'The checks of readiness that may fail and leave the process ready, as `degraded`. With `transport`, a load balancer goes on with all processes when NATS is away, and each serves the users that it owns. With `files`, notes are served while files cannot be stored.',
   }),
   ...sameOnAllNodes({
     publicUrl: address({

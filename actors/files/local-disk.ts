@@ -43,6 +43,7 @@ import {
   nameFrom,
   noop,
   type OpenFileStore,
+  type StoreCondition,
   type StoredBlob,
   unlessAborted,
   type WriteOptions,
@@ -229,14 +230,14 @@ class LocalDisk implements OpenFileStore {
     });
   }
 
-  async isWritable(): Promise<boolean> {
+  async condition(): Promise<StoreCondition> {
     try {
       return await this.#answering(async (stop) => {
         await this.#call(() => this.#fs.checkWritable(this.#ownDrafts), stop);
-        return (await this.#checkFreeBytes(stop)) >= this.#reserveBytes;
+        return (await this.#checkFreeBytes(stop)) >= this.#reserveBytes ? 'good' : 'full';
       });
     } catch {
-      return false;
+      return 'away';
     }
   }
 

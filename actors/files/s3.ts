@@ -34,6 +34,7 @@ import {
   noop,
   type OpenFileStore,
   Stop,
+  type StoreCondition,
   type StoredBlob,
   unlessAborted,
   type WriteOptions,
@@ -209,12 +210,13 @@ class S3 implements OpenFileStore {
     });
   }
 
-  async isWritable(): Promise<boolean> {
+  /** S3 tells nobody how much room it has. */
+  async condition(): Promise<StoreCondition> {
     try {
       await this.list({ prefix: '', limit: 1 });
-      return true;
+      return 'good';
     } catch {
-      return false;
+      return 'away';
     }
   }
 

@@ -73,10 +73,12 @@ export interface FileStore {
 }
 export const FileStore = dependency<FileStore>('the store of files');
 
+/** `full`: uploads are refused, as less than the reserve is free, and all else is served. `away`: nothing can be stored. */
+export type StoreCondition = 'good' | 'full' | 'away';
+
 /** The same to the process that has opened it. */
 export interface OpenFileStore extends FileStore {
-  /** Whether a blob would be taken now. */
-  isWritable(): Promise<boolean>;
+  condition(): Promise<StoreCondition>;
   /** As last seen. Undefined where nobody can tell. */
   readonly freeBytes: number | undefined;
   close(): Promise<void>;

@@ -40,7 +40,7 @@ test('a bucket that is not there, and keys that are wrong, are no blob that is m
     await failsWith(t, 'unavailable', () => read(store, nameOf(1), 0, 1));
     await failsWith(t, 'unavailable', () => store.remove([nameOf(1)]));
     await failsWith(t, 'unavailable', () => names(store));
-    t.false(await store.isWritable());
+    t.is(await store.condition(), 'away');
   }
 });
 
@@ -50,8 +50,8 @@ test.serial('what was written is there when the server was killed and comes back
   await write(store, nameOf(1), whole);
   await server.kill();
   await failsWith(t, 'unavailable', () => read(store, nameOf(1), 0, 1));
-  t.false(await store.isWritable());
+  t.is(await store.condition(), 'away');
   await server.start();
   t.true(whole.equals(await read(store, nameOf(1), 0, whole.length)));
-  t.true(await store.isWritable());
+  t.is(await store.condition(), 'good');
 });

@@ -450,10 +450,10 @@ test('a blob is refused before its first byte where it would take the reserve, w
 
   const again = await open(folderFor(t), { fs, reserveBytes: 400_000 });
   await write(again, nameOf(3), content(300_000));
-  t.true(await again.isWritable());
+  t.is(await again.condition(), 'good');
   t.is(again.freeBytes, 1_000_000);
   freeBytes = 399_999;
-  t.false(await again.isWritable());
+  t.is(await again.condition(), 'full');
 });
 
 test('a body without a name keeps no more of the disk from others than its draft may take', async (t) => {
@@ -509,7 +509,7 @@ for (const code of ['EROFS', 'EIO', 'EACCES', 'EMFILE']) {
     });
     await failsWith(t, 'unavailable', () => read(store, nameOf(1), 0, 1));
     await failsWith(t, 'unavailable', () => store.remove([nameOf(1)]));
-    t.false(await store.isWritable());
+    t.is(await store.condition(), 'away');
   });
 }
 

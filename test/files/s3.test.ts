@@ -67,7 +67,7 @@ test('a bucket that is not there is not a blob that is missing', async (t) => {
   await failsWith(t, 'unavailable', () => read(store, nameOf(1), 0, 1));
   await failsWith(t, 'unavailable', () => store.remove([nameOf(1)]));
   await failsWith(t, 'unavailable', () => names(store));
-  t.false(await store.isWritable());
+  t.is(await store.condition(), 'away');
 });
 
 test.serial('what S3 answers when it does not do it is told apart', async (t) => {
@@ -88,7 +88,7 @@ test.serial('what S3 answers when it does not do it is told apart', async (t) =>
   await server.failNext({ method: 'GET', status: 403, code: 'AccessDenied', times: 1 });
   await failsWith(t, 'unavailable', () => read(store, nameOf(1), 0, 1));
   t.deepEqual(await names(store), [nameOf(1)]);
-  t.true(await store.isWritable());
+  t.is(await store.condition(), 'good');
 });
 
 test.serial('what can be asked again is, a few times', async (t) => {

@@ -768,6 +768,20 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
+    says: 'A process is ready while all that its role needs works: service, dependencies, storage and workers.',
+    provenBy: [
+      behaviour(
+        'process/readiness',
+        'a check that has failed makes a process unready, unless READY_WITHOUT names just that',
+      ),
+      behaviour('process/readiness', 'the checks of each role are those in the documents'),
+      behaviour(
+        'process/readiness',
+        'less room than the reserve is a warning: notes are served, and the process stays ready',
+      ),
+    ],
+  },
+  {
     says: 'There is room for mail only with 64 MiB to spare.',
     provenBy: [
       ['process/mail-room.test.ts', 'there is no room for mail with less than 64 MiB free, as last heard'],

@@ -18,12 +18,18 @@ import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import { drainPromises, FakeClock } from './clock.ts';
 
 export interface ConfiguredServer {
+  /** Nobody listens there while it is a host. */
   readonly url: string;
+  readonly adminUrl: string;
   readonly internalApi: InternalApiPlaces;
   readonly clock: FakeClock;
   /** The lines of its log so far. */
   readonly log: readonly string[];
   advance(byMs: number): Promise<void>;
+  /** Lets time pass until this is done. */
+  answered<T>(work: Promise<T>): Promise<T>;
+  /** From now on its readiness hears nothing from the database. */
+  loseDatabase(): void;
   /** Ends it as an operator does and starts it again on its database, with these settings. */
   restart(environment: Environment): Promise<ConfiguredServer>;
 }
@@ -47,6 +53,7 @@ export async function startConfiguredServer(
   );
   const lifetime = new Lifetime({ logger, clock, closeMostMs: 60_000, exit: () => {} });
   const options = { config, secrets, version: '0', clock, random: systemRandom, logger, lifetime };
+  let isDatabaseUp = true;
   const path = mkdtempSync(join(tmpdir(), 'configured-server-'));
   const directory = await openDataDirectory(path);
   const resources = {
@@ -56,7 +63,7 @@ export async function startConfiguredServer(
     generation: 'test',
     shardCount: 16,
     verify: async () => {},
-    isDatabaseUp: () => Promise.resolve(true),
+    isDatabaseUp: async () => isDatabaseUp,
   };
   const end = async () => {
     await moving(clock, lifetime.end(0));
@@ -64,15 +71,20 @@ export async function startConfiguredServer(
     rmSync(path, { recursive: true, force: true });
   };
   t.teardown(end);
-  const { port, internalApi } = await moving(
+  const { port, adminPort, internalApi } = await moving(
     clock,
     startServer(options, async () => resources),
   );
   return {
     url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
     internalApi,
     clock,
     log,
+    answered: (work) => moving(clock, work),
+    loseDatabase() {
+      isDatabaseUp = false;
+    },
     async advance(byMs) {
       await clock.advance(byMs);
       await drainPromises();

@@ -49,7 +49,7 @@ export function createMemoryFileStore(nowMs: () => number = () => 0): MemoryFile
       else blobs.set(name, { ...blob, content: blob.content.subarray(0, bytes) });
     },
     freeBytes: undefined,
-    isWritable: async () => failing === undefined,
+    condition: async () => (failing === undefined ? 'good' : 'away'),
     async close() {},
     async write(naming, body, options) {
       const named = nameFrom(naming);

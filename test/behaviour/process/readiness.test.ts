@@ -1,0 +1,96 @@
+/** What makes a process of each role unready, and what `READY_WITHOUT` forgives (docs/operations.md, "Watching it"). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import {
+  type ConfiguredServer,
+  type Environment,
+  startConfiguredServer,
+} from '../../kit/configured-server.ts';
+import { startNatsServer, type TestNatsServer } from '../../kit/nats-server.ts';
+import { until } from '../../kit/until.ts';
+
+const names = ['database', 'host', 'transport', 'files'] as const;
+type Name = (typeof names)[number];
+
+/** As `docs/operations.md` lists them. */
+const checksOfRole = {
+  all: ['database', 'files', 'host', 'mail', 'peers', 'serving', 'transport', 'wakeups', 'writes'],
+  host: ['database', 'files', 'host', 'mail', 'peers', 'serving', 'transport', 'wakeups', 'writes'],
+  gateway: ['database', 'files', 'host', 'mail', 'serving', 'transport'],
+} as const;
+type Role = keyof typeof checksOfRole;
+
+function folderFor(t: ExecutionContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'readiness-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function natsFor(t: ExecutionContext): Promise<TestNatsServer> {
+  const nats = await startNatsServer();
+  t.teardown(() => nats.stop());
+  return nats;
+}
+
+async function started(t: ExecutionContext, role: Role, environment: Environment = {}) {
+  const [nats, folder] = [await natsFor(t), folderFor(t)];
+  const settings = {
+    ...{ ROLE: role, NODE_ID: 'one', NATS_URL: nats.url, SECRET_KEY: '07'.repeat(32) },
+    ...{ DATABASE_URL: 'postgres://nobody:asks@127.0.0.1:1/it', SHARD_COUNT: '16' },
+    ...{ FILES_FOLDER: folder, FILES_FOLDER_SHARED: 'true', FILES_FREE_SPACE_RESERVE: '0' },
+  };
+  const server = await startConfiguredServer(t, { ...settings, ...environment });
+  return { server, nats, folder };
+}
+
+async function readinessOf({ adminUrl, answered }: ConfiguredServer) {
+  const response = await answered(fetch(`${adminUrl}/healthcheck/readiness`));
+  const { checks } = (await response.json()) as { checks: Record<string, string> };
+  return { status: response.status, checks };
+}
+
+/** What was found holds for half a minute. */
+const keptMs = 31_000;
+
+/** How each check is made to fail, in the role whose list has it and where nothing else fails with it. */
+const broken: Record<
+  Name,
+  { readonly role: Role; readonly byWhat: (of: Awaited<ReturnType<typeof started>>) => unknown }
+> = {
+  database: { role: 'all', byWhat: ({ server }) => server.loseDatabase() },
+  host: { role: 'gateway', byWhat: () => {} },
+  transport: { role: 'all', byWhat: ({ nats }) => nats.kill() },
+  files: { role: 'all', byWhat: ({ folder }) => rmSync(folder, { recursive: true }) },
+};
+
+test('a check that has failed makes a process unready, unless READY_WITHOUT names just that', async (t) => {
+  for (const name of names) {
+    for (const [listed, status, result] of [
+      [names.filter((other) => other !== name).join(','), 503, 'failed'],
+      [name, 200, 'degraded'],
+    ] as const) {
+      const all = await started(t, broken[name].role, { READY_WITHOUT: listed });
+      await broken[name].byWhat(all);
+      await all.server.advance(keptMs);
+      await until(async () => (await readinessOf(all.server)).checks[name] === result);
+      const found = await readinessOf(all.server);
+      t.is(found.status, status, `${name}: ${JSON.stringify(found)}`);
+    }
+  }
+});
+
+test('the checks of each role are those in the documents', async (t) => {
+  for (const role of ['all', 'host', 'gateway'] as const) {
+    const { server } = await started(t, role);
+    t.deepEqual(Object.keys((await readinessOf(server)).checks).toSorted(), [...checksOfRole[role]]);
+  }
+});
+
+test('less room than the reserve is a warning: notes are served, and the process stays ready', async (t) => {
+  const server = await startConfiguredServer(t, { FILES_FREE_SPACE_RESERVE: '1048576' });
+  const response = await fetch(`${server.url}/healthcheck/readiness`);
+  t.is(response.status, 200);
+  t.like(await response.json(), { status: 'ready', checks: { files: 'degraded' } });
+});
