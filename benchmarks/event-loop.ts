@@ -3,25 +3,40 @@
  * during the request, worst first. The server is in this thread over the model store and the client in another one, so the
  * stretches are of the server alone. A busy machine lengthens stretches and shortens none: the shortest of all runs counts.
  *
- *   node --import=tsx benchmarks/event-loop.ts [--runs 5] [--only /dav]
+ *   node --import=tsx benchmarks/event-loop.ts [--runs 5] [--only /dav] [--write]
+ *
+ * With `--write`, `npm run docs` puts the figures into docs/amplification.md.
  */
+import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { ExecutionContext } from 'ava';
 import { requestOf, settle, startMeter } from '../test/amplification/meter.ts';
-import { type Asked, type WorstRequest, worstRequests } from '../test/amplification/worst-requests.ts';
+import {
+  type Asked,
+  largestRequests,
+  type WorstRequest,
+  worstRequests,
+} from '../test/amplification/worst-requests.ts';
 
 const { values } = parseArgs({
-  options: { runs: { type: 'string', default: '5' }, only: { type: 'string', default: '' } },
+  options: {
+    runs: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' },
+    write: { type: 'boolean', default: false },
+  },
 });
 const runs = Number(values.runs);
 const quietMs = 20;
 
 const client = new Worker(
   `const { parentPort } = require('node:worker_threads');
-   parentPort.on('message', async ({ url, init }) => {
+   let next;
+   parentPort.on('message', async (message) => {
+     if (message !== 'ask') { next = message; return; }
+     const { url, init } = next;
      const answer = await fetch(url, init);
      parentPort.postMessage({ status: answer.status, bytes: (await answer.arrayBuffer()).byteLength });
    });`,
@@ -38,12 +53,13 @@ interface Answer {
 
 /** The longest stretch while this is asked and answered, in milliseconds. */
 async function ask(url: string, asked: Asked): Promise<Answer & { readonly stretchMs: number }> {
+  client.postMessage({ url: url + asked.path, init: requestOf(asked) });
   globalThis.gc?.();
   await sleep(quietMs);
   delay.enable();
   delay.reset();
   const answered = new Promise<Answer>((resolve) => client.once('message', resolve));
-  client.postMessage({ url: url + asked.path, init: requestOf(asked) });
+  client.postMessage('ask');
   const answer = await answered;
   await sleep(quietMs);
   delay.disable();
@@ -77,9 +93,17 @@ async function measure({ route, worst, prepare }: WorstRequest) {
 const round = (value: number) => Math.round(value * 10) / 10;
 
 const measured = [];
-for (const each of worstRequests) {
+for (const each of [...worstRequests, ...largestRequests]) {
   if (each.route.includes(values.only)) measured.push(await measure(each));
 }
-console.table(measured.sort((a, b) => b['shortest (ms)'] - a['shortest (ms)']));
+measured.sort((a, b) => b['shortest (ms)'] - a['shortest (ms)']);
+if (values.write) {
+  const slices = measured.map(({ 'shortest (ms)': ms, route, worst }) => ({ route, worst, ms }));
+  writeFileSync(
+    new URL('../test/amplification/slices.json', import.meta.url),
+    `${JSON.stringify({ runs, slices }, null, 2)}\n`,
+  );
+}
+console.table(measured);
 await client.terminate();
 process.exit(0);

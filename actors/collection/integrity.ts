@@ -3,6 +3,7 @@
  * collection count; items keys, and items only the client has, are never reported: the client could not fetch them.
  */
 
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { itemsKeyContentType } from './content-type.ts';
 import { isUuid } from './incoming.ts';
@@ -31,12 +32,18 @@ export const mismatchesMax = 5_000;
 /** What the client says it has, by lower-case uuid. */
 export type ClientVersions = ReadonlyMap<string, { readonly spelling: string; readonly version: unknown }>;
 
-export function clientVersions(
+/** A client may name hundreds of thousands of items; more than these at once would hold the event loop. */
+const payloadsInOneGo = 5_000;
+
+export async function clientVersions(
   payloads: readonly Pick<ClientItem, 'uuid' | 'updated_at_timestamp'>[],
-): ClientVersions {
+): Promise<ClientVersions> {
   const versions = new Map<string, { spelling: string; version: unknown }>();
-  for (const { uuid, updated_at_timestamp: version } of payloads) {
-    if (isUuid(uuid)) versions.set(uuid.toLowerCase(), { spelling: uuid, version });
+  for (let at = 0; at < payloads.length; at += payloadsInOneGo) {
+    if (at > 0) await setImmediate();
+    for (const { uuid, updated_at_timestamp: version } of payloads.slice(at, at + payloadsInOneGo)) {
+      if (isUuid(uuid)) versions.set(uuid.toLowerCase(), { spelling: uuid, version });
+    }
   }
   return versions;
 }

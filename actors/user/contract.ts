@@ -53,6 +53,7 @@ import { vaultShapes, vaultTellShapes } from './vaults/shapes.ts';
 
 export { wrappedKeysBytesMax } from './bridge/shapes.ts';
 export {
+  byUid,
   calendarGates,
   type FeedAnswer,
   type ListedObject,

@@ -3,6 +3,7 @@
  * else a `signin` actor finds out, which counts the failures of this token, and this process counts those of an address.
  * Programs begin without credentials, so only wrong ones are counted.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { CalendarTokens } from '../../actors/identity/calendar-tokens.ts';
 import { secretHashOf } from '../../actors/identity/shown-once.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
@@ -10,6 +11,7 @@ import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { unlessAbsent } from '../../actors/unless-absent.ts';
 import {
+  byUid,
   type FeedAnswer,
   type ListedObject,
   objectsAtOnceMax,
@@ -54,6 +56,7 @@ export const wrongTokens: RateBucket = { name: 'wrong calendar tokens', perMinut
 export interface Program {
   readonly userUuid: string;
   readonly mark: string;
+  /** By uid. The mark is that of before they were read, so that a change meanwhile is found by the next look at it. */
   list(): Promise<{ readonly mark: string; readonly objects: readonly ListedObject[] }>;
   /** Those there are of these. */
   objects(uids: readonly string[]): Promise<readonly WholeObject[]>;
@@ -141,6 +144,18 @@ async function programOf(
     return answer.ok;
   }
 
+  async function list() {
+    const first = await answered(() => user.listCalendarObjects({ token, after: 0 }, ask));
+    const objects = new Map(first.objects.map((object) => [object.uid, object]));
+    for (let { next: after } = first; after !== undefined; ) {
+      await setImmediate();
+      const part = await answered(() => user.listCalendarObjects({ token, after }, ask));
+      for (const object of part.objects) objects.set(object.uid, object);
+      after = part.next;
+    }
+    return { mark: first.mark, objects: [...objects.values()].toSorted(byUid) };
+  }
+
   async function* parts(listed: readonly ListedObject[]) {
     for (let at = 0; at < listed.length; ) {
       const uids: string[] = [];
@@ -155,6 +170,8 @@ async function programOf(
         bytes += object.bytes;
       }
       yield await answered(() => user.getCalendarObjects({ token, uids }, ask));
+      // Where nothing of a part is sent, such as by a filter, nothing else lets the loop turn.
+      await setImmediate();
     }
   }
 
@@ -170,7 +187,7 @@ async function programOf(
   });
   return {
     ...{ userUuid, mark, parts },
-    list: () => answered(() => user.listCalendarObjects({ token }, ask)),
+    list,
     objects: async (uids) =>
       uids.length === 0 ? [] : (await answered(() => user.getCalendarObjects({ token, uids }, ask))).objects,
   };

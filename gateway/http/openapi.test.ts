@@ -62,7 +62,14 @@ const report: AnyRoute = route({
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document
-const document = openApiDocument([update, params, plain, upload, report], '1.2.3') as any;
+const document = (await openApiDocument([update, params, plain, upload, report], '1.2.3')) as any;
+
+test('the loop turns while many routes are described', async (t) => {
+  let turned = false;
+  setImmediate(() => setImmediate(() => (turned = true)));
+  await openApiDocument(Array(30).fill(plain), '1.2.3');
+  t.true(turned);
+});
 
 test('every route is an operation with its parameters, body and answers', (t) => {
   const operation = document.paths['/v1/users/{userUuid}/settings'].put;

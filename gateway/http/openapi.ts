@@ -1,13 +1,18 @@
 /** The OpenAPI 3.1 description of the HTTP interface, generated from the route declarations and nothing else. */
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { AnyRoute, MediaBody, Method } from './route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** All routes at once would hold the event loop for tens of milliseconds. */
+const routesInOneGo = 10;
+
 /** `version` is the server's. The result is plain JSON. */
-export function openApiDocument(routes: readonly AnyRoute[], version: string): Json {
+export async function openApiDocument(routes: readonly AnyRoute[], version: string): Promise<Json> {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const route of routes) {
+  for (const [at, route] of routes.entries()) {
+    if (at % routesInOneGo === 0) await setImmediate();
     const path = route.path.replace(/:(\w+)/g, '{$1}');
     paths[path] = withOperation(paths[path] ?? {}, route);
   }

@@ -112,8 +112,8 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
 }
 
 /** Generated when first asked for, and once. */
-function descriptionRoute(describe: () => unknown): AnyRoute {
-  let json: string | undefined;
+function descriptionRoute(describe: () => Promise<object>): AnyRoute {
+  let json: Promise<string> | undefined;
   return route({
     method: 'GET',
     path: '/v1/openapi.json',
@@ -125,8 +125,8 @@ function descriptionRoute(describe: () => unknown): AnyRoute {
     request: z.object({}),
     replies: { 200: z.looseObject({}) },
     handle: async () => {
-      json ??= JSON.stringify(describe());
-      return { status: 200, json };
+      json ??= describe().then(JSON.stringify);
+      return { status: 200, json: await json };
     },
   });
 }

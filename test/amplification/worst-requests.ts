@@ -207,6 +207,29 @@ const calendar = (method: string, path: string, worst: string, call: Call): Wors
   },
 });
 
+/** Of an account. */
+const todosMax = 10_000;
+/** Of one request. */
+const payloadsMax = 500_000;
+
+const fillCalendar: Fill = async (device) => {
+  await wantCalendar(device);
+  for (const at of numbered(todosMax))
+    await publish(device, { uid: `todo-${at}`, description: 'd'.repeat(400) });
+};
+
+/** As many to-dos as an account may have. */
+const fullCalendar = (method: string, worst: string, call: Call): WorstRequest => ({
+  route: `${method} /dav/calendars/:userUuid/todos`,
+  worst,
+  prepare: async (device, server) => {
+    await fillCalendar(device, server);
+    const { token } = await makeToken(device);
+    const headers = { ...showing(token).headers, 'content-type': 'text/xml', ...call.headers };
+    return { ...call, method, path: `/dav/calendars/${device.account.userUuid}/todos`, headers };
+  },
+});
+
 const names = numbered(90)
   .map((at) => `<${'n'.repeat(60)}${at + 10}/>`)
   .join('');
@@ -362,6 +385,37 @@ const lists: readonly WorstRequest[] = [
         'One text, the same for all: it is made once, and sent as fast as its reader takes it. `RATE_LIMIT_PUBLIC` bounds how often.',
     },
     prepare: async () => ({ method: 'GET', path: '/v1/openapi.json' }),
+  },
+];
+
+/** Takes seconds to prepare, so that only `benchmarks/event-loop.ts` asks for it. */
+export const largestRequests: readonly WorstRequest[] = [
+  {
+    route: 'POST /v1/items/check-integrity',
+    worst: `of ${payloadsMax} items that a client names, the server has none`,
+    prepare: async (device) => {
+      const integrityPayloads = numbered(payloadsMax).map((at) => ({
+        uuid: crypto.randomUUID(),
+        updated_at_timestamp: 1_700_000_000_000_000 + at,
+      }));
+      return signedIn(device, 'POST', '/v1/items/check-integrity', { body: { integrityPayloads } });
+    },
+  },
+  fullCalendar('PROPFIND', `properties of ${todosMax} to-dos`, { headers: { depth: '1' } }),
+  fullCalendar('REPORT', `${todosMax} to-dos with their text`, {
+    text: '<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop></C:calendar-query>',
+  }),
+  fullCalendar('REPORT', `a filter that none of ${todosMax} to-dos matches`, {
+    text: '<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VTODO"><C:prop-filter name="DUE"/></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>',
+  }),
+  fullCalendar('GET', `${todosMax} to-dos`, {}),
+  {
+    route: 'GET /v1/caldav/todos',
+    worst: `${todosMax} to-dos`,
+    prepare: async (device, server) => {
+      await fillCalendar(device, server);
+      return signedIn(device, 'GET', '/v1/caldav/todos');
+    },
   },
 ];
 

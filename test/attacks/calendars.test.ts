@@ -204,3 +204,17 @@ test('no log tells a token, a to-do or a uid', async (t) => {
     t.false(log.includes(told), told.slice(0, 20));
   }
 });
+
+test('a large calendar is read in parts, and each object of it is given once and in order', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone);
+  const uids = Array.from({ length: 1_050 }, (_, at) => `todo-${String(at).padStart(5, '0')}`);
+  for (const uid of uids.toReversed()) await publish(phone, { uid });
+  const headers = { ...showing(token).headers, depth: '1' };
+  const answer = await server.call('PROPFIND', `/dav/calendars/${phone.account.userUuid}/todos`, { headers });
+  t.is(answer.status, 207);
+  t.deepEqual([...answer.text.matchAll(/todo-\d+(?=\.ics)/g)].map(String), uids);
+  const file = await server.call('GET', `/dav/calendars/${phone.account.userUuid}/todos`, showing(token));
+  t.deepEqual([...file.text.matchAll(/(?<=\r\nUID:)todo-\d+/g)].map(String), uids);
+});

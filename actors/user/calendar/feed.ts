@@ -11,7 +11,7 @@ import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { closedGate } from './gates.ts';
 import { isUid } from './given.ts';
-import { byUid, markOf, todosPlan } from './publication.ts';
+import { markOf, todosPlan } from './publication.ts';
 import type { FeedAnswer, ListedObject, ShownSecret } from './shapes.ts';
 import { openTodo } from './todo.ts';
 import { type TodoRow, todoTable } from './todo-table.ts';
@@ -37,13 +37,17 @@ const readCalendar = sharedRead({
 
 const listed: readonly (keyof TodoRow)[] = ['uid', 'etag', 'object_bytes', 'created_at', 'updated_at'];
 
+/** Those of a full calendar at once would hold the event loop for tens of milliseconds. */
+const listedAtOnce = 1_000;
+
 const listCalendarObjects = sharedRead({
   ...User.commands.listCalendarObjects,
-  reads: (view) => ({ todos: todosPlan(view, { columns: listed }) }),
+  reads: (view, { after }) => ({ todos: todosPlan(view, { after, limit: listedAtOnce, columns: listed }) }),
   answer: (view, { token }, { todos }) =>
     ofProgram(view, token, () => ({
       mark: markOf(view),
-      objects: todos.rows.map(objectIn).toSorted(byUid),
+      objects: todos.rows.map(objectIn),
+      ...(!todos.complete && { next: todos.upTo }),
     })),
 });
 

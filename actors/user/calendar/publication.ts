@@ -48,9 +48,6 @@ export const todosPlan = (view: View, part: Part = {}) =>
     through: view.get(publicationSlice).position,
   });
 
-export const byUid = (a: { readonly uid: string }, b: { readonly uid: string }): number =>
-  a.uid < b.uid ? -1 : 1;
-
 /** In place of `before`. `row` and what the publication comes to; nothing is written. */
 export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | undefined) {
   const { position, todos, bytes } = turn.get(publicationSlice);

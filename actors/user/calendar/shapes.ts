@@ -69,7 +69,10 @@ const mark = z.string();
 export const uidEscapedMax = 255 * 9 + 4;
 
 /** The most objects that are asked for at once. */
-export const objectsAtOnceMax = 500;
+export const objectsAtOnceMax = 200;
+
+export const byUid = (a: { readonly uid: string }, b: { readonly uid: string }): number =>
+  a.uid < b.uid ? -1 : 1;
 
 export const calendarTokenShapes = {
   /** Newest first. */
@@ -130,8 +133,11 @@ export const calendarShapes = {
   }),
 
   readCalendar: ofProgram(nothing, z.object({ mark })),
-  /** By uid. */
-  listCalendarObjects: ofProgram(nothing, z.object({ mark, objects: z.array(listedObject).readonly() })),
+  /** A part of them. `next` is what the next part comes after; there is none behind the last. */
+  listCalendarObjects: ofProgram(
+    z.object({ after: z.int() }),
+    z.object({ mark, objects: z.array(listedObject).readonly(), next: z.int().optional() }),
+  ),
   /** Those there are of these, in the order asked. */
   getCalendarObjects: ofProgram(
     z.object({ uids: z.array(z.string()).max(objectsAtOnceMax).readonly() }),

@@ -1,20 +1,12 @@
 /** What clients do with the to-dos of their account (docs/protocol/calendar.md, "To-dos"). */
+import { setImmediate } from 'node:timers/promises';
 import { keys, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
-import { User } from '../contract.ts';
+import { byUid, User } from '../contract.ts';
 import { signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { closedGate } from './gates.ts';
 import { type GivenTodo, givenTodo, isUid } from './given.ts';
-import {
-  byUid,
-  drafted,
-  overflowOf,
-  publicationSlice,
-  put,
-  remove,
-  todosMax,
-  todosPlan,
-} from './publication.ts';
+import { drafted, overflowOf, publicationSlice, put, remove, todosMax, todosPlan } from './publication.ts';
 import { busy, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
 import { openTodo, type ShownTodo } from './todo.ts';
 import { type TodoRow, todoTable } from './todo-table.ts';
@@ -25,7 +17,7 @@ const tooManyPublishers = refuse(409, 'Too many accounts have published to-dos.'
 const full = refuse(409, 'The to-dos of this account have no room for it.', 'caldav-store-full');
 
 /** To open as many as an account may have takes long: others get their turns in between. */
-const listedPerTurn = 500;
+const listedPerTurn = 200;
 
 /** What is replaced meanwhile comes again, at the end. */
 const listTodos = signedInWorkflow({
@@ -34,6 +26,7 @@ const listTodos = signedInWorkflow({
     const found = new Map<string, ShownTodo>();
     for (let after: number | undefined = 0; after !== undefined; ) {
       after = await workflow.turn(nextTodos(after, found));
+      if (after !== undefined) await setImmediate();
     }
     return { todos: [...found.values()].toSorted(byUid) };
   },

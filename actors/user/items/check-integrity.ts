@@ -28,7 +28,7 @@ const columns = [...integrityColumns, 'hop', 'owner_uuid'] as const;
 export const checkIntegrity = signedInWorkflow({
   ...User.commands.checkIntegrity,
   run: async (workflow, { integrityPayloads }) => {
-    const client = clientVersions(integrityPayloads ?? []);
+    const client = await clientVersions(integrityPayloads ?? []);
     const mismatches = new Map<string, Mismatch>();
     const check = (rows: readonly ItemRow[]) => {
       for (const row of rows) {
