@@ -154,6 +154,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return `${callIdPrefix}${calls.toString(36)}`;
     },
     isDraining: () => draining,
+    holdConnection: (res) => connections.hold(res),
     endsConnection: (res) => draining || connections.endsConnection(res),
     watchSession: (claims, ended) => sockets.watchSession(claims, ended),
     onDone: (exchange) => {

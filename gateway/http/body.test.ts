@@ -45,6 +45,21 @@ test('a user has a share of the memory of all, and gets it back', (t) => {
   t.true(memory.shareOf('a').take(60));
 });
 
+test('once half of the memory is taken, a network has the share of one user, whoever sends there', (t) => {
+  const memory = new BodyMemory(100, 25);
+  t.true(memory.shareOf('a', 'there').take(25));
+  t.true(memory.shareOf('b', 'there').take(25));
+  t.false(memory.shareOf('c', 'there').take(1));
+  t.true(memory.shareOf('d', 'elsewhere').take(25));
+  t.false(memory.shareOf('e', 'elsewhere').take(1));
+  t.true(memory.ofNetwork('elsewhere').take(25), 'the bound of all alone');
+  memory.ofNetwork('elsewhere').release(25);
+  memory.shareOf('d', 'elsewhere').release(25);
+  memory.shareOf('b', 'there').release(25);
+  t.true(memory.shareOf('c', 'there').take(25));
+  t.is(memory.bytes, 50);
+});
+
 test('what was parsed of a body is counted until it is released', (t) => {
   const memory = new BodyMemory(100_000);
   const body = new BodyBuffer(memory, 50_000, 0);

@@ -1,6 +1,7 @@
 /**
  * Bodies on their way in and their JSON. All unfinished bodies of a process share one budget of bytes, and
- * each user may take a share of it. A body is unfinished until its handler is done, as the parsed result
+ * each user may take a share of it. Once half of it is taken, that is also the share of a network, so that no network
+ * fills it by several accounts. A body is unfinished until its handler is done, as the parsed result
  * takes no less memory.
  */
 import { isUtf8 } from 'node:buffer';
@@ -26,7 +27,8 @@ export interface BodyAccount {
 export class BodyMemory implements BodyAccount {
   readonly bytesMax: number;
   readonly #shareBytesMax: number;
-  readonly #shares = new Counts();
+  readonly #users = new Counts();
+  readonly #networks = new Counts();
   bytes = 0;
 
   constructor(bytesMax: number, shareBytesMax = bytesMax) {
@@ -44,20 +46,45 @@ export class BodyMemory implements BodyAccount {
     this.bytes -= bytes;
   }
 
-  /** That of a user; of all who are not signed in if the name is empty. */
-  shareOf(user: string): BodyAccount {
+  /**
+   * That of a user; of all who are not signed in if the name of the user is empty. Without a network, as for streams that are
+   * held back instead, it counts for none.
+   */
+  shareOf(user: string, network?: string): BodyAccount {
+    const ofNetwork = network === undefined ? this : this.ofNetwork(network);
     return {
       take: (bytes) => {
-        const held = this.#shares.of(user) + bytes;
-        if (held > this.#shareBytesMax || !this.take(bytes)) return false;
-        this.#shares.add(user, bytes);
+        if (this.#users.of(user) + bytes > this.#shareBytesMax) return false;
+        if (network !== undefined && !this.#hasRoomFor(network, bytes)) return false;
+        if (!ofNetwork.take(bytes)) return false;
+        this.#users.add(user, bytes);
+        return true;
+      },
+      release: (bytes) => {
+        ofNetwork.release(bytes);
+        this.#users.add(user, -bytes);
+      },
+    };
+  }
+
+  /** Counts for the network, and has no bound but that of all. */
+  ofNetwork(network: string): BodyAccount {
+    return {
+      take: (bytes) => {
+        if (!this.take(bytes)) return false;
+        this.#networks.add(network, bytes);
         return true;
       },
       release: (bytes) => {
         this.release(bytes);
-        this.#shares.add(user, -bytes);
+        this.#networks.add(network, -bytes);
       },
     };
+  }
+
+  #hasRoomFor(network: string, bytes: number): boolean {
+    const isHalfFree = (this.bytes + bytes) * 2 <= this.bytesMax;
+    return isHalfFree || this.#networks.of(network) + bytes <= this.#shareBytesMax;
   }
 }
 

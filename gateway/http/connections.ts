@@ -6,8 +6,12 @@
  * Above half of the bound, connections are scarce. Then one network may open no more than its share of them, and
  * connections end with their answers, so that each has to be opened again and is counted again. Proxies are exempt:
  * the connections of all clients come from their addresses.
+ *
+ * Accepts are counted for seconds only. A connection that is used for longer, by a slow request or as a socket, is held: it
+ * counts for its network until that use ends, and a network that holds its share opens no more.
  */
 import type { Clock } from '../../runtime/clock.ts';
+import { Counts } from './counts.ts';
 import { RecentAccepts } from './recent-accepts.ts';
 import type { HttpResponse, TemplatedApp } from './uws.ts';
 
@@ -19,6 +23,9 @@ export interface ConnectionsOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
+/** Of a proxy. */
+const notHeld = () => {};
+
 /** One line for all that are refused in this time. */
 const quietMs = 60_000;
 /** The part of all connections that one network may open while they are scarce. */
@@ -27,6 +34,8 @@ const networkShare = 1 / 4;
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #accepts: RecentAccepts;
+  /** Connections that are held, by network. */
+  readonly #held = new Counts();
   readonly #share: number;
   #toldMs = Number.NEGATIVE_INFINITY;
   open = 0;
@@ -50,6 +59,14 @@ export class Connections {
     return this.#areScarce && this.#options.networkOf(res) !== undefined;
   }
 
+  /** What it returns ends the hold. */
+  hold(res: HttpResponse): () => void {
+    const network = this.#options.networkOf(res);
+    if (network === undefined) return notHeld;
+    this.#held.add(network, 1);
+    return () => this.#held.add(network, -1);
+  }
+
   /** The library reports the end only of those that never became sockets. */
   socketClosed(): void {
     this.open -= 1;
@@ -69,7 +86,8 @@ export class Connections {
 
   #isWithinShare(res: HttpResponse): boolean {
     const network = this.#options.networkOf(res);
-    return network === undefined || this.#accepts.take(network, this.#share);
+    if (network === undefined) return true;
+    return this.#held.of(network) < this.#share && this.#accepts.take(network, this.#share);
   }
 
   #refuse(res: HttpResponse): void {

@@ -59,6 +59,8 @@ export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
   readonly isDraining: () => boolean;
   /** Whether the connection ends with its answer. */
   readonly endsConnection: (res: HttpResponse) => boolean;
+  /** Counts the connection as one in use. What it returns ends that. */
+  readonly holdConnection: (res: HttpResponse) => () => void;
   /** What it returns ends the watch. */
   readonly watchSession: (
     claims: { readonly userUuid: string; readonly sessionUuid: string },
@@ -91,6 +93,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   #gone: AbortController | undefined;
   #stopping: AbortController | undefined;
   #endWatch: (() => void) | undefined;
+  #endHold: (() => void) | undefined;
   #permission: Permission | undefined;
 
   constructor(options: ExchangeOptions, res: HttpResponse, requestId: string) {
@@ -112,8 +115,9 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     }
   }
 
-  /** Ends what takes too long. */
+  /** Ends what takes too long. Most requests are over before the first call. */
   overdue(nowMs: number): void {
+    this.#endHold ??= this.#options.holdConnection(this.#res);
     const refusal = this.#receiving?.overdue(nowMs) ?? this.#overdueHandler(nowMs);
     if (refusal !== undefined) this.#giveUp(refusal);
     this.#askWhetherSessionLives();
@@ -215,9 +219,15 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
 
   #receive(admitted: Admitted): void {
     this.#admitted = admitted;
-    const { method, headers, credentials, match } = admitted;
+    const { method, headers, credentials, match, address } = admitted;
     const { route } = match;
-    this.#receiving = receive(this.#res, headers, { method, route, credentials }, this.#options, this);
+    this.#receiving = receive(
+      this.#res,
+      headers,
+      { method, route, credentials, address },
+      this.#options,
+      this,
+    );
     this.#receiving?.start();
   }
 
@@ -329,6 +339,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#busySinceMs = undefined;
     this.#receiving?.end();
     this.#endWatch?.();
+    this.#endHold?.();
     this.#giveBack();
     const { metrics, log, clock, onDone } = this.#options;
     if (status !== 0) {

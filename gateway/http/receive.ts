@@ -16,13 +16,15 @@ export interface Sender {
   readonly method: string;
   readonly route: AnyRoute;
   readonly credentials: Credentials | undefined;
+  /** Of the client, while it can be found. */
+  readonly address: () => string;
 }
 
 /** Undefined when there is no body to wait for: the recipient has been told. Otherwise it is to be started. */
 export function receive(
   res: HttpResponse,
   headers: RequestHeaders,
-  { method, route, credentials }: Sender,
+  { method, route, credentials, address }: Sender,
   options: ReceivingOptions,
   recipient: Recipient,
 ): Receiving | undefined {
@@ -41,7 +43,7 @@ export function receive(
     const user = credentials?.userUuid ?? route.streamOf?.((name) => headers.get(name));
     return new StreamedBody(res, { user, bytesMax }, options, recipient);
   }
-  const head = { route, credentials, bytesMax, declaredBytes: declared };
+  const head = { route, credentials, address, bytesMax, declaredBytes: declared };
   return new WholeBody(res, head, options, recipient);
 }
 

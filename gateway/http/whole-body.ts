@@ -7,6 +7,8 @@
  * A large body is one above `largeAboveBytes` from a signed-in caller. Its share of the memory of bodies and
  * its turn are given back when its handler is done with it, or will never get it.
  */
+
+import { siteOf } from '../../actors/identity/network.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import {
   type BodyAccount,
@@ -33,6 +35,8 @@ export interface BodyHead {
   readonly route: AnyRoute;
   /** Whose MAC was valid; whether the session is alive has not been checked yet. */
   readonly credentials: Credentials | undefined;
+  /** Of the client. */
+  readonly address: () => string;
   readonly bytesMax: number;
   /** 0 where it is not declared. */
   readonly declaredBytes: number;
@@ -55,6 +59,7 @@ export class WholeBody implements Receiving, Waiting {
   #checked: Promise<Refusal | undefined> | undefined;
   #waitsSinceMs: number | undefined;
   #hasTurn = false;
+  #network: string | undefined;
 
   constructor(res: HttpResponse, head: BodyHead, options: ReceivingOptions, recipient: Recipient) {
     this.#res = res;
@@ -115,7 +120,13 @@ export class WholeBody implements Receiving, Waiting {
   }
 
   get #share(): BodyAccount {
-    return this.#options.bodyMemory.shareOf(this.#user);
+    return this.#options.bodyMemory.shareOf(this.#user, this.#networkName);
+  }
+
+  /** Most bodies come in one piece, and need none. */
+  get #networkName(): string {
+    this.#network ??= siteOf(this.#head.address());
+    return this.#network;
   }
 
   get #user(): string {
@@ -195,7 +206,7 @@ export class WholeBody implements Receiving, Waiting {
 
   /** The one whose turn it is may take more than the share of its user. */
   #take(bytes: number): boolean {
-    const account = this.#hasTurn ? this.#options.bodyMemory : this.#share;
+    const account = this.#hasTurn ? this.#options.bodyMemory.ofNetwork(this.#networkName) : this.#share;
     if (!account.take(bytes)) return false;
     this.#made = { account, bytes };
     return true;

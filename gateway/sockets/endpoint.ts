@@ -29,7 +29,7 @@ export interface SocketEndpointOptions {
   readonly log: AccessLog;
   readonly replies: OutflowOptions;
   readonly framing: Framing;
-  readonly connections: Pick<Connections, 'socketClosed'>;
+  readonly connections: Pick<Connections, 'hold' | 'socketClosed'>;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
   /** A socket that was silent for so long, its answers to pings included, is dropped. */
@@ -39,6 +39,7 @@ export interface SocketEndpointOptions {
 /** The library copies the fields of this object, so anything with an identity is in one of them. */
 interface UserData {
   readonly socket: OpenSocket;
+  readonly endHold: () => void;
 }
 
 /** Clients send nothing but `ping`. */
@@ -92,7 +93,9 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
       return;
     }
     void checkAndOpen(socket, responder, id, () =>
-      res.cork(() => res.upgrade<UserData>({ socket }, ...handshake, context)),
+      res.cork(() =>
+        res.upgrade<UserData>({ socket, endHold: connections.hold(res) }, ...handshake, context),
+      ),
     );
   }
 
@@ -139,8 +142,9 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
       if (Buffer.from(message).toString('latin1') === 'ping') ws.getUserData().socket.send(pong);
     },
     close(ws) {
-      const { socket } = ws.getUserData();
+      const { socket, endHold } = ws.getUserData();
       connections.socketClosed();
+      endHold();
       socket.closed();
       hub.remove(socket);
       metrics.closed(socket.closedAs);

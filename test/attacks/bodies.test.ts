@@ -23,8 +23,8 @@ const heldBytes = 'http_unfinished_body_bytes';
 const head = (bearer: string, length: number) =>
   `POST /v1/items HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: ${length}\r\n\r\n`;
 
-async function post(t: ExecutionContext, port: number, bearer: string, body: string) {
-  const connection = await openRaw(t, port);
+async function post(t: ExecutionContext, port: number, bearer: string, body: string, localAddress?: string) {
+  const connection = await openRaw(t, port, localAddress);
   connection.send(head(bearer, Buffer.byteLength(body)) + body);
   const reply = await connection.received('}}');
   connection.socket.destroy();
@@ -106,6 +106,30 @@ test('bodies that a user leaves unfinished take no room from others', async (t) 
   await metricIs(server, /http_request_duration_seconds_count\{.*5xx.*\} 14/);
   t.true((await gauge(server, heldBytes)) <= 10 * mebibyte);
   t.regex(await post(t, server.port, 'other', large), /^HTTP\/1\.1 200 /);
+});
+
+test('bodies that several users of one network leave unfinished take no room from other networks', async (t) => {
+  const server = await serve(t, done, {
+    bodyMemoryBytes: 40 * mebibyte,
+    largeBodyBytes: 2 * mebibyte,
+    trustProxy: 'false',
+    verifyBearer: (authorization) => ({ ...goodCredentials, userUuid: authorization }),
+  });
+  for (const user of ['a', 'b']) {
+    for (let each = 0; each < 5; each++) {
+      const connection = await openRaw(t, server.port, '127.0.0.2');
+      connection.send(head(user, 2 * mebibyte));
+      connection.send(Buffer.alloc(2 * mebibyte - 1, ' '));
+    }
+  }
+  await gaugeIs(server, heldBytes, (bytes) => bytes === 20 * mebibyte);
+  t.regex(await post(t, server.port, 'c', large, '127.0.0.2'), /^HTTP\/1\.1 503 .*Retry-After: 2/s);
+  t.regex(
+    await post(t, server.port, 'a', large, '127.0.0.3'),
+    /^HTTP\/1\.1 503 .*Retry-After: 2/s,
+    'it has its share',
+  );
+  t.regex(await post(t, server.port, 'e', large, '127.0.0.3'), /^HTTP\/1\.1 200 /);
 });
 
 test('one large body of a user is handled at a time, and the next waits, but not forever', async (t) => {

@@ -12,6 +12,7 @@ import {
   type TestGateway,
 } from '../kit/gateway.ts';
 import { startServer } from '../kit/server.ts';
+import type { SocketClient } from '../kit/socket-client.ts';
 
 const [attacker, neighbour] = ['127.0.0.2', '127.0.0.3'];
 const request = 'GET /v1/x HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -100,6 +101,43 @@ test('while connections are scarce, each ends with its answer', async (t) => {
   t.is((await second.ended).split('HTTP/1.1 204 ').length, 2, 'one answer');
 });
 
+test('a network that keeps connections busy with slow bodies opens no more, and keeps out no other', async (t) => {
+  const clock = new FakeClock();
+  const server = await startGateway(t, [emptyRoute('POST', '/v1/x'), emptyRoute('GET', '/v1/x')], {
+    connectionsMax: 40,
+    trustProxy: 'false',
+    clock,
+  });
+  const slow = await openMany(t, server, 20, attacker);
+  for (const connection of slow) {
+    connection.send('POST /v1/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{');
+  }
+  await gaugeIs(server, 'http_requests_in_flight', (requests) => requests === 20);
+  // Its accepts are forgotten by then.
+  for (let second = 0; second < 3; second += 1) await clock.advance(1_000);
+  await openMany(t, server, 5, attacker);
+  await gaugeIs(server, 'http_connections_refused_by_share', (refused) => refused === 5);
+  t.regex(await answered(await openRaw(t, server.port, neighbour)), /^HTTP\/1\.1 204 /);
+  for (const connection of slow.slice(5)) connection.socket.destroy();
+  await gaugeIs(server, 'http_requests_in_flight', (requests) => requests === 5);
+  await openMany(t, server, 16, neighbour);
+  t.regex(await answered(await openRaw(t, server.port, attacker)), /^HTTP\/1\.1 204 /);
+});
+
+test('a network that holds its share of connections as sockets opens no more until they close', async (t) => {
+  const server = await startServer(t, { gateway: { connectionsMax: 20, trustProxy: 'false' } });
+  const device = await server.device();
+  const sockets: SocketClient[] = [];
+  for (let each = 0; each < 6; each += 1) sockets.push(await device.socket(t));
+  await openMany(t, server, 20, '127.0.0.1');
+  await gaugeIs(server, 'http_connections_refused_by_share', (refused) => refused >= 10);
+  t.true((await gauge(server, 'http_connections')) <= 10, 'half of all, and none beyond');
+  for (const socket of sockets) socket.end();
+  await gaugeIs(server, 'sockets_open', (open) => open === 0);
+  await openMany(t, server, 15, '127.0.0.1');
+  await gaugeIs(server, 'http_connections', (connections) => connections > 10);
+});
+
 test('a proxy may open all connections, and they are kept', async (t) => {
   const server = await startGateway(t, [emptyRoute('GET', '/v1/x')], { connectionsMax: 40 });
   const [first] = await openMany(t, server, 40, attacker);
@@ -113,7 +151,7 @@ const closes = /\r\nConnection: close\r\n/i;
 
 async function openMany(
   t: ExecutionContext,
-  { port }: TestGateway,
+  { port }: Pick<TestGateway, 'port'>,
   number: number,
   localAddress: string,
 ): Promise<readonly RawConnection[]> {

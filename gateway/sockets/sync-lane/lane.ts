@@ -51,7 +51,7 @@ export interface LaneOptions {
   readonly log: AccessLog;
   readonly replies: OutflowOptions;
   readonly framing: Framing;
-  readonly connections: Pick<Connections, 'socketClosed'>;
+  readonly connections: Pick<Connections, 'hold' | 'socketClosed'>;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
   readonly watchSession: (claims: { userUuid: string; sessionUuid: string }, ended: () => void) => () => void;
@@ -65,6 +65,7 @@ export interface Lane {
 /** The library copies the fields of this object, so anything with an identity is in one of them. */
 interface UserData {
   readonly socket: LaneSocket;
+  readonly endHold: () => void;
 }
 
 const spendMs = 4_000;
@@ -178,7 +179,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
       all.add(socket);
       waiting += 1;
       res.upgrade<UserData>(
-        { socket },
+        { socket, endHold: options.connections.hold(res) },
         headers.get('sec-websocket-key'),
         '',
         headers.get('sec-websocket-extensions'),
@@ -189,8 +190,10 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     message: (ws, message, isBinary) => ws.getUserData().socket.received(message, isBinary),
     drain: (ws) => ws.getUserData().socket.drained(),
     close(ws) {
+      const { socket, endHold } = ws.getUserData();
       options.connections.socketClosed();
-      ws.getUserData().socket.closed();
+      endHold();
+      socket.closed();
     },
   });
 
