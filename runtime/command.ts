@@ -49,7 +49,7 @@ export interface LookupPlan<T extends AnyTable> {
   readonly table: T;
   /** All name the same columns. */
   readonly values: readonly Partial<RowOf<T>>[];
-  /** Of all values together. */
+  /** The most rows of all values together. */
   readonly limit?: number;
 }
 
@@ -62,10 +62,12 @@ export interface Visited {
 }
 
 /**
- * Committed rows of other owners, of each in order after a position of its own, and of those alone who admit the reader:
- * whose guard has a row under (owner, `member`). Guards and rows are of one moment, so whoever is no longer admitted is
- * shown nothing that was committed after that. What is not committed yet is not shown, whoever wrote it; nor is a row that
- * a committed one has come after (the table's `succession`), so that nobody is given it who was given that.
+ * Committed rows of other owners, in order after a position of their own. Only owners that admit the reader answer: those whose
+ * guard has a row under (owner, `member`).
+ *
+ * Guards and rows are read in one moment, so a member who was removed sees nothing that was committed after the removal. The
+ * answer holds nothing that is not committed yet, and no row that a committed one has succeeded (the table's `succession`), so
+ * that nobody gets the old row after the new one.
  */
 export interface VisitPlan<T extends AnyTable> {
   readonly plan: 'visit';
@@ -74,7 +76,7 @@ export interface VisitPlan<T extends AnyTable> {
   readonly guard: Guard;
   /** Each owner once. With none the store is not asked. */
   readonly owners: readonly Visited[];
-  /** Of all owners together, taken in the order given; the budget likewise. */
+  /** The most rows of all owners together, taken in the order given. The budget counts likewise. */
   readonly limit: number;
   readonly budgetBytes?: number;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
@@ -111,9 +113,9 @@ export interface LookupResult<T extends AnyTable> {
   readonly complete: boolean;
 }
 export interface VisitResult<T extends AnyTable> {
-  /** Those who admit the reader, in the order asked. */
+  /** The owners that admit the reader, in the order asked. */
   readonly owners: readonly VisitedRows<T>[];
-  /** All who were asked admit the reader, and there are no rows. */
+  /** All owners that were asked admit the reader, and have no rows for it. */
   readonly isQuiet: boolean;
 }
 export interface VisitedRows<T extends AnyTable> {
@@ -171,9 +173,9 @@ export interface Activation {
 }
 
 /**
- * What a read plan is made from: the state as the actor has it now, which may not be durable yet. Where turns before the
- * plan's own change it, so that the turn asks for rows by keys that the plan does not name, the plan is made again. A range
- * that was left out, or limited to nothing, nobody misses: one whose `through` says that there is nothing yet costs as little.
+ * What a read plan is made from: the state as the actor has it now, which may not be durable yet. The plan is made again where
+ * earlier turns change that state so that the turn asks for keys that the plan does not name. Nobody misses a range that was left
+ * out or limited to nothing; one whose `through` says that there is nothing yet costs as little.
  */
 export interface View extends State {
   readonly self: Address;
@@ -186,12 +188,13 @@ export interface View extends State {
   /** One of the dependencies that the kind declares. */
   use<T>(dependency: Dependency<T>): T;
   /**
-   * The committed row (of any owner, this actor included) that holds one of the unique keys of `row`, once a commit
-   * was rejected for it; undefined before. To be asked before every `insert` of a row whose key another actor, or an
-   * own row that was not read, may hold. A plan may ask it too, to read its own row afresh before the turn runs again.
-   * A row that a rejection has shown comes without its large column.
-   * Asked in a turn with the whole key, it also finds the actor's own row that an earlier turn wrote and that is not
-   * durable yet.
+   * The committed row, of any owner, that holds one of the unique keys of `row`. It is known once a commit was rejected for it,
+   * and undefined before. Ask for it before every `insert` of a row whose key another actor, or an unread row of this one, may
+   * hold.
+   *
+   * A plan may ask for it too, to read its own row afresh before the turn runs again. A row shown by a rejection comes without
+   * its large column. In a turn, and with the whole key, it also finds a row that an earlier turn of this actor wrote and that is
+   * not durable yet.
    */
   conflicting<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
 }
@@ -228,8 +231,8 @@ export interface Turn extends View {
   /** Sends durable messages without a reply: each exactly once in effect, in no order. */
   tell<T>(kind: { readonly name: string; readonly tells: T }, id: string): Tells<T>;
   /**
-   * Hands an event to every gateway subscribed to this actor, once this turn's outcome may leave. Best effort: use a
-   * `tell` for those who must hear of it.
+   * Hands an event to every gateway subscribed to this actor, once the outcome of this turn may leave. Best effort: what must
+   * arrive is a `tell`.
    */
   publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E): void;
   /**
@@ -278,7 +281,7 @@ export interface TurnCommand<Request, Reply, P extends Plans = Plans> extends Co
 /** Answered from what is durable, without waiting for the mailbox; writes nothing. */
 export interface SharedCommand<Request, Reply, P extends Plans = Plans> extends CommandBase<Request, Reply> {
   readonly type: 'shared';
-  /** The answer where memory alone has it, as it mostly does for who asks whether there is anything new. */
+  /** The answer if memory alone has it, as it mostly does for a client that asks whether there is anything new. */
   readonly known?:
     | ((view: View & { readonly nowMs: number }, request: Request) => Reply | undefined)
     | undefined;
@@ -382,8 +385,8 @@ interface JobStep<R, P extends Plans> {
 /** One run of a job, for as long as it holds the job's lease. */
 export interface JobRun extends Pick<Workflow, 'self' | 'use'> {
   /**
-   * The same in every run that one start leads to, and in no other: by this those outside who can tell a repeat are to
-   * know it (a `Message-ID`, a call id).
+   * The same in every run of one start, and different for every other start. Systems outside can tell a repeat by it (a
+   * `Message-ID`, a call id).
    */
   readonly id: string;
   readonly nowMs: number;

@@ -1,7 +1,7 @@
 /**
- * The actors in memory: found by address, activated a bounded number at a time (one whose row is locked aside, so that
- * it takes no place of others), passivated when idle for long, or
- * when their number or what they hold in memory asks for room. A passivated actor is in the database whole; asking it activates it again.
+ * The actors in memory. They are found by address, and activated a bounded number at a time; one whose row is locked waits aside,
+ * so that it takes no place from others. An actor is passivated when it has been idle for long, or when the number of actors or
+ * what they hold in memory asks for room. The database has all of a passivated actor, and a message activates it again.
  */
 
 import { type Address, addressKey, shardOf } from '../address.ts';

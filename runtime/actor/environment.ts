@@ -24,7 +24,7 @@ export interface ActorEnvironment {
   readonly dependencies: Dependencies;
   readonly shardCount: number;
   readonly store: Store;
-  /** For whoever waits for a row that somebody else holds locked. */
+  /** For actors that wait for a row that somebody else holds locked. */
   readonly lockedLane: Lane;
   readonly clock: Clock;
   readonly random: Random;

@@ -34,7 +34,7 @@ export interface Queued {
   /** The caller was told that the outcome is unknown; nobody waits any more. */
   answered: boolean;
   reads: BegunReads | undefined;
-  /** Of the turn as it last ran: they leave with its outcome, unless that is an error. */
+  /** What the turn signalled when it last ran. The signals leave with its outcome, unless that is an error. */
   signals: readonly Signal[];
 }
 

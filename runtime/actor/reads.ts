@@ -44,15 +44,15 @@ interface SplitReads {
   readonly reads: ReadonlyMap<string, StoreRead>;
   /** Rows that were in memory when the read began. */
   readonly known: ReadonlyMap<string, readonly AnyRow[]>;
-  /** Of owners who may have something. */
+  /** The visits to owners that may have something. */
   readonly visits: ReadonlyMap<string, AnyVisit>;
   /** Names of visits of which it is known here that nobody has. */
   readonly quiet: readonly string[];
 }
 
 /**
- * At once where memory answers everything. Of owners who are visited and of whom nothing is known here, their versions are
- * asked for together with all other reads, and then whoever may have something is visited.
+ * Answers at once where memory has everything. Where nothing is known of an owner, its version is asked for together with all
+ * other reads, and only owners that may have something are visited after that.
  */
 export function answerPlans(
   plans: Plans,
@@ -198,10 +198,10 @@ function readsOf(visiting: ReadonlyMap<string, Visiting>): ReadonlyMap<string, S
   return reads;
 }
 
-/** Of a visit: all owners admit the reader, and none has anything for it. */
+/** The answer of a visit where all owners admit the reader and none has anything for it. */
 const nothingNew: StoreRows = { rows: [], complete: true };
 
-/** With those who were not asked. What was found out is kept for the next visit. */
+/** Adds the owners that were not asked. What the visit found out is kept for the next one. */
 function joinVisit({ plan, open, found }: Visiting, answer: StoreRows): StoreRows {
   if (answer === nothingNew) return answer;
   const { table, owners } = plan;
@@ -263,7 +263,7 @@ export function found(answer: StoreRows | undefined): LookupResult<AnyTable> {
   return { rows: (answer?.rows ?? []) as never, complete: answer?.complete ?? true };
 }
 
-/** Plans of syncs that find nothing are kept by who makes them, and so is what there is to say. */
+/** The feature that makes the plan of a sync that finds nothing keeps it, and so the answer to it is kept here. */
 const quietResults = new WeakMap<AnyVisit, VisitResult<AnyTable>>();
 
 export function visited<T extends AnyTable>(

@@ -1,10 +1,10 @@
 /**
- * Replies of recorded calls: the reply of a call that must not take effect twice is kept in the commit
- * of its turn, so that a repeat under the same call id gets the same answer. The database learns neither the call id
- * nor the reply: the row is found by a digest of the id and sealed under a key derived from it.
+ * Replies of recorded calls. A call that must not take effect twice has its reply kept in the commit of its turn, so that a
+ * repeat under the same call id gets the same answer. The database learns neither the call id nor the reply: the row is found by
+ * a digest of the id, and sealed under a key derived from it.
  *
- * They go after a while with all others (`runtime/host/housekeeping.ts`). Of an actor that is called so often that they
- * would be many by then the oldest go sooner, with the commit of a later one.
+ * Housekeeping removes the rows after a while (`runtime/host/housekeeping.ts`). An actor that is called so often that too many
+ * would gather removes its oldest ones earlier, with the commit of a later call.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
 import type { Address } from '../address.ts';

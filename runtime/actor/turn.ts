@@ -322,7 +322,7 @@ export class RunningTurn extends StateView implements Turn {
     for (const name of [...this.#scope.timers.keys()]) {
       if (!this.recorded.timers.has(name)) this.recorded.timers.set(name, removed);
     }
-    // Of whom is no more nobody works for.
+    // Nobody works for an actor that is gone.
     for (const name of [...this.recorded.timers.keys()]) if (isJobTimer(name)) this.disarm({ name });
     this.recorded.slices.set(tombstoneSlice, { value: true, format: 1 });
   }

@@ -179,7 +179,7 @@ export class Committer {
     return members;
   }
 
-  /** Of what waits aside, that which has failed least and has waited longest. */
+  /** The batch that waits aside and has failed least; of those, the one that has waited longest. */
   #takeAside(): Batch | undefined {
     let best = 0;
     for (const [index, { failures }] of this.#aside.entries()) {
@@ -236,7 +236,7 @@ export class Committer {
     else this.#halve({ members, failures });
   }
 
-  /** Those whose rows somebody holds locked, as far as the database says so. */
+  /** The members whose rows somebody holds locked, as far as the database says so. */
   async #lockedOf(members: readonly Member[]): Promise<readonly Member[]> {
     try {
       const unlocked = await this.#options.store.unlocked(members.map(({ commit }) => commit.address));

@@ -1,13 +1,12 @@
 /**
  * Finds the outcome of a commit whose answer was lost.
  *
- * It is settled by a barrier and never by a read: the lost statement may still be on its way. The barrier bumps the
- * version under the row's lock; afterwards the lost statement can find no row, wherever it still is, so what
- * `commit_id` says then is final. Where a newer epoch holds the actor no barrier is possible any more; then only a
- * `commit_id` that is still ours proves anything.
+ * A barrier settles it, and never a read: the lost statement may still be on its way. The barrier bumps the version under the
+ * row's lock. After that the lost statement finds no row, so what `commit_id` says is final. Where a newer epoch holds the actor
+ * no barrier is possible any more, and only a `commit_id` that is still ours proves anything.
  *
- * A barrier waits for the lock of the row only for a moment. Whose row somebody holds locked asks again in a lane beside
- * those that are free, so that they find a connection.
+ * A barrier waits for the lock of the row only for a moment. If somebody holds the row locked, it asks again in a lane of its
+ * own, so that other barriers find a connection.
  */
 import type { Address } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';

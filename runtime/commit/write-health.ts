@@ -1,7 +1,7 @@
 /**
- * Whether the database takes what is written, as the commits of a host show it. A full disk or a database that has become
- * read-only answers whoever reads, and a small write may still find room: so it is the share that counts. Where nobody
- * writes any more the last commit has the word, until another one passes.
+ * Whether the database takes writes, as the commits of a host show it. A full or read-only database still answers reads, and a
+ * small write may still find room, so the share of failed commits counts. Where nobody writes any more, the last commit decides
+ * until another one passes.
  */
 import type { Clock } from '../clock.ts';
 

@@ -10,13 +10,13 @@ interface Share<Row> {
 }
 
 /**
- * Rows on their way to their actors: none twice, at most so many at once, and of them at most so many to one actor, so
- * that one that is stuck leaves room for others. What one actor has beyond its share follows as room comes.
+ * Rows on their way to their actors: none twice, and a bounded number in all and to one actor, so that an actor that is stuck
+ * leaves room for others. What an actor has beyond its share follows when there is room.
  *
- * Sweeps read from the oldest row on, so rows that cannot be delivered (of a kind this release does not know, of an
- * actor whose state cannot be loaded) would soon be all that a sweep sees. Those that failed are remembered: sweeps
- * read so many more rows, and try them after all others, the one that failed longest ago first. Likewise they read
- * past rows that wait for others of their actor.
+ * Sweeps read from the oldest row on. Rows that cannot be delivered, because this release does not know their kind or the actor's
+ * state cannot be loaded, would soon be all that a sweep sees. So rows that failed are remembered: a sweep reads so many rows
+ * more and tries the failed ones last, the one that failed longest ago first. Likewise a sweep reads past rows that wait for
+ * others of their actor.
  */
 export class InFlight<Row> {
   /** The actor of each. */

@@ -121,7 +121,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
     return outcomeOf((resolve) =>
       deliver(this.addressOf(tell), {
         what: `${tell.target_kind}.tell.${tell.name}`,
-        // An absent target is made, so that there is a row whose commit can consume the tell.
+        // A tell creates its target if it does not exist, so that there is a row whose commit can consume the tell.
         creates: true,
         reachesTombstone: true,
         deadlineMs: clock.monotonicMs() + limits.defaultDeadlineMs,

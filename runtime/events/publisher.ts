@@ -26,7 +26,7 @@ export type Signal = { readonly publish: unknown } | { readonly subscribe: strin
 /** Longer than a gateway takes to renew all of its subscriptions. */
 const subscriptionMs = 900_000;
 const heartbeatMs = 10_000;
-/** Events to each gateway whose actors are remembered. */
+/** How many events to each gateway are remembered, with their actors. */
 export const rememberedMax = 1_024;
 /** Subscriptions on one host, as each costs memory: more are rejected. */
 const subscriptionsMax = 200_000;

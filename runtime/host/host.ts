@@ -203,7 +203,7 @@ export class Host {
     return this.#ownership.unreachableHostCount;
   }
 
-  /** Milliseconds since this host last saw whose every shard is. */
+  /** Milliseconds since this host last read who holds each shard. */
   get reconciliationAgeMs(): number {
     return this.#ownership.reconciliationAgeMs;
   }

@@ -27,14 +27,14 @@ export interface Limits {
   readonly commitsAsideInFlightMax: number;
   /** Batches of reads in flight at once. With only one, a slow one would keep back all others. */
   readonly readsInFlightMax: number;
-  /** Of one batch: rows, and bytes by the budgets of ranges. What is more goes alone. */
+  /** The most of one batch, in rows, and in bytes by the budgets of its ranges. A larger read goes alone. */
   readonly readBatchRowsMax: number;
   readonly readBatchBytesMax: number;
   /** Shared reads of one actor that are not answered yet. More answer overloaded. */
   readonly sharedReadsOfActorMax: number;
   /** Reads that wait on this host. More answer overloaded. */
   readonly readsWaitingMax: number;
-  /** Whoever has waited so long when the database fails another is told so too. */
+  /** When the database fails a read, readers that have waited this long fail with it. */
   readonly readWaitMaxMs: number;
   readonly defaultDeadlineMs: number;
   /** How long the reply of a recorded call is kept. */
@@ -55,7 +55,7 @@ export interface Limits {
   readonly goneNodeMs: number;
   /** Timers and tells handed to actors at once. */
   readonly deliveriesMax: number;
-  /** Of those, to one actor, so that one that is stuck leaves room for others. */
+  /** The most of them to one actor, so that one that is stuck leaves room for others. */
   readonly deliveriesOfActorMax: number;
   /** A timer or tell whose turn keeps throwing is dead after this many attempts. */
   readonly attemptsMax: number;
@@ -63,7 +63,7 @@ export interface Limits {
   readonly jobsMax: number;
   /** Runs of one declared job that hold their lease here and wait for room. More are tried again when their lease lapses. */
   readonly jobsWaitingMax: number;
-  /** After so long a job is run again whose host has died; one that lives renews the lease three times meanwhile. */
+  /** A job whose host has died is run again after this time. A live host renews the lease three times before it ends. */
   readonly jobLeaseMs: number;
   /** Pause between two sweeps of the outbox and of due timers. */
   readonly sweepMs: number;

@@ -19,7 +19,7 @@ export class Node {
         new Host({
           ...options,
           node: { ...options.node, incarnation },
-          // Of a later one it is not sure: what took the lease away may be another process of this name.
+          // This is known of the first incarnation only: another process of this name may have taken the lease of a later one.
           isPredecessorDead: isFirst && options.isPredecessorDead,
           onLeaseLost,
         }),

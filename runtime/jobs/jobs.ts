@@ -79,11 +79,11 @@ export interface JobsOptions {
   deliver(address: Address, message: Message): void;
 }
 
-/** A job whose lease this host has. */
+/** A job whose lease this host holds. */
 interface Held {
   readonly key: string;
   readonly address: Address;
-  /** Of its row. */
+  /** The name of its row. */
   readonly timer: string;
   readonly token: string;
   readonly id: string;

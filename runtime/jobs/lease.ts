@@ -16,7 +16,7 @@ const format = 1;
 const prefix = '$job.';
 
 const startSchema = z.object({
-  /** Of this start, through all its runs. */
+  /** The start, through all its runs. */
   id: z.string(),
   payload: z.unknown(),
 });
