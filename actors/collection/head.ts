@@ -17,7 +17,7 @@ export interface Head {
   readonly sizeBytes: number;
   /** The position of the item that was written last. Others of a vault's rows take positions too. */
   readonly itemsThrough?: number | undefined;
-  /** Of a user: how many sync commands have changed something (actors/user/sync-lane/journal.ts). */
+  /** In a user's own collection: how many sync commands have changed something (actors/user/sync-lane/journal.ts). */
   readonly commands?: number | undefined;
 }
 

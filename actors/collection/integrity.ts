@@ -24,8 +24,8 @@ export const integrityColumns = ['uuid', 'content_type', 'updated_at_timestamp']
 export type IntegrityRow = Pick<ItemRow, (typeof integrityColumns)[number]>;
 
 /**
- * Of one answer: a client fetches each of them by a request of its own, and checks again until none is left, so the others come
- * with the next checks. A million in one document would hold the event loop of the server, and flood it with requests.
+ * The most of one answer. A client fetches each of them by a request of its own and checks again until none is left, so the
+ * others come with the next checks. A million in one answer would hold the event loop of the server, and flood it with requests.
  */
 export const mismatchesMax = 5_000;
 

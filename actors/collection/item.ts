@@ -26,7 +26,7 @@ export const item = table({
     /** Bytes of the item as sent to clients, closely estimated; 0 for a tombstone. */
     size: 'int8',
     ...itemColumns,
-    /** Of the last accepted save (see fingerprint.ts). */
+    /** The fingerprint of the last accepted save (see fingerprint.ts). */
     fingerprint: 'bytea',
     /** How many revisions its saves have made (see revisions/due.ts). */
     revisions: 'int8',
@@ -53,7 +53,7 @@ export const item = table({
   subsets: {
     /** Without stubs. */
     home: { column: 'moved_to', values: [null], indexed: false },
-    /** Of stubs there are none either: they are `deleted`. */
+    /** Stubs are not live either: they are `deleted`. */
     live: { column: 'deleted', values: [false], indexed: false },
     front: { column: 'content_type', values: frontContentTypes, indexed: true },
   },

@@ -51,7 +51,7 @@ export interface SavedItems {
   readonly conflicts: readonly Conflict[];
   /** The last write of each uuid. */
   readonly writes: ReadonlyMap<string, ItemWrite>;
-  /** Of what was stored before: given as the other side of a conflict, or kept by an item that brings no ciphertext. */
+  /** The stored ciphertext that was read: given as the other side of a conflict, or kept by an item that brings none. */
   readonly storedBytes: number;
   /** Unchanged when nothing is written. */
   readonly head: Head;

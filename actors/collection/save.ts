@@ -49,7 +49,7 @@ export interface Saver {
 }
 
 export interface VaultRight {
-  /** Null of who is not a member. */
+  /** Null for a user who is not a member. */
   readonly permission: Permission | null;
   owns(ownerUuid: string): boolean;
 }

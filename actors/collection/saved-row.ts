@@ -14,7 +14,7 @@ export interface AcceptedSave {
     readonly userUuid: string;
     readonly sessionUuid: string;
     readonly revisionPauseMs: number;
-    /** Absent in the own collection of who saves, where everything is his. */
+    /** Absent in the user's own collection, where everything is the user's. */
     readonly vault?: object | undefined;
   };
   readonly head: Head;

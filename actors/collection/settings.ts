@@ -53,8 +53,8 @@ export const itemSettings = sameOnAllNodes({
     /** What one turn saves, so that no upload holds up the actor's other callers. */
     turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
     /**
-     * Of ciphertext stored before that one call may bring into memory by naming items: several times an item's, and
-     * more than clients meet. What is beyond they send again.
+     * The most stored ciphertext that one call may bring into memory by naming items. It is several times an item's, and more
+     * than clients meet. They send the items beyond it again.
      */
     storedBytesMax: fixed(32 * mebibyte),
   }),
@@ -93,7 +93,10 @@ export const itemSettings = sameOnAllNodes({
   }),
 });
 export interface ItemSettings extends SettingsOf<typeof itemSettings> {
-  /** Of the sync tokens this server gives out: random, as long as the database. Kept there, and not set. */
+  /**
+   * The generation of the sync tokens that this server gives out: random, and as long-lived as the database, which keeps it.
+   * Nobody sets it.
+   */
   readonly generation: string;
 }
 export const ItemSettings = dependency<ItemSettings>('the settings of items');

@@ -184,7 +184,7 @@ export interface Batch {
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
   readonly by: Member;
-  /** Of the kind that the collection belongs to. */
+  /** The timers of the kind that the collection belongs to. */
   readonly timers: CollectionTimers;
   /** What arrives, by uuid, where these items do. */
   readonly arriving?: ReadonlyMap<string, ItemRow>;

@@ -33,7 +33,7 @@ const tokenLengthMax = 128 * 1024;
 /** A collection that is left out is that of the mark before; a generation after a tilde goes on where the first one ends. */
 const markPattern = /^([\w-]{22})?\.(~)?([\w-]{0,32})\.(\d{1,16})$/;
 
-/** Who is in a hundred vaults sends his token with each sync: so it says nothing twice. */
+/** A user in a hundred vaults sends the token with each sync, so it says nothing twice. */
 export function encodeToken(marks: readonly Mark[]): string {
   const parts = marks.map(({ collection, generation, position }, index) => {
     const before = marks[index - 1];

@@ -13,7 +13,7 @@ export type VaultOperation = 'create' | 'add' | 'save' | 'move' | 'remove';
 
 export interface VaultSave {
   readonly operation: VaultOperation;
-  /** Of who saves, in this vault. */
+  /** What the saving user may do in this vault. */
   readonly permission: Permission;
   /** Whether who saves owns the item. */
   readonly isOwner: boolean;

@@ -68,7 +68,7 @@ export const isVersion = (text: string): boolean => /^\d{3}$/.test(text) && text
  */
 export const hasSessions = (version: string): boolean => version >= '004';
 
-/** Of the version that is sent, else of the one there was. */
+/** The version that is sent, or else the one before. */
 export const versionOf = (sent: SentKeyParams, before?: string): string => sent.version || before || '004';
 
 /** The first that a version needs and that was not sent. */

@@ -34,5 +34,5 @@ export function open({ key, purpose }: SealedUnder, sealed: Uint8Array): string 
   return Buffer.concat([opening.update(bytes.subarray(nonceBytes, end)), opening.final()]).toString('utf8');
 }
 
-/** The part of sealed bytes by which whoever has the key knows all of them. */
+/** The part of sealed bytes that tells them apart for anyone who has the key. */
 export const tagOf = (sealed: Uint8Array): Uint8Array => sealed.subarray(-tagBytes);

@@ -46,7 +46,7 @@ export type Issued = z.infer<typeof issuedSchema>;
 /** What an account without sessions is given instead of one. */
 const issuedTokenSchema = z.object({
   token: z.string(),
-  /** Of what stands behind it. Not for clients. */
+  /** The uuid of the session behind it. Not for clients. */
   sessionUuid: z.string(),
 });
 

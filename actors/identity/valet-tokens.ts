@@ -34,7 +34,7 @@ export interface ValetClaims {
   readonly sessionUuid: string;
   readonly operation: (typeof valetOperations)[number];
   readonly remoteIdentifier: string;
-  /** Of a file of this shared vault. Of one that moves: where it comes from or, from a user, where it goes. */
+  /** The shared vault of the file. For a move: where the file comes from or, from a user, where it goes. */
   readonly sharedVaultUuid?: string | undefined;
   readonly move?: Move | undefined;
   /** How much may be written, before encryption. */

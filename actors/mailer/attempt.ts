@@ -50,7 +50,7 @@ const sleepMaxMs = 3_600_000;
 const closedMs = 900_000;
 /** More than there are lanes, as others may have just taken the first of them. */
 const readyRows = 8;
-/** Of one read, but for the last row, which may be a large one. */
+/** The most of one read, but for the last row, which may be a large one. */
 const readyBytes = 1_048_576;
 
 export interface Taken {
@@ -80,11 +80,11 @@ export const leasedPlan = (view: View, lane: number) => {
 };
 type LeasedReads = PlanResults<ReturnType<typeof leasedPlan>>;
 
-/** Of the rows as they are now. What is behind a large mail waits until `largeLane` has taken that. */
+/** The next of the rows as they are now. A mail behind a large one waits until `largeLane` has taken that. */
 const nextReady = (lane: number, { urgent, ordinary }: ReadyReads): MailRow | undefined =>
   [urgent.rows[0], ordinary.rows[0]].map(asMail).find((mail) => mail !== undefined && mayCarry(lane, mail));
 
-/** Of the same: others may have just taken every row that was read, and there may be more. */
+/** Others may have just taken every row that was read, and there may be more. */
 const isMoreBehind = ({ urgent, ordinary }: ReadyReads): boolean =>
   [urgent, ordinary].some(({ rows, complete }) => rows.length === 0 && !complete);
 

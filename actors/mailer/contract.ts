@@ -53,7 +53,7 @@ const mailSchema = z.object({
   /** Not to be sent later than this; without it, as long as the source's mails are. */
   expiresAtMs: z.number().optional(),
   listener: listenerSchema.optional(),
-  /** Of an earlier mail that said the same and may have arrived; without it a new one. */
+  /** The id of an earlier mail that said the same and may have arrived. Without it the mail gets a new one. */
   messageId: messageIdSchema.optional(),
 });
 /** A mail as it is queued. */
@@ -139,7 +139,7 @@ export const Mailer = contract({
     forgetSender: z.object({ userUuid: z.string() }),
   },
   timers: {
-    /** Of one mail: its next attempt, or its end. */
+    /** Due for one mail: its next attempt, or its end. */
     due: z.object({ id: mailIdSchema }),
     /** A relay may be able to send again. */
     wake: z.null(),

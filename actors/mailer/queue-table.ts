@@ -33,7 +33,7 @@ export const mailTable = table({
   columns: {
     mailer: 'text',
     id: 'text',
-    /** Of its last write. */
+    /** The position of its last write. */
     position: 'int8',
     place: 'text',
     source: 'text',
@@ -80,7 +80,7 @@ export interface QueueHead {
   readonly position: number;
   /** By place. */
   readonly counts: Readonly<Record<Place, number>>;
-  /** Of everything that holds what a mail says. */
+  /** The size of everything that a mail says. */
   readonly contentBytes: number;
 }
 

@@ -19,9 +19,9 @@ import { isConfigured } from './relays.ts';
 import type { MailSource } from './sources.ts';
 import { markUnwanted } from './unwanted.ts';
 
-/** Whoever retries is a timer. */
+/** Tells are repeated by timers. */
 const retryMs = 3_600_000;
-/** Whoever asks for room is a person, and waits. */
+/** A person who asks for room waits for the answer. */
 const personRetryMs = 60_000;
 /** More than a code or a token takes, sealed: nothing longer is asked for. */
 const shortMailBytes = 4_096;
@@ -85,7 +85,7 @@ function drop(turn: Turn, { id, listener }: SealedMail): Queued {
 
 const refusal = (why: QueueRefusal, retryAfterMs: number): Queued => ({ queued: false, why, retryAfterMs });
 
-/** Whoever's mail it is. */
+/** Why the queue would refuse a mail now, from any source. */
 function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal | undefined {
   if (!isConfigured(view)) return 'not-configured';
   return isFull(view, source, bytes) ? 'full' : undefined;

@@ -44,7 +44,7 @@ export const relayUseSlice = slice<Readonly<Record<string, Use>>>({
   initial: {},
 });
 
-/** Of its own alone: an id that administrators choose may be the name of what every object has. */
+/** Reads own properties alone: administrators choose the id, and it may be the name of something that every object has. */
 function useOf(view: View, { id }: Relay): Use {
   const uses = view.get(relayUseSlice);
   return (Object.hasOwn(uses, id) ? uses[id] : undefined) ?? unused;

@@ -9,7 +9,7 @@ import { slice } from '../../runtime/slice.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { implicitTlsPort, MailSettings } from './settings.ts';
 
-/** Of the settings. */
+/** The relay that the settings configure. */
 export const directRelayId = 'direct';
 export const relaysMax = 20;
 

@@ -6,5 +6,5 @@ export interface MailRoom {
 }
 export const MailRoom = dependency<MailRoom>('the room for mail');
 
-/** Of a database elsewhere, which says itself when it is full. */
+/** For a database elsewhere, which says itself when it is full. */
 export const unknownRoom: MailRoom = { isLow: false };

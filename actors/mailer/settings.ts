@@ -19,7 +19,7 @@ import {
 import { type Mailbox, mailbox } from './address.ts';
 
 export const mailsMax = 50_000;
-/** Of one mail: what servers may tell each other, with room to spare. */
+/** The size of one mail: what servers may tell each other, with room to spare. */
 export const mailBytesMax = 25 * 1_048_576;
 /** Where a connection begins with TLS unless something else is said. */
 export const implicitTlsPort = 465;
@@ -153,7 +153,7 @@ export const mailSecrets = secret(
 );
 export interface MailSettings extends SettingsOf<typeof mailSettings> {
   readonly password: string | undefined;
-  /** Of this server, for links; without it mails have none. */
+  /** The address of this server, for links; without it mails have none. */
   readonly publicUrl: string | undefined;
 }
 export const MailSettings = dependency<MailSettings>('the settings of mail');

@@ -22,9 +22,9 @@ export interface SessionOptions {
   readonly ca?: string;
 }
 
-/** To connect and be greeted: whoever does not within this is not there. */
+/** The time to connect and be greeted. A relay that takes longer counts as away. */
 const connectTimeoutMs = 20_000;
-/** Of a reply of the relay. */
+/** The most of one reply of a relay. */
 const replyBytesMax = 16_384;
 /** Less than any relay waits for the next mail. */
 const keptMs = 2_000;

@@ -109,7 +109,7 @@ export function attemptOf(
   );
 }
 
-/** In the audit trail of who has done it, and in the commit of what it tells of. */
+/** Notes it in the audit trail of the administrator who did it, in the commit of what it tells of. */
 export function note(
   turn: Turn,
   by: string,

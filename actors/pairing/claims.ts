@@ -1,4 +1,4 @@
-/** Names for people out of tokens that are decoded and not verified: whoever made them has just made the grant. */
+/** Reads names for people out of tokens without verifying these: the provider that made them has just made the grant. */
 
 const labelCharactersMax = 256;
 

@@ -64,7 +64,7 @@ interface Asked {
   readonly state: string;
   /** What an administrator has named, if any. */
   readonly subscriptionId: string | undefined;
-  /** The administrator; undefined: whoever has the state. */
+  /** The administrator who completes it; undefined for a callback, which anyone who has the state may make. */
   readonly by: string | undefined;
 }
 

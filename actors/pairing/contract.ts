@@ -25,16 +25,19 @@ export const Pairing = contract({
   name: 'pairing',
   commands: {
     /**
-     * The provider sends its user back with these. Whoever has the state may: it names the attempt. Refusals: 400
-     * `invalid-pairing-state`, 400 `invalid-pairing-code`, 403 `admin-required`, 409 `pairing-superseded`, 502
+     * The provider sends its user back with these. The state names the attempt, and anyone who has it may complete it. Refusals:
+     * 400 `invalid-pairing-state`, 400 `invalid-pairing-code`, 403 `admin-required`, 409 `pairing-superseded`, 502
      * `pairing-exchange-failed`, 503 `pairing-unavailable`, 503 `pairing-store-unreadable`.
      */
     callback: {
       request: z.object({ code: anything, state: anything, error: anything }),
-      /** An operator has no audit trail: whoever asked has to log what was paired for him. */
+      /** An operator has no audit trail, so the caller has to log what was paired for one. */
       reply: answerSchema(z.object({ pairedForOperator: z.string().nullable() })),
     },
-    /** Of gateways, for one request to the provider. A token that is about to expire is refreshed first, once for all who ask. */
+    /**
+     * Called by gateways, for one request to the provider. A token that is about to expire is refreshed first, once for all
+     * callers.
+     */
     use: {
       request: subscription,
       reply: z.discriminatedUnion('outcome', [
@@ -45,7 +48,7 @@ export const Pairing = contract({
         z.object({ outcome: z.literal('later') }),
       ]),
     },
-    /** Of gateways, when such a request is over. `isRejected`: the provider did not accept the token of this serial. */
+    /** Called by gateways when such a request is over. `isRejected`: the provider did not accept the token of this serial. */
     reportUse: {
       request: z.object({
         ...subscription.shape,
@@ -62,7 +65,7 @@ export const Pairing = contract({
     sweep: z.null(),
   },
   jobs: {
-    /** Of one subscription, unless there is another access token than that of this serial by then. */
+    /** Refreshes one subscription, unless it has another access token than that of this serial by then. */
     refresh: z.object({ ...subscription.shape, serial: z.int() }),
   },
 });

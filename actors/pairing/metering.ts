@@ -28,7 +28,7 @@ export const meteredMap = sliceMap<Metered>({
 
 type Used = Pick<Metered, 'promptTokens' | 'completionTokens'>;
 
-/** Of a subscription that is paired. */
+/** Counts what a paired subscription has used. */
 export function meter(turn: Turn, subscriptionId: string, { promptTokens, completionTokens }: Used): void {
   const before = turn.entry(meteredMap, subscriptionId) ?? nothingYet;
   turn.setEntry(meteredMap, subscriptionId, {

@@ -19,7 +19,7 @@ import type { Granted, GrantFailure, GrantResult, PairingProvider, PairingTools 
 
 const timeoutMs = 15_000;
 const answerBytesMax = 512 * 1_024;
-/** Of a token: what is kept of a pairing has to fit into one record. */
+/** The longest token: what is kept of a pairing has to fit into one record. */
 const tokenCharactersMax = 16_384;
 const lifetimeSecondsUsual = 3_600;
 const lifetimeSecondsMax = 10 * 365 * 86_400;

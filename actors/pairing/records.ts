@@ -27,9 +27,9 @@ const attemptSchema = z.object({
   verifier: z.string(),
   /** The uuid of an administrator, or `byOperator`. */
   startedBy: z.string(),
-  /** Of the claim, once it is claimed. */
+  /** The end of the attempt or, once it is claimed, of the claim. */
   endsAtMs: z.number(),
-  /** Of the call that has claimed it and exchanges its code. */
+  /** The call that has claimed it and exchanges its code. */
   claim: z.string().nullable(),
 });
 /** Somebody is pairing the subscription. */
@@ -48,7 +48,7 @@ const credentialSchema = z.object({
   repairReason: z.enum(repairReasons).nullable(),
   /** Refreshes that failed for a reason that passes, since the last that did not. */
   trouble: z.object({ failure: z.enum(transientFailures), times: z.int(), retryAtMs: z.number() }).nullable(),
-  /** Of an access token that was rejected before its time, until a later one is not. */
+  /** The serial of an access token that was rejected before its time, until a later one is not. */
   suspectSerial: z.int().nullable(),
 });
 /** A subscription that is paired. */

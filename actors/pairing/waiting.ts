@@ -1,6 +1,6 @@
 /**
- * Who waits in this process for a refresh to be over. A hint: whoever is told looks at the state again. To be entered before
- * that state is looked at, so that nobody misses the end of what he then sees begun.
+ * Callers in this process that wait for a refresh to end. It is a hint: a caller that is woken looks at the state again. A caller
+ * enters before it looks at the state, so that it cannot miss the end of a refresh that it sees begun.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { dependency } from '../../runtime/dependency.ts';

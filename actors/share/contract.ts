@@ -26,14 +26,14 @@ const nothing = z.object({});
 export const Share = contract({
   name: 'share',
   commands: {
-    /** Of a share that does not exist yet, by its owner's actor, which lists it next. Until then nobody may open it. */
+    /** Makes a share. Its owner's actor asks for it and lists it next; until then nobody may open it. */
     create: {
       request: z.object({ ownerUuid: z.string(), ...termsFields, encryptedPayload: z.string() }),
       reply: z.object({ createdAtMs: z.number() }),
     },
     /**
-     * By whoever has the link. What holds more than the opener has room for is not opened; they are told how much it
-     * is. Refusals: 404.
+     * Asked by anyone who has the link. A share that holds more than the opener has room for is not opened, and the answer says
+     * how much it holds. Refusals: 404.
      */
     view: {
       request: z.object({ roomBytes: z.number() }),

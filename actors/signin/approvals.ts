@@ -32,7 +32,7 @@ const ofNetworkMax = 4;
 
 const storedSchema = z.object({
   uuid: z.string(),
-  /** Of the code challenge that the device sent. */
+  /** The hash of the code challenge that the device sent. */
   challengeHash: z.string(),
   status: z.enum(['pending', 'approved', 'denied', 'used']),
   /** The call that used it. */

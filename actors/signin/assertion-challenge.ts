@@ -16,7 +16,7 @@ import { isOwn, originOf } from './counting.ts';
 const challengeBytes = 32;
 const challengeMs = 300_000;
 
-/** Of so many networks. Beyond it the oldest goes, and that of a known network only when there are no others. */
+/** The most networks with a challenge. Beyond it the oldest goes, and one of a known network only when there are no others. */
 const networksMax = 64;
 
 /** By the key of the network's `Origin`. */

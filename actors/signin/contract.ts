@@ -22,7 +22,7 @@ const cookieSessions = z.array(z.string()).max(cookieSessionsMax).readonly().opt
 /** Normalised. */
 const address = { email: z.string(), workspace: z.string() };
 
-/** Of a sign-in that lacks a field. */
+/** The refusal of a sign-in that lacks a field. */
 export const missingCredentials: Refusal = {
   status: 401,
   tag: 'invalid-auth',
@@ -47,9 +47,9 @@ export const Signin = contract({
         code: z.string().optional(),
         appPassword: z.string().optional(),
         trustedDeviceToken: z.string().optional(),
-        /** Of WebAuthn, as the client sent it. */
+        /** The assertion of WebAuthn, as the client sent it. */
         assertionResponse: z.record(z.string(), z.unknown()).optional(),
-        /** Of an approval of this actor's. */
+        /** The secret of an approval of this actor. */
         approvalSecret: z.string().optional(),
         /** Then nothing else meets the factor, and every failure is the same refusal. */
         recoveryCodes: z.string().optional(),
@@ -153,7 +153,7 @@ export const Signin = contract({
     /** A session of the account was opened from there, by its registration or with its password. */
     recognise: z.object({ ipAddress: z.string().nullable(), sessionUuid: z.string() }),
 
-    /** Of this actor's own: a code was asked for, of nobody where there is no account. */
+    /** From this actor to itself: a code was asked for. Without an account there is no user. */
     codeRequested: z.object({ from: requestedCodeSchema.extend({ userUuid: z.string() }).nullable() }),
 
     /** The address is no longer that of the account. */

@@ -23,7 +23,7 @@ import {
 import { isKnown, knownDeviceMap, knownNetworkMap, remember } from './known.ts';
 import { currentStrangers, nextAttemptMs, noStrangers, strangersSlice } from './strangers.ts';
 
-/** To whoever is not signing in and has made too many attempts. */
+/** For a caller who is not signing in and has made too many attempts. */
 export const tooMany = {
   refused: { status: 429, message: 'Too many attempts. Please try again later.', retryAfterMs: 3_600_000 },
 };

@@ -63,7 +63,7 @@ export const emailedCodeMap = sliceMap<MailedCode>({
   }),
 });
 
-/** Of all strangers together. */
+/** The requests of all strangers together. */
 export const codeRequestsSlice = slice<Requests>({
   name: 'code-requests',
   format: 1,

@@ -52,7 +52,7 @@ interface Login {
 const wrongCredentials: Refusal = { status: 401, message: 'Invalid email or password' };
 const captchaMissing: Refusal = { status: 401, message: 'Please solve the captcha and try again.' };
 
-/** Told only to who knows the password. */
+/** Only a caller who knows the password is told. */
 const banned: Refusal = { status: 401, message: 'Your account has been suspended.' };
 
 const unknownVersion: Refusal = {
@@ -101,7 +101,7 @@ interface Begun {
   readonly origin: Origin;
   readonly challengeMet: boolean;
   readonly asksForCaptcha: boolean;
-  /** Of the attempt after this one, should this one fail. */
+  /** Whether the attempt after this one needs a captcha, should this one fail. */
   readonly captchaRequired: boolean;
 }
 

@@ -77,7 +77,7 @@ export const User = contract({
     // --- account ----------------------------------------------------------------------------------------------
 
     /**
-     * Of an actor that does not exist yet; the gateway makes its id from the call. Refusals: 400 of
+     * Sent to an actor that does not exist yet; the gateway makes its id from the call. Refusals: 400 of
      * docs/protocol/authentication.md, "Registration".
      */
     register: {
@@ -135,7 +135,7 @@ export const User = contract({
     changeCredentials: signedIn({
       access: 'writes',
       fields: z.object({
-        /** Of the path; has to be the caller's own. */
+        /** The user in the path, who must be the caller. */
         userUuid: z.string(),
         currentPassword: z.string(),
         newPassword: z.string(),
@@ -155,7 +155,7 @@ export const User = contract({
     deleteAccount: signedIn({
       access: 'writes',
       fields: z.object({
-        /** Of the path; has to be the caller's own. */
+        /** The user in the path, who must be the caller. */
         userUuid: z.string(),
         /** `x-server-password`. */
         password: z.string().optional(),
@@ -252,7 +252,7 @@ export const User = contract({
         living: z.array(z.string()).readonly(),
         /** The incarnation of the host that events will come from; undefined where none will. */
         host: z.string().optional(),
-        /** Where the user is a member, with the numbers of his memberships: a hint. */
+        /** The vaults where the user is a member, with the numbers of the memberships: a hint. */
         vaults: z.record(z.string(), z.number()).optional(),
       }),
     },

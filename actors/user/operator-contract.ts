@@ -47,14 +47,14 @@ export const UserAdministration = contract({
     /** They are not remembered as revoked: clients of a revoked session wipe their data, these should sign in again. */
     operatorEndSessions: { request: nothing, reply: z.object({ ended: z.number() }) },
 
-    /** Of an active account, until an operator says otherwise, whatever `ADMIN_EMAILS` lists. */
+    /** For an active account. It holds until an operator says otherwise, whatever `ADMIN_EMAILS` lists. */
     operatorSetAdministrator: {
       request: z.object({ administrator: z.boolean() }),
       /** Whether this changed anything. */
       reply: z.object({ changed: z.boolean() }),
     },
 
-    /** Of an active account, as all below. */
+    /** For an active account, as all below. */
     operatorBanStatus: { request: nothing, reply: banStatus },
     operatorSetBan: {
       request: z.object({

@@ -11,7 +11,7 @@ export interface Profile {
   /** Normalised; empty unless active. */
   readonly email: string;
   readonly workspace: string;
-  /** Of the client's protocol. */
+  /** The version of the client's protocol. */
   readonly protocolVersion: string;
   /** Grows with every change of password or e-mail, so that a sign-in notices that it checked an older one. */
   readonly credentialsVersion: number;

@@ -30,9 +30,9 @@ import { membersMax } from './bounds.ts';
 import { vaultEventSchema } from './events.ts';
 import { memberSchema, vaultSchema } from './shown.ts';
 
-/** To whoever is not a member, in the same words whether there is such a vault or not. */
+/** For a caller who is not a member, in the same words whether there is such a vault or not. */
 export const noSuchVault = refuse(400, 'There is no such shared vault, or you are not a member of it.');
-/** To whoever it is not to or by: likewise. */
+/** Likewise, for a caller whom the invite is neither to nor from. */
 export const noSuchInvite = refuse(400, 'There is no such invite, or it is not yours.');
 export const notTheOwner = refuse(400, 'Only the owner of the shared vault may do this.');
 
@@ -55,7 +55,7 @@ export const Vault = contract({
   name: 'vault',
   event: vaultEventSchema,
   commands: {
-    /** Of a vault that does not exist yet: its id follows from the call that makes it. */
+    /** Makes a vault. Its id follows from the call. */
     create: {
       request: byMember,
       reply: answerSchema(
@@ -89,7 +89,7 @@ export const Vault = contract({
       }),
       reply: inviteAnswer,
     },
-    /** By the invitee; again by who is a member already. */
+    /** By the invitee, and again by one who is a member already. */
     acceptInvite: { request: ofInvite, reply: membershipAnswer },
     /** By the invitee or the sender. */
     endInvite: { request: ofInvite, reply: done },
@@ -123,7 +123,7 @@ export const Vault = contract({
       request: z.object({ by, uuid: z.string() }),
       reply: z.object({ item: fullItemSchema.nullable() }),
     },
-    /** Nothing of what he may not read. */
+    /** Leaves out what the caller may not read. */
     listRevisions: {
       request: z.object({ by, itemUuid: z.string() }),
       reply: z.object({ revisions: z.array(listedSchema).readonly() }),
@@ -132,7 +132,7 @@ export const Vault = contract({
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({ revision: revisionSchema.nullable() }),
     },
-    /** By the owner of the item. Nothing happens to what is not his, or not there. */
+    /** By the owner of the item. Nothing happens to an item that is not theirs, or not there. */
     deleteRevision: {
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({}),

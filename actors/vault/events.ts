@@ -5,13 +5,13 @@ import { z } from 'zod';
 const itemsChangedSchema = z.object({
   event: z.literal('items-changed'),
   timestamp: z.number(),
-  /** Who caused it. He hears nothing, but for his sessions other than this one, where one is named. */
+  /** The user who caused it. They hear nothing, but for their sessions other than this one, where one is named. */
   by: z.string().optional(),
   session: z.string().optional(),
 });
 export type VaultItemsChanged = z.infer<typeof itemsChangedSchema>;
 
-/** From this commit on he is no member: of this membership, which another may come after. */
+/** From this commit on the user is no member by this membership. Another may come after it. */
 const memberRemovedSchema = z.object({
   event: z.literal('member-removed'),
   userUuid: z.string(),

@@ -9,7 +9,7 @@ import { sliceMap } from '../../runtime/slice.ts';
 
 const heirsMax = 200;
 
-/** By the uuid of who was deleted: who has their items now. */
+/** For each deleted owner, by uuid: the user who has their items now. */
 export const heirMap = sliceMap<string>({
   family: 'heir',
   format: 1,

@@ -1,10 +1,10 @@
 /**
- * The rows of a vault beside its items. Others read them, and no row of a vault is written but by its own actor.
+ * The rows of a vault beside its items. Others read them, and only the vault's own actor writes them.
  *
  * - Every row has a `position` of the vault's own collection (`actors/collection/head.ts`), so that where a client stands
  *   in the vault says whether it has seen the row.
- * - A member's row is what lets him in: whoever reads a vault's rows from outside reads them under the condition that
- *   it exists. The commit that removes it ends all access.
+ * - A member's row is what lets the member in: a read of a vault's rows from outside has the condition that it exists. The
+ *   commit that removes it ends all access.
  */
 import { type RowOf, table } from '../../runtime/table.ts';
 
@@ -34,7 +34,7 @@ export const memberTable = table({
     uuid: 'uuid',
     position: 'int8',
     permission: 'text',
-    /** The position at which he joined: another, and a greater one, each time. */
+    /** The position at which the member joined: a greater one each time. */
     membership: 'int8',
     created_at: 'int8',
     updated_at: 'int8',
@@ -54,7 +54,7 @@ export const inviteTable = table({
     sender_uuid: 'uuid',
     permission: 'text',
     encrypted_message: 'text',
-    /** Of the message. */
+    /** The size of the message. */
     bytes: 'int8',
     created_at: 'int8',
     updated_at: 'int8',

@@ -1,4 +1,4 @@
-/** Concludes a departure for whoever died or waited too long after it (see departures.ts). */
+/** Concludes a departure whose caller died or waited too long after it (see departures.ts). */
 import { timer } from '../../../runtime/command.ts';
 import { type ConcludeTimer, conclude, concludePlan } from './departures.ts';
 

@@ -60,6 +60,6 @@ export function isStillAt(row: Placed, whereabouts: Whereabouts): boolean {
 export const isAwaited = (row: Placed, whereabouts: Whereabouts, apartFrom?: string): boolean =>
   othersOf(row, whereabouts).some((other) => other.collection !== apartFrom && !isStub(other));
 
-/** It is concluded within half a minute, whoever has died. */
+/** The timer concludes it within half a minute, whichever host has died. */
 export const notConcluded = () =>
   new RetryableError('an earlier move of the item is not concluded yet', { outcome: 'none' });

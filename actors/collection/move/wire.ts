@@ -12,7 +12,7 @@ import type { Arriving, Departed } from '../sync-steps.ts';
 
 const listOf = <T>() => z.custom<readonly T[]>((value) => Array.isArray(value));
 
-/** Who saves, and how, as his own actor has found. */
+/** The user who saves, and how, as that user's own actor has found. */
 const bySaver = {
   by: z.string(),
   sessionUuid: z.string(),

@@ -26,9 +26,9 @@ interface CopyTimers {
   readonly trimRevisions: TrimTimer;
 }
 
-/** Of one commit, the revision that reaches it included. */
+/** The most of one commit. The revision that reaches it is included. */
 const copiedAtOnceBytes = 4 * 1_048_576;
-/** Of one duplicate, so that a small request does not have the server write a hundred times the largest item. */
+/** The most of one duplicate, so that a small request does not make the server write a hundred times the largest item. */
 const copiedBytesMax = 64 * 1_048_576;
 
 export type CopyPlans = {

@@ -1,7 +1,7 @@
 /**
- * How many bytes of revisions a collection has written, and up to where they are gone. What is kept takes no more than
- * the difference, whatever else was overwritten or removed in between: so nobody has to know the size of what he
- * removes, and the bound holds in every commit.
+ * How many bytes of revisions a collection has written, and up to where they are gone. The revisions that are kept take no more
+ * than the difference, whatever else was overwritten or removed in between. So nobody has to know the size of what they remove,
+ * and the bound holds in every commit.
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';

@@ -24,7 +24,7 @@ export function historyOf(
   return newestFirst(young).slice(0, perItemMax);
 }
 
-/** Of two of the same time, the one that was kept later. */
+/** Where two have the same time, the one that was kept later comes first. */
 export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
   rows.toSorted((a, b) => b.created_at - a.created_at || b.place - a.place);
 

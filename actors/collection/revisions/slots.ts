@@ -8,9 +8,9 @@ export const revisionsPerItemMax = 100;
 
 const slotsMax = 2 * revisionsPerItemMax;
 
-/** Of the n-th revision that a save has made, from 0. */
+/** The slot of the n-th revision that a save has made, from 0. */
 export const slotOfSave = (n: number): number => n % revisionsPerItemMax;
-/** Of the n-th that is copied, below `revisionsPerItemMax`. */
+/** The slot of the n-th revision that is copied, below `revisionsPerItemMax`. */
 export const slotOfCopy = (n: number): number => revisionsPerItemMax + n;
 
 export interface SlotKey {

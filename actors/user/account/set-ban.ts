@@ -2,12 +2,12 @@
  * The ban of an account (docs/protocol/authentication.md, "Banned accounts"), by an operator or an administrator.
  *
  * Invariants:
- * - It ends every session in its own commit, so that tokens are worthless and sockets are closed with it, and no way of
- *   signing in opens another while it lasts.
- * - Factors, bridge tokens and app passwords stay, of no use while it lasts: without them the account would come out of
- *   the ban with less protection than it had. Trusted devices go, and whoever was half through a sign-in begins again.
- * - Of administrators who ban each other at the same moment one at least remains. Who bans is marked as doing so before
- *   another is asked, and who is marked cannot be banned; so in no circle of bans can each have ended before the one that
+ * - A ban ends every session in its own commit, so that tokens are worthless and sockets close with it. No way of signing in
+ *   opens a session while it lasts.
+ * - Factors, bridge tokens and app passwords stay, of no use while the ban lasts: without them the account would come out of
+ *   it with less protection than it had. Trusted devices go, and sign-ins in progress begin anew.
+ * - When administrators ban each other at the same moment, at least one remains. An administrator is marked as banning before
+ *   the other is asked, and a marked one cannot be banned. So in no circle of bans can each have ended before the one that
  *   follows from it. There is no list of administrators that could be counted instead.
  */
 import { z } from 'zod';

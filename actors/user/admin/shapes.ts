@@ -7,7 +7,7 @@ import { banReasonCharactersMax } from '../ban.ts';
 /** As people type it. */
 const email = z.string().max(1_024).refine(isStorableText);
 const workspace_identifier = z.string().max(256).refine(isStorableText).nullish();
-/** Of the path. */
+/** The user in the path. */
 const userUuid = z.string().max(64);
 const reason = z.string().max(banReasonCharactersMax).refine(isStorableText);
 

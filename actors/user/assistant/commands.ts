@@ -23,7 +23,7 @@ const placeMs = 15 * 60_000;
 const busyRetryMs = 5_000;
 
 interface AssistantUse {
-  /** Of UTC. */
+  /** The day in UTC. */
   readonly day: number;
   /** In it. */
   readonly used: number;

@@ -149,7 +149,7 @@ const eventsOf = (json: string | undefined): readonly AuditEvent[] =>
 function isRepeat(earlier: AuditEvent, later: AuditEvent): boolean {
   if (earlier.event !== later.event || earlier.about !== later.about) return false;
   const sinceMs = later.lastAtMs - earlier.firstAtMs;
-  // Anyone can cause these, from as many networks as he has.
+  // Anyone can cause these, from as many networks as they have.
   if (earlier.event === 'sign-in-failed') return sinceMs < sameFailureMs;
   return sinceMs < sameEventMs && earlier.device === later.device && earlier.ipAddress === later.ipAddress;
 }

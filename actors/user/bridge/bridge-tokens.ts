@@ -29,7 +29,7 @@ import { bridgeScopes, keyMaterialSchema, scopesByOtherName } from './shapes.ts'
 
 const bridgeTokensMax = 20;
 const labelCharactersMax = 255;
-/** Of all tokens of an account: their keys are in memory while it is active. */
+/** The most of all tokens of an account. Their keys are in memory while the account is active. */
 const allKeysBytesMax = 1024 * 1024;
 
 const storedSchema = z.object({

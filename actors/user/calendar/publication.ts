@@ -1,6 +1,6 @@
 /**
- * What an account has published: the head of its to-dos, which changes with each of them. So whoever knows the mark of the
- * head knows whether there is anything to read.
+ * The head of what an account has published. It changes with each to-do, so a reader that knows its mark knows whether there is
+ * anything new to read.
  */
 import { z } from 'zod';
 import { range, type Turn, type View } from '../../../runtime/command.ts';

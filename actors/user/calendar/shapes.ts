@@ -32,8 +32,8 @@ export type ShownSecret = z.infer<typeof shownSecret>;
 export type FeedAnswer<Ok> = Answer<Ok> | { readonly unproven: true };
 
 /**
- * Of a program. `unproven`: the secret was not found right lately, or there is no such token; a `signin` actor is to find
- * out. Refusals: 403 while a gate is closed.
+ * A request of a calendar program. `unproven`: the secret was not found right lately, or there is no such token; a `signin` actor
+ * is to find out. Refusals: 403 while a gate is closed.
  */
 function ofProgram<Request, Ok>(
   fields: z.ZodType<Request> & z.ZodObject,
@@ -52,7 +52,7 @@ function ofProgram<Request, Ok>(
 const objectFields = {
   uid: z.string(),
   etag: z.string(),
-  /** Of the object as a file of its own. */
+  /** The bytes of the object as a file of its own. */
   bytes: z.number(),
   createdAt: z.number(),
   updatedAt: z.number(),

@@ -10,7 +10,7 @@ export const todoTable = table({
     position: 'int8',
     /** A `Todo`, sealed. */
     contents: 'bytea',
-    /** Of the object that calendar programs read, as are its bytes: so a list of objects opens none of them. */
+    /** The ETag and the bytes of the object that calendar programs read, so that a list of objects opens none of them. */
     etag: 'text',
     object_bytes: 'int8',
     /** What it takes of the room that an account has. */

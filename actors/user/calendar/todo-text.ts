@@ -1,6 +1,6 @@
 /**
- * A to-do as calendar programs read it: iCalendar text by RFC 5545. The same to-do is the same text at any time, as its ETag is made from it; so whoever changes
- * what is written here gives the rows that there are new ETags.
+ * A to-do as calendar programs read it: iCalendar text by RFC 5545. The ETag is made from the text, so the same to-do always
+ * gives the same text. A change of what is written here must give the stored rows new ETags.
  */
 import { hash } from 'node:crypto';
 import { content, escaped } from '../../icalendar.ts';

@@ -120,7 +120,7 @@ const finish = command({
   ),
 });
 
-/** Whoever began it may: nothing is gained by it. */
+/** Allowed to the session that began the upload. Nothing is gained by it. */
 const abandon = command({
   ...User.commands.abandonChunk,
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>

@@ -1,6 +1,6 @@
 /**
- * What is asked with a token for a file of a shared vault. The user's own actor says whether its session lives and may do this,
- * and asks the vault, which says whether he is a member who may.
+ * What is asked with a token for a file of a shared vault. The user's own actor checks that the session lives and may do this,
+ * and asks the vault, which checks that the user is a member who may.
  */
 import {
   type ChoiceCommand,

@@ -27,7 +27,7 @@ export const fileShapes = {
       }),
     ]),
   }),
-  /** Refusals: likewise, and 400 for who may not do it in the vault. */
+  /** Refusals: likewise, and 400 where the member may not do it in the vault. */
   mintVaultValetToken: signedIn({
     access: 'reads',
     fields: z.object({

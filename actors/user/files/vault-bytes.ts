@@ -20,9 +20,9 @@ import { limitBytesOf, ownFiles } from './own-files.ts';
 import { heldFor, heldForVault, holdsMax, vaultHoldMap } from './vault-holds.ts';
 
 const emptyMax = 500;
-/** Of another member at once. Clients have one or a few. */
+/** The most holds of another member at once. Clients have one or a few. */
 const memberHoldsMax = 8;
-/** Of the quota: what another member holds at once before a byte of it has come. */
+/** The part of the quota that another member may hold at once before sending a byte of it. */
 const memberShare = 3 / 4;
 
 const tooManyHolds: Refused = {
@@ -72,7 +72,7 @@ interface Begun {
   readonly givesUp: string | undefined;
 }
 
-/** The owner himself may hold all there is; and who sends more than he has announced, what he sends. */
+/** The owner may hold all there is. A member who sends more than they announced holds what they send. */
 function refusalOfMember(turn: Turn, { by, bytes, but, givesUp }: Begun): Refused | undefined {
   if (by === undefined || by === turn.self.id) return undefined;
   const held = heldFor(turn, by, but);

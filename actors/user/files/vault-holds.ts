@@ -1,9 +1,9 @@
-/** What uploads in the shared vaults of a user hold of his quota (see vault-bytes.ts). */
+/** What uploads in the shared vaults of a user hold of the user's quota (see vault-bytes.ts). */
 import { z } from 'zod';
 import type { View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 
-/** Of all vaults of an owner, each of which has fewer. */
+/** The most of all vaults of an owner. Each vault has fewer. */
 export const holdsMax = 500;
 
 /** By the uuid of the upload, or of what moves. */

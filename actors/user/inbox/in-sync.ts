@@ -66,7 +66,7 @@ const noPlans = {
   invites: range(inboundInviteTable, { after: 0, through: 0, limit: 0 }),
 };
 
-/** Also who has all there is plans for more: before his turn something may come, which is given from memory. */
+/** Also a device that is up to date plans for more: something may come before its turn, and is then given from memory. */
 export function inboxPlans(view: View, request: SyncRequest): typeof noPlans {
   if (isLegacy(request)) return noPlans;
   const after = startOf(view, request);

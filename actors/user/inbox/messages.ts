@@ -33,11 +33,11 @@ import { type InboxMessageRow, inboxMessageTable, type SentMessageRow, sentMessa
 
 const identifierLengthMax = 255;
 
-/** Of what one user has sent to one other, and to all. */
+/** The most that one user may have sent to one other, and to all. */
 const pairRoomBytes = 512 * 1024;
 const sentRoomBytes = 4 * 1024 * 1024;
 
-/** Of what the user has sent. */
+/** The messages that the user has sent. */
 export const sentSlice = slice({
   name: 'sent-messages',
   format: 1,

@@ -1,7 +1,7 @@
 /**
- * What an inbox holds of others' ciphertext is bounded in bytes alone: each entry takes some room at least, which bounds
- * their number. Anyone may write to anyone, so where there is no room left, the oldest entry goes of whoever takes the
- * most of it: a few strangers cannot push out what others have written.
+ * Bounds what an inbox holds of others' ciphertext. It counts bytes alone: each entry takes at least some, which bounds their
+ * number too. Anyone may write to anyone, so where there is no room left, the sender who takes the most loses the oldest entry. A
+ * few strangers cannot push out what others have written.
  */
 
 import { grouped } from './grouped.ts';

@@ -29,7 +29,7 @@ interface Visits {
 }
 
 export class LastFinds<Plans> {
-  /** One for each user who is in vaults, by his memberships as they are durable: it goes with them. */
+  /** One for each user who is in vaults, kept by the map of their durable memberships. It goes with that map. */
   readonly #last = new WeakMap<ReadonlyMap<string, number>, LastFind<Plans>>();
 
   plans(view: View, request: SyncRequest, make: (view: View, request: SyncRequest) => Plans): Plans {

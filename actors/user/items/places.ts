@@ -1,17 +1,17 @@
 /**
  * Where the items of one sync are saved: the user's own collection, and the vaults that they are in or go to
  * (docs/protocol/sync.md, "Items of vaults"). The user's actor finds out where an item is and asks for every step of a
- * move (`actors/collection/move/departures.ts`); each collection decides for itself, in turns of its own.
+ * move (`actors/collection/move/departures.ts`). Each collection decides for itself, in turns of its own.
  *
- *     own      everything is offered to the own collection first: what is there is saved, or departs
- *     vaults   what names a vault and is not there goes to that vault
- *     locate   what a collection does not have is looked for by its uuid
- *     arrive   what has departed goes to its target; then its source concludes
- *     homeless   what a client deletes of a vault that has ended is deleted at home
+ *     own       everything is offered to the own collection first: an item that is there is saved, or departs
+ *     vaults    an item that names a vault and is not at home goes to that vault
+ *     locate    an item that a collection does not have is looked for by its uuid
+ *     arrive    an item that has departed goes to its target; then its source concludes
+ *     homeless  an item that a client deletes in a vault that has ended is deleted at home
  *
- * It goes round until every item is saved or in conflict. Somebody else may move an item meanwhile; whoever loses against
- * that again and again is asked to come back. So is everybody whose vault does not answer: what was saved is recognised
- * when it is sent again.
+ * These steps repeat until every item is saved or in conflict. Somebody else may move an item meanwhile. A sync that loses
+ * against that again and again is told to come back, as is one whose vault does not answer. Items that were saved are
+ * recognised when they are sent again.
  */
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import { batchesOf } from '../../collection/batches.ts';
@@ -177,7 +177,7 @@ const bySaver = (by: string, { sessionUuid, request }: Pick<Places, 'sessionUuid
   api: request.api,
 });
 
-/** Of a vault that does not exist nobody is a member. */
+/** Nobody is a member of a vault that does not exist. */
 async function orNoMember(
   userUuid: string,
   items: readonly ClientItem[],
@@ -208,9 +208,9 @@ interface Found {
 }
 
 /**
- * Where the items are that a collection does not have, as far as the user may look. What is `homeless` is deleted where it has
- * come home to; of anybody else's he is not told. Nothing but stubs is left of what is gone; of what moves while it is looked
- * for that may seem so once.
+ * Where the items are that a collection does not have, as far as the user may look. A `homeless` item that has come home is
+ * deleted there; the user is not told where items of others went. Only stubs remain of items that are gone, and an item that
+ * moves during the search may look so for a moment.
  */
 async function locate({ workflow }: Places, { lost, homeless, missing }: Sought): Promise<Found> {
   if (lost.length + homeless.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };

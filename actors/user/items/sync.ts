@@ -76,7 +76,7 @@ const read = signedInRead({
     ),
 });
 
-/** Of who has all that is there, as nearly everybody does. Whoever is in vaults has to look there. */
+/** The short answer for a device that has everything, as nearly every device does. A user in vaults has to look there. */
 function upToDate(view: View, request: SyncRequest): SyncReply | undefined {
   const now = view.get(head);
   const sync_token = tokenAt(view.self.id, view.use(ItemSettings).generation, now, now.position);
@@ -213,7 +213,7 @@ function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head
   };
 }
 
-/** With what the vaults of the user have for him. */
+/** Together with what the user's vaults have for the user. */
 function beginAll(view: View, request: SyncRequest, reads: PageReads & VaultReads): Progress {
   const progress = begin(view, request, reads);
   return withVaults(progress, vaultPage(view, request, reads, progress.page));

@@ -1,10 +1,10 @@
 /**
  * What a sync gives of the vaults that the user is a member of (docs/protocol/sync.md, "Items of vaults"): their committed
- * rows, read under the condition that his member's row exists. His own actor's list of vaults only says where to look.
+ * rows, read under the condition that the member's row exists. The user's own list of vaults only says where to look.
  *
- * A token has two marks for each vault: for its items, and for the vault itself. They carry the number of the membership, so
- * that whoever was away begins anew. Without a mark a vault begins at 0, with its live items alone; after a token that says
- * nothing to this server, with tombstones.
+ * A token has two marks for each vault: one for its items, and one for the vault itself. Both carry the number of the
+ * membership, so that a member who was away begins anew. Without a mark a vault begins at 0, with its live items alone; after
+ * a token that says nothing to this server, with tombstones.
  */
 import { type View, type VisitPlan, type VisitResult, visit } from '../../../runtime/command.ts';
 import { isAbsent } from '../../collection/incoming.ts';
@@ -135,7 +135,7 @@ function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
   return rows.filter((row) => byUuid.get(row.uuid) === row);
 }
 
-/** Whoever had all items of a vault has those too that they have saved there since, and is not given them back. */
+/** A device that had all items of a vault also has those that it has saved there since, and does not get them back. */
 export function past(part: VaultPart, passed: readonly Passed[]): VaultPart {
   if (passed.length === 0) return part;
   return {

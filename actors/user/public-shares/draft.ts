@@ -12,7 +12,7 @@ const sent = z.object({
   type: z.enum(shareTypes),
   encryptedPayload: z.string().min(1).refine(isStorableText),
   nickname: z.string().refine(isStorableText).nullish(),
-  // What is no boolean is refused: whoever means `true` must not get a share that stays open.
+  // What is no boolean is refused: a client that means `true` must not get a share that stays open.
   oneTimeView: z.boolean().nullish(),
   viewExpiresMinutes: z.int().min(1).max(minutesMax).nullish(),
 });

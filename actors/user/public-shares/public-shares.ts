@@ -4,11 +4,11 @@
  *
  *     owner                                     share
  *     has room?                -- create ---->  ciphertext, durable; opens for nobody; asks again in ten minutes
- *     listed                                    opens for whoever has the link
+ *     listed                                    opens for anyone who has the link
  *     listed, not ended        <- showsShare -  somebody wants to open it
  *
  *     ended, tells `end`       -- end ------->  gone; then the owner is answered
- *     ended                    <- shareOpened   opened by the only one who may, or its time is over
+ *     ended                    <- shareOpened   opened by its only reader, or its time is over
  *
  * - A share opens only if its owner lists it, so the commit that lists it is the one that publishes it. A crash before
  *   leaves ciphertext that nobody can open, and that goes when the share asks its owner; by then it cannot be listed any
@@ -42,7 +42,7 @@ const publicShareSchema = z.object({
   uuid: z.string(),
   ...termsFields,
   nickname: z.string().nullable(),
-  /** Of its ciphertext. */
+  /** The size of its ciphertext. */
   bytes: z.number(),
   createdAtMs: z.number(),
   firstOpenedAtMs: z.number().nullable(),

@@ -47,9 +47,9 @@ export const publicShareShapes = {
     reply: z.object({
       /** The account has it in its list. */
       lists: z.boolean(),
-      /** Whoever has the link may see it. */
+      /** Anyone who has the link may see it. */
       shows: z.boolean(),
-      /** Of its ciphertext. */
+      /** The size of its ciphertext. */
       bytes: z.number(),
     }),
   },

@@ -18,7 +18,7 @@ interface DeliveryState {
   readonly config: StoredConfig | null;
   /** A request is asking mails back: nothing is claimed before. */
   readonly heldUntilMs: number;
-  /** Of UTC, and how many messages were handed to messengers in it. */
+  /** The day in UTC, and how many messages were handed to messengers in it. */
   readonly day: number;
   readonly messages: number;
 }

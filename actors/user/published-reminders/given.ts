@@ -8,7 +8,7 @@ import { type Channel, destinationOf, isChannel } from './destination.ts';
 
 const charactersMax = 2_000;
 const reminderId = /^[\w.:-]{1,128}$/;
-/** A time without one would be read as that of whoever reads it. */
+/** A time without a zone would be read in the reader's own. */
 const zoned = /T.*(Z|[+-]\d{2}:?\d{2})$/i;
 /** All but tabs and the ends of lines. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

@@ -39,7 +39,7 @@ const { deliverReminders } = User.jobs;
 
 /** With the mail queue, and with the job: each of them works on one at a time. */
 const claimsMax = 20;
-/** Of one run of the timer. */
+/** The most in one run of the timer. */
 const dueMax = 50;
 /** How often what the operator has to change is tried again. */
 const pauseMs = 15 * 60_000;
@@ -47,7 +47,7 @@ const askAgainMs = 60_000;
 
 const all = (view: View): readonly PublishedReminder[] => [...view.entries(publishedReminderMap).values()];
 
-/** A part of the watch alone: whoever changes several arms the timer after the last. */
+/** Changes the watch alone. A caller that changes several reminders arms the timer after the last. */
 export function put(turn: Turn, reminder: PublishedReminder): void {
   turn.setEntry(publishedReminderMap, reminder.id, { ...reminder, updatedAtMs: turn.nowMs });
 }

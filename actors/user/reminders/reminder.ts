@@ -37,7 +37,10 @@ const storedSchema = z.object({
   round: z.int(),
   /** The queue was told to give its mail back, and has not said that it did. */
   isRecalled: z.boolean().default(false),
-  /** Of the mail of an earlier round, which may have arrived: the next is the same mail to whoever gets both. */
+  /**
+   * The id of the mail of an earlier round, which may have arrived. The next mail bears it too, so that a program shows both as
+   * one.
+   */
   messageId: z.string().nullable().default(null),
   /** When to come back to it: when it is due, or may be sent after all, or leaves the list. */
   nextAtMs: z.number(),

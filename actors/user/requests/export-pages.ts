@@ -47,7 +47,7 @@ const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
     isOf: (row, userUuid) => row.owner_uuid === userUuid,
     shown: (row) => given(row, row.item_uuid),
   }),
-  /** Files of a vault belong to no member; whoever is in it may read them all. */
+  /** Files of a vault belong to no member; every member may read them all. */
   files: source({
     table: file,
     head: (view) => view.get(filesSlice).place,
@@ -61,7 +61,7 @@ const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
   }),
 };
 
-/** Of one of them. */
+/** The plans of one page. */
 type PagePlans = { readonly own?: RangePlan<AnyTable>; readonly theirs?: VisitPlan<AnyTable> };
 
 export function pagePlans(view: View, { part, vault, after }: ExportPlace): PagePlans {

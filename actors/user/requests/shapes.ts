@@ -26,7 +26,7 @@ export const exportShapes = {
       request: z.object({
         uuid: z.string(),
         requestType: z.string(),
-        /** Of the download, on this server. */
+        /** The path of the download on this server. */
         path: z.string(),
         /** Microseconds. */
         createdAt: z.int(),
@@ -45,7 +45,7 @@ export const exportShapes = {
     access: 'writes',
     fields: z.object({ downloadUuid: z.string(), place: exportPlaceSchema }),
     ok: z.object({
-      /** Of one part, separated by commas. */
+      /** The rows of one part, separated by commas. */
       json: z.string(),
       /** Where the next page begins; null after the last one. */
       next: exportPlaceSchema.nullable(),

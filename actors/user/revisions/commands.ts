@@ -24,7 +24,7 @@ import { newestFirst } from './order.ts';
 const notUuids = refuse(400, 'That is not the uuid of an item or a revision.');
 const unknown = refuse(404, 'Revision not found.');
 
-/** Of the history that an item has in vaults. */
+/** The most vaults that are asked for the history of an item. */
 const vaultsAskedMax = 20;
 
 /** What the own collection has of an item, and where else there may be something of its history. */
@@ -135,7 +135,7 @@ const deleteRevision = signedInWorkflow({
 
 export const revisionCommands = { listRevisions, getRevision, deleteRevision };
 
-/** Of a deleted account the purge takes everything. */
+/** The purge removes everything of a deleted account. */
 const isGone = (turn: Turn): boolean => turn.get(profileSlice).state === 'deleted';
 
 export const userRevisionTimers = revisionTimers(User.timers, isGone);

@@ -22,7 +22,7 @@ export function noteUse(
   const minute = Math.floor(nowMs / minuteMs);
   if (known === undefined) minutes.set(activation, new Map([[uuid, minute]]));
   else if (known.get(uuid) !== minute) {
-    // Of sessions that have ended since.
+    // Most of these sessions have ended since.
     if (known.size >= sessionsMax) known.clear();
     known.set(uuid, minute);
   }

@@ -50,8 +50,8 @@ export interface Session {
   /** The uuid of the bridge token that opened it: it ends with that. */
   readonly bridgeToken?: string | undefined;
   /**
-   * Of an account of protocol 001 to 003, whose client knows no sessions: it has the access token alone, which is
-   * good until the session ends, and cannot refresh it.
+   * A session of an account of protocol 001 to 003, whose client knows no sessions. It has the access token alone, which is good
+   * until the session ends and cannot be refreshed.
    */
   readonly legacy?: true | undefined;
 }
@@ -106,7 +106,7 @@ export const revokedSessionMap = sliceMap<RevokedSession>({
   schema: z.object({ privateIdentifier: z.string(), keptUntilMs: z.number() }),
 });
 
-/** To whoever has a legacy session and asks about sessions. */
+/** The answer to a legacy session that asks about sessions. */
 export const knowsNoSessions = refuse(
   400,
   'This account has no sessions. Change its password to upgrade it.',

@@ -15,7 +15,7 @@ export interface KnownSetting {
   readonly setBy: 'user' | 'administrator' | 'second-factor' | 'server';
   /** The values it may hold; any text when absent. */
   readonly values?: readonly string[];
-  /** Of its two values the first means on. It may also be set by `true` and `false`, `yes` and `no`, `on` and `off`, `1` and `0`. */
+  /** The first of its two values means on. `true` and `false`, `yes` and `no`, `on` and `off`, `1` and `0` set it too. */
   readonly isSwitch?: true;
   /** Why a value may not be set, unless it may. */
   readonly refusalOf?: (value: string) => string | undefined;

@@ -17,7 +17,7 @@ export const settingShapes = {
     fields: nothing,
     ok: z.object({ success, settings: z.array(settingSchema) }),
   }),
-  /** Of a secret only that it is set. Refusals: 400 for an unknown name and for what is not set, 423. */
+  /** For a secret, says only that it is set. Refusals: 400 for an unknown name and for what is not set, 423. */
   getSetting: signedInOf({
     access: 'reads',
     fields: z.object({ name, password }),

@@ -1,9 +1,9 @@
 /**
- * Invites to share a subscription (docs/protocol/account.md, "Subscription invites"), as the inviter has them. What an
- * invitee has of them is in `shares.ts`.
+ * Invites to share a subscription (docs/protocol/account.md, "Subscription invites"), as the inviter has them. The
+ * invitee's side is in `shares.ts`.
  *
  *     sent      by the inviter; for a while
- *     accepted  by who has the invited address
+ *     accepted  by the owner of the invited address
  *     declined  by the same, before or after; or the account of the invitee is gone
  *     canceled  by the inviter, or nobody has answered in time
  *

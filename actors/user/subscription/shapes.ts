@@ -69,7 +69,7 @@ export const subscriptionShapes = {
         renewedAt: z.int(),
         cancelled: z.boolean(),
         subscriptionId: z.int(),
-        /** `shared`: by whoever's invite was accepted. */
+        /** `shared`: from the user whose invite was accepted. */
         subscriptionType: z.enum(['regular', 'shared']),
         userUuid: z.string(),
       }),
@@ -114,7 +114,7 @@ export const subscriptionShapes = {
       email: z.string(),
       answer: z.enum(['accepted', 'declined']),
     }),
-    /** Of whom it is shared; absent where there is no such invite for them. */
+    /** The subscription that is shared; absent where there is no such invite for them. */
     reply: z.object({ subscriptionId: z.int().optional() }),
   },
 
@@ -131,9 +131,9 @@ export const subscriptionTellShapes = {
   subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
   /** To the invitee: it is shared no more. */
   subscriptionUnshared: ofInvite,
-  /** To the inviter: whoever has this address does not want it, or not any more. */
+  /** To the inviter: the owner of this address does not want it, or no longer does. */
   inviteLeft: ofInvite.extend({ email: z.string() }),
 
-  /** Somebody has asked for a subscription token, for whoever owns this address. */
+  /** Somebody has asked for a subscription token for the owner of this address. */
   mailSubscriptionToken: z.object({ email: z.string() }),
 };

@@ -1,5 +1,5 @@
 /**
- * Subscription tokens (docs/protocol/account.md, "Subscription tokens") are made for a signed-in caller, and for whoever
+ * Subscription tokens (docs/protocol/account.md, "Subscription tokens"). A signed-in caller gets one, and so does anyone who
  * reads the mail of the account's address.
  */
 import { sharedRead, type View } from '../../../runtime/command.ts';

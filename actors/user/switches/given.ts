@@ -37,7 +37,7 @@ function recipientOf(given: unknown): string | undefined {
   return typeof given === 'string' ? mailAddress(given.trim()) : undefined;
 }
 
-/** As it was given: its fragment is a key. Who has an account on this machine alone has no https. */
+/** The link as it was given: its fragment is a key. An account on this machine alone has no https. */
 function linkOf(given: unknown): string | undefined {
   if (typeof given !== 'string') return undefined;
   const link = given.trim();

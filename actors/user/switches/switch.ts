@@ -56,7 +56,7 @@ const storedSchema = z.object({
   sendAttempts: z.int(),
   nextAttemptAtMs: z.number().nullable(),
   lastAttemptAtMs: z.number().nullable(),
-  /** Of an earlier mail about this deadline, which may have arrived. */
+  /** The id of an earlier mail about this deadline, which may have arrived. */
   messageId: z.string().nullable().default(null),
 });
 export type Switch = z.infer<typeof storedSchema>;
@@ -71,7 +71,7 @@ export const switchMap = sliceMap<Switch>({
 
 const contentsSchema = z.object({
   recipient: z.string(),
-  /** Whoever has it can read what is shared. */
+  /** Anyone who has this link can read what is shared. */
   shareUrl: z.string(),
   message: z.string().nullable(),
 });

@@ -43,7 +43,7 @@ export const acceptVaultInvite = signedInWorkflow({
         }
         forgetInviteCopy(turn, { vaultUuid, inviteUuid }, reads);
         clear(turn, [selfRemoved(vaultUuid)], joined.membership, reads);
-        // The vault may have told before that he was let in, or even that he was removed again.
+        // The vault may have told before that the user was let in, or even that they were removed again.
         if (!noteJoined(turn, { vaultUuid, ...joined })) stopJoining(turn, vaultUuid);
         if (!isMember) audit(turn, 'shared-vault-joined', session, vaultUuid);
         return { success: true };
@@ -52,7 +52,7 @@ export const acceptVaultInvite = signedInWorkflow({
   },
 });
 
-/** Declines it, or cancels what the user has sent himself. */
+/** Declines an invite, or cancels one that the user has sent. */
 export const endVaultInvite = signedInWorkflow({
   ...User.commands.endVaultInvite,
   run: async (workflow, request) => {

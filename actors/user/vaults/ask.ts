@@ -1,6 +1,6 @@
 /**
- * What a user asks of a vault: his own actor checks the session, the vault decides. A vault that does not exist is refused
- * as one that he is not a member of.
+ * What a user asks of a vault: the user's own actor checks the session, and the vault decides. A vault that does not exist
+ * refuses as one does where the user is no member.
  */
 import type { Ask } from '../../../runtime/handles.ts';
 import { isUuid } from '../../collection/incoming.ts';

@@ -1,7 +1,7 @@
 /**
- * The mail that tells a user of an invite to a shared vault. It is the invitee's own actor that sends it, to its own
- * address and within a limit of its own: whoever invites learns nothing of whether there is such a user, and nobody can
- * have somebody flooded. Nothing that the sender has chosen stands in it.
+ * The mail that tells a user of an invite to a shared vault. The invitee's own actor sends it, to its own address and within a
+ * limit of its own. So the inviter does not learn whether there is such a user, and nobody can flood a mailbox. The mail holds
+ * nothing that the inviter has chosen.
  */
 import { z } from 'zod';
 import { type Turn, tell } from '../../../runtime/command.ts';

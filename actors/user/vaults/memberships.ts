@@ -1,13 +1,13 @@
 /**
- * Where a user is a member, as far as his own actor has heard: a hint of where to look, and no authority. Who is a member is
- * decided by the vault alone, by the rows of its members.
+ * Where a user is a member, as far as the user's own actor has heard: a hint of where to look, and no authority. The vault
+ * alone decides who is a member, by the rows of its members.
  *
- *     joining  durable before the vault is asked to let him in, so that an account which is deleted meanwhile tells it
- *     member   the vault has let him in, by reply or tell
- *     left     of this membership nothing may come any more
+ *     joining  durable before the vault is asked to let the user in, so that an account that is deleted meanwhile tells it
+ *     member   the vault has let the user in, by reply or tell
+ *     left     nothing of this membership may come any more
  *
  * Vaults tell of memberships by their numbers, which grow, and tells come in no order: the greater number wins, and
- * `left` ends its number for good. What has ended is remembered for as long as there is room.
+ * `left` ends its number for good. Ended memberships are remembered while there is room.
  */
 import { z } from 'zod';
 import { type Turn, tell, type View } from '../../../runtime/command.ts';
@@ -48,8 +48,8 @@ export const membershipMap = sliceMap<Membership>({
 });
 
 /**
- * What is in a vault comes home however much the account holds (see ../items/come-home.ts). So who is full begins with no
- * other vault: he would fill and end one after the other without end.
+ * What is in a vault comes home however much the account holds (see ../items/come-home.ts). So a user whose account is full may
+ * begin no other vault: they could fill and end one after the other without end.
  */
 const homeIsFull = refuse(
   413,
@@ -61,8 +61,8 @@ const nowhere: ReadonlyMap<string, number> = new Map();
 const numbersOf = new WeakMap<ReadonlyMap<string, Membership>, ReadonlyMap<string, number>>();
 
 /**
- * The numbers of his memberships by vault, in the order of the vaults' uuids. Of what is durable it is the same map each
- * time, until one of them changes.
+ * The numbers of the user's memberships by vault, in the order of the vaults' uuids. While what is durable does not change, it is
+ * the same map each time.
  */
 export function membershipsOf(view: View): ReadonlyMap<string, number> {
   const entries = view.entries(membershipMap);
@@ -93,7 +93,7 @@ export function startJoining(turn: Turn, vaultUuid: string): Joining | Refused {
   return { vaultUuid, isMember: false };
 }
 
-/** The vault has said no, or has let him in and out again. */
+/** The vault has said no, or has let the user in and out again. */
 export function stopJoining(turn: Turn, vaultUuid: string): void {
   const before = turn.entry(membershipMap, vaultUuid);
   if (before?.state !== 'joining') return;
@@ -120,13 +120,13 @@ export function noteLeft(turn: Turn, { vaultUuid, membership }: Numbered): boole
   const before = turn.entry(membershipMap, vaultUuid);
   if (before !== undefined && before.membership > membership) return false;
   if (before?.membership === membership && before.state !== 'member') return false;
-  // He has asked to be let in again, so that there is no need to say that he was not.
+  // The user has asked to be let in again, so there is no need to say that they were not.
   const state = before?.state === 'joining' ? 'joining' : 'left';
   note(turn, vaultUuid, { membership, state });
   return true;
 }
 
-/** What ends without the user's doing is told by a `left`, and goes into his trail then. */
+/** A `left` tells of an end that the user did not bring about, and goes into their trail then. */
 export const joinedTell = tell({
   ...User.tells.joined,
   turn: (turn, joined) => {

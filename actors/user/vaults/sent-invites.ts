@@ -1,6 +1,6 @@
 /**
- * Invites to shared vaults that a user sends. The vault decides about each (`actors/vault/invites.ts`); how many he has
- * sent to all of his vaults is counted here, by their rows. Only owners invite, so these are the vaults to look at.
+ * Invites to shared vaults that a user sends. The vault decides about each (`actors/vault/invites.ts`); their number over all
+ * vaults is counted here, by their rows. Only owners invite, so the user's own vaults are the ones to look at.
  */
 import { type PlanResults, type View, type VisitResult, visit } from '../../../runtime/command.ts';
 import { encryptedMessageBytesMax } from '../../inbox-entries.ts';
@@ -16,7 +16,7 @@ import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
 import { fromStart, guardFor, ownVaultsPlan } from './list.ts';
 import { mayCollaborate, switchedOff } from './may-collaborate.ts';
 
-/** Of all that a user has sent and nobody has answered, so that they fit one list. */
+/** The most of all unanswered invites of a user, so that one list holds them. */
 const sentBytesMax = 8 * 1_048_576;
 /** Calls beside each other may go beyond what each of them finds to be free. */
 const listedMax = 5_000;

@@ -1,4 +1,4 @@
-/** What is asked of a user about shared vaults (docs/protocol/shared-vaults.md), and what vaults tell him. */
+/** What is asked of a user about shared vaults (docs/protocol/shared-vaults.md), and what vaults tell the user. */
 import { z } from 'zod';
 import { permissions, vaultInviteSchema } from '../../inbox-entries.ts';
 import { type SignedInShape, signedIn } from '../../signed-in.ts';
@@ -46,7 +46,7 @@ export const vaultShapes = {
     fields: ofVault,
     ok: z.object({ users: z.array(memberSchema) }),
   }),
-  /** Another, or himself. */
+  /** Removes another member, or the caller. */
   removeVaultMember: change(ofMember),
   designateSurvivor: change(ofMember),
 

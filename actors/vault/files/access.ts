@@ -1,6 +1,6 @@
 /**
- * What a member may do with the files of a vault, by the rows of this moment: whoever is removed has access to none from that
- * commit on, whatever tokens he has. That his session lives his own actor has said, which alone asks.
+ * What a member may do with the files of a vault, by the rows of this moment: a removed member has access to none from that
+ * commit on, whatever tokens they hold. The user's own actor, which alone asks, has checked the session.
  */
 import { type KeysResult, keys, type View } from '../../../runtime/command.ts';
 import { isVoid } from '../../files/spent.ts';
@@ -21,7 +21,7 @@ interface Reads {
   readonly member: KeysResult<typeof memberTable>;
 }
 
-/** The vault, and the row of who asks; undefined for who is no member. */
+/** The vault, and the row of the asking member; undefined for a user who is no member. */
 export function accessOf(view: Pick<View, 'self'>, by: string, { vaults, member }: Reads) {
   const vault = vaults.get(vaultKey(view));
   const asker = member.get(memberKey(view, by));

@@ -195,7 +195,7 @@ const finish = workflow({
   },
 });
 
-/** Whoever began it may: nothing is gained by it. */
+/** Allowed to the member who began it. Nothing is gained by it. */
 const abandon = command({
   ...Vault.commands.abandonChunk,
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>

@@ -1,6 +1,6 @@
 /**
- * Saving in the collection of a vault, asked by the actor of the user who saves (docs/protocol/sync.md, "Items of vaults"). Who he
- * is in the vault is looked at in the turn that saves: his rights are those of that moment.
+ * Saving in the collection of a vault, asked by the actor of the user who saves (docs/protocol/sync.md, "Items of vaults"). The
+ * turn that saves looks at the user's row in the vault, so the rights are those of that moment.
  */
 import { command, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import type { Conflict } from '../../collection/conflicts.ts';

@@ -38,7 +38,7 @@ interface Access {
   readonly member: KeysResult<typeof memberTable>;
 }
 
-/** How the revisions are shown to who asks; undefined where they are not. */
+/** How the revisions are shown to the asking user; undefined where they may not see them. */
 function shownTo(
   view: View,
   asked: Asked,

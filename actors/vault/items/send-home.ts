@@ -2,9 +2,9 @@
  * The job of a vault that has ended: each of its items goes home to its owner, by the same move as any other
  * (`actors/collection/move/departures.ts`), as many at once as one turn saves:
  *
- *     next      the owner of the oldest item that is left
- *     depart    the oldest of his items, if he is still there; those of an owner who is gone are removed
- *     come home   asked of the owner's actor; what does not arrive stays for the next round
+ *     next       the owner of the oldest item that is left
+ *     depart     the oldest of that owner's items; if the owner is gone, their items are removed
+ *     come home  asked of the owner's actor; what does not arrive stays for the next round
  *     conclude
  *
  * A run that dies begins again with what is left.

@@ -1,6 +1,6 @@
 /**
- * What members are told of items that leave the vault and come to it (docs/protocol/inbox.md, "Notifications"), in the
- * commit that makes it so: of a removal with the stub, whoever concludes it, and of what is here again with its arrival.
+ * What members are told of items that leave the vault and come to it (docs/protocol/inbox.md, "Notifications"), in the commit
+ * that makes it so: of a removal with the stub, and of an item that is here again with its arrival.
  */
 import { type KeysResult, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
@@ -38,7 +38,7 @@ export function leave(
   const before = turn.get(head);
   const toTell = isRemoval(turn, id) ? members.rows : [];
   const gone = conclude(turn, id, arrived, reads, Vault.timers.concludeDeparture);
-  // The devices of who has moved it hear of the arrival.
+  // The devices of the user who has moved it hear of the arrival.
   tellMembers(turn, before, { by });
   if (gone.length === 0) return;
   const itemUuids = gone.map(({ uuid }) => uuid);
@@ -48,7 +48,7 @@ export function leave(
   }
 }
 
-/** Of what is about to arrive, what was here before. To be asked before it is saved. */
+/** What was here before of the items that are about to arrive. Ask before they are saved. */
 export const returning = (
   { self }: Pick<View, 'self'>,
   arriving: ReadonlyMap<string, ItemRow>,
