@@ -33,6 +33,29 @@ export const differences: readonly Difference[] = [
     provenBy: [behaviour('calendar/todos', 'what is no to-do is refused by the field that is wrong')],
   },
   {
+    says: 'The uid of a to-do is a text, and so are its words.',
+    instead:
+      'A uid has 1 to 255 characters without slashes. Neither it nor the words have control characters but tabs and line ends.',
+    because: 'A uid is part of an address, and XML cannot hold the other characters.',
+    provenBy: [behaviour('calendar/todos', 'what is no to-do is refused by the field that is wrong')],
+  },
+  {
+    says: 'A switch fires when its owner has not checked in by the deadline.',
+    instead:
+      'After an outage the owner gets the lost time back, a day at most. Nothing is sent while the account is banned.',
+    because: 'Neither could the owner check in meanwhile, and a mail that has left cannot be called back.',
+    provenBy: [
+      behaviour(
+        'mail/switches',
+        'a deadline that passed in an outage moves on by as long as the server was away, and its owner is warned',
+      ),
+      behaviour(
+        'mail/switches',
+        'nothing is sent for an account while it is banned; afterwards its deadlines move on',
+      ),
+    ],
+  },
+  {
     says: 'Reminders, what is published and where it goes are stored in plain text.',
     instead:
       'The server can read them, as it has to send them, and stores them encrypted under a key of the user.',

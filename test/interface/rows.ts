@@ -309,7 +309,7 @@ export const rows: Readonly<Record<string, Rows>> = {
   },
   'Trusted devices and push approvals': {
     'POST /v1/trusted-devices': trusted('a device is trusted for a month by a token that is shown once'),
-    'GET /v1/trusted-devices': trusted('without a label a device is named after its session'),
+    'GET /v1/trusted-devices': trusted('a device is trusted for a month by a token that is shown once'),
     'DELETE /v1/trusted-devices/:deviceId': trusted('a device that is not the caller’s is not there'),
     'GET /v1/pending-mfa-approvals': factors(
       'every waiting device is announced once, and a network that asks without end is not',
@@ -350,9 +350,10 @@ export const rows: Readonly<Record<string, Rows>> = {
     'GET /v1/reminder-delivery/config': delivery(
       'gates are read with every request; only the ways to look at them and to leave are open',
     ),
-    'POST /v1/reminder-delivery/opt-out': delivery(
-      'an opt-out that is refused calls no mail back, and its attempts go on where they were',
-    ),
+    'POST /v1/reminder-delivery/opt-out': [
+      'test/races/reminder-delivery.test.ts',
+      'an opt-out while the queue has the mail: it is all gone, and nothing is sent',
+    ],
     'GET /v1/reminder-delivery/delivery-config': delivery(
       'where reminders go is shown as it was set, and replaced as a whole',
     ),
@@ -389,7 +390,7 @@ export const rows: Readonly<Record<string, Rows>> = {
       'an administrator pairs a subscription in the browser, and the assistant answers on it',
     ),
     'GET /v1/assistant/subscription/list': pairing(
-      'under another key nothing is read or changed, and under its own all is there again',
+      'an administrator pairs a subscription in the browser, and the assistant answers on it',
     ),
     'POST /v1/assistant/subscription/start': pairing(
       'an administrator has 16 attempts at once, and the server 256 subscriptions',
@@ -407,9 +408,10 @@ export const rows: Readonly<Record<string, Rows>> = {
     ),
   },
   'Code-host publishing': {
-    'POST /v1/integrations/codehost/publish': at('code-host/publish')(
-      'a user publishes ten times in a minute, however many ask at once, and others as often',
-    ),
+    'POST /v1/integrations/codehost/publish': [
+      'test/behaviour/code-host/contract.ts',
+      `\${name}: a file is made, and replaced, by either path`,
+    ],
   },
   Admin: {
     'GET /v1/admin/lookup-user/:email': admin(
@@ -438,7 +440,9 @@ export const rows: Readonly<Record<string, Rows>> = {
     'GET /v1/admin/email-delivery/relays': mail(
       'relays are listed in their order and without credentials, and replaced as a whole',
     ),
-    'PUT /v1/admin/email-delivery/relays': mail('a list that is not as it has to be changes nothing'),
+    'PUT /v1/admin/email-delivery/relays': mail(
+      'relays are listed in their order and without credentials, and replaced as a whole',
+    ),
     'POST /v1/admin/email-delivery/test': mail(
       'a test says a class and nothing else, to one address, and few times a minute',
     ),
@@ -455,7 +459,7 @@ export const rows: Readonly<Record<string, Rows>> = {
     'GET /v1/caldav/todos': todos('a to-do that is published is listed, replaced as a whole and taken back'),
     'POST /v1/caldav/todos': todos('a to-do that is published is listed, replaced as a whole and taken back'),
     'DELETE /v1/caldav/todos/:uid': todos(
-      'what is as large as it may be is published, and taken back by its uid',
+      'a to-do that is published is listed, replaced as a whole and taken back',
     ),
     'GET /v1/caldav/tokens/config': calendarTokens('making a token needs both gates open; all else does not'),
     'GET /v1/caldav/tokens': calendarTokens('a token is shown once, listed without its secret, and revoked'),

@@ -256,13 +256,19 @@ test('all pairings go by exactly one sentence', async (t) => {
   const { pair, call, trail, start } = await paired(t);
   await pair();
   await pair('other');
+  await pair('Other');
   await start('third');
+  const listed: readonly { subscriptionId: string }[] = (await call('GET', '/list')).body.subscriptions;
+  t.deepEqual(
+    listed.map(({ subscriptionId }) => subscriptionId),
+    ['Other', 'default', 'other'],
+  );
   for (const confirmation of [undefined, 'unpair all subscriptions', 'UNPAIR ALL SUBSCRIPTIONS ', true]) {
     const answer = await call('POST', '/unpair-all', { confirmation });
     t.deepEqual([answer.status, answer.body.error.tag], [400, 'confirmation-mismatch']);
   }
   const done = await call('POST', '/unpair-all', { confirmation: 'UNPAIR ALL SUBSCRIPTIONS' });
-  t.deepEqual(done.body, { unpaired: true, count: 2 });
+  t.deepEqual(done.body, { unpaired: true, count: 3 });
   t.deepEqual((await call('GET', '/list')).body, { subscriptions: [] });
   t.is((await trail())[0], 'assistant-all-unpaired');
 });
