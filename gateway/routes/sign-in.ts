@@ -99,8 +99,9 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
     const { app_password, trusted_device_token, authenticator_response } = request;
     return {
       ...codeOf(request),
-      appPassword: app_password ?? undefined,
-      trustedDeviceToken: trusted_device_token ?? undefined,
+      // One that a form has left empty is no guess, so it must not count as one.
+      appPassword: app_password || undefined,
+      trustedDeviceToken: trusted_device_token || undefined,
       assertionResponse: authenticator_response ?? undefined,
     };
   }

@@ -185,6 +185,16 @@ test('an app password and a trusted device stand in for the factor, and for noth
   t.is((await loginParams(server, email, { trusted_device_token: token })).status, 401, 'a month later');
 });
 
+test('an app password that is left empty is none, and locks nobody out', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const { email } = phone.account;
+  for (let time = 0; time < 30; time += 1) {
+    const { status, body } = await loginParams(server, email, { app_password: '', trusted_device_token: '' });
+    t.deepEqual([status, body.error.tag], [401, 'mfa-required'], `${time}`);
+  }
+});
+
 test('another device lets a sign-in pass, once', async (t) => {
   const server = await startServer(t);
   const { phone } = await withTotp(server);
