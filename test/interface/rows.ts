@@ -60,9 +60,7 @@ export const rows: Readonly<Record<string, Rows>> = {
     'POST /v1/logout': sessions(
       'logout ends the session, clears its cookies, and takes an expired access token',
     ),
-    'GET /v1/sessions': sessions(
-      'the list shows what a device is, newest refresh first, and nothing to a read-only session',
-    ),
+    'GET /v1/sessions': sessions('the list shows what a device is, newest refresh first'),
     'DELETE /v1/sessions/:uuid': sessions('a revoked session learns of it on every call, in both styles'),
     'DELETE /v1/sessions': sessions('all other sessions are revoked at once, ephemeral ones too'),
     'POST /v1/sessions/refresh': at('accounts/refresh')(
@@ -80,7 +78,7 @@ export const rows: Readonly<Record<string, Rows>> = {
       'recovery codes and the password sign in without the factor, turn it off, and are used up',
     ),
     'POST /v1/recovery/login-params': recovery(
-      'nothing about a recovery tells whether there is such an account',
+      'recovery codes and the password sign in without the factor, turn it off, and are used up',
     ),
   },
   'Users, settings, features': {
@@ -158,13 +156,17 @@ export const rows: Readonly<Record<string, Rows>> = {
     'GET /v1/shared-vault/files': vaultFiles(
       'what one member uploads the others download, and it counts for the owner and the vault',
     ),
-    'DELETE /v1/shared-vault/files': vaultFiles('whose permission has become less changes nothing any more'),
+    'DELETE /v1/shared-vault/files': vaultFiles(
+      'what one member uploads the others download, and it counts for the owner and the vault',
+    ),
     'POST /v1/shared-vault/files/move': at('files/vault-moves')(
       'a file goes into a vault, to another and home, and counts where it is',
     ),
   },
   Realtime: {
-    'POST /v1/sockets/tokens': sockets('tokens and tickets are for sessions alone'),
+    'POST /v1/sockets/tokens': sockets(
+      'an upgrade without a token that is right now is refused, and opens nothing',
+    ),
     'POST /v1/sockets/connections': sockets(
       'a front of its own tells of a connection by its token, and of its end without one',
     ),
