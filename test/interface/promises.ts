@@ -205,6 +205,10 @@ export const promises: readonly Promised[] = [
         'accounts/emailed-codes',
         'without mail it can neither be turned on nor asked for, and stays on',
       ),
+      behaviour(
+        'accounts/emailed-codes',
+        'turned on, a code is asked for in words that have clients ask for the mail, and signs in once',
+      ),
     ],
   },
   {

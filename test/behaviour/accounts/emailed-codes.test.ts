@@ -56,7 +56,7 @@ test('what is neither true nor false turns no codes off', async (t) => {
 });
 
 test('turned on, a code is asked for in words that have clients ask for the mail, and signs in once', async (t) => {
-  const { phone, params, login, codeFor, postbox } = await withMail(t);
+  const { phone, params, login, ask, codeFor, postbox } = await withMail(t);
   t.deepEqual((await phone.call('GET', status)).body, { enabled: false });
   t.deepEqual((await turn(phone, true)).body, { enabled: true });
   t.deepEqual((await phone.call('GET', `${status}/`)).body, { enabled: true });
@@ -66,6 +66,7 @@ test('turned on, a code is asked for in words that have clients ask for the mail
   t.regex(missing.body.error.payload.mfa_key, /^mfa_/);
   t.truthy(missing.body.error.payload.mfa_approval_challenge_id);
   t.is((await login(missing.verifier)).status, 401);
+  t.deepEqual((await ask()).body, { emailed: true }, 'the code is in the mail alone');
   const code = await codeFor();
   t.regex(code, /^\d{6}$/);
   t.like(postbox.messages[0], { recipient: phone.account.email });
