@@ -93,9 +93,14 @@ function cookiePair(
 export const approvalCookieName = (origin: string, actorId: string): string =>
   `approval_${hash('sha256', `${origin}\u0000${actorId}`, 'hex').slice(0, 32)}`;
 
-/** The complete `Set-Cookie` value that gives a waiting device the id of its approval. */
-export const approvalCookie = (options: CookieOptions, name: string, id: string, ageMs: number): string =>
-  `${name}=${id}; ${attributes(options, '/v2/login-params', `Max-Age=${Math.ceil(ageMs / 1_000)}`)}`;
+/** The complete `Set-Cookie` value that gives a waiting device the id of its approval. `path`: where it asks. */
+export const approvalCookie = (
+  options: CookieOptions,
+  path: string,
+  name: string,
+  id: string,
+  ageMs: number,
+): string => `${name}=${id}; ${attributes(options, path, `Max-Age=${Math.ceil(ageMs / 1_000)}`)}`;
 
 function attributes(options: CookieOptions, path: string, lifetime: string): string {
   const parts = ['HttpOnly'];

@@ -54,6 +54,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
   const { settings, signinKeys, cookies: cookieOptions } = options;
 
   async function loginParams(
+    path: string,
     context: RequestContext<'optional-session'>,
     request: LoginParamsRequest,
   ): Promise<RouteReply> {
@@ -75,7 +76,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
       context.ask,
     );
     const reply = answered(noteFailure(answer, context, options), (body) => ({ status: 200, body }));
-    return { ...reply, setCookies: waitingCookies(answer, cookieName) };
+    return { ...reply, setCookies: waitingCookies(path, answer, cookieName) };
   }
 
   /** As the request names it, or else its cookie. */
@@ -89,10 +90,10 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
   }
 
   /** Clients repeat `login-params` without the id of their approval, and with another code challenge. */
-  function waitingCookies(answer: Answer<unknown>, cookieName: string): readonly string[] {
+  function waitingCookies(path: string, answer: Answer<unknown>, cookieName: string): readonly string[] {
     const id = isRefused(answer) ? answer.refused.payload?.['mfa_approval_challenge_id'] : undefined;
     if (typeof id !== 'string') return [];
-    return [approvalCookie(cookieOptions, cookieName, id, settings.approvalAgeMs)];
+    return [approvalCookie(cookieOptions, path, cookieName, id, settings.approvalAgeMs)];
   }
 
   function factorsOf(request: LoginParamsRequest) {
@@ -140,7 +141,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
       headers: ['origin'],
       replies: { 200: keyParamsSchema, 400: errorBodySchema, 401: errorBodySchema, 423: errorBodySchema },
       bodyLimit: 'small',
-      handle: loginParams,
+      handle: (context, request) => loginParams(path, context, request),
     });
 
   const loginRoute = (path: string, summary: string) =>

@@ -296,6 +296,20 @@ test('once another device approves, the waiting one repeats its sign-in as usual
   t.is((await laptop(email)).status, 401, 'used up');
 });
 
+test('a device that waits at the old name of login-params is known there by its cookie, too', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const email = encodeURIComponent(phone.account.email);
+  const ask = (cookie = '') =>
+    server.call('GET', `/v1/login-params?email=${email}&code_challenge=${randomUUID()}`, { cookie });
+  const refused = await ask();
+  t.is(refused.status, 401);
+  const [cookie = ''] = refused.setCookies;
+  t.regex(cookie, /; Path=\/v1\/login-params;/);
+  await resolveAll(phone);
+  t.is((await ask(cookie.split(';', 1).join())).status, 200);
+});
+
 test('an approved sign-in passes whatever code is typed meanwhile, and that costs no attempt', async (t) => {
   const server = await startServer(t, { accounts: { plainAttemptsMax: 1, captchaAttemptsMax: 1 } });
   const { phone } = await withTotp(server);
