@@ -57,5 +57,5 @@ export interface InboxEntries {
   readonly shared_vault_invites: readonly VaultInvite[];
 }
 
-/** Of the ciphertext of a message or an invite, in UTF-8. */
+/** The longest ciphertext of a message or an invite, in bytes of UTF-8. */
 export const encryptedMessageBytesMax = 64 * 1024;

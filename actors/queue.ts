@@ -142,7 +142,7 @@ class Waiters {
     return fullest === undefined ? [...this.#own].at(-1) : fullest.#last();
   }
 
-  /** Of several, the one whose turn comes last. */
+  /** The lane with the most waiters. Among several, the one whose turn comes last. */
   #fullest(): Waiters | undefined {
     let fullest: Waiters | undefined;
     for (const lane of this.#within.values()) if (lane.length >= (fullest?.length ?? 0)) fullest = lane;

@@ -34,7 +34,7 @@ export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<
   readonly json?: (ok: Ok) => string;
 }
 
-/** Of a command whose path names the user it is about. */
+/** For a command whose path names the user that it is about. */
 export function signedInOf<Fields extends object, Ok>(
   shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok'>,
 ): SignedInShape<Fields & { readonly userUuid: string }, Ok> {

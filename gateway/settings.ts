@@ -149,7 +149,7 @@ const limits = section('Access and limits', {
     }),
   }),
   smallBodyBytes: fixed(64 * kibibyte),
-  /** Of unfinished bodies. */
+  /** The memory for unfinished bodies. */
   bodyMemoryBytes: bytes({
     name: 'BODY_MEMORY_BYTES',
     min: mebibyte,
@@ -181,7 +181,7 @@ const limits = section('Access and limits', {
   }),
   /** A body that is not complete this long after its head is refused. */
   bodyTimeoutMs: fixed(60_000),
-  /** Of whoever is waited for. */
+  /** The slowest pace of a client that the server waits for. */
   leastPace: setting(leastPaceOf, {
     name: 'LEAST_PACE',
     unit: 'bytes/min',
@@ -250,7 +250,7 @@ const limits = section('Access and limits', {
         'Open sockets of this process. More are refused, and their clients poll. Each is one of `CONNECTIONS_MAX` too.',
     }),
     socketsPerUserMax: fixed(100),
-    /** In vaults, of all users with sockets: each is a few hundred bytes. Who has no room polls. */
+    /** The most memberships of all users with sockets; each is a few hundred bytes. A client without room polls. */
     membershipsMax: fixed(200_000),
     /** The library pings sixteen seconds before the end, and counts in steps of four. */
     idleSeconds: fixed(44),

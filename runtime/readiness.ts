@@ -26,7 +26,7 @@ export interface Readiness {
 }
 
 const checkTimeoutMs = 2_000;
-/** Whoever asks more often is told what was found last: running costs the database something, and anybody may ask. */
+/** A caller that asks more often gets the last answer: running the checks costs the database something, and anybody may ask. */
 const keptMs = 1_000;
 
 /** A check that is in `tolerated` never fails: at its worst this process is degraded. */

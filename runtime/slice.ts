@@ -8,8 +8,8 @@
 import type { z } from 'zod';
 
 /**
- * A defect, not a user, outgrows this: whoever declares a slice bounds what users can put into it. The largest are the
- * wrapped keys of a bridge.
+ * Only a defect outgrows this, and no user: each slice bounds what users can put into it. The largest are the wrapped keys of a
+ * bridge.
  */
 export const sliceBytesMax = 384 * 1024;
 

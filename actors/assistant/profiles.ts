@@ -17,7 +17,7 @@ export interface Profile {
   readonly id: string;
   readonly provider: ProviderId;
   readonly model: string;
-  /** Of the provider `subscription`, and of no other. */
+  /** For the provider `subscription` alone. */
   readonly subscriptionId?: string;
   /** The most that a request may ask for. */
   readonly maxOutputTokens?: number;

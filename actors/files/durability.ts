@@ -24,7 +24,7 @@ export interface DurabilityOptions {
   readonly clock: Clock;
 }
 
-/** Of a blob that has its name. */
+/** The sync of a blob that has its name. */
 interface Sync {
   /** Without waiting for its moment. */
   begin(): void;

@@ -69,7 +69,7 @@ export const blobName = ({ storedUnder, uploadUuid }: Origin, { number, mark }: 
 
 const uploadForm = /^[0-9a-f-]{36}\/([0-9a-f-]{36})\/\d+\.\w+$/;
 
-/** Of which upload a blob is; undefined for what is none of ours. */
+/** The upload that a blob belongs to; undefined for a file that is not ours. */
 export const uploadOf = (name: string): string | undefined => uploadForm.exec(name)?.[1];
 
 const blobBytes = 2 + markBytes;

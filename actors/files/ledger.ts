@@ -5,7 +5,7 @@ import type { JobShape, MessageShape } from '../../runtime/contract.ts';
 import { slice } from '../../runtime/slice.ts';
 
 interface Ledger {
-  /** Of the file written last. */
+  /** The place of the file written last. */
   readonly place: number;
   /** Numbers of garbage: those in between are in the store still, or may be. */
   readonly removedThrough: number;

@@ -65,11 +65,11 @@ export interface LocalDiskOptions {
 
 /** Enough that the calls themselves cost little, and little enough for many streams. */
 const writtenPieceBytes = 262_144;
-/** Of which a reader has two, one that he takes and one that is read meanwhile. */
+/** A reader has two of these: one that it takes, and one that is read meanwhile. */
 const readPieceBytes = 524_288;
-/** Of a draft whose name is not there yet. As much as clients send in a chunk, with room. */
+/** The most in a draft that has no name yet: as much as clients send in a chunk, with room. */
 const namelessBytesMax = 8 * 1_048_576;
-/** Of a node that never came back. The time of one that is written to goes on. */
+/** When the draft of a node that never came back is removed. Each write to a draft begins its time anew. */
 const strangeDraftAgeMs = 86_400_000;
 /** Each fails only if a removal comes in between. */
 const placingTriesMax = 10;
@@ -98,7 +98,7 @@ class LocalDisk implements OpenFileStore {
   readonly #fs: FileSystem;
   readonly #calls: FileCalls;
   readonly #durability: Durability;
-  /** Of everything that goes on. */
+  /** The work in progress, to be stopped at the end. */
   readonly #stops = new Set<Work>();
   /** Also those that nobody waits for any more. */
   readonly #writes = new Set<Promise<unknown>>();

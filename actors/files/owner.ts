@@ -6,6 +6,6 @@ export interface Owner {
   readonly duties: Duties;
   readonly quota: Quota;
   readonly fileBytesMax: number;
-  /** Of what is still to be removed from the store, before nothing more comes. */
+  /** The most that may wait for its removal from the store. With more, nothing new comes. */
   readonly garbageBytesMax: number;
 }

@@ -58,9 +58,9 @@ const triesMax = 3;
 const connectionsMax = 64;
 /** As many as S3 takes in one request. */
 const removedAtOnce = 1_000;
-/** Of an answer that is collected whole: a page of a listing is the largest, with some hundred kilobytes. */
+/** The most of an answer that is collected whole. A page of a listing is the largest, with some hundred kilobytes. */
 const collectedBytesMax = 4_194_304;
-/** Of a body, read ahead of what was sent. */
+/** How much of a body is read ahead of what was sent. */
 const readAheadBytes = 65_536;
 
 export const openS3 = (options: S3Options): OpenFileStore => new S3(options);
@@ -199,7 +199,7 @@ class S3 implements OpenFileStore {
         for (const { Key = '', Size = 0, LastModified } of Contents) {
           // Nothing else is there, unless somebody has put it there by hand.
           if (!isBlobName(Key)) continue;
-          // Of which nobody knows how old it is, it is never old enough to be swept.
+          // A blob of unknown age is never old enough to be swept.
           const writtenMs = LastModified?.getTime() ?? Number.POSITIVE_INFINITY;
           found.push({ name: Key, bytes: Size, writtenMs });
         }
@@ -401,12 +401,12 @@ function reasonOf(error: unknown): Error {
 
 interface S3Failure {
   readonly name?: string;
-  /** Of an error of the connection. */
+  /** The code of an error of the connection. */
   readonly code?: unknown;
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
-/** Of the servers that have a limit: MinIO, Ceph and others. */
+/** What servers with a limit answer: MinIO, Ceph and others. */
 const fullForm = /(StorageFull|QuotaExceeded|InsufficientStorage|InsufficientCapacity)$/;
 
 function errorOf(error: unknown): FileStoreError {

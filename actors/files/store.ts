@@ -15,13 +15,13 @@
  */
 import { dependency } from '../../runtime/dependency.ts';
 
-/** Of a blob: there, or on its way. */
+/** The name of a blob: known, or on its way. */
 export type Naming = string | Promise<string>;
 
 export interface WriteOptions {
   /** Who is to have it: those who write for many at the same time take turns by it. */
   readonly owner: string;
-  /** Of the body: at least one. */
+  /** The bytes of the body: at least one. */
   readonly bytes: number;
   readonly signal: AbortSignal;
 }
@@ -60,11 +60,14 @@ export interface FileStore {
    */
   write(naming: Naming, body: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<void>;
   /**
-   * Makes blobs of one upload durable, whoever wrote them. One that a power cut has taken, or a part of it, is missing.
-   * @throws FileStoreError `missing` | `unavailable`
+   * Makes blobs of one upload durable, whichever process wrote them. A blob that a power cut has taken, in whole or in part, is
+   * missing. @throws FileStoreError `missing` | `unavailable`
    */
   persist(blobs: readonly WrittenBlob[]): Promise<void>;
-  /** Yields exactly the range; each piece is the reader's until he asks for the next. @throws FileStoreError `missing` | `unavailable` | `aborted` */
+  /**
+   * Yields exactly the range. Each piece is the reader's until it asks for the next. @throws FileStoreError `missing` |
+   * `unavailable` | `aborted`
+   */
   read(name: string, range: ByteRange, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** What is not there needs no removal. @throws FileStoreError `unavailable` */
   remove(names: readonly string[]): Promise<void>;

@@ -20,7 +20,7 @@ export const file = table({
     upload_uuid: 'uuid',
     hop: 'int8',
     stored_under: 'uuid',
-    /** Of ciphertext. */
+    /** Bytes of ciphertext. */
     bytes: 'int8',
     layout: 'bytea',
     /** Milliseconds since the epoch. */

@@ -67,7 +67,7 @@ interface Upload {
   readonly uploadUuid: string;
   readonly unencryptedBytes: number;
   readonly endsAtMs: number;
-  /** Of the chunks in `layout`. */
+  /** The bytes of the chunks in `layout`. */
   readonly storedBytes: number;
   readonly layout: Uint8Array;
   readonly pending: readonly Pending[];

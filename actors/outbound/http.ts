@@ -25,7 +25,7 @@ export interface OutboundRequest {
   readonly body?: string | Uint8Array;
   /** For everything: waiting for room, names, connections, redirects, the answer to its last byte. */
   readonly timeoutMs: number;
-  /** Of the answer's body, decompressed. */
+  /** The longest body of an answer, decompressed. */
   readonly answerBytesMax: number;
   /** None unless given. One that leads elsewhere is checked, and carries neither headers nor a body. */
   readonly redirectsMax?: number;
@@ -39,7 +39,7 @@ export interface OutboundAnswer {
   readonly body: Buffer;
 }
 
-/** An answer that is read while it comes. It is not among those in flight or waiting: whoever opens it bounds how many there are. */
+/** An answer that is read while it comes. It is not among those in flight or waiting: its caller bounds how many there are. */
 export interface OutboundStreamRequest extends Omit<OutboundRequest, 'redirectsMax'> {
   /** How long the server may be silent while somebody waits for it: before the head, and between any two chunks. */
   readonly idleTimeoutMs: number;

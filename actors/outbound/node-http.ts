@@ -36,7 +36,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 export interface OutboundHttpOptions {
   readonly clock: Clock;
   readonly resolve?: Readonly<Record<Destination, Resolve>>;
-  /** Of each kind of destination at once, so that those named by users take no room from the operator's. */
+  /** How many at once for each kind of destination, so that those named by users take no room from the operator's. */
   readonly concurrent?: number;
   readonly waiting?: number;
   /** What a checked destination has to be. */
@@ -111,7 +111,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     },
     async open(request) {
       const begun = begin(request);
-      // Whoever is content with the head leaves the rest unread.
+      // A caller that needs only the head leaves the rest unread.
       begun.call.signal.addEventListener('abort', begun.cancel, { once: true });
       try {
         return await openStream(request, begun);

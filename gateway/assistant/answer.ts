@@ -11,7 +11,7 @@ import type { AssistantEvent, StopReason, Usage } from './events.ts';
 import { AnswerError, type AnswerFailure, failureEvents } from './failure.ts';
 
 const toolCallsMax = 128;
-/** Of all arguments of an answer, and of the names and ids. */
+/** The most of all arguments of an answer, and of the names and ids. */
 const toolCharactersMax = 1_048_576;
 
 interface ToolCall {

@@ -29,7 +29,7 @@ export const failureEvents = (failure: AnswerFailure): readonly AssistantEvent[]
   { kind: 'finish', stopReason: 'error' },
 ];
 
-/** Of a status that is no answer. A redirect is none: nobody but the operator says where to ask. */
+/** The failure that a status means. A redirect is one: nobody but the operator says where to ask. */
 export function failureOfStatus(status: number): AnswerFailure {
   if (status === 401 || status === 403) return 'refused';
   if (status === 429 || status === 503 || status === 529) return 'busy';

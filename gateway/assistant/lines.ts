@@ -1,7 +1,7 @@
 /** From bytes to what a provider says with them: events of a stream of events, or lines. Whatever the bytes are cut into. */
 import { AnswerError } from './failure.ts';
 
-/** Of one event or line, which is held until it is whole. */
+/** The longest event or line. Each is held until it is whole. */
 const charactersMax = 1_048_576;
 
 export class Lines {

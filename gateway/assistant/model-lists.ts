@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { listAt, type Provider, textAt } from './provider.ts';
 
 const keptMs = 5 * 60_000;
-/** Of one that could not be had, so that a provider that is away is not asked by everybody. */
+/** How long a failed list is remembered, so that not every user asks a provider that is away. */
 const failureKeptMs = 30_000;
 const timeoutMs = 10_000;
 const answerBytesMax = 2 * 1_048_576;

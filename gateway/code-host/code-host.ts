@@ -26,7 +26,7 @@ export interface Published {
 
 export interface CodeHostOptions {
   readonly http: OutboundHttp;
-  /** Of the interface: `https://api.github.com`, or an address that ends in `/api/v1`. */
+  /** The address of the interface: `https://api.github.com`, or one that ends in `/api/v1`. */
   readonly apiUrl: string;
 }
 
@@ -151,7 +151,7 @@ export class CodeHost {
   }
 }
 
-/** Of two commits to a branch at the same time Gitea refuses one in the words of Git, and as if it were forbidden. */
+/** When two commits to a branch come at the same time, Gitea refuses one in the words of Git, and as if it were forbidden. */
 const isOvertaken = ({ status, json }: HostAnswer): boolean =>
   status === 403 && /^cannot lock ref /.test(String(fieldOf(json, 'message')));
 

@@ -4,7 +4,7 @@
  */
 import { type Element, is, type Name } from './xml.ts';
 
-/** Of RFC 4791, which says why: the element of the error. */
+/** Why a filter is not supported: the element of the error in RFC 4791. */
 export class UnsupportedFilter extends Error {
   readonly precondition: string;
   constructor(precondition: string, offender?: Name) {
@@ -18,7 +18,7 @@ export type Filter = 'all' | 'none' | ((component: string) => boolean);
 type Test = (properties: Properties) => boolean;
 type Properties = ReadonlyMap<string, readonly Value[]>;
 
-/** Of a whole query, and of the texts in it together: each is looked for in every object. */
+/** The most filters of a query, and the most characters of all texts in it: each is looked for in every object. */
 const filtersMax = 50;
 const textCharactersMax = 1_024;
 
@@ -83,11 +83,11 @@ function textMatchOf(match: Element): (value: Value) => boolean {
   return (value) => (isExact ? value.text : value.lowerCase).includes(wanted) !== isNegated;
 }
 
-/** Of ASCII alone. */
+/** Changes ASCII alone. */
 const inLowerCase = (text: string): string =>
   text.replaceAll(/[A-Z]+/g, (characters) => characters.toLowerCase());
 
-/** Of a property. */
+/** The value of a property. */
 class Value {
   readonly text: string;
   #lowerCase: string | undefined;

@@ -10,9 +10,9 @@ export const objectType = 'text/calendar; charset=utf-8; component=VTODO';
 export interface Described {
   readonly hrefs: Hrefs;
   readonly resource: Resource;
-  /** Of what is published. */
+  /** The mark of what is published. */
   readonly mark: string;
-  /** Of an object; with its component where that is asked for. */
+  /** The object, with its component where that is asked for. */
   readonly object?: ListedObject | WholeObject;
 }
 

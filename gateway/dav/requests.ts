@@ -14,7 +14,7 @@ import {
 
 /** Each is looked for in every object. */
 const namesMax = 100;
-/** Of all names together, with their namespaces: what no resource has is named again in the answer. */
+/** The most of all names together, with their namespaces: the answer repeats the names that no resource has. */
 const namesBytesMax = 8 * 1024;
 
 /** What is asked for cannot be given; an element of the error says why. */

@@ -22,5 +22,5 @@ export class Blocks {
   }
 }
 
-/** Of this process. */
+/** The blocks of this process. */
 export const ownBlocks = new Blocks();

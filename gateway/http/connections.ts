@@ -23,7 +23,7 @@ export interface ConnectionsOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** Of a proxy. */
+/** For the connection of a proxy. */
 const notHeld = () => {};
 
 /** One line for all that are refused in this time. */

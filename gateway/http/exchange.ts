@@ -69,7 +69,7 @@ export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
   readonly onDone: (exchange: Exchange) => void;
 }
 
-/** Of an access token that its session has replaced, or is about to. */
+/** The status for an access token that its session has replaced, or is about to replace. */
 const expiredTokenStatus = 498;
 
 /** How long after its deadline a handler may still answer by itself. */
@@ -355,7 +355,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   }
 }
 
-/** A stranger reads as the site that asks: whoever has one of IPv6 has tens of thousands of networks. */
+/** A stranger reads as the site that asks, as one with IPv6 has tens of thousands of networks. */
 function readerOf({ credentials, address }: Admitted): Reader {
   if (credentials === undefined) return { name: siteOf(address()), isStranger: true };
   return { name: credentials.userUuid, isStranger: false };

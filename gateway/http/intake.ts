@@ -27,7 +27,7 @@ export interface IntakeMarks {
   readonly allBytes: number;
 }
 
-/** Of a user, whose connections are kept for the next body. */
+/** How many connections of a user are kept for the next body. */
 const keptMax = 4;
 
 export class Intake {

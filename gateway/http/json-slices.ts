@@ -29,11 +29,11 @@ export interface SliceLimits {
   readonly depthMax: number;
   /** Bytes outside strings of a single element or member. */
   readonly elementStructureBytesMax: number;
-  /** Of a string with escapes, which take a hundred times as long as other characters. */
+  /** The longest string with escapes, which take a hundred times as long as other characters. */
   readonly escapedStringBytesMax: number;
   /** Members of the object at the top. */
   readonly membersMax: number;
-  /** Of all arrays directly below the top. An integrity check may name 500,000 items. */
+  /** The most elements of all arrays directly below the top. An integrity check may name 500,000 items. */
   readonly elementsMax: number;
   /** Values of all kinds at any depth, counted by commas and opening brackets. Those items have three each. */
   readonly valuesMax: number;
@@ -122,7 +122,7 @@ interface Member {
   readonly key: string;
   readonly from: number;
   readonly end: number;
-  /** Of an array: where its slices end, at their last comma or the closing bracket. */
+  /** Where the slices of an array end: at their last comma or the closing bracket. */
   readonly slices: readonly number[] | undefined;
 }
 

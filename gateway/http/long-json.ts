@@ -3,7 +3,7 @@
  * however often it is sent, that text is in memory once.
  */
 
-/** Of a text; its escapes make at most six times as many. */
+/** The length of a piece of text. Its escapes make at most six times as many characters. */
 const pieceCharacters = 64 * 1024;
 
 /** `begin` stands instead of the brace that opens the object. */

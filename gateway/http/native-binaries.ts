@@ -9,9 +9,9 @@
 
 export interface NativePackage {
   readonly name: string;
-  /** Of the binaries, from the package's entry. */
+  /** The folder of the binaries, from the package's entry. */
   readonly folder: string;
-  /** Of Linux: what the binaries are linked with. */
+  /** The version of glibc on Linux that the binaries are linked with. */
   readonly glibcMin: string;
   /** By interface, the version of Node.js that it is of. */
   readonly nodeVersions: Readonly<Record<string, number>>;

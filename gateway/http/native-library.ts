@@ -15,7 +15,7 @@ export type NativeLibrary = typeof import('uWebSockets.js') & {
   _cfg(option: string): void;
 };
 
-/** Why there is none here: sentences for whoever starts the server. */
+/** Why there is none here, in sentences for the operator who starts the server. */
 export class NativeHttpError extends Error {}
 
 /** The system to run on. */
@@ -28,7 +28,7 @@ export interface Runtime {
 
 export interface Loading {
   readonly runtime: Runtime;
-  /** Of a package's binaries. */
+  /** The folder of a package's binaries. */
   readonly folderOf: (of: NativePackage) => URL;
   readonly open: (path: string) => unknown;
   /** Undefined: the system is built on another library. */

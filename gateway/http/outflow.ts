@@ -42,7 +42,7 @@ export class Outflow implements HeldReply {
   #unsent: Uint8Array = empty;
   /** The last chunk is not taken yet. */
   #isBehind = false;
-  /** Of unknown length: the piece of which the library kept something when it was last asked. */
+  /** For a reply of unknown length: the bytes of the piece of which the library kept a part when it was last asked. */
   #keptBytes = 0;
   #isOver = false;
   #onTaken = () => {};

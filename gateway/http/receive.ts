@@ -16,7 +16,7 @@ export interface Sender {
   readonly method: string;
   readonly route: AnyRoute;
   readonly credentials: Credentials | undefined;
-  /** Of the client, while it can be found. */
+  /** The client's address, while it can be found. */
   readonly address: () => string;
 }
 

@@ -56,7 +56,7 @@ export class Responder {
   #sent = false;
   #finished = false;
   #wasCut = false;
-  /** Of a reply that is out while its connection waits for the rest of the request. */
+  /** A reply that is out while its connection waits for the rest of the request. */
   #lingering: { readonly status: number; readonly untilMs: number } | undefined;
   #outflow: Outflow | undefined;
   /** Set from the request's head before anything is sent. */

@@ -144,15 +144,15 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
    */
   readonly headers?: readonly string[];
   /**
-   * Of a GET alone: answering changes nothing, not even that it was answered. HEAD then runs the handler too and keeps
-   * the body back. Without it HEAD is a 405, unless a route of its own answers it.
+   * For GET alone: answering changes nothing, not even that it was answered. HEAD then runs the handler too and keeps the body
+   * back. Without it HEAD is a 405, unless a route of its own answers it.
    */
   readonly safe?: true;
   /** Absent: `json`. */
   readonly body?: B;
   /**
-   * Of a `stream` that comes without a session: the user who proves by these headers to be its sender, and whose share of
-   * memory it takes. All streams of nobody knows whom have one share together.
+   * For a `stream` that comes without a session: the user whom these headers prove to be its sender, and whose share of memory it
+   * takes. All streams without such a proof share one part.
    */
   readonly streamOf?: (header: (name: string) => string) => string | undefined;
   /** For the API description, of a body that is no JSON; `application/octet-stream` when absent. */

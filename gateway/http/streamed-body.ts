@@ -12,7 +12,7 @@ export interface StreamHead {
   readonly bytesMax: number;
 }
 
-/** Of streams of nobody knows whom, so that they take nothing from those who are about to sign in. */
+/** The share of streams whose sender is unknown, so that they take nothing from users who are about to sign in. */
 const streamsShare = 'streams';
 
 export class StreamedBody implements Receiving {

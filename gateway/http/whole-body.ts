@@ -35,7 +35,7 @@ export interface BodyHead {
   readonly route: AnyRoute;
   /** Whose MAC was valid; whether the session is alive has not been checked yet. */
   readonly credentials: Credentials | undefined;
-  /** Of the client. */
+  /** The client's address. */
   readonly address: () => string;
   readonly bytesMax: number;
   /** 0 where it is not declared. */
@@ -212,7 +212,7 @@ export class WholeBody implements Receiving, Waiting {
     return true;
   }
 
-  /** Of a small body. */
+  /** Goes on with a small body. */
   #parsed(parsed: ParsedBody): void {
     this.#buffer?.release();
     if ('status' in parsed) this.#recipient.refused(parsed);

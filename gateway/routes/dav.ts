@@ -170,7 +170,7 @@ async function get(context: Context, program: Program, { resource, mark }: Of): 
   return { status: 200, contentType: objectType, body: calendarOf(object.component), headers };
 }
 
-/** All in one file. Whoever has that of the same mark has the same bytes. */
+/** All objects in one file. A file of the same mark has the same bytes. */
 async function getAll(context: Context, program: Program, mark: string): Promise<RouteReply> {
   const headers = { ETag: `"${mark}"` };
   const unmet = unmetIn(context, headers.ETag);

@@ -5,7 +5,7 @@ import { endpoint } from './endpoint.ts';
 
 const base = '/v1/admin/email-delivery';
 const common = { tag: 'Email delivery administration', enveloped: false } as const;
-/** Of every one of them: no administrator; no administration; no mailer at the moment. */
+/** What every one of them may answer: the caller is no administrator; there is no administration; the mailer is away. */
 const always = [403, 501, 503];
 
 export const emailDeliveryRoutes: readonly AnyRoute[] = [

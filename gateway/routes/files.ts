@@ -53,7 +53,7 @@ const accountBases = ['/v1/files', '/files/v1/files'];
 const vaultBases = ['/v1/shared-vault/files', '/files/v1/shared-vault/files'];
 /** A token is needed for all of them. Clients on a fast line send some twenty chunks a second. */
 const rate: RateBucket = { name: 'file requests', perMinute: 6_000, by: 'address' };
-/** Of a download; clients ask for a chunk at a time. */
+/** The most of one download. Clients ask for a chunk at a time. */
 const replyBytesMax = 100_000_000;
 const bytesType = 'application/octet-stream';
 const doneSchema = z.object({ success: z.boolean(), message: z.string() });
@@ -69,7 +69,7 @@ const notChunkSize: Refusal = { status: 400, message: 'The size of the chunk is 
 const emptyChunk: Refusal = { status: 400, message: 'The chunk is empty.' };
 const withoutLength: Refusal = { status: 411, message: 'The length of the chunk is missing.' };
 
-/** What whoever owns a file is asked. */
+/** What the owner of a file is asked. */
 type Owner = Pick<
   Ask<typeof User.commands>,
   | 'openUpload'
@@ -358,7 +358,7 @@ interface BegunBytes {
   close(): Promise<unknown>;
 }
 
-/** Once the first piece is there. Who is gone may never ask for it: what is open is closed then, too. */
+/** Resolves when the first piece is there. A client that has gone may never ask for it, so what is open is closed then, too. */
 async function begunBytes(source: AsyncIterable<Uint8Array>, gone: AbortSignal): Promise<BegunBytes> {
   const pieces = source[Symbol.asyncIterator]();
   const close = async () => pieces.return?.().catch(() => undefined);

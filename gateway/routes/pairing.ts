@@ -17,7 +17,7 @@ export interface PairingRouteOptions {
 const base = '/v1/assistant/subscription';
 const tag = 'Assistant subscription pairing';
 const common = { tag, enveloped: false } as const;
-/** Of every one of them: what was asked is none; no administrator; no pairings here. */
+/** What every one of them may answer: the request is malformed; the caller is no administrator; there are no pairings here. */
 const always = [400, 403, 503];
 
 /** Nothing below is kept by anybody, whatever is answered. */
@@ -102,7 +102,7 @@ const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
 
 const notPaired = (message: string): string => page('Not paired', message);
 
-/** Of texts that are written in this program: nothing that was sent is in it. */
+/** A page of texts that are written in this program. Nothing of a request is in it. */
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`;
 

@@ -68,7 +68,7 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
     return openWithin(context, uuid, fewBytes);
   }
 
-  /** Whoever has no room has not opened it, and asks for as much as it needs. */
+  /** A reader without room has not opened the share, and asks for as much room as it needs. */
   async function openWithin(
     context: RequestContext<'public'>,
     uuid: string,

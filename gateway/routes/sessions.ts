@@ -104,8 +104,8 @@ export function sessionRoutes({ tokens, cookies, refreshLimiter }: SessionRouteO
   }
 
   /**
-   * Of the body for a header session, whose tokens carry them; else of the cookies (docs/protocol/authentication.md,
-   * "Refresh").
+   * The secrets in the body for a header session, whose tokens carry them; else those of the cookies
+   * (docs/protocol/authentication.md, "Refresh").
    */
   function refreshSecretsOf(
     { cookies }: RequestContext<'public'>,

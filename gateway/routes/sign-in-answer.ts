@@ -38,7 +38,7 @@ export interface SignInAnswerOptions {
   readonly captchaUiUrl: string | null;
 }
 
-/** Of a sign-in that may have been refused: with the captcha that the next attempt needs, if there is one. */
+/** The answer to a sign-in that may have been refused, with the captcha that the next attempt needs, if it needs one. */
 export function signInAnswer(
   reply: Answer<SignInReply>,
   { cookies, captchaUiUrl }: SignInAnswerOptions,

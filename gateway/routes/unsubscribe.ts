@@ -9,7 +9,7 @@ export interface UnsubscribeRouteOptions {
   readonly signinKeys: Pick<SigninKeys, 'readUnsubscribeToken'>;
 }
 
-/** Of texts of this program alone. */
+/** A page of texts of this program alone. */
 const page = (status: number, title: string, text: string, form = ''): RouteReply => ({
   status,
   contentType: htmlType,

@@ -46,7 +46,7 @@ const socketShare: Share = { least: 8, percentOfFree: 3 };
 const askMs = 5_000;
 /** A socket waits no longer for the user's vaults. */
 const joiningMs = 1_000;
-/** Of many vaults that were on a host which has ended. */
+/** How long to wait, so that many vaults of a host that has ended are repaired together. */
 const repairedTogetherMs = 250;
 /** Closing all of them takes at least this long for each, as most clients dial again at once. */
 const closePaceMs = 1;
@@ -66,7 +66,7 @@ interface Watch {
 export class Hub {
   readonly #options: HubOptions;
   readonly #subscriptions: SubscribedActors;
-  /** Of one run of one process. */
+  /** Names one run of one process. */
   readonly #gateway: string;
   readonly #users = new Map<string, Set<OpenSocket>>();
   /** By user. */
@@ -232,7 +232,7 @@ export class Hub {
     return host;
   }
 
-  /** From then on the user hears of these vaults. What they have published before, his next sync gives. */
+  /** From then on the user hears of these vaults. The user's next sync gives what they have published before. */
   async #join(userUuid: string, vaults: Readonly<Record<string, number>>): Promise<void> {
     if (!this.#users.has(userUuid)) return;
     if (await this.#audiences.join(userUuid, vaults)) this.#tellToSync(userUuid);

@@ -53,7 +53,7 @@ export class VaultNotices {
   }
 }
 
-/** Whoever saved need not be told, unless somebody else did, too. */
+/** The saver need not be told, unless somebody else has saved, too. */
 function together(earlier: VaultItemsChanged, later: VaultItemsChanged): VaultItemsChanged {
   const timestamp = Math.max(earlier.timestamp, later.timestamp);
   if (earlier.by === later.by && earlier.session === later.session) return { ...later, timestamp };

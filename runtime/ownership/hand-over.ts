@@ -98,7 +98,7 @@ export class HandOver {
     return [...this.#leaving].map(([shard, epoch]) => ({ shard, epoch }));
   }
 
-  /** Of shards that are out of service. @throws StoreError */
+  /** Releases shards that are out of service. @throws StoreError */
   async release(held: readonly HeldShard[]): Promise<void> {
     const { store, node, transport, quiesce } = this.#options;
     const shards = held.map(({ shard }) => shard);

@@ -78,7 +78,7 @@ export class Lease {
       if (this.#ended) return;
       heldForMs = await this.#register();
     }
-    // Given up meanwhile: nobody would renew it, and whoever waits for it would wait in vain.
+    // The lease was given up meanwhile. Nobody would renew it, and a caller that waits for it would wait in vain.
     if (this.#ended) return this.leave();
     this.#scheduleRenewal(renewalShare);
     await this.#verify();

@@ -1,6 +1,6 @@
 /**
- * Tells of neighbours whose lease has ended: they died, were paused, or are cut off from the database. Who leaves in
- * order is gone before his lease would be over.
+ * Tells of neighbours whose lease has ended: they died, were paused, or are cut off from the database. A neighbour that leaves in
+ * order is gone before its lease would be over.
  */
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../ports.ts';

@@ -215,8 +215,8 @@ export class Ownership {
   }
 
   /**
-   * Hands over everything to whoever is there, for a shutdown. Resolves when nothing is owned any more, or nobody is
-   * there to take it: whoever comes next finds all of it free when the lease is given back.
+   * Hands everything over to the hosts that are there, for a shutdown. Resolves when nothing is owned any more, or nobody is
+   * there to take it: the next host finds all of it free when the lease is given back.
    */
   async leave(): Promise<void> {
     const { store, node, transport, clock } = this.#options;
@@ -385,7 +385,7 @@ export class Ownership {
     return clock.monotonicMs() - this.#startedAtMs >= joinLeases * leaseMs;
   }
 
-  /** Of these, what has been free for so long that the host it belongs to seems unable to take it. */
+  /** The shards that have been free for so long that the host they belong to seems unable to take them. */
   async #strays(elsewhere: readonly number[]): Promise<readonly number[]> {
     const { store, clock, leaseMs } = this.#options;
     const nowMs = clock.monotonicMs();

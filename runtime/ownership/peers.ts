@@ -21,7 +21,7 @@ export interface PeersOptions {
 
 export class Peers {
   readonly #options: PeersOptions;
-  /** Of the other hosts, by incarnation: when each was heard last, or seen first. */
+  /** When each of the other hosts was heard last, or seen first, by incarnation. */
   #heardAtMs = new Map<string, number>();
   #spokeAtMs = Number.NEGATIVE_INFINITY;
 

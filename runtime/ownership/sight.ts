@@ -1,9 +1,9 @@
 /**
  * Since when this host has seen the database without a break.
  *
- * After an outage that was longer than a lease every lease is over by database time, and whoever came back first would
- * declare all others dead that are about to renew theirs. Only who has seen the database for a whole lease knows that
- * they could have seen it, too.
+ * After an outage that was longer than a lease, every lease is over by database time. The first host that came back would declare
+ * all others dead that are about to renew theirs. Only a host that has seen the database for a whole lease knows that the others
+ * could have seen it, too.
  */
 export class Sight {
   readonly #leaseMs: number;

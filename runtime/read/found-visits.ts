@@ -33,7 +33,7 @@ export interface VisitedSince {
   readonly since: Since | undefined;
 }
 
-/** Of actors, by their addresses' keys, as the database has said. */
+/** Versions of actors, by the keys of their addresses, as the database has said. */
 export type Versions = ReadonlyMap<string, number>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
@@ -49,7 +49,10 @@ export class FoundVisits {
   readonly #options: FoundVisitsOptions;
   /** By table and owner. */
   readonly #found = new Map<AnyTable, Map<string, Found>>();
-  /** Plans whose owners all had nothing in these lulls. Who makes the same one time and again is not to look up each of them. */
+  /**
+   * Plans whose owners all had nothing in these lulls. A caller that makes the same plan time and again need not look up each
+   * owner.
+   */
   readonly #quiet = new WeakMap<AnyVisit, readonly Lull[]>();
 
   constructor(options: FoundVisitsOptions) {
@@ -103,7 +106,7 @@ export class FoundVisits {
     return this.#options.lulls.of(address) ?? versions.get(addressKey(address));
   }
 
-  /** Of this plan the owner, visited since then, has nothing after this position. */
+  /** Notes that an owner of this plan, visited since then, has nothing after this position. */
   note({ table, guard, owners }: AnyVisit, { visited, since }: VisitedSince, after: number): void {
     if (since === undefined) return;
     const found = this.#of(table);

@@ -84,8 +84,8 @@ export interface Commit {
 }
 
 /**
- * Of a table with a large column: once the sum of `size`, in the order of the keys, has reached this, the rows that follow
- * come without that column. Absent: it always comes.
+ * For a table with a large column: once the sum of `size`, in the order of the keys, has reached this, the rows that follow come
+ * without that column. Absent: it always comes.
  */
 type Budget = number | undefined;
 
@@ -120,16 +120,16 @@ export interface LookupRead {
   readonly values: readonly AnyKey[];
   readonly budgetBytes?: Budget;
   /**
-   * Of all values together: in the order of the values, then of the columns that `unique` leaves out, and without the
-   * large column.
+   * The most rows of all values together, in the order of the values, then of the columns that `unique` leaves out, and without
+   * the large column.
    */
   readonly limit?: number | undefined;
 }
 
 /**
- * Committed rows of several owners, one owner after the other in the order given, each as a range without an end. Of
- * those alone for whom `guard` has a row under (owner, `member`). A row that another has come after (`succession`),
- * whoever owns that, is passed over. All of it is of one moment.
+ * Committed rows of several owners, one owner after the other in the order given, each as a range without an end. Only owners for
+ * whom `guard` has a row under (owner, `member`) answer. A row that any owner's row has succeeded (`succession`) is passed over.
+ * All of it is of one moment.
  */
 export interface VisitRead {
   readonly read: 'visit';
@@ -142,7 +142,7 @@ export interface VisitRead {
     readonly after: number;
     readonly subset?: string | undefined;
   }[];
-  /** Of all owners together. */
+  /** The most rows of all owners together. */
   readonly limit: number;
   /** Likewise: stop after the row at which the running sum of `size` reaches this. */
   readonly budgetBytes?: number | undefined;
@@ -161,7 +161,7 @@ export interface StoreRows {
   readonly rows: readonly AnyRow[];
   /** False when a limit or a budget cut it short and more rows follow. */
   readonly complete: boolean;
-  /** Of a visit alone: the owners that admit the member, in the order given. */
+  /** In the answer to a visit alone: the owners that admit the member, in the order given. */
   readonly admitted?: readonly Admitted[];
 }
 
@@ -251,7 +251,7 @@ export interface SweepRead {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly limit: number;
-  /** Of one shard, so that a long backlog of one does not keep the others waiting. */
+  /** The most of one shard, so that a long backlog of one does not keep the others waiting. */
   readonly share: number;
 }
 

@@ -54,7 +54,7 @@ export const callTable = table({
   key: ['kind', 'id', 'call_key'],
 });
 
-/** Of the row that each actor has: its version, which grows with every commit. Nobody writes it as a table. */
+/** The version of each actor's row, which grows with every commit. Nobody writes it as a table. */
 export const versionTable = table({
   name: 'actor',
   columns: { kind: 'text', id: 'text', version: 'int8' },

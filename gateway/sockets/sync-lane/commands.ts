@@ -26,7 +26,7 @@ export interface Answer {
 export interface CommandsOptions {
   readonly actors: Actors;
   readonly random: Pick<Random, 'uuid'>;
-  /** Of what nobody expected. */
+  /** Called with an error that nobody expected. */
   readonly failed: (error: unknown) => void;
 }
 
@@ -50,7 +50,7 @@ export const errorAnswer = (code: ErrorCode): Answer => ({
 
 /** Less than the 20 s that clients wait. */
 const stepMs = 15_000;
-/** Of snjs, since which it knows vaults: whoever knows the lane does. */
+/** The version of snjs that first knows vaults. A client that knows the lane knows them. */
 const knowsVaults = '2.200.0';
 
 const { sync } = User.commands;

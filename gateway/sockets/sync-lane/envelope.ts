@@ -42,7 +42,7 @@ export interface ClientFrame {
   readonly commandId: string;
   readonly sequence: number;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** Of COMMAND and STATUS, and of no other. */
+  /** In COMMAND and STATUS alone. */
   readonly digest?: string;
 }
 

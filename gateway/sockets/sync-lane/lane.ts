@@ -71,7 +71,7 @@ interface UserData {
 const spendMs = 4_000;
 /** Beyond the largest frame, so that one that is larger gets a close that says so. */
 const payloadBytesMax = frameBytesMax + 32 * 1_024;
-/** Of a burst of clients that dial again, most are let in within a second. */
+/** When clients dial again in a burst, most of them are let in within a second. */
 const unauthenticatedMax = 5_000;
 const closePaceMs = 1;
 const closeTickMs = 50;

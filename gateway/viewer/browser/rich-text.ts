@@ -10,9 +10,9 @@ export type Rich = string | RichElement;
 export interface RichElement {
   readonly name: ElementName;
   readonly children: readonly Rich[];
-  /** Of `a`. */
+  /** For `a`. */
   readonly href?: string;
-  /** Of `input`, which is a checkbox. */
+  /** For `input`, which is a checkbox. */
   readonly checked?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a public share holds, for whoever has the key (docs/protocol/public-shares.md, "What is shared"). The server knows
- * none of this: it runs in the browser of whoever opens the link.
+ * What a public share holds, for a reader who has the key (docs/protocol/public-shares.md, "What is shared"). The server knows
+ * none of this: it runs in the reader's browser.
  */
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 
@@ -86,7 +86,7 @@ const bytesOfHex = (hex: string): Uint8Array =>
     Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
   );
 
-/** Of either alphabet, padded or not. */
+/** Reads either alphabet, padded or not. */
 function bytesOfBase64(text: string): Uint8Array | undefined {
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));

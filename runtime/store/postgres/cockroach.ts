@@ -1,7 +1,7 @@
 /** Which of the two databases this is, and what is said to CockroachDB alone: everything else both understand. */
 import pg from 'pg';
 
-/** By whoever may not say it, or to a server that does not have it: insufficient_privilege, feature_not_supported. */
+/** Errors of a user that may not say it, or of a server that does not have it: insufficient_privilege, feature_not_supported. */
 const rejections = ['42501', '0A000'];
 
 export async function isCockroach(client: pg.ClientBase): Promise<boolean> {

@@ -5,7 +5,7 @@ import { wholeValue } from './large.ts';
 import { layoutOf } from './layout.ts';
 import { columnsOf, ident, subsetPredicate } from './sql.ts';
 
-/** Of rows in order: those asked, with key and order, in the order declared, so that one set of columns is one statement. */
+/** The columns that are asked, with key and order, in the order declared, so that one set of columns is one statement. */
 export function orderedColumns(table: AnyTable, asked: readonly string[] | undefined): readonly string[] {
   const declared = Object.keys(columnsOf(table));
   if (asked === undefined) return declared;

@@ -1,6 +1,6 @@
 /**
- * Reads that one statement can answer together: by key or by the same unique key of the same table, whoever's rows they
- * are. What has a limit or a budget of its own is read alone.
+ * Reads that one statement can answer together: by key or by the same unique key of the same table, for any owners. A read with a
+ * limit or a budget of its own goes alone.
  */
 import { type AnyRow, tupleText } from '../../table.ts';
 import { isJoinable, type KeysRead, type LookupRead, type StoreRead, type StoreRows } from '../store.ts';

@@ -62,7 +62,7 @@ export interface Listener {
 interface Subscribed {
   readonly subject: string;
   readonly listener: Listener;
-  /** Of the last connection, with its number. */
+  /** The subscription of the last connection, with its number. */
   subscription?: Subscription;
   client?: NatsConnection;
 }

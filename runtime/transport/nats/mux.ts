@@ -59,7 +59,9 @@ export class Mux {
     this.#abandon(() => true, 'the connection was lost before the answer came');
   }
 
-  /** Whoever listens to these subjects may not have heard, or not have been heard: another one, or cut off meanwhile. */
+  /**
+   * The listener of these subjects may not have heard, or not have been heard: it is another one now, or was cut off meanwhile.
+   */
   forget(subjects: readonly string[]): void {
     const lost = new Set(subjects);
     this.#abandon(

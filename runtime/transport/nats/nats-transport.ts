@@ -39,7 +39,7 @@ export interface NatsTransportOptions {
   readonly clusterName: string;
   /** Letters, digits, dashes and underscores, like the cluster's name. */
   readonly databaseId: string;
-  /** Of this process. */
+  /** The incarnation of this process. */
   readonly incarnation: string;
   readonly shardCount: number;
   /** Shared by all processes of the cluster, and nobody else: 32 bytes. */
