@@ -1,12 +1,12 @@
 /**
- * Work that is too much to do all at once: a few at a time, in fair turns, and a bounded number waits.
+ * Work that is too much to do all at once: a few pieces at a time, in fair turns, and a bounded number waits.
  *
- * Who waits, waits in a lane, and in each the first who came is the first served. Lanes lie within wider ones, as streets
- * within towns: the widest take turns, then those within each of them, and so on. So whoever has a thousand lanes, all in one
- * wide one, delays the others by one piece of work at a time, as whoever fills a single lane does.
+ * Each piece waits in a lane, which serves the first that came first. Lanes lie within wider ones, as streets within towns.
+ * The widest lanes take turns, then those within each of them, and so on. So a caller with a thousand lanes, all in one wide
+ * one, delays the others by one piece at a time, as does one that fills a single lane.
  *
- * When nobody more may wait, the fullest of the widest lanes makes room for one that has less; if the newcomer's is the
- * fullest, the same is tried within it. Who came last to what makes room is refused then.
+ * When the queue is full, the fullest of the widest lanes makes room for one that has less. If the newcomer's own is the
+ * fullest, the same is tried within it. The last piece of the lane that makes room is refused.
  */
 import { OverloadedError } from '../runtime/errors.ts';
 

@@ -1,8 +1,8 @@
 /**
  * What the data directory knows of the process that used it last, so that the next one need not wait for its lease.
  *
- * A process writes down the incarnation that it is about to register. Whoever holds the lock of the directory after it,
- * without its having ended cleanly, finds that record and gives up that incarnation's lease in its stead: it is dead.
+ * A process writes down the incarnation that it is about to register. The next process that holds the lock of
+ * the directory finds that record, unless the former one ended cleanly, and gives up its lease in its stead: it is dead.
  *
  * Invariants
  *   - A record is believed only where it was written: it names the directory by the machine's boot, the device and the

@@ -1,11 +1,11 @@
 /**
- * Calls of the file system. Each holds a thread of those that the whole process shares; with a slow disk, or a folder of the
- * network, for as long as that takes. So few run at once and few wait, and nobody waits for one longer than a while: a call that
- * does not end is left alone, and whoever asked for it cleans up behind himself once it has.
+ * Calls of the file system. Each holds a thread of the pool that the whole process shares, for as long as a slow disk or a
+ * network folder takes. So few run at once, few wait, and nobody waits for one longer than a while. A call that does not end
+ * is left alone, and its caller cleans up once it has ended.
  *
- * Owners take turns. A file may have thousands of blobs of a byte each, so whoever reads many at the same time asks for
- * millions of calls: he waits behind himself, and where too many wait, it is one of his that is refused. What cleans up is
- * never refused, as nobody would do it later.
+ * Owners take turns. A file may have thousands of blobs of a byte each, so a reader of many files asks for millions of calls.
+ * They wait behind each other, and where too many wait, one of that owner's is refused. Clean-up is never refused, as nobody
+ * would do it later.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';

@@ -2,14 +2,14 @@
  * Blobs that nobody names any more:
  *
  *     discard   the commit that stops naming them writes them down, and starts the job
- *     remove    job: takes the first of what is written down from the store, then the rows, and goes on while there are any
+ *     remove    the job takes the first of them from the store, then removes their rows, and goes on while there are any
  *
- * A crash between the two removes what is gone already, which does no harm. While the store cannot remove, the timer of the
- * owner starts the job again. Garbage is in no quota: so nothing more comes to an owner who has more of it than a whole one, and
- * all that he has in the store are two quotas.
+ * A crash between the two removes blobs that are gone already, which does no harm. While the store cannot remove, the owner's
+ * timer starts the job again. Garbage counts in no quota, so an owner who has more of it than a whole quota gets nothing new.
+ * An owner therefore takes two quotas in the store at most.
  *
- * Nothing waits for readers: whoever reads a file that is deleted or replaced meanwhile has his connection broken, and
- * would get parts of two files otherwise.
+ * Nothing waits for readers. A reader of a file that is deleted or replaced meanwhile loses the connection, and would get
+ * parts of two files otherwise.
  */
 import { job, keys, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';

@@ -18,7 +18,7 @@
  * A removal takes empty folders along. If a write has just found one of them, giving the name fails and is tried again. A removal
  * is not synced: what a crash brings back, the sweep removes.
  *
- * Who is stopped does not wait for a call that he has made: it ends on its own, and cleans up behind itself then.
+ * A caller that is stopped does not wait for its call, which ends on its own and then cleans up.
  */
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';

@@ -10,7 +10,7 @@
  * - There is a row at every moment, so that the sweep never finds a blob that nobody names.
  * - (upload, hop) is unique on the server: of `arrive` and of what gives up here, one commit is rejected, however late it
  *   comes. The turn runs again, is shown the row in the way, and does the other thing.
- * - Whoever asks for the steps may die after each. The timer concludes then without knowing what the target has done.
+ * - The caller of these steps may die after each. The timer concludes then without knowing what the target has done.
  * - Nothing else happens to a file on its way: neither side deletes or replaces it before the move is concluded. So nothing
  *   becomes garbage that the other side still names.
  * - Bytes count at the target from `arrive` on, and at the source until `conclude`: twice for a moment, never not at all.

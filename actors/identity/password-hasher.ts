@@ -1,10 +1,11 @@
 /**
- * Hashing of server passwords: Argon2id, 19 MiB, two passes, one lane. It takes about ten milliseconds of one core
- * and 19 MiB, so it runs on the thread pool, a few at a time, from a bounded queue, and never inside a turn. Each call
- * names the lane it waits in (actors/queue.ts). There are three wide ones: of strangers, of who comes from where the account
- * was signed in to before, and of signed-in callers. So however many strangers guess, a known owner waits for no more than
- * two hashes of others. Within the first two lies a lane for each site, and in that one for each network; within the last, one
- * for each account.
+ * Hashing of server passwords: Argon2id, 19 MiB, two passes, one lane. A hash takes about ten milliseconds of one core and
+ * 19 MiB, so it runs on the thread pool, a few at a time, from a bounded queue, and never inside a turn.
+ *
+ * Each call names the lane it waits in (actors/queue.ts). There are three wide ones: for strangers, for callers from a place
+ * where the account was signed in before, and for signed-in callers. So however many strangers guess, a known owner waits for
+ * two hashes of others at most. Within the first two lies a lane for each site, and within that one for each network; within the
+ * last, one for each account.
  */
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { dependency } from '../../runtime/dependency.ts';

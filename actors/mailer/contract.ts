@@ -1,9 +1,9 @@
 /**
  * The `mailer` kind: one actor, through which every mail of the server goes, so that the caps of its queue and the rates
- * of its relays are exact. Others compose what they send with `outgoing.ts`.
+ * of its relays are exact. Other actors compose what they send with `outgoing.ts`.
  *
- *     queue    told by whoever decides to send within a commit of its own: it is queued once, or the outcome says why not
- *     room     asked by whoever must answer somebody before it is known whether there will be a mail: would it be queued?
+ *     queue    told by the actor that decides to send, in its own commit: the mail is queued once, or the outcome says why not
+ *     room     asked by an actor that must answer somebody before it knows whether there will be a mail: would it be queued?
  *     recall   before anything of the mail was handed to a relay; a mail that is recalled before it arrives is dropped
  *              when it does. Told while a lane is sending the mail, it holds as soon as no relay has taken it
  *     outcome  told to the actor that the mail names, if it names one

@@ -1,12 +1,12 @@
 /**
  * An administrator pairs a subscription: attempts from their start to their end.
  *
- *     pending     started; whoever comes with its state in ten minutes claims it
+ *     pending     started; a call that brings its state within ten minutes claims it
  *     claimed     by one call, for two minutes: the code is exchanged meanwhile, outside any turn (`complete.ts`)
  *
- * One for a subscription: a newer start takes the place of the older one, whose exchange then finds its claim gone. What is
- * over counts for nothing and is removed by a timer. A crash before the commit of the start leaves nothing, and after it
- * an attempt that nobody knows the state of; both end by themselves.
+ * A subscription has one attempt. A newer start replaces it, and the exchange of the older one then finds its claim gone. An
+ * attempt that is over counts for nothing, and a timer removes it. A crash before the commit of the start leaves nothing; one
+ * after it leaves an attempt whose state nobody knows, which ends by itself.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { command, type Turn, timer } from '../../runtime/command.ts';

@@ -1,14 +1,15 @@
 /**
- * A code becomes a credential: by the callback, that is by whoever has the state, or by the administrator who started.
+ * A code becomes a credential: by the callback, which anyone who has the state may make, or by the administrator who started.
  *
- *     check      is there a pending attempt of this state? is whoever started it an administrator (still)?
+ *     check      is there a pending attempt of this state? is the user who started it an administrator (still)?
  *     claim      one call alone has it from here on, for two minutes
  *     exchange   of the code, at the provider, outside any turn
  *     conclude   if the claim is still there: the credential and the end of the attempt in one commit. If not, or if the
  *                exchange failed, nothing is kept of what came
  *
- * A code is sent once. A crash after the claim leaves one that ends by itself: a repeat of the call does not exchange again, as nobody
- * knows whether the provider has seen the code. One after the last commit is answered by the credential, which knows its call.
+ * A code is sent once. A crash after the claim leaves one that ends by itself. A repeat of the call does not exchange again,
+ * as nobody knows whether the provider has seen the code. A repeat after the last commit is answered by the credential, which
+ * knows its call.
  */
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';

@@ -1,16 +1,17 @@
 /**
- * Access tokens for those who ask the provider.
+ * Access tokens for requests to the provider.
  *
  *     fresh        longer than a minute to live: given at once
- *     old          a job of the subscription refreshes it, outside turns; whoever asks meanwhile waits for its end
+ *     old          a job of the subscription refreshes it, outside turns; callers meanwhile wait for its end
  *     trouble      the last refresh failed for a reason that passes: nobody asks again before its time, and the old token is
  *                  not used any more
  *     repair       only pairing again helps
  *
- * A job never runs beside itself, and one that was asked for again meanwhile finds another token in place of the one it was to
- * refresh: however many ask at once, there is one refresh. A crash during one has the job run again: where the provider had rotated the refresh token and nobody heard the new
- * one, it refuses, and the pairing needs repair. Where the credential is replaced or removed meanwhile
- * the job is stopped, and what comes back counts for nothing.
+ * A job never runs beside itself. One that was asked for again meanwhile finds another token in place of the one it was to
+ * refresh, so however many callers ask at once, there is one refresh.
+ *
+ * After a crash the job runs again. If the provider had rotated the refresh token and nobody heard the new one, it refuses, and
+ * the pairing needs repair. If the credential is replaced or removed meanwhile, the job is stopped, and its result does not count.
  */
 import { command, job, type Turn, workflow } from '../../runtime/command.ts';
 import { keyed } from '../../runtime/contract.ts';

@@ -4,9 +4,9 @@
  *
  * Invariants:
  * - It is opened in a turn, so of all openers on all nodes one is the first.
- * - It is not opened for whoever has no room for what it holds: they are told how much that is, and come back.
- * - What an opener gets is read in that turn from the ciphertext's row. No reply is recorded: a one-time share knows the
- *   call that has opened it, and gives the same to a repeat of that call for as long as one may come.
+ * - It is not opened for a reader without room for what it holds. The reader is told how much that is, and comes back.
+ * - That turn reads what the opener gets from the ciphertext's row. No reply is recorded: a one-time share knows the call that
+ *   has opened it, and gives the same to a repeat of that call for as long as one may come.
  * - The commit that ends it removes the ciphertext and leaves a tombstone, which no repeat of its creation revives.
  */
 import { hash } from 'node:crypto';

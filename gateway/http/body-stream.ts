@@ -4,7 +4,7 @@
  *     client -> library -> add -> queue -> for await (const chunk of stream)
  *
  * - Chunks are copies, as uWebSockets.js takes the memory of its own back; small ones that wait are joined. Each is the reader's
- *   until he asks for the next.
+ *   until it asks for the next.
  * - With `queueBytesMax` waiting the client is held back. What the system had received by then comes on top (intake.ts
  *   has streams take turns for that), as does the chunk in the reader's hands. All of it counts in the memory of bodies,
  *   the latter until the reader asks for the next.

@@ -1,10 +1,10 @@
 /**
  * The bytes of replies that their readers have not taken: for the whole process, for all strangers together, and for
- * each reader. Whoever has no session is a stranger, and reads as the network that asks.
+ * each reader. A caller without a session is a stranger, and its reader is the network that asks.
  *
- * Above the process's bound the reader that has been idle longest loses its connection, above a reader's bound its own
- * idlest one, above that of strangers the idlest one of the network that holds the most. So slow readers cost memory up
- * to the bound and nobody else's reply, and a crowd of strangers costs no user theirs.
+ * Above the process's bound, the reader that has been idle longest loses its connection. Above a reader's bound it loses its
+ * own idlest one, and above the strangers' bound the network that holds the most loses its idlest one. So slow readers cost
+ * memory up to the bound and nobody else's reply, and a crowd of strangers costs no user theirs.
  */
 import { Counts } from './counts.ts';
 

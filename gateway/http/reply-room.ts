@@ -1,11 +1,11 @@
 /**
- * Memory for replies with what is given only once, so that none of them is broken off for want of it. It is taken before
- * that is asked for: whoever finds none waits a moment, and is then refused while nothing has happened yet. What has been
- * taken is nobody else's until the reply is over.
+ * Memory for replies with content that is given only once, so that none of them is broken off for want of memory. A reader
+ * takes its room before it asks for the content. One that finds no room waits a moment and is then refused, while nothing has
+ * happened yet. Room that was taken belongs to that reply until it is over.
  *
- * A network takes no more than a quarter of what it leaves free, so the first has a fifth of all, and however many have
- * taken what they can, the next finds some: it takes many networks to keep others from large replies, and more than
- * anybody has to keep them from small ones. Whoever waits is passed over only by those who need less than is there.
+ * A network takes no more than a quarter of what it leaves free. So the first has a fifth of all, and the next always finds
+ * some: it takes many networks to keep others from large replies, and more than anybody has to keep them from small ones. A
+ * waiting reader is passed over only by readers that need less than is there.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { Counts } from './counts.ts';

@@ -1,16 +1,16 @@
 /**
- * The audience of each vault: those of its members who have sockets in this process. A vault is subscribed to once,
- * however many they are.
+ * The audience of each vault: its members who have sockets in this process. A vault is subscribed to once, however many
+ * they are.
  *
- *     named      the user's actor says that he is a member, and of which membership: a hint
- *     admitted   the vault has said so too, and has subscribed this gateway: what it publishes is for him
- *     gone       it says that he is none, or publishes that he is one no more
+ *     named      the user's actor says that the user is a member, and by which membership: a hint
+ *     admitted   the vault has said so too, and has subscribed this gateway: the user hears what it publishes
+ *     gone       the vault says that the user is no member, or publishes that they no longer are
  *
- * - An answer of the vault counts only for those who were named when it was asked for and are here still. So
- *   whoever was removed while he was asked about is not let in by what was true before.
- * - A vault is asked by one question at a time, about all who were named meanwhile, and a bounded number of vaults at once.
- * - Where a vault does not answer, the sockets stay and their clients poll, until a registration is answered that
- *   the subscriptions repeat. The same where there is no room.
+ * - An answer of the vault counts only for users who were named when it was asked and are still here. So a user who was
+ *   removed while the question was on its way is not let in by what was true before.
+ * - A vault is asked by one question at a time, about all users who were named meanwhile, and a bounded number of vaults at once.
+ * - Where a vault does not answer, or there is no room, the sockets stay and their clients poll, until a registration that
+ *   the subscriptions repeat is answered.
  */
 
 import { subscribersMax, Vault } from '../../actors/vault/contract.ts';

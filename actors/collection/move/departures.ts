@@ -9,13 +9,13 @@
  * - (uuid, hop) is unique on the server: of `arrive` and of what ends a departure here, one commit is rejected. No clock
  *   decides, and no answer has to.
  * - A key keeps others out only for as long as somebody holds it. So no row gives its hop away, be it for the next one or to
- *   an arrival over its stub, before every other row of the item is a stub: whoever has yet to conclude finds the hop taken
- *   that it would take. What arrives is first looked for at its source, so that an arrival that comes after all that writes nothing.
- * - Whoever asks for the steps may die after each. The timer then concludes without knowing what the target has done: it
+ *   an arrival over its stub, before every other row of the item is a stub: a caller that has yet to conclude finds the hop
+ *   that it would take taken. What arrives is first looked for at its source, so that an arrival that comes after all that writes nothing.
+ * - The caller of these steps may die after each. The timer then concludes without knowing what the target has done: it
  *   takes the next hop, and where that is taken, the commit is rejected, the row in the way is shown, and the turn that
  *   runs again leaves a stub instead. Nothing repeats `arrive`: the client has no answer and sends the item again.
  * - A save of a departing item takes the next hop too, and so either comes first or finds the item gone.
- * - Between the second and the third step there are two rows. Who reads both gives the newer one.
+ * - Between the second and the third step there are two rows. A reader of both gives the newer one.
  */
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
