@@ -77,9 +77,16 @@ export async function carryOut<P extends Plans>(
   const begun = ways.isPlain
     ? await inOneTurn(workflow, request, identity, ways)
     : await begin(workflow, request, identity);
-  if ('reply' in begun) return begun.reply;
-  if ('memory' in begun) return inSteps(workflow, request, identity, ways, begun);
-  const reply = await replayed(workflow, begun.entry, request.items ?? [], ways);
+  const { entry, reply: answer } = begun;
+  // Once it is known what it came to, no second attempt has to be kept off.
+  const release = () => begun.memory.release(begun.key, identity.hold ?? workflow.callId);
+  if (answer !== undefined) {
+    release();
+    return answer;
+  }
+  if (entry === undefined) return inSteps(workflow, request, identity, ways, begun);
+  release();
+  const reply = await replayed(workflow, entry, request.items ?? [], ways);
   return answered(reply ?? (await ways.steps(workflow, request)), identity, true);
 }
 
@@ -88,37 +95,49 @@ function inOneTurn<P extends Plans>(
   request: Asked,
   identity: CommandIdentity,
   { plans, turn: run }: OneTurn<P>,
-): Promise<Known | { readonly reply: SyncReply }> {
-  return workflow.turn<Known | { readonly reply: SyncReply }, P & CommandPlan>({
+): Promise<Begun> {
+  return workflow.turn<Begun, P & CommandPlan>({
     reads: (view) => ({ ...plans(view, request), ...commandPlan(view, request, identity.id) }),
     turn: (turn, reads, by) => {
       const known = lookUp(turn, reads, by, identity, workflow.callId);
-      if (known !== undefined) return known;
+      if (isRefused(known)) return known;
+      const begun = begunOf(turn, by, identity);
+      if (known !== undefined) return { ...begun, ...known };
       const before = turn.get(head);
       const reply = run(turn, request, reads as PlanResults<P>, by);
       if (isRefused(reply)) return reply;
       const note = turn.get(head) === before ? remember : journal;
       note(turn, by.session.uuid, identity, request, reply as ModernSyncReply);
-      return { reply: answered(reply, identity, false) as SyncReply };
+      return { ...begun, reply: answered(reply, identity, false) as SyncReply };
     },
   });
 }
 
 interface Begun {
+  /** Where it is held. */
   readonly memory: ReturnType<typeof laneMemory>;
   readonly key: string;
+  /** What it came to before. */
+  readonly entry?: JournalEntry;
+  /** What it came to in this turn. */
+  readonly reply?: SyncReply;
 }
 
-function begin(workflow: Steps, request: Asked, identity: CommandIdentity): Promise<Known | Begun> {
-  return workflow.turn<Known | Begun, CommandPlan>({
+const begunOf = (turn: Turn, { session }: SignedIn, { id }: CommandIdentity): Begun => ({
+  memory: laneMemory(turn),
+  key: commandKey(session.uuid, id),
+});
+
+function begin(workflow: Steps, request: Asked, identity: CommandIdentity): Promise<Begun> {
+  return workflow.turn<Begun, CommandPlan>({
     reads: (view) => commandPlan(view, request, identity.id),
     turn: (turn, reads, by) => {
       const known = lookUp(turn, reads, by, identity, workflow.callId);
-      if (known !== undefined) return known;
-      const memory = laneMemory(turn);
-      const key = commandKey(by.session.uuid, identity.id);
-      if (!memory.hold(key, identity.hold ?? workflow.callId, turn.nowMs)) return isUnderWay;
-      return { memory, key };
+      if (isRefused(known)) return known;
+      const begun = begunOf(turn, by, identity);
+      if (known !== undefined) return { ...begun, ...known };
+      const isHeld = begun.memory.hold(begun.key, identity.hold ?? workflow.callId, turn.nowMs);
+      return isHeld ? begun : isUnderWay;
     },
   });
 }

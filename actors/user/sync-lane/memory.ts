@@ -42,10 +42,11 @@ class LaneMemory {
     return true;
   }
 
-  /** False: too many are held. */
+  /** False: another attempt holds it, or too many are held. */
   hold(key: string, by: string, nowMs: number): boolean {
     dropEnded(this.#held, nowMs);
-    if (this.#held.size >= heldMax && !this.#held.has(key)) return false;
+    const holder = this.#held.get(key)?.by;
+    if (holder === undefined ? this.#held.size >= heldMax : holder !== by) return false;
     this.#held.set(key, { by, untilMs: nowMs + holdMs });
     return true;
   }
