@@ -58,14 +58,20 @@ export interface AdmissionOptions {
 }
 
 /**
- * Whether a page of another origin can make a browser send this with the user's cookies, without asking by a preflight. It
- * can send any POST whose type is that of a form or a plain text. Fields also come in the query, so a body is not needed.
+ * Whether a page of another origin can make a browser send this, without asking by a preflight. It can send any POST whose
+ * type is that of a form or a plain text. Fields also come in the query, so a body is not needed. Such a POST does harm with
+ * the user's cookies. It also does harm without them where a guess counts against the user's network, which is wherever no
+ * session is needed: the page cannot add a bearer.
  */
-const mayBeForged = (method: string, { body = 'json' }: AnyRoute, headers: RequestHeaders): boolean =>
+const mayBeForged = (method: string, { body = 'json', access }: AnyRoute, headers: RequestHeaders): boolean =>
   method === 'post' &&
   body === 'json' &&
-  headers.get('cookie') !== '' &&
+  (headers.get('cookie') !== '' || (access !== 'session' && isOfBrowser(headers))) &&
   !jsonTypePattern.test(headers.get('content-type'));
+
+/** Browsers say where a POST comes from. Other programs do not. */
+const isOfBrowser = (headers: RequestHeaders): boolean =>
+  headers.get('origin') !== '' || headers.get('sec-fetch-site') !== '';
 
 /** What stands before the parameters counts, for browsers too. */
 const jsonTypePattern = /^application\/json *(;|$)/i;

@@ -50,7 +50,7 @@ export const refusals = {
   unexpected: { status: 500, message: 'The server could not answer this request. Please try again later.' },
   bodyNotDeclaredJson: {
     status: 415,
-    message: 'A request with cookies has to be sent as application/json.',
+    message: 'A request with cookies, or of a browser, has to be sent as application/json.',
     headers: { Accept: 'application/json' },
   },
   noAnswer: {

@@ -44,6 +44,24 @@ test('no POST that takes JSON is done for a browser that was not asked first', a
   }
 });
 
+test('a page of another site cannot count guesses against the network of its visitors', async (t) => {
+  const server = await startServer(t);
+  const guess = (headers: Record<string, string>) =>
+    fetch(`${server.url}/v1/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain', ...headers },
+      body: JSON.stringify({ email: 'victim@example.org', password: 'guess', api: '20200115' }),
+    }).then(({ status }) => status);
+  for (const headers of [
+    { origin: 'https://evil.test' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+  ]) {
+    for (let each = 0; each < 10; each += 1) t.is(await guess(headers), 415);
+  }
+  t.is(await guess({}), 401, 'a program that is no browser, and it is not locked out');
+});
+
 test('a JSON body with cookies has to be declared as JSON, and is taken in every spelling of that', async (t) => {
   let asked = 0;
   const handle = async () => {
