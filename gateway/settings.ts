@@ -280,8 +280,9 @@ const links = sameOnAllNodes(
 );
 
 /** Where no route is that clients know, whatever the operator says. */
-const takenPaths = /^\/(v1|v2|auth|files|sockets|subscription|healthcheck)(\/|$)/;
-const davPath = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/;
+const takenPaths = /^\/(v1|v2|auth|files|sockets|subscription|health|healthcheck|robots\.txt)(\/|$)/;
+/** The paths below it are four segments longer, and the router takes 16. */
+const davPath = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+){1,12}$/;
 
 const calendar = sameOnAllNodes(
   section('Calendar', {
