@@ -30,7 +30,8 @@ const loginParamsRequest = z.looseObject({
   code_challenge: z.string().min(1).max(512),
   magic_link_code: shortText,
   app_password: shortText,
-  trusted_device_token: shortText,
+  /** Whatever is wrong with it, it counts as none: the factor is asked for as ever. */
+  trusted_device_token: z.unknown().optional().meta({ type: 'string' }),
   mfa_approval_challenge_id: shortText,
   authenticator_response: z.record(z.string(), z.unknown()).nullish(),
   workspace_identifier: workspaceField,
@@ -102,7 +103,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
       ...codeOf(request),
       // One that a form has left empty is no guess, so it must not count as one.
       appPassword: app_password || undefined,
-      trustedDeviceToken: trusted_device_token || undefined,
+      trustedDeviceToken: shortText.safeParse(trusted_device_token).data || undefined,
       assertionResponse: authenticator_response ?? undefined,
     };
   }

@@ -177,7 +177,10 @@ test('an app password and a trusted device stand in for the factor, and for noth
       'the password is asked for all the same',
     );
   }
-  t.is((await loginParams(server, email, { trusted_device_token: 'x' })).body.error.tag, 'mfa-required');
+  for (const wrong of ['x', 'x'.repeat(2_000), 7, null, [token]]) {
+    const { body } = await loginParams(server, email, { trusted_device_token: wrong });
+    t.is(body.error.tag, 'mfa-required', typeof wrong);
+  }
   t.is((await loginParams(server, email, { app_password: 'x' })).body.error.tag, 'mfa-required');
   t.truthy((await phone.call('GET', '/v1/app-passwords')).body.appPasswords[0].lastUsedAt);
   t.truthy((await phone.call('GET', '/v1/trusted-devices')).body.trustedDevices[0].lastUsedAt);
