@@ -6,7 +6,7 @@ const toolsMax = 128;
 const outputTokensMax = 200_000;
 const outputTokensByDefault = 4_096;
 
-const toolCall = z.object({ id: z.string(), name: z.string(), args: z.unknown() });
+const toolCall = z.object({ id: z.string(), name: z.string(), args: z.unknown().optional() });
 const message = z.object({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   content: z.string().nullish(),

@@ -93,7 +93,7 @@ export const factorShapes = {
   /** Only `true` approves. Refusals: 400 if it is no longer pending. */
   resolveApproval: signedIn({
     access: 'writes',
-    fields: z.object({ challengeId: z.string().max(256), approve: z.unknown() }),
+    fields: z.object({ challengeId: z.string().max(256), approve: z.unknown().optional() }),
     ok: z.object({ status: z.enum(['approved', 'denied']) }),
   }),
 

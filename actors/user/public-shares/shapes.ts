@@ -20,8 +20,11 @@ export const publicShareShapes = {
     access: 'writes',
     fields: z.object({
       /** One of `shareTypes`; refused in the turn, as clients look for the tag of that refusal. */
-      type: z.unknown().meta({ enum: [...shareTypes] }),
-      encryptedPayload: z.unknown().meta({ type: 'string' }),
+      type: z
+        .unknown()
+        .optional()
+        .meta({ enum: [...shareTypes] }),
+      encryptedPayload: z.unknown().optional().meta({ type: 'string' }),
       nickname: z.unknown().optional(),
       oneTimeView: z.unknown().optional(),
       viewExpiresMinutes: z.unknown().optional(),

@@ -177,7 +177,8 @@ test('what is wrong with a share is said with a tag', async (t) => {
   const server = await startServer(t, { accounts: { shareBytesMax: 6_000_000 } });
   const alice = await server.device();
   const wrong = [
-    ...[{ type: 'file' }, { type: null }, { encryptedPayload: '' }, { encryptedPayload: {} }],
+    ...[{ type: 'file' }, { type: null }, { type: undefined }],
+    ...[{ encryptedPayload: '' }, { encryptedPayload: {} }, { encryptedPayload: undefined }],
     ...[{ encryptedPayload: 'a\u0000b' }, { nickname: 7 }, { nickname: 'n'.repeat(256) }],
     ...[0, -1, 1.5, '5', 525_601].map((viewExpiresMinutes) => ({ viewExpiresMinutes })),
   ];

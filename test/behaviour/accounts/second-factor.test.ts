@@ -448,6 +448,8 @@ test('what is denied, expired or another’s lets nobody pass', async (t) => {
   t.is((await stranger.call('POST', path, { body: { approve: true } })).status, 400);
   t.deepEqual((await phone.call('POST', path, { body: { approve: 'true' } })).body, { status: 'denied' });
   t.is((await loginParams(server, email, { mfa_approval_challenge_id: first.id })).status, 401);
+  const unsaid = `/v1/pending-mfa-approvals/${(await ask()).challengeId}/resolve`;
+  t.deepEqual((await phone.call('POST', unsaid)).body, { status: 'denied' });
   const second = await ask();
   await server.advance(120_000);
   const late = `/v1/pending-mfa-approvals/${second.challengeId}/resolve`;

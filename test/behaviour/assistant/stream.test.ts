@@ -64,7 +64,7 @@ const conversation = {
     {
       ...{ role: 'assistant', content: 'Let me see.' },
       toolCalls: [
-        { id: 'one', name: 'now', args: {} },
+        { id: 'one', name: 'now' },
         { id: 'two', name: 'place', args: { of: 'me' } },
       ],
     },
