@@ -238,6 +238,13 @@ export const User = contract({
       fields: nothing,
       ok: z.object({ sessionUuid: z.string(), readonly: z.boolean() }),
     }),
+    /** The same for routes that take the bearer of a cookie-style session without its cookie. */
+    validateBearer: signedIn({
+      access: 'reads',
+      bearerAlone: true,
+      fields: nothing,
+      ok: nothing,
+    }),
 
     /**
      * For gateways alone: which of these sessions, for which one has or is about to open sockets, are still alive. If

@@ -6,17 +6,21 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { type Refusal, refusals } from '../http/refusal.ts';
 
-/** Undefined if it is. @throws ActorError */
-export type CheckSession = (credentials: Credentials) => Promise<Refusal | undefined>;
+/** Undefined if it is. `bearerAlone` is that of the route. @throws ActorError */
+export type CheckSession = (
+  credentials: Credentials,
+  bearerAlone: true | undefined,
+) => Promise<Refusal | undefined>;
 
 /** The sender of a large body waits for this all the while. */
 const askMs = 10_000;
 
 export function createSessionCheck(actors: Actors): CheckSession {
-  return async (credentials) => {
+  return async (credentials, bearerAlone) => {
     const { ask } = actors.get(User, credentials.userUuid);
     try {
-      const answer = await ask.validateSession({ credentials }, { deadlineMs: askMs });
+      const command = bearerAlone ? 'validateBearer' : 'validateSession';
+      const answer = await ask[command]({ credentials }, { deadlineMs: askMs });
       if (!isRefused(answer)) return undefined;
       const { status, message, tag } = answer.refused;
       return { status, message, ...(tag !== undefined && { tag }) };

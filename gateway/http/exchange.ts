@@ -306,7 +306,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     const isGoingOut = this.responder.isFinished && !this.responder.isOver;
     if (!isGoingOut || credentials === undefined || this.#permission !== undefined) return;
     this.onlyWhile(async () => {
-      const refusal = await this.#options.checkSession(credentials);
+      const refusal = await this.#options.checkSession(credentials, this.match?.route.bearerAlone);
       return refusal?.status === expiredTokenStatus ? undefined : refusal;
     });
   }

@@ -29,7 +29,10 @@ export interface ReceivingOptions {
   readonly intake: Intake;
   readonly largeBodies: LargeBodies;
   /** The refusal if the session is not alive. Rejects if that cannot be determined. */
-  readonly checkSession: (credentials: Credentials) => Promise<Refusal | undefined>;
+  readonly checkSession: (
+    credentials: Credentials,
+    bearerAlone: true | undefined,
+  ) => Promise<Refusal | undefined>;
   readonly limits: ReceivingLimits;
 }
 

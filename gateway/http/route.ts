@@ -161,6 +161,8 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
   readonly bodyLimit?: 'small' | 'large' | number;
   /** The longest path parameter as sent, escapes included; 1,024 characters when absent. */
   readonly parameterCharactersMax?: number;
+  /** The bearer of a cookie-style session is enough: that of its command (`SignedInShape`), for checks before it is asked. */
+  readonly bearerAlone?: true | undefined;
   /** Instead of the count that all routes of its access share. */
   readonly rate?: RateBucket;
   /** Replace the headers of the same name that every reply has, on refusals too; an empty one leaves it out. */

@@ -156,9 +156,9 @@ export class WholeBody implements Receiving, Waiting {
 
   /** Checks the session, once. A refusal does not wait for the rest of the body. */
   #check(): void {
-    const { credentials } = this.#head;
+    const { credentials, route } = this.#head;
     if (credentials === undefined || this.#checked !== undefined) return;
-    this.#checked = this.#options.checkSession(credentials);
+    this.#checked = this.#options.checkSession(credentials, route.bearerAlone);
     this.#checked.then(
       (refusal) => {
         if (refusal !== undefined && !this.#ended) this.#refuse(refusal);

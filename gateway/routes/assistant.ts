@@ -32,7 +32,8 @@ const full = {
 
 const notPaired = {
   ...{ status: 503, tag: 'assistant-unavailable' },
-  message: 'The assistant of this account needs its administrator.',
+  message:
+    'The assistant of this account is no longer paired with its provider. Asking again does not help: an administrator has to pair it anew.',
 };
 const notHeard: StreamEnd = { isHeard: false };
 
@@ -123,6 +124,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
     }),
     route({
       ...{ ...common, method: 'GET', path: `${path}/models`, safe: true, access: 'session', rate },
+      bearerAlone: true,
       summary: 'The models of a provider; none where it does not tell.',
       request: z.object({ provider: z.string().max(64).optional() }),
       replies: {
@@ -131,7 +133,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
         401: errorBodySchema,
       },
       handle: async ({ actors, credentials, ask }: RequestContext<'session'>, { provider }) => {
-        const checked = actors.get(User, credentials.userUuid).ask.validateSession({ credentials }, ask);
+        const checked = actors.get(User, credentials.userUuid).ask.validateBearer({ credentials }, ask);
         const reply = await signedInAnswer(checked, () => ({ status: 200 }));
         return reply.status === 200 ? listModels(provider) : reply;
       },
@@ -143,6 +145,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
     }),
     route({
       ...{ ...common, method: 'POST', path: `${path}/stream`, access: 'session', rate },
+      bearerAlone: true,
       summary: 'One answer of the assistant, as it is made.',
       request: givenFields,
       replies: {

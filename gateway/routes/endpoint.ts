@@ -67,6 +67,7 @@ export function endpoint<Fields extends object, Ok>({
   return route({
     ...declared,
     access: 'session',
+    bearerAlone: command.bearerAlone,
     ...(declared.method === 'GET' && command.access === 'reads' && !changesSomething && { safe: true }),
     request: command.fields.omit(keysOf(adds)),
     replies: { [status]: status === 204 ? z.undefined() : command.ok, ...Object.fromEntries(errors) },

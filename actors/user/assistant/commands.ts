@@ -43,7 +43,12 @@ export const assistantSlice = slice<AssistantUse>({
 
 const disabled = refuse(403, 'The assistant is turned off for this account.', 'ai-disabled');
 const invalid = refuse(400, 'This is nothing that the assistant can answer.', 'invalid-request');
-const unavailable = refuse(503, 'No assistant is set up for this account.', 'assistant-unavailable');
+/** Without `Retry-After`, as nothing but an administrator ends it. */
+const unavailable = refuse(
+  503,
+  'No assistant is set up for this account. Asking again does not help: an administrator has to set one up.',
+  'assistant-unavailable',
+);
 const busy: Refused = {
   refused: {
     ...{ status: 429, tag: 'assistant-busy', retryAfterMs: busyRetryMs },

@@ -8,6 +8,7 @@ const nothing = z.object({});
 export const assistantShapes = {
   getAssistantUsage: signedIn({
     access: 'reads',
+    bearerAlone: true,
     fields: nothing,
     /** `limit` 0: none. `resetsAt`: ISO text. */
     ok: z.object({ used: z.int(), limit: z.int(), resetsAt: z.string() }),

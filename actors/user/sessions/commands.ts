@@ -35,6 +35,8 @@ const validateSession = signedInRead({
   answer: (_view, _request, _reads, { session, readonly }) => ({ sessionUuid: session.uuid, readonly }),
 });
 
+const validateBearer = signedInRead({ ...User.commands.validateBearer, answer: () => ({}) });
+
 const openSocket = command({
   ...User.commands.openSocket,
   turn: (turn, { gateway, sessions }) => {
@@ -53,5 +55,6 @@ export const sessionCommands = {
   deleteSession,
   deleteOtherSessions,
   validateSession,
+  validateBearer,
   openSocket,
 };

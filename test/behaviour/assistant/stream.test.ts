@@ -8,7 +8,7 @@ import { assisted, eventsIn, path, profileOf } from '../../kit/assisted.ts';
 import { Device } from '../../kit/device.ts';
 import { turn } from '../../kit/gateway.ts';
 import { answering, helloTurn, modelKey, toolTurn } from '../../kit/model-server.ts';
-import { sessionTokens } from '../../kit/server.ts';
+import { sessionTokens, startServer } from '../../kit/server.ts';
 
 for (const provider of vendorIds) {
   test(`${provider} answers, as a stream of events`, async (t) => {
@@ -43,8 +43,15 @@ test('the bearer alone of a cookie session asks the assistant, and nothing that 
   const body = { messages: [{ role: 'user', content: 'hello' }] };
   const alone = () => server.call('POST', `${path}/stream`, { bearer, body });
   t.is((await alone()).status, 200);
-  t.is((await server.call('GET', `${path}/usage`, { bearer })).status, 401);
+  for (const read of ['usage', 'models', 'config']) {
+    t.is((await server.call('GET', `${path}/${read}`, { bearer })).status, 200, read);
+  }
+  t.is((await server.call('GET', `${path}/usage`, { cookie: web.account.cookie })).status, 401);
+  const long = { messages: [{ role: 'user', content: 'x'.repeat(1_200_000) }] };
+  t.is((await server.call('POST', `${path}/stream`, { bearer, body: long })).status, 200, 'a large body');
   t.is((await server.call('POST', '/v1/items', { bearer, body: {} })).status, 401);
+  const item = { content: 'x'.repeat(1_200_000) };
+  t.is((await server.call('POST', '/v1/items', { bearer, body: { items: [item] } })).status, 401);
   t.is((await server.call('GET', '/v1/sessions', { bearer })).status, 401);
   const cookieAlone = { body, cookie: web.account.cookie };
   t.is(
@@ -54,6 +61,10 @@ test('the bearer alone of a cookie session asks the assistant, and nothing that 
   );
   await phone.call('DELETE', `/v1/sessions/${await web.sessionUuid()}`);
   t.is((await alone()).status, 401, 'after its session');
+  for (const read of ['usage', 'models']) {
+    t.is((await server.call('GET', `${path}/${read}`, { bearer })).status, 401, read);
+  }
+  t.is((await server.call('POST', `${path}/stream`, { bearer, body: long })).status, 401);
 });
 
 const conversation = {
@@ -228,6 +239,17 @@ test('a day has so many answers, and an administrator may set another number for
   await server.advance(86_400_000);
   t.is((await usage()).used, 0);
   t.is((await stream()).status, 200);
+});
+
+test('where no assistant is set up, the refusal says that it lasts, and asks nobody to try again', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const refused = await phone.call('POST', `${path}/stream`, {
+    body: { messages: [{ role: 'user', content: 'hello' }] },
+  });
+  t.like(refused, { status: 503, body: { error: { tag: 'assistant-unavailable' } } });
+  t.is(refused.headers.get('retry-after'), null);
+  t.regex(refused.body.error.message, /Asking again does not help: an administrator/);
 });
 
 test('of many at once, exactly as many are answered as a day has', async (t) => {

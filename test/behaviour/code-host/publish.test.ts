@@ -1,6 +1,7 @@
 /** Publishing to a code host, over HTTP (docs/protocol/code-host.md): the same contract for each of those it is spoken to. */
 import type { ServerResponse } from 'node:http';
 import test from 'ava';
+import { cookieSessions } from '../../kit/account.ts';
 import { fakeCodeHost, writer } from '../../kit/fake-code-host.ts';
 import { codeHostContract, path, publishing } from './contract.ts';
 
@@ -67,6 +68,24 @@ test('a host that has had too much says for how long, as it will or for a minute
     const { status, headers } = await publish();
     t.deepEqual([status, headers.get('retry-after')], [429, passedOn]);
   }
+});
+
+test('the bearer alone of a cookie session publishes, small and large; its cookie alone does not', async (t) => {
+  const { phone, server, asked } = await publishing(t, fakeCodeHost('github'));
+  const web = await phone.another({ api: cookieSessions });
+  const { access: bearer, cookie } = web.account;
+  for (const content of ['# A note', 'x'.repeat(1_200_000)]) {
+    const body = { token: writer, owner: 'o', repo: 'r', path: `${content.length}.md`, content };
+    const before = asked.length;
+    t.is((await server.call('POST', path, { cookie, body })).status, 401);
+    t.is(asked.length, before);
+    const published = await server.call('POST', path, { bearer, body });
+    t.is(published.status, 200, published.text);
+    t.true(published.body.created);
+  }
+  await phone.call('DELETE', `/v1/sessions/${await web.sessionUuid()}`);
+  const body = { token: writer, owner: 'o', repo: 'r', path: 'late.md', content: '' };
+  t.is((await server.call('POST', path, { bearer, body })).status, 401, 'after its session');
 });
 
 test('a host that hangs is given up on', async (t) => {
