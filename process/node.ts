@@ -82,6 +82,9 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
   };
   const hasher = passwordHasherOf(config, hashing);
   const isEmbedded = secrets.databaseUrl === undefined;
+  if (!isEmbedded) {
+    logger.info('the room for mail is not measured, as the database is elsewhere: keep 64 MiB free there');
+  }
   const { captchaServerUrl } = config;
   const http = createOutboundHttp({ clock });
   const captcha = captchaServerUrl === undefined ? noCaptcha : createCaptchaVerifier(captchaServerUrl, http);

@@ -3,8 +3,13 @@ import { lostCookies } from './lost-cookies.ts';
 
 const acrossSites = { sameSite: 'None', secure: true } as const;
 const ofOneSite = { sameSite: 'Lax', secure: false } as const;
-const statusOf = (cookies: Parameters<typeof lostCookies>[0], origin: string, host: string, fetchSite = '') =>
-  lostCookies(cookies, { origin, host, fetchSite })?.tag;
+const statusOf = (
+  cookies: Parameters<typeof lostCookies>[0],
+  origin: string,
+  host: string,
+  fetchSite = '',
+  forwardedProto = '',
+) => lostCookies(cookies, { origin, host, fetchSite, forwardedProto })?.tag;
 
 test('cookies of one site are lost on a page of another one, as far as that is certain', (t) => {
   for (const [origin, host] of [
@@ -14,7 +19,7 @@ test('cookies of one site are lost on a page of another one, as far as that is c
     ['http://app', 'notes:3000'],
   ] as const) {
     t.is(statusOf(ofOneSite, origin, host), 'cookies-of-another-site', origin);
-    t.is(statusOf(acrossSites, origin, host), undefined, origin);
+    t.is(statusOf(acrossSites, origin, host, 'cross-site'), undefined, origin);
   }
   t.is(statusOf(ofOneSite, 'https://a.co.uk', 'b.co.uk', 'cross-site'), 'cookies-of-another-site');
 });
@@ -38,4 +43,16 @@ test('secure cookies are lost over plain http, but not on loopback', (t) => {
   t.is(statusOf(acrossSites, 'https://notes.test', 'notes.test'), undefined);
   t.is(statusOf(acrossSites, 'http://localhost:3000', 'localhost:3000'), undefined);
   t.is(statusOf(acrossSites, 'http://app.test', 'notes.test', 'cross-site'), undefined);
+  t.is(statusOf(acrossSites, 'http://localhost:8080', '127.0.0.1:3000'), undefined);
+});
+
+test('secure cookies are lost on a page of another site over plain http, too', (t) => {
+  t.is(statusOf(acrossSites, 'http://192.168.0.7', '192.168.0.8:3000'), 'cookies-of-another-site');
+  t.is(statusOf(acrossSites, 'http://app', 'notes:3000'), 'cookies-of-another-site');
+  t.is(statusOf(acrossSites, 'http://app.home.test', 'notes.home.test'), 'cookies-need-https');
+  t.is(
+    statusOf(acrossSites, 'http://app', 'notes', '', 'https'),
+    undefined,
+    'an old browser, through a proxy',
+  );
 });

@@ -30,6 +30,8 @@ interface Sent {
   readonly host: string;
   /** Browsers send it to https and to loopback. */
   readonly fetchSite: string;
+  /** As a proxy tells it. */
+  readonly forwardedProto: string;
 }
 
 /** A route that opens sessions, which refuses those that could not last. */
@@ -39,13 +41,15 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
 ): AnyRoute {
   return route({
     ...opening,
-    headers: [...(opening.headers ?? []), 'origin', 'host', 'sec-fetch-site'],
+    headers: [...(opening.headers ?? []), 'origin', 'host', 'sec-fetch-site', 'x-forwarded-proto'],
     replies: { 400: errorBodySchema, ...opening.replies },
     handle: async (context: RequestContext<'public'>, request: Request) => {
       const sent = (name: string) => context.header(name) ?? '';
-      const [origin, host, fetchSite] = [sent('origin'), sent('host'), sent('sec-fetch-site')];
-      const refused =
-        request.api === cookieApiVersion ? lostCookies(cookies, { origin, host, fetchSite }) : undefined;
+      const asked = {
+        ...{ origin: sent('origin'), host: sent('host') },
+        ...{ fetchSite: sent('sec-fetch-site'), forwardedProto: sent('x-forwarded-proto') },
+      };
+      const refused = request.api === cookieApiVersion ? lostCookies(cookies, asked) : undefined;
       return refused === undefined ? opening.handle(context, request) : refusedAnswer(refused);
     },
   });
@@ -54,14 +58,15 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
 /** Undefined: they come back, as far as can be known. */
 export function lostCookies(
   { sameSite, secure }: Pick<CookieOptions, 'sameSite' | 'secure'>,
-  { origin, host, fetchSite }: Sent,
+  { origin, host, fetchSite, forwardedProto }: Sent,
 ): Refusal | undefined {
   const page = URL.canParse(origin) ? new URL(origin) : undefined;
   const server = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
   if (page === undefined || server === undefined || !page.protocol.startsWith('http')) return undefined;
-  const isPlain = page.protocol === 'http:' && page.host === server.host && fetchSite === '';
-  if (secure && isPlain && !isLoopbackName(server.hostname)) return notSecure;
+  const isPlain = page.protocol === 'http:' && fetchSite === '' && !/^https$/i.test(forwardedProto.trim());
   const isCrossSite = fetchSite === '' ? !mayShareSite(page, server) : fetchSite === 'cross-site';
+  const isLostByScheme = secure && isPlain && !isLoopbackName(server.hostname);
+  if (isLostByScheme) return isCrossSite ? otherSite : notSecure;
   return isCrossSite && sameSite !== 'None' ? otherSite : undefined;
 }
 

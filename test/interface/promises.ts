@@ -584,6 +584,15 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
+    says: 'A claim that nobody completes is over after two minutes, and blocks nothing then.',
+    provenBy: [
+      behaviour(
+        'assistant/pairing',
+        'a claim whose process died completes nothing, and holds its place for two minutes alone',
+      ),
+    ],
+  },
+  {
     says: 'An administrator has 16 attempts, the server 256 pairings.',
     provenBy: [
       behaviour(
@@ -604,6 +613,22 @@ export const promises: readonly Promised[] = [
         'assistant/pairing-refresh',
         'a pairing that its user has revoked needs repair, and pairing again is that',
       ),
+    ],
+  },
+  {
+    says: 'A subscription is known by 1 to 128 characters of those that are safe everywhere.',
+    provenBy: [
+      [
+        'actors/pairing/subscription-id.test.ts',
+        'an id has 1 to 128 letters, digits, dots, underscores and hyphens, and a letter or digit at both ends',
+      ],
+      behaviour('assistant/pairing', 'what cannot be right is refused before the provider is asked'),
+    ],
+  },
+  {
+    says: 'The addresses of the provider are https, or loopback, without credentials, query or fragment.',
+    provenBy: [
+      ['config.test.ts', 'a provider of pairings is asked at addresses that keep what is sent there secret'],
     ],
   },
   {
@@ -870,6 +895,20 @@ export const promises: readonly Promised[] = [
   },
 
   // --- errors and the rest ----------------------------------------------------------------------------------
+  {
+    says: 'A setting does something or is refused: nothing is accepted and ignored that the server would have to act on.',
+    provenBy: [
+      behaviour('accounts/settings', 'what would have no effect is refused, with the reason'),
+      behaviour(
+        'mail/reminders',
+        'until a user turns reminders off they are made and sent; then none is made, and the answer says why',
+      ),
+      behaviour(
+        'sockets/sync-lane-sessions',
+        'an account whose lane an administrator has switched off keeps its socket, and syncs over HTTP',
+      ),
+    ],
+  },
   {
     says: 'An unforeseen failure is one generic text; its cause is in the log alone.',
     provenBy: [

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import test from 'ava';
 import { User } from '../../../actors/user/contract.ts';
 import {
@@ -186,6 +187,31 @@ test('no session is opened whose cookies the browser would throw away', async (t
   const own = { ...headers, 'sec-fetch-site': 'same-site' };
   t.is((await server.call('POST', '/v1/users', { body: fields, headers: own })).status, 200, 'was not made');
 });
+
+test('no session is opened over plain http on another site whose cookies need https, and the answer says what to set', async (t) => {
+  const server = await startServer(t, { cookies: { sameSite: 'None', secure: true, partitioned: true } });
+  const { port } = new URL(server.url);
+  const body = JSON.stringify({ ...newAlice, email: 'new@example.org', api: cookieSessions });
+  const register = (more: readonly string[]) =>
+    statusAndText(port, [
+      'POST /v1/users HTTP/1.1',
+      ...['Host: 192.168.0.8:3000', 'Origin: http://192.168.0.7', 'Content-Type: application/json'],
+      ...[`Content-Length: ${Buffer.byteLength(body)}`, 'Connection: close', ...more, '', body],
+    ]);
+  const refused = await register([]);
+  t.regex(refused, /^HTTP\/1\.1 400 /);
+  t.regex(refused, /cookies-of-another-site.*PUBLIC_URL/);
+  t.regex(await register(['X-Forwarded-Proto: https']), /^HTTP\/1\.1 200 /, 'a proxy says that it was https');
+});
+
+/** What answers these lines, whose host is not where they go. */
+async function statusAndText(port: string, lines: readonly string[]): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port: Number(port) });
+  socket.write(lines.join('\r\n'));
+  const pieces: Buffer[] = [];
+  for await (const piece of socket) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString();
+}
 
 test('the list tells when a session was last used, and a restart loses ten minutes of it at most', async (t) => {
   let commits = 0;

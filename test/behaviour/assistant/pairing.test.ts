@@ -186,6 +186,24 @@ for (const [name, replace] of [
   });
 }
 
+test('a claim whose process died completes nothing, and holds its place for two minutes alone', async (t) => {
+  const { agree, call, callback, identity, server, domain, status } = await paired(t);
+  const brought = await agree();
+  const release = identity.hold();
+  const cut = callback(brought);
+  await server.until(() => identity.asked.length === 1, 10_000);
+  await server.restart(domain);
+  release();
+  t.not((await cut).status, 200);
+  t.is((await callback(brought)).status, 400, 'it was claimed');
+  t.false((await status()).paired);
+  const start = async (subscriptionId: string) => (await call('POST', '/start', { subscriptionId })).status;
+  for (let count = 1; count < 16; count += 1) t.is(await start(`pending-${count}`), 200);
+  t.is(await start('one-more'), 429);
+  await server.advance(2 * minuteMs);
+  t.is(await start('one-more'), 200);
+});
+
 test('whoever is no administrator any more pairs nothing', async (t) => {
   const { agree, callback, admin, server, status, identity } = await paired(t);
   const brought = await agree();
