@@ -10,7 +10,7 @@ import { residentBytes } from '../support/machine.ts';
 import { answerOn, RawClient } from '../support/raw-client.ts';
 import { syncBytes } from '../support/requests.ts';
 import type { LoadServer } from '../support/server.ts';
-import { type OpenSocket, openSocket, upgraded } from '../support/socket.ts';
+import { byToken, type OpenSocket, openSocket, upgraded } from '../support/socket.ts';
 import { SteadyLoad, summary } from '../support/steady-load.ts';
 
 const users = 1_000;
@@ -104,7 +104,7 @@ async function dial(url: string, { accessToken }: Account): Promise<OpenSocket> 
   const ask = requestBytes('POST', new URL('/v1/sockets/tokens', url), headers, '{}');
   const { status, body } = await answerOn(socket, ask);
   const token = /"token":"([^"]+)"/.exec(body)?.[1];
-  if (status === 200 && token !== undefined) return upgraded(socket, token);
+  if (status === 200 && token !== undefined) return upgraded(socket, byToken(token, url));
   socket.destroy();
   throw new Error(`a token was refused: ${status}`);
 }

@@ -4,8 +4,22 @@ import { parseReply } from '../http-load.ts';
 import { type Account, post } from './api-client.ts';
 
 export interface OpenSocket {
+  send(text: string): void;
   close(): void;
 }
+
+export interface Upgrade {
+  /** Path and query. */
+  readonly target: string;
+  readonly host: string;
+  readonly origin?: string;
+}
+
+/** The upgrade of `/sockets` by a token. */
+export const byToken = (token: string, url: string): Upgrade => ({
+  target: `/sockets?authToken=${token}`,
+  host: new URL(url).host,
+});
 
 export type OnText = (text: string) => void;
 
@@ -20,17 +34,30 @@ export async function openSocket(
   const { hostname, port } = new URL(url);
   const connection = connect({ host: hostname, port: Number(port), noDelay: true });
   connection.once('close', onClose);
-  return upgraded(connection, token, onText);
+  return upgraded(connection, byToken(token, url), onText);
 }
 
 const opcodes = { text: 1, ping: 9 };
 /** Masked with zeros, as what clients send has to be masked. */
 const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 
+/** Of less than 64 KiB. */
+function textFrame(text: string): Buffer {
+  const payload = Buffer.from(text);
+  const { length } = payload;
+  const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 255];
+  return Buffer.concat([Buffer.from([0x81, ...size, 0, 0, 0, 0]), payload]);
+}
+
 /** Upgrades a connection that may have carried requests before. */
-export function upgraded(socket: Socket, token: string, onText: OnText = () => {}): Promise<OpenSocket> {
+export function upgraded(
+  socket: Socket,
+  { target, host, origin }: Upgrade,
+  onText: OnText = () => {},
+): Promise<OpenSocket> {
   socket.write(
-    `GET /sockets?authToken=${token} HTTP/1.1\r\nHost: ${socket.remoteAddress ?? 'localhost'}\r\nConnection: Upgrade\r\n` +
+    `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\n` +
+      `${origin === undefined ? '' : `Origin: ${origin}\r\n`}` +
       'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
   );
   return new Promise((resolve, reject) => {
@@ -57,7 +84,7 @@ export function upgraded(socket: Socket, token: string, onText: OnText = () => {
       const rest = pending.subarray(reply.end);
       pending = Buffer.alloc(0);
       frames(rest);
-      resolve({ close: () => socket.destroy() });
+      resolve({ send: (text) => socket.write(textFrame(text)), close: () => socket.destroy() });
     };
     socket.on('error', reject);
     socket.on('close', () => reject(new Error('a socket was closed')));

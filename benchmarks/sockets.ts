@@ -1,0 +1,289 @@
+/**
+ * Idle sockets by the thousand, each of another user: what they take of memory, CPU, database and NATS, how soon a device beside
+ * them hears of a save, and what happens when a node is killed. One NATS server and one PostgreSQL (fsync on) of this machine;
+ * the clients are processes of it, too, so times are first looks unless the machine has cores to spare.
+ *
+ *   npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--lane] [--nodes 1] [--idle 60] [--at-once]
+ *
+ * With several nodes, sockets are opened at all but the last one, and that one is killed: the others take over its users. With
+ * one node, that one is killed, and all of its sockets are dialled again. `--at-once` measures while the users' actors are in
+ * memory still, and does not wait until they have left it. A node may have as many sockets as open files (`ulimit -n`).
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { type Exposition, parseExposition } from '../load-tests/report/exposition.ts';
+import { Cluster } from '../test/cluster/cluster.ts';
+import { Database } from '../test/cluster/database.ts';
+import { startNatsServer } from '../test/kit/nats-server.ts';
+import type { ClientDevice } from './sockets/client-process.ts';
+import { Clients } from './sockets/clients.ts';
+import { kernelBytes } from './sockets/kernel.ts';
+import { type Account, newItem, register, signIn } from './support/api-client.ts';
+import { someAtOnce } from './support/at-once.ts';
+import { printFigures } from './support/figures.ts';
+import { RawClient } from './support/raw-client.ts';
+import { syncBytes } from './support/requests.ts';
+import { openSocket } from './support/socket.ts';
+import { median } from './support/statistics.ts';
+import { SteadyLoad, summary } from './support/steady-load.ts';
+
+const { values } = parseArgs({
+  options: {
+    sockets: { type: 'string', default: '1000,10000,19000' },
+    lane: { type: 'boolean', default: false },
+    nodes: { type: 'string', default: '1' },
+    idle: { type: 'string', default: '60' },
+    'at-once': { type: 'boolean', default: false },
+  },
+});
+const levels = values.sockets.split(',').map(Number);
+const nodeCount = Number(values.nodes);
+const idleMs = Number(values.idle) * 1_000;
+
+const dist = new URL('../dist', import.meta.url).pathname;
+const leaseMs = 10_000;
+const password = 'a'.repeat(64);
+const registeredAtOnce = 8;
+const openMs = 600_000;
+const calmMs = 5_000;
+/** PostgreSQL publishes the counts of a connection a second after it becomes idle. */
+const statisticsDelayMs = 1_500;
+/** Actors leave memory after five minutes without work. */
+const passiveMs = 420_000;
+/** Beside the measured ones: actors of the server's own. */
+const activeMax = 50;
+const saves = 200;
+const saveEveryMs = 100;
+const syncsPerSecond = 50;
+const withoutLimits = {
+  ...{ RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_SESSION: '0', RATE_LIMIT_REGISTRATION: '0' },
+};
+
+const [database, nats] = await Promise.all([Database.start(), startNatsServer()]);
+// Past the proxies by which tests cut links: they would share this process.
+const settings = { DATABASE_URL: database.url, NATS_URL: nats.url, LOG_LEVEL: 'warn', ...withoutLimits };
+const builds = { current: dist, next: dist };
+const cluster = await Cluster.start({
+  ...{ builds, nodes: nodeCount, database, nats: [nats], leaseMs, settings },
+});
+const gateways = nodeCount === 1 ? cluster.nodes : cluster.nodes.slice(0, -1);
+const clients = new Clients(values.lane);
+const raw = new RawClient(gateways[0]?.url ?? '');
+
+async function expositions(): Promise<readonly Exposition[]> {
+  const texts = cluster.nodes.map(async ({ metricsUrl }) => (await fetch(metricsUrl)).text());
+  return (await Promise.all(texts)).map(parseExposition);
+}
+
+const sumOf = (all: readonly Exposition[], name: string): number =>
+  all.reduce((sum, one) => sum + (one.get(name) ?? 0), 0);
+
+const total = async (name: string): Promise<number> => sumOf(await expositions(), name);
+
+/** What the database has been asked, in transactions: every statement of ours is one, or part of one. */
+async function transactions(): Promise<number> {
+  await pause(statisticsDelayMs);
+  const [row] = await database.query(
+    'SELECT sum(xact_commit + xact_rollback) AS count FROM pg_stat_database',
+  );
+  return Number(row?.['count']);
+}
+
+interface Spent {
+  readonly transactions: number;
+  readonly all: readonly Exposition[];
+}
+
+const spentSoFar = async (): Promise<Spent> => ({
+  transactions: await transactions(),
+  all: await expositions(),
+});
+
+function grown(from: Spent, to: Spent, seconds: number): Record<string, number> {
+  const by = (name: string) => sumOf(to.all, name) - sumOf(from.all, name);
+  return {
+    'CPU, % of a core': (by('process_cpu_seconds_total') / seconds) * 100,
+    'transactions of the database, /s': (to.transactions - from.transactions) / seconds,
+    'frames over NATS, /s': by('transport_frames_total') / seconds,
+    'turns and shared reads, /s': by('turns_total') / seconds,
+    activations: by('activations_total'),
+  };
+}
+
+async function idleFigures(): Promise<Record<string, number>> {
+  const before = await spentSoFar();
+  await pause(idleMs);
+  return grown(before, await spentSoFar(), idleMs / 1_000);
+}
+
+/** Until users who only hold sockets have left memory. */
+async function passivated(): Promise<void> {
+  await pause(calmMs);
+  if (values['at-once']) return;
+  const untilMs = performance.now() + passiveMs;
+  while ((await total('actors')) > activeMax) {
+    if (performance.now() > untilMs) throw new Error(`${await total('actors')} actors stay in memory`);
+    await pause(calmMs);
+  }
+}
+
+interface Memory {
+  readonly sockets: number;
+  readonly processBytes: number;
+  readonly heapBytes: number;
+  readonly kernelBytes: number;
+}
+
+async function memoryNow(): Promise<Memory> {
+  const all = await expositions();
+  return {
+    sockets: clients.count,
+    processBytes: sumOf(all, 'process_resident_memory_bytes'),
+    heapBytes: sumOf(all, 'nodejs_heap_size_used_bytes'),
+    // Both ends are of this machine.
+    kernelBytes: kernelBytes() / 2,
+  };
+}
+
+function slopes(from: Memory, to: Memory): Record<string, number> {
+  const each = (of: Exclude<keyof Memory, 'sockets'>) => (to[of] - from[of]) / (to.sockets - from.sockets);
+  return {
+    'process, bytes for each socket': each('processBytes'),
+    'process, MB at none by this slope': (to.processBytes - each('processBytes') * to.sockets) / 1e6,
+    'of that heap in use, bytes for each socket': each('heapBytes'),
+    'kernel, bytes for each socket': each('kernelBytes'),
+  };
+}
+
+/** From a save to the frame at the other device. */
+async function noticeFigures([phone, laptop]: readonly [Account, Account]): Promise<Record<string, number>> {
+  const url = gateways[0]?.url ?? '';
+  const elsewhere = gateways.at(-1)?.url ?? url;
+  const tookMs: number[] = [];
+  let heard = () => {};
+  const socket = await openSocket(elsewhere, laptop, (text) => {
+    if (text.includes('ITEMS_CHANGED_ON_SERVER')) heard();
+  });
+  for (let save = 0; save < saves; save += 1) {
+    const beganMs = performance.now();
+    const notice = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    await raw.send(syncBytes(url, phone, { items: [newItem()], limit: 1 }));
+    await Promise.race([notice, pause(saveEveryMs * 50)]);
+    const tookNowMs = performance.now() - beganMs;
+    tookMs.push(tookNowMs);
+    await pause(Math.max(0, saveEveryMs - tookNowMs));
+  }
+  socket.close();
+  tookMs.sort((a, b) => a - b);
+  return {
+    'save to notice, p50 ms': median(tookMs),
+    'save to notice, p99 ms': tookMs[Math.floor(tookMs.length * 0.99)] ?? Number.NaN,
+  };
+}
+
+/** A node is killed. Resolves once all sockets are open and registered at whoever has taken over. */
+async function killFigures(others: readonly Account[]): Promise<Record<string, number>> {
+  const killed = cluster.nodes.at(-1);
+  const url = gateways[0]?.url ?? '';
+  const syncs = new SteadyLoad({
+    ratePerSecond: syncsPerSecond,
+    request: async (index) => {
+      const account = others[index % others.length] as Account;
+      return (
+        await raw.send(syncBytes(url, account, { items: index % 2 === 0 ? [newItem()] : [], limit: 1 }))
+      ).status;
+    },
+  });
+  await pause(calmMs);
+  const before = await spentSoFar();
+  const beganMs = syncs.nowMs;
+  await killed?.kill();
+  if (nodeCount === 1) await killed?.start();
+  const listeningMs = syncs.nowMs - beganMs;
+  if (nodeCount === 1) await clients.untilOpen(openMs);
+  else await untilRepaired();
+  const allMs = syncs.nowMs - beganMs;
+  const after = await transactions();
+  const failures = (await clients.report()).failures;
+  await pause(calmMs);
+  await syncs.stop();
+  const usual = summary(syncs.samples, 1_000, beganMs - 100);
+  const during = summary(syncs.samples, beganMs + listeningMs, beganMs + allMs);
+  return {
+    'ms until the process listened again': listeningMs,
+    'ms until every socket was open and registered': allMs - listeningMs,
+    'transactions of the database meanwhile': after - before.transactions,
+    ...Object.fromEntries(Object.entries(failures).map(([what, times]) => [`tried again: ${what}`, times])),
+    'syncs before, p99 ms': usual.p99Ms,
+    'syncs meanwhile, p99 ms': during.p99Ms,
+    'syncs meanwhile, failed': during.failed,
+  };
+}
+
+/** The shards have owners, and nobody waits to be registered. */
+async function untilRepaired(): Promise<void> {
+  const staying = cluster.nodes.slice(0, -1);
+  const sum = async (name: string) => {
+    const each = await Promise.all(staying.map(async (node) => (await node.metric(name)) ?? Number.NaN));
+    return each.reduce((total, value) => total + value, 0);
+  };
+  const untilMs = performance.now() + openMs;
+  for (;;) {
+    const [shards, waiting] = await Promise.all([sum('shards'), sum('socket_repairs_waiting')]);
+    if (shards === 1_024 && waiting === 0) return;
+    if (performance.now() > untilMs) throw new Error(`${shards} shards, ${waiting} waiting`);
+    await pause(50);
+  }
+}
+
+async function measure(): Promise<void> {
+  const most = Math.max(...levels);
+  const url = gateways[0]?.url ?? '';
+  const beganMs = performance.now();
+  // All have one password, which is hashed once.
+  const accounts = await someAtOnce(most, registeredAtOnce, () => register(url, undefined, password));
+  const others = accounts.slice(0, 20);
+  const phone = await register(url, undefined, password);
+  const pair = [phone, await signIn(url, phone)] as const;
+  printFigures('seeding', { users: most, seconds: (performance.now() - beganMs) / 1_000 });
+  // Begun again: registering has grown the processes by more than the sockets will.
+  for (const node of cluster.nodes) await node.kill();
+  await Promise.all(cluster.nodes.map((node) => node.start()));
+  await pause(2 * leaseMs);
+  printFigures('without sockets', await idleFigures());
+  const devices: readonly ClientDevice[] = accounts.map(({ accessToken }, index) => ({
+    url: gateways[index % gateways.length]?.url ?? '',
+    accessToken,
+  }));
+  let last = await memoryNow();
+  for (const level of levels) {
+    const openedMs = performance.now();
+    await clients.open(devices.slice(clients.count, level), openMs);
+    const tookMs = performance.now() - openedMs;
+    await passivated();
+    const now = await memoryNow();
+    printFigures(`${level} sockets${values.lane ? ' of the lane' : ''}`, {
+      'ms to open the further ones': tookMs,
+      'process, MB': now.processBytes / 1e6,
+      ...slopes(last, now),
+      ...(await idleFigures()),
+      ...(await noticeFigures(pair)),
+    });
+    last = now;
+  }
+  printFigures(
+    nodeCount === 1 ? 'the process is killed and started again' : 'a node without sockets is killed',
+    await killFigures(others),
+  );
+}
+
+try {
+  await measure();
+} finally {
+  clients.stop();
+  raw.close();
+  await cluster.stop();
+}
+process.exit(0);

@@ -1,0 +1,116 @@
+/** A process that holds sockets of clients, as one may have only so many open files. `clients.ts` starts it. */
+import { connect } from 'node:net';
+import { LaneFrames } from '../../docs/protocol/sync-lane-client.ts';
+import { requestBytes } from '../http-load.ts';
+import { someAtOnce } from '../support/at-once.ts';
+import { answerOn } from '../support/raw-client.ts';
+import { type OpenSocket, upgraded } from '../support/socket.ts';
+
+export interface ClientDevice {
+  readonly url: string;
+  readonly accessToken: string;
+}
+
+export interface OpenOrder {
+  readonly devices: readonly ClientDevice[];
+  readonly lane: boolean;
+  /** Of this machine: each has ephemeral ports of its own. */
+  readonly localAddress: string;
+  readonly atOnce: number;
+}
+
+export interface ClientReport {
+  /** Opened, and authenticated where it is the lane. */
+  readonly open: number;
+  /** What kept a socket from being opened, and how often. */
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+const deviceId = 'web-12fb6ed5';
+const retryMs = 1_000;
+const answerMs = 30_000;
+
+let open = 0;
+const failures: Record<string, number> = {};
+const dropped = (): void => {
+  open -= 1;
+};
+
+/** Ticket and socket by one connection, and again until there is one. A socket that ends later is opened again, as clients do. */
+async function hold(order: OpenOrder, device: ClientDevice): Promise<void> {
+  for (;;) {
+    try {
+      await dial(order, device, () => {
+        dropped();
+        void hold(order, device);
+      });
+      open += 1;
+      return;
+    } catch (error) {
+      const what = (error as Error).message;
+      failures[what] = (failures[what] ?? 0) + 1;
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
+  }
+}
+
+async function dial(
+  { lane, localAddress }: OpenOrder,
+  { url, accessToken }: ClientDevice,
+  ended: () => void,
+): Promise<void> {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), localAddress, noDelay: true });
+  const headers = { authorization: `Bearer ${accessToken}` };
+  const path = lane ? '/v1/sockets/sync/ticket' : '/v1/sockets/tokens';
+  const body = lane ? JSON.stringify({ deviceId }) : '{}';
+  const { status, body: text } = await answerOn(
+    socket,
+    requestBytes('POST', new URL(path, url), headers, body),
+  );
+  const token = /"(?:token|ticket)":"([^"]+)"/.exec(text)?.[1];
+  if (status !== 200 || token === undefined) {
+    socket.destroy();
+    throw new Error(`a token was refused: ${status}`);
+  }
+  let heard = (_text: string): void => {};
+  const target = lane ? '/sockets/sync' : `/sockets?authToken=${token}`;
+  const upgrade = await upgraded(socket, { target, host, origin: url }, (frame) => heard(frame));
+  if (lane) {
+    await authenticated(upgrade, token, (listener) => {
+      heard = listener;
+    });
+  }
+  socket.once('close', ended);
+}
+
+function authenticated(
+  socket: OpenSocket,
+  ticket: string,
+  listen: (listener: (text: string) => void) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (what: string) => {
+      socket.close();
+      reject(new Error(what));
+    };
+    const alarm = setTimeout(() => fail('AUTH was not answered'), answerMs);
+    listen((text) => {
+      clearTimeout(alarm);
+      const { type, payload } = new LaneFrames().read(text);
+      if (type === 'AUTHENTICATED') resolve();
+      else fail(`AUTH: ${payload.code}`);
+    });
+    socket.send(JSON.stringify(new LaneFrames().make('AUTH', { ticket, deviceId })));
+  });
+}
+
+process.on('message', (order: OpenOrder | 'report') => {
+  if (order !== 'report') {
+    void someAtOnce(order.devices.length, order.atOnce, (index) =>
+      hold(order, order.devices[index] as ClientDevice),
+    );
+    return;
+  }
+  process.send?.({ open, failures } satisfies ClientReport);
+});

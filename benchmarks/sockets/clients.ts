@@ -1,0 +1,76 @@
+/** Many sockets, held by processes beside this one. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ClientDevice, ClientReport, OpenOrder } from './client-process.ts';
+
+/** Below the limit of open files of a process. */
+const socketsOfProcess = 9_000;
+const atOnce = 32;
+const pollMs = 100;
+
+export class Clients {
+  readonly #lane: boolean;
+  readonly #processes: ChildProcess[] = [];
+  #count = 0;
+
+  constructor(lane: boolean) {
+    this.#lane = lane;
+  }
+
+  /** How many there are to be. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Resolves once all are open. @throws Error when they are not within the time */
+  async open(devices: readonly ClientDevice[], withinMs: number): Promise<void> {
+    this.#count += devices.length;
+    for (let at = 0; at < devices.length; at += socketsOfProcess)
+      this.#start(devices.slice(at, at + socketsOfProcess));
+    await this.untilOpen(withinMs);
+  }
+
+  async untilOpen(withinMs: number): Promise<void> {
+    const untilMs = performance.now() + withinMs;
+    for (;;) {
+      const { open, failures } = await this.report();
+      if (open === this.#count) return;
+      if (performance.now() > untilMs)
+        throw new Error(`${open} of ${this.#count} are open: ${JSON.stringify(failures)}`);
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+    }
+  }
+
+  /** Of all processes. */
+  async report(): Promise<ClientReport> {
+    const failures: Record<string, number> = {};
+    let open = 0;
+    for (const part of await Promise.all(this.#processes.map(reportOf))) {
+      open += part.open;
+      for (const [what, times] of Object.entries(part.failures))
+        failures[what] = (failures[what] ?? 0) + times;
+    }
+    return { open, failures };
+  }
+
+  stop(): void {
+    for (const child of this.#processes) child.kill('SIGKILL');
+  }
+
+  #start(devices: readonly ClientDevice[]): void {
+    const child = fork(fileURLToPath(new URL('./client-process.ts', import.meta.url)), {
+      execArgv: ['--import=tsx'],
+    });
+    process.once('exit', () => child.kill('SIGKILL'));
+    this.#processes.push(child);
+    const localAddress = `127.0.1.${this.#processes.length}`;
+    child.send({ devices, lane: this.#lane, localAddress, atOnce } satisfies OpenOrder);
+  }
+}
+
+function reportOf(child: ChildProcess): Promise<ClientReport> {
+  return new Promise((resolve) => {
+    child.once('message', (report) => resolve(report as ClientReport));
+    child.send('report');
+  });
+}
