@@ -26,7 +26,7 @@ const vaultSchema = z.object({
 export type SharedVault = z.infer<typeof vaultSchema>;
 
 /** Every list is always there. */
-const modernReplySchema = z.object({
+export const modernReplySchema = z.object({
   retrieved_items: z.array(fullItemSchema).readonly(),
   saved_items: z.array(savedItemSchema).readonly(),
   conflicts: z.array(conflictSchema).readonly(),

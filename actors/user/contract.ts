@@ -51,6 +51,7 @@ import { switchShapes } from './switches/shapes.ts';
 import { syncLaneShapes } from './sync-lane/shapes.ts';
 import { vaultShapes, vaultTellShapes } from './vaults/shapes.ts';
 
+export { modernReplySchema } from '../collection/sync-reply.ts';
 export { wrappedKeysBytesMax } from './bridge/shapes.ts';
 export {
   byUid,
@@ -63,7 +64,7 @@ export {
   type WholeObject,
 } from './calendar/shapes.ts';
 export { shownTodoSchema } from './calendar/todo.ts';
-export { type FrameEvent, itemsChanged, userEventSchema } from './events.ts';
+export { type FrameEvent, type FrameType, frameTypes, itemsChanged, userEventSchema } from './events.ts';
 export { publishedReminder } from './published-reminders/shapes.ts';
 export { type ExportPlace, firstExportPlace } from './requests/shapes.ts';
 export { settingsActedOn, settingValueBytesMax } from './settings/known.ts';

@@ -3,6 +3,18 @@ import { z } from 'zod';
 import type { ApprovalRequest } from '../identity/approval.ts';
 import type { Message, Notification, VaultInvite } from '../inbox-entries.ts';
 
+/** Of the frames that this release sends to the clients of a user. */
+export const frameTypes = [
+  'ITEMS_CHANGED_ON_SERVER',
+  'SYNC_ITEMS_PUSHED',
+  'NOTIFICATION_ADDED_FOR_USER',
+  'MESSAGE_SENT_TO_USER',
+  'USER_INVITED_TO_SHARED_VAULT',
+  'USER_ROLES_CHANGED',
+  'MFA_APPROVAL_REQUESTED',
+] as const;
+export type FrameType = (typeof frameTypes)[number];
+
 /** A frame for the user's clients, who know it by its type. */
 const frameSchema = z.object({
   event: z.literal('frame'),
@@ -15,6 +27,8 @@ const frameSchema = z.object({
   exceptSession: z.string().optional(),
 });
 export type FrameEvent = z.infer<typeof frameSchema>;
+/** One that this release publishes: a newer one may publish others. */
+type OwnFrame = FrameEvent & { readonly type: FrameType };
 
 /** Not for clients: the sockets of these sessions are closed. */
 const sessionsEndedSchema = z.object({
@@ -40,7 +54,7 @@ export type UserEvent = z.infer<typeof userEventSchema>;
 const nobodysSession = '00000000-0000-0000-0000-000000000000';
 
 /** There is something to sync. Without a session, it is not known who caused it. */
-export function itemsChanged(userUuid: string, timestampMicros: number, sessionUuid?: string): FrameEvent {
+export function itemsChanged(userUuid: string, timestampMicros: number, sessionUuid?: string): OwnFrame {
   return {
     event: 'frame',
     type: 'ITEMS_CHANGED_ON_SERVER',
@@ -51,7 +65,7 @@ export function itemsChanged(userUuid: string, timestampMicros: number, sessionU
 }
 
 /** Someone wants to sign in, and any of the user's devices may decide. */
-export function approvalRequested(approval: ApprovalRequest): FrameEvent {
+export function approvalRequested(approval: ApprovalRequest): OwnFrame {
   const payload = {
     challengeId: approval.uuid,
     requestingUserAgent: approval.userAgent ?? '',
@@ -68,34 +82,34 @@ export function rolesChanged(payload: {
   readonly email: string;
   readonly currentRoles: readonly string[];
   readonly timestamp: number;
-}): FrameEvent {
+}): OwnFrame {
   return { event: 'frame', type: 'USER_ROLES_CHANGED', origin: 'auth', payload };
 }
 
 /** What a session has saved, for those of the others that stand at `baseSyncToken`. */
-export function itemsPushed(payload: Record<string, unknown> & { readonly sessionUuid: string }): FrameEvent {
+export function itemsPushed(payload: Record<string, unknown> & { readonly sessionUuid: string }): OwnFrame {
   return { ...frame('SYNC_ITEMS_PUSHED', payload), exceptSession: payload.sessionUuid };
 }
 
-const frame = (type: string, payload: Record<string, unknown>): FrameEvent => ({
+const frame = (type: FrameType, payload: Record<string, unknown>): OwnFrame => ({
   event: 'frame',
   type,
   origin: 'syncing-server',
   payload,
 });
 
-export const notificationAdded = (notification: Notification): FrameEvent =>
+export const notificationAdded = (notification: Notification): OwnFrame =>
   frame('NOTIFICATION_ADDED_FOR_USER', { notification });
 
 /** What would fill a socket that has not read for a while is left to a sync. */
 const ciphertextLengthMax = 16 * 1024;
 
-export function messageArrived(userUuid: string, timestampMicros: number, message: Message): FrameEvent {
+export function messageArrived(userUuid: string, timestampMicros: number, message: Message): OwnFrame {
   if (message.encrypted_message.length > ciphertextLengthMax) return itemsChanged(userUuid, timestampMicros);
   return frame('MESSAGE_SENT_TO_USER', { message });
 }
 
-export function userInvited(userUuid: string, timestampMicros: number, invite: VaultInvite): FrameEvent {
+export function userInvited(userUuid: string, timestampMicros: number, invite: VaultInvite): OwnFrame {
   if (invite.encrypted_message.length > ciphertextLengthMax) return itemsChanged(userUuid, timestampMicros);
   return frame('USER_INVITED_TO_SHARED_VAULT', { invite });
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { openApiDocument } from '../http/openapi.ts';
 import { type AnyRoute, route } from '../http/route.ts';
+import { asyncApiDocument } from '../sockets/description.ts';
 import { type AccountRouteOptions, accountRoutes } from './accounts.ts';
 import { adminRoutes } from './admin.ts';
 import { appPasswordRoutes } from './app-passwords.ts';
@@ -106,20 +107,23 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
     ...codeHostRoutes(options),
     ...socketRoutes(options),
     ...notOfferedRoutes,
-    descriptionRoute(() => openApiDocument(routes, options.version)),
+    descriptionRoute('/v1/openapi.json', 'This description.', () => openApiDocument(routes, options.version)),
+    descriptionRoute('/v1/asyncapi.json', 'The description of the sockets.', () =>
+      asyncApiDocument(options.version),
+    ),
   ];
   return routes;
 }
 
 /** Generated when first asked for, and once. */
-function descriptionRoute(describe: () => Promise<object>): AnyRoute {
+function descriptionRoute(path: string, summary: string, describe: () => Promise<object>): AnyRoute {
   let json: Promise<string> | undefined;
   return route({
     method: 'GET',
-    path: '/v1/openapi.json',
+    path,
     safe: true,
     access: 'public',
-    summary: 'This description.',
+    summary,
     tag: 'Health and metadata',
     enveloped: false,
     request: z.object({}),

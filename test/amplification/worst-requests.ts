@@ -386,6 +386,15 @@ const lists: readonly WorstRequest[] = [
     },
     prepare: async () => ({ method: 'GET', path: '/v1/openapi.json' }),
   },
+  {
+    route: 'GET /v1/asyncapi.json',
+    worst: 'the description of the sockets, by anybody',
+    answer: {
+      bytes: 96 * kibibyte,
+      reason: 'One text, the same for all, as the other description.',
+    },
+    prepare: async () => ({ method: 'GET', path: '/v1/asyncapi.json' }),
+  },
 ];
 
 /** Takes seconds to prepare, so that only `benchmarks/event-loop.ts` asks for it. */

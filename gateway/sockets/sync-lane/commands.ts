@@ -30,9 +30,12 @@ export interface CommandsOptions {
   readonly failed: (error: unknown) => void;
 }
 
-type ErrorCode =
-  | ('BUSY' | 'COMMAND_ID_CONFLICT' | 'SESSION_STALE' | 'LIVE_SYNC_DISABLED' | 'BACKEND_TIMEOUT')
-  | ('NOT_AUTHORIZED' | 'READ_ONLY' | 'LEASE_LOST' | 'BACKEND_ERROR' | 'OPERATION_UNAVAILABLE');
+/** Of errors that keep the socket. */
+export const errorCodes = [
+  ...(['BUSY', 'COMMAND_ID_CONFLICT', 'SESSION_STALE', 'LIVE_SYNC_DISABLED', 'BACKEND_TIMEOUT'] as const),
+  ...(['NOT_AUTHORIZED', 'READ_ONLY', 'LEASE_LOST', 'BACKEND_ERROR', 'OPERATION_UNAVAILABLE'] as const),
+] as const;
+type ErrorCode = (typeof errorCodes)[number];
 
 const retryable: ReadonlySet<ErrorCode> = new Set([
   'BUSY',
@@ -54,7 +57,8 @@ const stepMs = 15_000;
 const knowsVaults = '2.200.0';
 
 const { sync } = User.commands;
-const body = { request: sync.fields.omit({ snjs_version: true, identity: true }) };
+export const commandBody = sync.fields.omit({ snjs_version: true, identity: true });
+const body = { request: commandBody };
 
 const ofVerdict = {
   'read-only': 'READ_ONLY',

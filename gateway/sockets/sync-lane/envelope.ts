@@ -36,6 +36,17 @@ export const clientFrameTypes = [
 ] as const;
 export type ClientFrameType = (typeof clientFrameTypes)[number];
 
+export const serverFrameTypes = [
+  'AUTHENTICATED',
+  'REAUTHENTICATED',
+  'PONG',
+  'ACCEPTED',
+  'COMMITTED',
+  'STATUS',
+  'ERROR',
+] as const;
+export type ServerFrameType = (typeof serverFrameTypes)[number];
+
 export interface ClientFrame {
   readonly type: ClientFrameType;
   readonly requestId: string;
@@ -111,7 +122,7 @@ function frameOf(fields: Fields): ClientFrame {
 
 /** What the server sends. `payload` is JSON as `JSON.stringify` makes it. */
 export interface ServerFrame {
-  readonly type: string;
+  readonly type: ServerFrameType;
   readonly requestId: string;
   readonly commandId: string;
   readonly sequence: number;

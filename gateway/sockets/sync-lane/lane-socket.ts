@@ -14,7 +14,15 @@
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
 import { bytesMax, InboundBudget, type LaneMemory } from './budget.ts';
 import { type Answer, type Commands, errorAnswer, tooLarge } from './commands.ts';
-import { type ClientFrame, frameBytesMax, isObject, readFrame, sequenceMax, writeFrame } from './envelope.ts';
+import {
+  type ClientFrame,
+  frameBytesMax,
+  isObject,
+  readFrame,
+  type ServerFrameType,
+  sequenceMax,
+  writeFrame,
+} from './envelope.ts';
 import type { LaneMetrics } from './metrics.ts';
 import { isDeviceId, type SyncTicket, ticketCharacters } from './tickets.ts';
 
@@ -26,11 +34,14 @@ export interface LaneConnection {
   getBufferedAmount(): number;
 }
 
-export type EndCode =
-  | ('AUTH_TIMEOUT' | 'AUTH_REQUIRED' | 'AUTH_REJECTED' | 'ALREADY_AUTHENTICATED' | 'SYNC_DISABLED')
-  | ('SOCKET_LIMIT' | 'OUT_OF_ORDER' | 'SEQUENCE_EXHAUSTED' | 'MALFORMED_JSON' | 'INVALID_ENVELOPE')
-  | ('UNSUPPORTED_VERSION' | 'INVALID_SEQUENCE' | 'INVALID_PAYLOAD_LENGTH' | 'INVALID_DIGEST')
-  | ('BACKPRESSURE' | 'NOT_AUTHORIZED' | 'REAUTH_REJECTED');
+/** Of errors that end the socket. */
+export const endCodes = [
+  ...(['AUTH_TIMEOUT', 'AUTH_REQUIRED', 'AUTH_REJECTED', 'ALREADY_AUTHENTICATED', 'SYNC_DISABLED'] as const),
+  ...(['SOCKET_LIMIT', 'OUT_OF_ORDER', 'SEQUENCE_EXHAUSTED', 'MALFORMED_JSON', 'INVALID_ENVELOPE'] as const),
+  ...(['UNSUPPORTED_VERSION', 'INVALID_SEQUENCE', 'INVALID_PAYLOAD_LENGTH', 'INVALID_DIGEST'] as const),
+  ...(['BACKPRESSURE', 'NOT_AUTHORIZED', 'REAUTH_REJECTED'] as const),
+] as const;
+export type EndCode = (typeof endCodes)[number];
 
 export const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, tryLater: 1013 } as const;
 
@@ -352,7 +363,7 @@ export class LaneSocket {
 
   #answer(
     to: ClientFrame,
-    { type, payload }: Answer | { readonly type: string; readonly payload: string },
+    { type, payload }: Answer | { readonly type: ServerFrameType; readonly payload: string },
   ): void {
     const digest = withDigest.has(type) ? to.digest : undefined;
     const { requestId, commandId } = to;
