@@ -171,7 +171,7 @@ const isCodeName = (name: string): boolean => name.startsWith('mfa_') && name !=
 /** `mfa_code`, or what stands under a name that an earlier refusal gave. */
 function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string } {
   const given = Object.entries(request).find(
-    ([name, value]) => isCodeName(name) && typeof value === 'string',
+    ([name, value]) => isCodeName(name) && typeof value === 'string' && value !== '',
   );
   const [codeName, code] = given ?? ['magic_link_code', request.magic_link_code];
   if (typeof code !== 'string' || code === '' || code.length > 64) return {};
