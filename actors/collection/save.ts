@@ -95,7 +95,8 @@ export function save(
   if (refused !== undefined) return conflict(refused);
   if (mine === undefined && (stored !== undefined || target !== saver.collection)) return elsewhere;
   const fingerprint = fingerprintOf(saver.sessionUuid, sent);
-  if (mine?.fingerprint.equals(fingerprint) && target === saver.collection && arrives === undefined) {
+  // Also where it names another collection: it was saved there, and has come from there without a save.
+  if (mine?.fingerprint.equals(fingerprint) && arrives === undefined) {
     return saver.legacy && !isWhole(mine) ? later : { outcome: 'repeat', row: mine };
   }
   if (mine !== undefined && !isBasedOn(mine, sent, saver.legacy)) {

@@ -105,7 +105,8 @@ function createMembers({ plan, time, gateway, checkers, randomOf }: ClientsOptio
     const shared = { time, gateway, book, checker, survivors, thinkMs, callsMax, vaults: owned };
     const random = randomOf(device);
     const stays = index < vaults.leavers ? 0.4 + random.fraction() * 0.4 : undefined;
-    return new Member({ ...signIn, ...shared, random, stays, designates: vaults.leavers > 0 });
+    const isStill = vaults.leavers === 0;
+    return new Member({ ...signIn, ...shared, random, stays, designates: !isStill, ends: isStill });
   });
 }
 

@@ -2,10 +2,19 @@
  * Saving in the collection of a vault, asked by the actor of the user who saves (docs/protocol/sync.md, "Items of vaults"). The
  * turn that saves looks at the user's row in the vault, so the rights are those of that moment.
  */
-import { command, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import {
+  command,
+  type KeysPlan,
+  type KeysResult,
+  keys,
+  type Turn,
+  type View,
+} from '../../../runtime/command.ts';
 import type { Conflict } from '../../collection/conflicts.ts';
+import { fingerprintOf } from '../../collection/fingerprint.ts';
 import { head, itemsThrough } from '../../collection/head.ts';
-import { type ItemRow, isStub, type item } from '../../collection/item.ts';
+import { isUuid } from '../../collection/incoming.ts';
+import { type ItemRow, isStub, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
 import type { Landed } from '../../collection/move/wire.ts';
 import { notMember } from '../../collection/save.ts';
@@ -40,8 +49,12 @@ export const saveItems = command({
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
     ...storedPlan(view, requestOf(asked), asked.items),
+    left: leftPlan(view, asked.items),
   }),
-  turn: (turn, asked, reads) => land(turn, asked, asked.items, reads),
+  turn: (turn, asked, { left, ...reads }) => {
+    if (turn.get(standingSlice) !== 'ended') return land(turn, asked, asked.items, reads);
+    return landTooLate(turn, asked, asked.items, reads, left);
+  },
 });
 
 export const arriveItems = command({
@@ -54,6 +67,7 @@ export const arriveItems = command({
   turn: (turn, asked, { members, ...reads }) => {
     const arriving = rowsOf(asked);
     const back = returning(turn, arriving, reads.stored);
+    if (turn.get(standingSlice) === 'ended') return landTooLate(turn, asked, sentOf(asked), reads);
     const landed = land(turn, asked, sentOf(asked), reads, arriving);
     if (isRefused(landed)) return landed;
     const saved = landed.ok.saved.map(({ row }) => row.uuid);
@@ -75,10 +89,8 @@ function land(
   { member, ...reads }: Reads,
   arriving?: ReadonlyMap<string, ItemRow>,
 ): Answer<Landed> {
-  const inherited = { ...reads, stored: ofHeirs(turn, reads.stored) };
-  if (turn.get(standingSlice) === 'ended') return landTooLate(turn, saver, items, inherited, arriving);
   const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
-  return saveAs(turn, saver, permission, items, inherited, arriving);
+  return saveAs(turn, saver, permission, items, reads, arriving);
 }
 
 function saveAs(
@@ -92,7 +104,8 @@ function saveAs(
   const vault = { permission, owns: (ownerUuid: string) => heirOf(turn, ownerUuid) === saver.by };
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
-  const batch = { request, items, reads, by, timers: Vault.timers, ...(arriving && { arriving }) };
+  const inherited = { ...reads, stored: ofHeirs(turn, reads.stored) };
+  const batch = { request, items, reads: inherited, by, timers: Vault.timers, ...(arriving && { arriving }) };
   const before = turn.get(head);
   const progress = proceed(turn, batch, unbegun(turn));
   if (isRefused(progress)) return progress;
@@ -121,35 +134,68 @@ const ofHeirs = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof
 });
 
 /**
- * In a vault that has ended, which has no members any more. A client that has ended it deletes what was in it, and goes on to
- * name it: tombstones of owners are saved where the item still is.
+ * In a vault that has ended, which has no members any more. What owners may still have saved here:
+ *
+ *     a tombstone   the client that has ended a vault deletes what was in it, and goes on to name the vault
+ *     a repeat      the save took effect before the end, and its answer was lost; a refusal would have the client copy its own save
+ *
+ * Where the item has gone home meanwhile, both are decided there. `left`: what there is here of the items, absent where they
+ * come from another collection.
  */
 function landTooLate(
   turn: Turn,
   saver: BySaver,
   items: readonly ClientItem[],
   reads: StoredReads,
-  arriving?: ReadonlyMap<string, ItemRow>,
+  left?: KeysResult<typeof item>,
 ): Answer<Landed> {
-  const storedOf = ({ uuid }: ClientItem) => {
-    const row = reads.stored.get({ collection: turn.self.id, uuid: String(uuid).toLowerCase() });
-    return row === undefined || isStub(row) || arriving !== undefined ? undefined : row;
-  };
-  const deleted = items.filter((sent) => sent.deleted === true);
-  const own = deleted.filter((sent) => storedOf(sent)?.owner_uuid === saver.by);
-  const homeless = deleted.filter((sent) => storedOf(sent) === undefined);
-  const refused = items.filter((sent) => !own.includes(sent) && !homeless.includes(sent));
-  const landed = saveAs(turn, saver, 'admin', own, reads);
+  const here = left && ofHeirs(turn, left);
+  const ways = items.map((sent) => {
+    const row = isUuid(sent.uuid) ? here?.get(keyOf(turn, sent.uuid)) : undefined;
+    return { sent, way: wayOf(saver, sent, row) };
+  });
+  const going = (to: Way) => ways.filter(({ way }) => way === to).map(({ sent }) => sent);
+  const landed = saveAs(turn, saver, 'admin', going('here'), reads);
   if (isRefused(landed)) return landed;
-  const { saved, conflicts, ...rest } = landed.ok;
+  const { saved, conflicts, elsewhere, ...rest } = landed.ok;
+  const refused = going('refused').map((sent) => notMember(sent, saver.by));
   return {
     ok: {
       ...rest,
       saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
-      conflicts: [...conflicts.map(atHome), ...refused.map((sent) => notMember(sent, saver.by))],
-      homeless,
+      conflicts: [...conflicts.map(atHome), ...refused],
+      elsewhere: [...elsewhere, ...going('home')],
+      homeless: going('homeless'),
     },
   };
+}
+
+type Way = 'here' | 'home' | 'homeless' | 'refused';
+
+const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
+  collection: self.id,
+  uuid: uuid.toLowerCase(),
+});
+
+/** Without ciphertext. Also of items that were never synced, which a vault that has not ended takes as new. */
+function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof item> {
+  const uuids = new Set(items.flatMap(({ uuid }) => (isUuid(uuid) ? [uuid.toLowerCase()] : [])));
+  const sought = view.get(standingSlice) === 'ended' ? [...uuids] : [];
+  return keys(
+    item,
+    sought.map((uuid) => keyOf(view, uuid)),
+    0,
+  );
+}
+
+/** `row`: what is left of the item here. */
+function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | undefined): Way {
+  const isOwn = row?.owner_uuid === by;
+  const isHere = row !== undefined && !isStub(row);
+  if (sent.deleted === true) return !isHere ? 'homeless' : isOwn ? 'here' : 'refused';
+  if (!isOwn) return 'refused';
+  if (!isHere) return 'home';
+  return row.fingerprint.equals(fingerprintOf(sessionUuid, sent)) ? 'here' : 'refused';
 }
 
 /** As it will be at home. */

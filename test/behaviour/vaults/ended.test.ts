@@ -11,6 +11,8 @@ import { deleteAccount, join, makeVault, rowsOf, vaults } from '../../kit/vaults
 const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 const vanishedMs = 1_000_000;
+/** What clients send of what they delete. */
+const gone = { content: undefined, enc_item_key: undefined, deleted: true };
 
 async function started(t: ExecutionContext, death = new Death()) {
   const server = await startServer(t, { host: { schedule: death.schedule } });
@@ -107,7 +109,6 @@ for (const wait of ['at once', 'when they are home', 'when the vault is gone'] a
     await end();
     if (wait === 'when they are home') await server.advance(10_000);
     if (wait === 'when the vault is gone') await server.advance(vanishedMs);
-    const gone = { content: undefined, enc_item_key: undefined, deleted: true };
     const items = [
       inVault(vault, { ...gone, ...versionOf(hers) }),
       inVault(vault, { uuid: uuidNumber(2), ...gone, ...versionOf(his) }),
@@ -195,6 +196,116 @@ test('what is not deleted is not saved in a vault that has ended', async (t) => 
   const after = await alice.sync({ items: [edit, create] });
   t.deepEqual(conflictTypes(after), Array(2).fill('shared_vault_not_member_error'));
   t.is((await held(alice)).length, 1);
+});
+
+for (const what of ['an edit', 'a deletion'] as const) {
+  for (const wait of ['at once', 'when the item is home', 'when the vault is gone'] as const) {
+    test(`${what} whose answer was lost, sent again after its vault has ended, ${wait}, is told as saved`, async (t) => {
+      const { server, alice, vault, end } = await started(t);
+      const [hers] = await saved(t, alice, inVault(vault, { content: 'hers' }));
+      const change = what === 'an edit' ? { content: 'edited' } : gone;
+      const edit = inVault(vault, { ...change, ...versionOf(hers) });
+      const [edited] = await saved(t, alice, edit);
+      await end();
+      if (wait === 'when the item is home') await server.advance(10_000);
+      if (wait === 'when the vault is gone') await server.advance(vanishedMs);
+      const [again] = await saved(t, alice, edit);
+      t.deepEqual(
+        [again?.updated_at_timestamp, again?.deleted, again?.shared_vault_uuid, again?.last_edited_by_uuid],
+        [edited?.updated_at_timestamp, what === 'a deletion', null, null] as never,
+      );
+      await server.advance(10_000);
+      const other = what === 'an edit' ? { content: 'another' } : { ...gone, auth_hash: 'another' };
+      const { conflicts } = await alice.sync({ items: [inVault(vault, { ...other, ...versionOf(hers) })] });
+      t.deepEqual(
+        conflicts.map(({ type }) => type),
+        ['sync_conflict'],
+        'another save of the same version is still none',
+      );
+    });
+  }
+}
+
+test('a repeat that the vault is asked for as it ends is told as saved to its owner alone', async (t) => {
+  const { server, alice, bob, vault } = await started(t);
+  const [hers, shared] = await saved(t, alice, inVault(vault), inVault(vault, { uuid: uuidNumber(2) }));
+  await bob.sync();
+  const edit = inVault(vault, { content: 'edited', ...versionOf(hers) });
+  const change = inVault(vault, { uuid: uuidNumber(2), content: 'changed', ...versionOf(shared) });
+  const { ask } = server.host.actors.get(Vault, vault);
+  const by = alice.account.userUuid;
+  const saverOf = (user: string) => ({ by: user, sessionUuid: crypto.randomUUID(), snjsVersion: '2.204.7' });
+  const [her, his] = [saverOf(by), saverOf(bob.account.userUuid)];
+  const save = (saver: typeof her, ...items: readonly ClientItem[]) => ask.saveItems({ ...saver, items });
+  await server.answered(Promise.all([save(her, edit), save(his, change)]));
+  const other = { ...edit, content: 'late' };
+  const [, first, second, third] = await server.answered(
+    Promise.all([ask.end({ by }), save(her, edit), save(his, change), save(her, other)]),
+  );
+  const [mine, theirs, late] = [first, second, third].map((landed) => {
+    if (!('ok' in landed)) throw new Error('refused');
+    return landed.ok;
+  });
+  t.deepEqual(
+    mine?.saved.map(({ row }) => [row.uuid, row.shared_vault_uuid, row.last_edited_by_uuid]),
+    [[uuidNumber(1), null, null]],
+  );
+  for (const refused of [theirs, late]) {
+    t.deepEqual(refused?.saved, []);
+    t.deepEqual(conflictTypes(refused ?? { conflicts: [] }), ['shared_vault_not_member_error']);
+    t.false('server_item' in (refused?.conflicts[0] ?? {}));
+  }
+});
+
+test('a repeat that the vault is asked for when the item has gone home is looked for there', async (t) => {
+  const { server, alice, bob, vault, end } = await started(t);
+  const [hers] = await saved(t, alice, inVault(vault));
+  await end();
+  await server.advance(10_000);
+  const { ask } = server.host.actors.get(Vault, vault);
+  const items = [inVault(vault, versionOf(hers))];
+  const [own, other] = await Promise.all(
+    [alice, bob].map(({ account }) =>
+      ask.saveItems({
+        by: account.userUuid,
+        sessionUuid: crypto.randomUUID(),
+        snjsVersion: '2.204.7',
+        items,
+      }),
+    ),
+  );
+  t.like(own, { ok: { elsewhere: [{ uuid: uuidNumber(1) }], conflicts: [] } });
+  t.like(other, { ok: { elsewhere: [], conflicts: [{ type: 'shared_vault_not_member_error' }] } });
+});
+
+test('a new item whose answer was lost, sent again after its vault has ended, is told as saved', async (t) => {
+  const { server, alice, vault } = await started(t);
+  const { ask } = server.host.actors.get(Vault, vault);
+  const by = alice.account.userUuid;
+  const saver = { by, sessionUuid: crypto.randomUUID(), snjsVersion: '2.204.7', items: [inVault(vault)] };
+  const [, , landed] = await server.answered(
+    Promise.all([ask.saveItems(saver), ask.end({ by }), ask.saveItems(saver)]),
+  );
+  t.like(landed, { ok: { saved: [{ uuid: uuidNumber(1) }], conflicts: [], elsewhere: [] } });
+});
+
+test('what was never synced, or has no uuid, is refused alone where its vault has ended', async (t) => {
+  const { alice, vault, end } = await started(t);
+  await end();
+  const items = [inVault(vault, gone), inVault(vault, { uuid: 'none', deleted: true })];
+  const reply = await alice.sync({ items });
+  t.deepEqual(reply.saved_items, []);
+  t.is(reply.conflicts.length, 2);
+});
+
+test('a deletion that was saved at home, as its vault had ended, is told as saved when it comes again', async (t) => {
+  const { server, alice, vault, end } = await started(t);
+  const [hers] = await saved(t, alice, inVault(vault));
+  await end();
+  await server.advance(10_000);
+  const deletion = inVault(vault, { ...gone, ...versionOf(hers) });
+  const [first] = await saved(t, alice, deletion);
+  t.deepEqual(await saved(t, alice, deletion), [first as never]);
 });
 
 test('the items of an owner who is gone go with the vault, those of others stay theirs', async (t) => {

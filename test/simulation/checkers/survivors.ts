@@ -1,7 +1,8 @@
 /**
  * What becomes of vaults and of items when accounts are deleted, as the commits show it.
  *
- * - A vault changes hands, or ends, only when its owner's account is deleted. It goes to its survivor, if there is one.
+ * - A vault changes hands only when its owner's account is deleted. It goes to its survivor, if there is one.
+ * - A vault ends when its owner ends it, or when their account is deleted and there is no survivor.
  * - Its owner is an admin of it, and its survivor is another member.
  * - What the old owner had in it is the survivor's: an item says so once it is saved again.
  * - Nothing goes but the items of who is gone, from what is over: a deleted account, or a vault that has ended.
@@ -13,8 +14,8 @@ import type { AnyRow } from '../../../runtime/table.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 
-/** A removal concerns one member, a designation whoever else is the survivor. */
-export type RoleChange = { readonly vault: string; readonly removes?: string };
+/** A removal concerns one member, a designation whoever else is the survivor, an end everybody. */
+export type RoleChange = { readonly vault: string; readonly removes?: string; readonly ends?: boolean };
 
 export class SurvivorChecker implements Checker {
   readonly name = 'survivors';
@@ -24,6 +25,7 @@ export class SurvivorChecker implements Checker {
   readonly #deleted = new Set<string>();
   /** Those that have not ended. */
   readonly #vaults = new Map<string, AnyRow>();
+  #hasOneEnded = false;
   /** By vault and by who was deleted. */
   readonly #heirs = new Map<string, Map<string, string>>();
   /** What was asked and may yet come about: one commit may hold it beside the end of an owner. */
@@ -55,10 +57,12 @@ export class SurvivorChecker implements Checker {
     const after = 'put' in write ? write.put : undefined;
     const vault = String((after ?? ('remove' in write ? write.remove : {}))['vault']);
     const before = this.#vaults.get(vault);
+    this.#hasOneEnded ||= after === undefined;
     if (after === undefined) this.#vaults.delete(vault);
     else this.#vaults.set(vault, after);
     const [owner, heir] = [String(before?.['owner_uuid']), after && String(after['owner_uuid'])];
     if (before === undefined || heir === owner) return;
+    if (after === undefined && this.#isInFlight({ vault, ends: true })) return;
     if (this.#accounts.has(owner)) this.#report(`${vault} was taken from ${owner}, whose account lives`);
     this.#checkHeir(before, heir);
     if (heir !== undefined) this.#inherit(vault, owner, heir);
@@ -149,7 +153,7 @@ export class SurvivorChecker implements Checker {
   }
 
   pending(): string | undefined {
-    if (this.#deleted.size === 0) return undefined;
+    if (this.#deleted.size === 0 && !this.#hasOneEnded) return undefined;
     for (const { vault, member } of this.#durable.rows('shared_vault_member'))
       if (this.#deleted.has(String(member))) return `${member} is deleted and a member of ${vault}`;
     for (const { uuid, collection, moved_to } of this.#durable.rows('item'))
@@ -158,4 +162,5 @@ export class SurvivorChecker implements Checker {
   }
 }
 
-const keyOf = ({ vault, removes }: RoleChange): string => `${vault} ${removes ?? ''}`;
+const keyOf = ({ vault, removes, ends = false }: RoleChange): string =>
+  `${vault} ${ends ? 'ends' : (removes ?? '')}`;

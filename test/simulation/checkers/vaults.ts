@@ -5,6 +5,7 @@
  *   its uuid taken. It goes only with its owner (see survivors.ts).
  * - Of all edits of one version one is accepted, and what was answered as saved is there or was replaced by a later one.
  * - Every item sent is in exactly one of saved and conflicts.
+ * - No edit conflicts with itself when it is sent again, also where its vault has ended meanwhile.
  * - Who saves in a vault is a member who may write, in that very commit. Where it has ended, owners delete what is theirs.
  * - What a member is given of a vault was there at a moment of the call at which he was a member.
  * - Nobody is given an item as it was after what he has of it already.
@@ -45,6 +46,8 @@ export class VaultChecker implements Checker {
   readonly #versions = new Map<string, Span[]>();
   readonly #memberships = new Map<string, Span[]>();
   readonly #members = new Map<string, AnyRow>();
+  /** By vault, the commit that ended it. */
+  readonly #ends = new Map<string, number>();
   /** Of each text, which nobody writes twice, what it was based on; and of that, the text that was accepted. */
   readonly #bases = new Map<string, string>();
   readonly #accepted = new Map<string, string>();
@@ -70,7 +73,11 @@ export class VaultChecker implements Checker {
   committed({ address, writes }: Commit): void {
     this.#commits += 1;
     const before = new Map<string, AnyRow>();
-    for (const write of writes) if (write.table.name === 'shared_vault_member') this.#member(write, before);
+    for (const write of writes) {
+      if (write.table.name === 'shared_vault_member') this.#member(write, before);
+      if (write.table.name === 'shared_vault' && 'remove' in write)
+        this.#ends.set(String(write.remove['vault']), this.#commits);
+    }
     for (const write of writes) {
       if (write.table.name !== 'item') continue;
       if ('remove' in write) this.#purged(this.#rowAt(write.remove), write.remove);
@@ -173,6 +180,7 @@ export class VaultChecker implements Checker {
 
   answered(asked: AnsweredSync, answer: MemberAnswer): void {
     for (const each of asked.items) this.#checkOutcome(asked, each, answer);
+    for (const each of answer.conflicts) this.#checkConflict(asked, each);
     for (const each of answer.retrieved_items) this.#checkGiven(asked, each, true);
     for (const { server_item: each } of answer.conflicts)
       if (each !== undefined) this.#checkGiven(asked, each, false);
@@ -199,6 +207,26 @@ export class VaultChecker implements Checker {
     if (homes.some((row) => Number(row['updated_at_timestamp']) >= version) || this.#gone.has(sent.uuid))
       return;
     this.#report(`${name} was told that ${sent.uuid}@${version} is saved, and it is nowhere`);
+  }
+
+  /** Nobody writes a text twice. */
+  #checkConflict(
+    { name, userUuid, items }: AnsweredSync,
+    { type, server_item: stored, unsaved_item: unsaved }: MemberAnswer['conflicts'][number],
+  ): void {
+    const sent = items.find(({ uuid }) => uuid === (stored ?? unsaved)?.uuid);
+    if (sent === undefined || sent.content === null) return;
+    const { uuid, content, shared_vault_uuid: vault } = sent;
+    const own = this.#homes.get(uuid)?.get(userUuid);
+    const isHome = own?.['content'] === content && vault !== null && this.#sawTheEnd(vault, userUuid);
+    if (stored?.content === content || isHome)
+      this.#report(`${name} was told ${type} of ${uuid} about its own edit, which is saved`);
+  }
+
+  /** They were a member when the vault ended. */
+  #sawTheEnd(vault: string, userUuid: string): boolean {
+    const last = this.#memberships.get(memberOf(vault, userUuid))?.at(-1);
+    return last !== undefined && last.to === this.#ends.get(vault);
   }
 
   /** `isCommitted`: it was read from the database, so that this very version was there. */

@@ -30,6 +30,8 @@ export interface MemberOptions extends SignInOptions {
   readonly stays: number | undefined;
   /** He says who gets his vaults, and tends them more. */
   readonly designates: boolean;
+  /** They end vaults of theirs, and make others. */
+  readonly ends: boolean;
 }
 
 interface Copy extends MemberCopy {
@@ -106,7 +108,7 @@ export class Member {
   }
 
   async #act(): Promise<void> {
-    const { random, book, vaults, designates } = this.#options;
+    const { random, book, vaults, designates, ends } = this.#options;
     const drawn = random.below(100);
     if (this.#owned.length < vaults) return this.#makeVault();
     const invites = book.invites.filter(({ recipient }) => recipient === this.#userUuid);
@@ -117,6 +119,9 @@ export class Member {
     if (drawn < tends && this.#owned.length > 0) return this.#tend();
     if (drawn < tends + 3 && book.vaults.length > 0)
       return this.#remove(random.pick(book.vaults), this.#userUuid);
+    // Rather while a save of theirs is unanswered, whose repeat is to find the vault gone.
+    const ending = this.#unanswered.length > 0 ? 85 : 98;
+    if (drawn >= ending && ends && this.#owned.length > 0) return this.#end(random.pick(this.#owned));
     const items = this.#unanswered.length > 0 && random.chance(0.7) ? this.#unanswered : this.#edits();
     this.#unanswered = items;
     if ((await this.#sync(items, random.pick([1_500, 4_500, patienceMs]))) !== undefined)
@@ -128,6 +133,14 @@ export class Member {
     if (made === undefined) return;
     this.#owned.push(made.sharedVault.uuid);
     this.#options.book.vaults.push(made.sharedVault.uuid);
+  }
+
+  /** Another is made in its stead. Where nobody knows whether it has ended, it counts as ended. */
+  async #end(vault: string): Promise<void> {
+    const isOver = this.#options.survivors.asks({ vault, ends: true });
+    const { outcome } = await this.#outcome('deleteVault', { sharedVaultUuid: vault });
+    if (outcome !== 'unknown') isOver();
+    this.#owned.splice(this.#owned.indexOf(vault), 1);
   }
 
   /** Lets somebody into a vault of his, throws him out, or says that he gets it. */
