@@ -7,10 +7,19 @@
  *     source   conclude   if it has arrived, the row goes; if not, it takes the next hop here
  *     target   fileMoved  told by the commit that concludes: from now on the file may change there
  *
+ * Where the timer gives up, nobody knows whether an arrival is still under way:
+ *
+ *     source   give up   the row takes the next hop, and still nothing may change it
+ *     target   fileGivenUp   told by that commit; what is read for an arrival after this finds no row of the old hop
+ *     source   fileSettled   told by the commit of the target: from now on the file may change here
+ *
  * - There is a row at every moment, so that the sweep never finds a blob that nobody names.
  * - (upload, hop) is unique on the server: of `arrive` and of what gives up here, one commit is rejected, however late it
  *   comes. The turn runs again, is shown the row in the way, and does the other thing.
  * - The caller of these steps may die after each. The timer concludes then without knowing what the target has done.
+ * - An epoch fences a dead host at the activation of an actor, not at the claim of its shard. So a give-up is certain only once the
+ *   target has committed after it: that commit comes after every earlier one of the target, and every former owner is fenced.
+ *   Until then the row at the source keeps its hop taken.
  * - Nothing else happens to a file on its way: neither side deletes or replaces it before the move is concluded. So nothing
  *   becomes garbage that the other side still names.
  * - Bytes count at the target from `arrive` on, and at the source until `conclude`: twice for a moment, never not at all.
@@ -41,6 +50,8 @@ const arrivalsMax = 200;
 /** Longer than any call is waited for. */
 const concludedAfterMs = 30_000;
 const arrivalMostMs = 86_400_000;
+/** Until a target that is gone, and answers nothing, is no longer waited for. It has been fenced for long. */
+const givenUpMostMs = 86_400_000;
 
 export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.string() });
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
@@ -52,6 +63,8 @@ export const fileDepartureMap = sliceMap<{
   readonly uploadUuid: string;
   readonly issuedMs: number;
   readonly endsMs: number;
+  /** The hop that the row took when it was given up, until the target has heard of that. */
+  readonly givenUpHop?: number | undefined;
 }>({
   family: 'file-departure',
   format: 1,
@@ -62,6 +75,7 @@ export const fileDepartureMap = sliceMap<{
     uploadUuid: z.string(),
     issuedMs: z.number(),
     endsMs: z.number(),
+    givenUpHop: z.int().optional(),
   }),
 });
 
@@ -116,9 +130,10 @@ export function departFile(
   const { id, remoteIdentifier, issuedMs, endsMs } = claims;
   if (spentOn(turn, claims) !== undefined) return { isOver: true };
   if (row === undefined) return nothingToMove;
-  if (turn.entry(fileDepartureMap, id) === undefined) {
+  const departure = turn.entry(fileDepartureMap, id);
+  if (departure === undefined || departure.givenUpHop !== undefined) {
     const isFull = turn.entries(fileDepartureMap).size >= departuresMax;
-    if (isFull || isMoving(turn, row)) return beingMoved;
+    if (departure === undefined && (isFull || isMoving(turn, row))) return beingMoved;
     const uploadUuid = row.upload_uuid;
     turn.setEntry(fileDepartureMap, id, { to, remoteIdentifier, uploadUuid, issuedMs, endsMs });
     turn.arm(keyed(timer, id), turn.nowMs + concludedAfterMs, { id });
@@ -193,37 +208,57 @@ export function concludePlan(view: View, id: string): { readonly files: KeysPlan
 
 export interface Concluding {
   readonly id: string;
-  /** False: it has not, or nobody knows. */
-  readonly arrived: boolean;
+  /** `unknown`: nobody has heard from the target. */
+  readonly arrived: boolean | 'unknown';
   readonly files: KeysResult<typeof file>;
   readonly owner: Owner;
   readonly timer: ConcludeTimer;
 }
 
-/** Undefined: it stays, or that was decided before. Otherwise where it is: to be told. */
+/** What the target is to be told. */
+export type Concluded =
+  | { readonly outcome: 'moved'; readonly to: OwnerOfFiles; readonly uploadUuid: string }
+  | { readonly outcome: 'given up'; readonly to: OwnerOfFiles; readonly hop: number };
+
+/** Undefined: it stays, or that was decided before. */
 export function concludeFile(
   turn: Turn,
   { id, arrived, files, owner, timer }: Concluding,
-): { readonly to: OwnerOfFiles; readonly uploadUuid: string } | undefined {
+): Concluded | undefined {
   const departure = turn.entry(fileDepartureMap, id);
   if (departure === undefined) return undefined;
   turn.removeEntry(fileDepartureMap, id);
   turn.disarm(keyed(timer, id));
-  const { to, uploadUuid, remoteIdentifier, ...token } = departure;
+  const { to, uploadUuid, remoteIdentifier, givenUpHop, ...token } = departure;
+  if (givenUpHop !== undefined && arrived === 'unknown') return undefined;
   const key = keyOf(turn, remoteIdentifier);
   const row = files.get(key);
   if (row?.upload_uuid !== uploadUuid) return undefined;
   const next = { upload_uuid: uploadUuid, hop: row.hop + 1 };
   const elsewhere = turn.conflicting(file, next);
-  const isGone = arrived || (elsewhere !== undefined && elsewhere.owner_uuid !== turn.self.id);
-  if (!isGone) {
-    const place = turn.get(filesSlice).place + 1;
-    turn.put(file, { ...row, ...next, place });
-    change(turn, { place });
-    return undefined;
+  const isGone = arrived === true || (elsewhere !== undefined && elsewhere.owner_uuid !== turn.self.id);
+  if (isGone) {
+    turn.remove(file, key);
+    owner.quota.grow(-row.bytes);
+    spend(turn, { id, ...token }, 'move');
+    return { outcome: 'moved', to, uploadUuid };
   }
-  turn.remove(file, key);
-  owner.quota.grow(-row.bytes);
-  spend(turn, { id, ...token }, 'move');
-  return { to, uploadUuid };
+  const place = turn.get(filesSlice).place + 1;
+  turn.put(file, { ...row, ...next, place });
+  change(turn, { place });
+  if (arrived === false) return undefined;
+  turn.setEntry(fileDepartureMap, id, { ...departure, givenUpHop: next.hop });
+  turn.arm(keyed(timer, id), turn.nowMs + givenUpMostMs, { id });
+  return { outcome: 'given up', to, hop: next.hop };
+}
+
+/** The target has heard that the move was given up at this hop. It may have begun again since. */
+export function settleFile(
+  turn: Turn,
+  { id, hop }: { readonly id: string; readonly hop: number },
+  timer: ConcludeTimer,
+): void {
+  if (turn.entry(fileDepartureMap, id)?.givenUpHop !== hop) return;
+  turn.removeEntry(fileDepartureMap, id);
+  turn.disarm(keyed(timer, id));
 }

@@ -25,7 +25,7 @@ import { Vault } from './contract.ts';
 import { create } from './create.ts';
 import { end, userGone } from './end.ts';
 import { fileCommands, fileJobs, fileTimers } from './files/commands.ts';
-import { fileMovedTell } from './files/move.ts';
+import { fileMoveTells } from './files/move.ts';
 import { grantMap } from './files/own-files.ts';
 import { heirMap } from './heirs.ts';
 import { inviteCommands } from './invites.ts';
@@ -74,7 +74,7 @@ export const vault = kindOf(Vault, {
     deleteRevision,
     ...fileCommands,
   },
-  tells: { userGone, fileMoved: fileMovedTell },
+  tells: { userGone, ...fileMoveTells },
   timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, vanish: vanishTimer },
   jobs: { ...fileJobs, sendHome: sendHomeJob },
 });

@@ -78,7 +78,8 @@ async function started() {
     const asked = claimsOf({ sharedVaultUuid: vault, move: { type } });
     return ask.moveFile({ claims: asked });
   };
-  return { cluster, nodes, vault, home, away: nodeOf(cluster, nodes, 'vault', vault), move };
+  const remove = () => ask.deleteFile({ claims: claimsOf({ operation: 'delete' }) });
+  return { cluster, nodes, vault, remove, home, away: nodeOf(cluster, nodes, 'vault', vault), move };
 }
 
 type World = Awaited<ReturnType<typeof started>>;
@@ -166,4 +167,26 @@ test('a file that moves is in one place when any commit of that comes long after
     t.true(number > 3, 'each step of the move was met');
     return;
   }
+});
+
+test('a file whose move was given up is deleted only once no arrival can be committed any more', async (t) => {
+  t.timeout(240_000);
+  const world = await started();
+  const { cluster, move, remove } = world;
+  // The arrival, after the departure.
+  const hasCome = meddle(world, 2, () => sleep(cluster.clock, longerThanAnyCallMs));
+  await cluster.until(move('user-to-shared-vault').catch((error: unknown) => error));
+  t.true(hasCome());
+  let refusals = 0;
+  for (let seconds = 0; seconds < 120; seconds += 1) {
+    const answer = await cluster.until(remove());
+    if ('ok' in answer) break;
+    t.is(answer.refused.status, 503);
+    refusals += 1;
+    await cluster.clock.advance(1_000);
+  }
+  await cluster.clock.advance(untilConcludedMs);
+  t.true(refusals > 5, 'for as long as the arrival was under way');
+  t.true(refusals < 60, 'and not much longer');
+  t.deepEqual(await ownersOf(world), [], 'what is deleted is nowhere');
 });

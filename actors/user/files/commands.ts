@@ -36,7 +36,7 @@ import { User } from '../contract.ts';
 import { refusalToWrite, signedInRead } from '../signed-in.ts';
 import { invalidToken, refusalOf } from './access.ts';
 import { mintVaultValetToken } from './mint-for-vault.ts';
-import { concludeFileMoveTimer, fileMovedTell, moveFile } from './move-file.ts';
+import { concludeFileMoveTimer, fileMoveTells, moveFile } from './move-file.ts';
 import { allows, allowsAsMinted, allowsUnspent, orOfVault } from './of-vaults.ts';
 import { duties, ownFiles } from './own-files.ts';
 import { holdForVault, vaultFilesTell } from './vault-bytes.ts';
@@ -225,7 +225,7 @@ export const fileCommands = {
   holdForVault,
 };
 
-export const fileTells = { vaultFiles: vaultFilesTell, fileMoved: fileMovedTell };
+export const fileTells = { vaultFiles: vaultFilesTell, ...fileMoveTells };
 export const fileTimers = {
   tendFiles: tendTimer(duties, ownFiles),
   concludeFileMove: concludeFileMoveTimer,

@@ -8,6 +8,7 @@ import { refusalByGarbage } from '../../files/garbage.ts';
 import {
   arrivalPlan,
   arriveFile,
+  type Concluding,
   concludeFile,
   concludePlan,
   type Departed,
@@ -15,6 +16,7 @@ import {
   forgetArrival,
   type MovingFile,
   type OwnerOfFiles,
+  settleFile,
 } from '../../files/move.ts';
 import { noSpace } from '../../files/quota.ts';
 import { file } from '../../files/tables.ts';
@@ -123,13 +125,19 @@ export const moveFile = workflow({
   },
 });
 
-type Reads = Pick<Parameters<typeof concludeFile>[1], 'files'>;
+type Reads = Pick<Concluding, 'files'>;
+type Arrived = Concluding['arrived'];
 
-function conclude(turn: Turn, id: string, arrived: boolean, { files }: Reads): boolean {
-  const moved = concludeFile(turn, { id, arrived, files, owner: ownFiles(turn), timer: concludeFileMove });
-  if (moved === undefined) return false;
-  turn.tell(Vault, moved.to.uuid).fileMoved({ uploadUuid: moved.uploadUuid });
-  return true;
+function conclude(turn: Turn, id: string, arrived: Arrived, { files }: Reads): boolean {
+  const concluded = concludeFile(turn, {
+    ...{ id, arrived, files },
+    ...{ owner: ownFiles(turn), timer: concludeFileMove },
+  });
+  if (concluded === undefined) return false;
+  const target = turn.tell(Vault, concluded.to.uuid);
+  if (concluded.outcome === 'moved') target.fileMoved({ uploadUuid: concluded.uploadUuid });
+  else target.fileGivenUp({ id, hop: concluded.hop });
+  return concluded.outcome === 'moved';
 }
 
 export const concludeFileMoveTimer = timer({
@@ -137,11 +145,21 @@ export const concludeFileMoveTimer = timer({
   missed: 'fire-once',
   reads: (view, { id }) => concludePlan(view, id),
   turn: (turn, { id }, reads) => {
-    conclude(turn, id, false, reads);
+    conclude(turn, id, 'unknown', reads);
   },
 });
 
-export const fileMovedTell = tell({
-  ...User.tells.fileMoved,
-  turn: (turn, { uploadUuid }) => forgetArrival(turn, uploadUuid),
-});
+export const fileMoveTells = {
+  fileMoved: tell({
+    ...User.tells.fileMoved,
+    turn: (turn, { uploadUuid }) => forgetArrival(turn, uploadUuid),
+  }),
+  fileGivenUp: tell({
+    ...User.tells.fileGivenUp,
+    turn: (turn, givenUp, { address }) => turn.tell(Vault, address.id).fileSettled(givenUp),
+  }),
+  fileSettled: tell({
+    ...User.tells.fileSettled,
+    turn: (turn, givenUp) => settleFile(turn, givenUp, concludeFileMove),
+  }),
+};

@@ -5,10 +5,12 @@ import { refusalByGarbage } from '../../files/garbage.ts';
 import {
   arrivalPlan,
   arriveFile,
+  type Concluding,
   concludeFile,
   concludePlan,
   departFile,
   forgetArrival,
+  settleFile,
 } from '../../files/move.ts';
 import { file } from '../../files/tables.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
@@ -73,17 +75,26 @@ const arrive = workflow({
 });
 
 const plansToConclude = (view: View, id: string) => ({ ...rosterPlan(view), ...concludePlan(view, id) });
-type Reads = Parameters<typeof rosterOf>[1] & Pick<Parameters<typeof concludeFile>[1], 'files'>;
+type Reads = Parameters<typeof rosterOf>[1] & Pick<Concluding, 'files'>;
 
 /** The vault may have ended meanwhile. */
-function conclude(turn: Turn, id: string, arrived: boolean, { files, ...reads }: Reads): boolean {
+function conclude(
+  turn: Turn,
+  id: string,
+  arrived: Concluding['arrived'],
+  { files, ...reads }: Reads,
+): boolean {
   const roster = rosterOf(turn, reads);
   const owner = vaultFiles(turn, roster?.vault);
-  const moved = concludeFile(turn, { id, arrived, files, owner, timer: concludeFileMove });
-  if (moved === undefined) return false;
-  const { to, uploadUuid } = moved;
-  if (to.kind === 'user') turn.tell(User, to.uuid).fileMoved({ uploadUuid });
-  else turn.tell(Vault, to.uuid).fileMoved({ uploadUuid });
+  const concluded = concludeFile(turn, { id, arrived, files, owner, timer: concludeFileMove });
+  if (concluded === undefined) return false;
+  const { kind, uuid } = concluded.to;
+  const target = kind === 'user' ? turn.tell(User, uuid) : turn.tell(Vault, uuid);
+  if (concluded.outcome === 'given up') {
+    target.fileGivenUp({ id, hop: concluded.hop });
+    return false;
+  }
+  target.fileMoved({ uploadUuid: concluded.uploadUuid });
   notify(turn, roster?.members ?? [], 'shared_vault_file_removed', turn.get(head).position);
   return true;
 }
@@ -105,11 +116,24 @@ export const concludeFileMoveTimer = timer({
   missed: 'fire-once',
   reads: (view, { id }) => plansToConclude(view, id),
   turn: (turn, { id }, reads) => {
-    conclude(turn, id, false, reads);
+    conclude(turn, id, 'unknown', reads);
   },
 });
 
-export const fileMovedTell = tell({
-  ...Vault.tells.fileMoved,
-  turn: (turn, { uploadUuid }) => forgetArrival(turn, uploadUuid),
-});
+export const fileMoveTells = {
+  fileMoved: tell({
+    ...Vault.tells.fileMoved,
+    turn: (turn, { uploadUuid }) => forgetArrival(turn, uploadUuid),
+  }),
+  fileGivenUp: tell({
+    ...Vault.tells.fileGivenUp,
+    turn: (turn, givenUp, { address: { kind, id } }) => {
+      const source = kind === 'user' ? turn.tell(User, id) : turn.tell(Vault, id);
+      source.fileSettled(givenUp);
+    },
+  }),
+  fileSettled: tell({
+    ...Vault.tells.fileSettled,
+    turn: (turn, givenUp) => settleFile(turn, givenUp, concludeFileMove),
+  }),
+};
