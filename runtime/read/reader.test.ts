@@ -176,6 +176,24 @@ test('more reads than may wait on a host are overloaded', async (t) => {
   await t.throwsAsync(reader.read(addressOf('bob'), [byKey('bob')]), { instanceOf: OverloadedError });
 });
 
+test('reads that the database gave up are asked for again, a few times', async (t) => {
+  const { reader, want, asked, answered, answer, fail } = given(t);
+  const conflict = new StoreError('conflict', 'restart transaction');
+  want('ada');
+  want('bob');
+  await drainPromises();
+  for (const _ of [1, 2, 3]) await fail(conflict);
+  t.deepEqual(answered, []);
+  await answer();
+  t.deepEqual(answered, ['ada: ada', 'bob: bob']);
+  t.deepEqual(asked, Array(4).fill('ada bob'));
+  want('cyd');
+  await drainPromises();
+  for (const _ of [1, 2, 3, 4]) await fail(conflict);
+  t.is(answered.at(-1), 'cyd: restart transaction');
+  t.true(reader.isIdle);
+});
+
 test('of reads that were asked for at once only the defective one fails', async (t) => {
   const { want, asked, answered, answer, fail, reader } = given(t);
   const defect = new StoreError('defect', 'no such column');

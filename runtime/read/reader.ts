@@ -15,6 +15,7 @@
  *
  * A batch that fails:
  *   defect   one of them cannot be read; they go again in halves, so that in the end only that one fails
+ *   conflict   the database gave the statement up for another one's sake, as CockroachDB does; they go again, a few times
  *   others   the database cannot answer now; all of them fail, and so do reads that have waited too long
  */
 import { type Address, addressKey } from '../address.ts';
@@ -22,7 +23,14 @@ import type { Clock } from '../clock.ts';
 import { OverloadedError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
-import { isJoinable, type Store, StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
+import {
+  isJoinable,
+  type Store,
+  StoreError,
+  type StoreFailure,
+  type StoreRead,
+  type StoreRows,
+} from '../store/store.ts';
 
 export interface ReaderOptions {
   readonly store: Pick<Store, 'read'>;
@@ -38,6 +46,9 @@ export interface ReaderOptions {
   >;
   readonly metrics: RuntimeMetrics;
 }
+
+/** A read that was given up so often meets something that lasts. */
+const conflictsMax = 3;
 
 type Answers = readonly StoreRows[];
 
@@ -175,7 +186,7 @@ export class Reader {
     this.#fill();
   }
 
-  async #ask(asked: readonly Wanted[]): Promise<void> {
+  async #ask(asked: readonly Wanted[], conflicts = 0): Promise<void> {
     const { store, clock, metrics } = this.#options;
     const sentMs = clock.monotonicMs();
     try {
@@ -187,7 +198,8 @@ export class Reader {
         from += reads.length;
       }
     } catch (error) {
-      if (isDefect(error) && asked.length > 1) return this.#askInHalves(asked);
+      if (hasFailed(error, 'defect') && asked.length > 1) return this.#askInHalves(asked);
+      if (hasFailed(error, 'conflict') && conflicts < conflictsMax) return this.#ask(asked, conflicts + 1);
       for (const { reject } of asked) reject(error);
       this.#dropLate();
     }
@@ -223,7 +235,8 @@ function groupsOf(taken: readonly Wanted[]): readonly (readonly Wanted[])[] {
   return joined.length > 0 ? [joined, ...alone] : alone;
 }
 
-const isDefect = (error: unknown): boolean => error instanceof StoreError && error.failure === 'defect';
+const hasFailed = (error: unknown, failure: StoreFailure): boolean =>
+  error instanceof StoreError && error.failure === failure;
 
 function count(counts: Map<string, number>, actor: string, by: 1 | -1): void {
   const counted = (counts.get(actor) ?? 0) + by;

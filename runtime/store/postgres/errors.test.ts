@@ -78,6 +78,20 @@ test('whatever is not an answer of the server leaves the outcome unknown', (t) =
   for (const error of breaks) t.is(toStoreError(error).failure, 'unknown');
 });
 
+test('a result that the database calls ambiguous is unknown under every code', (t) => {
+  for (const code of Object.keys(expected)) {
+    const error = databaseError(code, 'result is ambiguous: error=rpc error: code = Unavailable');
+    t.is(toStoreError(error).failure, 'unknown', code);
+  }
+});
+
+test('a write that the database holds back is unavailable, and no defect of its account', (t) => {
+  const text = 'split failed while applying backpressure to Put [/Table/106/1]';
+  for (const code of ['XXUUU', '54000', '22000'])
+    t.is(toStoreError(databaseError(code, text)).failure, 'unavailable');
+  t.is(toStoreError(databaseError('XXUUU', `${text}: result is ambiguous`)).failure, 'unknown');
+});
+
 test('a store error stays what it is', (t) => {
   const error = new StoreError('unavailable', 'no connection');
   t.is(toStoreError(error), error);

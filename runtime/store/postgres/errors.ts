@@ -31,6 +31,11 @@ const failureByClass: Readonly<Record<string, StoreFailure>> = {
   '54': 'defect',
 };
 
+/** CockroachDB says so of a commit whose fate it does not know, under more than one code. */
+const isAmbiguous = /result is ambiguous/i;
+/** CockroachDB refuses a write to a range that has outgrown its bound, before the write has any effect. */
+const isBackpressure = /applying backpressure/i;
+
 /** Maps what the driver threw for a statement it had been handed. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
@@ -43,7 +48,8 @@ export function toStoreError(error: unknown): StoreError {
 }
 
 function failureOf(error: DatabaseError): StoreFailure {
-  if (!isAnswer(error)) return 'unknown';
+  if (!isAnswer(error) || isAmbiguous.test(error.message)) return 'unknown';
+  if (isBackpressure.test(error.message)) return 'unavailable';
   const code = error.code ?? '';
   return failureByCode[code] ?? failureByClass[code.slice(0, 2)] ?? 'unknown';
 }
