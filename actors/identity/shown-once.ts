@@ -19,17 +19,26 @@ export function makeSecret(random: Pick<Random, 'bytes'>): ShownOnce {
   return { secret, secretHash: secretHashOf(secret) };
 }
 
-/** The entry that was made with this secret. Every entry is compared, even after a match. */
+/**
+ * The entry that was made with this secret. Every entry is compared, even after a match. Where strangers may ask, there are
+ * `comparisons` in any case, so that the time tells nothing about how many entries there are, or whether there is an account.
+ */
 export function findBySecret<T extends { readonly secretHash: string }>(
   entries: Iterable<T>,
   secret: string,
+  comparisons = 0,
 ): T | undefined {
   const secretHash = secretHashOf(secret);
   let found: T | undefined;
+  let compared = 0;
   for (const entry of entries) {
     if (equalInConstantTime(secretHash, entry.secretHash)) found = entry;
+    compared += 1;
   }
+  for (; compared < comparisons; compared += 1) equalInConstantTime(secretHash, hashOfNone);
   return found;
 }
+
+const hashOfNone = '0'.repeat(64);
 
 export const secretHashOf = (secret: string): string => hash('sha256', secret, 'hex');

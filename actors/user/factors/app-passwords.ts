@@ -40,8 +40,9 @@ const labelMissing = refuse(400, 'Give the app password a name.');
 const tooMany = refuse(400, `There are ${appPasswordsMax} app passwords already. Delete one first.`);
 const unknown = refuse(404, 'There is no such app password.');
 
-export const findAppPassword = (state: State, secret: string): AppPassword | undefined =>
-  findBySecret(state.entries(appPasswordMap).values(), secret);
+/** Without a state it is that of nobody. */
+export const findAppPassword = (state: State | undefined, secret: string): AppPassword | undefined =>
+  findBySecret(state?.entries(appPasswordMap).values() ?? [], secret, appPasswordsMax);
 
 /** Whether this is one of them; if so its use is recorded. */
 export function acceptAppPassword(turn: Turn, secret: string, from: Whence): boolean {

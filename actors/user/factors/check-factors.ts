@@ -10,7 +10,8 @@
  *
  * Nobody shall see in the time it takes whether there is an account. So it is asked of an unknown address too, of a user
  * who does not exist, and answered without an activation, as an account in memory is; and what is wrong is answered
- * without a statement: only what is right is recorded, so that a repeat of the call finds it accepted and not used.
+ * without a statement: only what is right is recorded, so that a repeat of the call finds it accepted and not used. Secrets
+ * are compared as often for nobody as for an account, and what was found wrong is not compared again.
  */
 import type { z } from 'zod';
 import { type Turn, type View, workflow } from '../../../runtime/command.ts';
@@ -46,9 +47,18 @@ type Asked = z.infer<typeof User.commands.checkFactors.request>;
 export const checkFactors = workflow({
   ...User.commands.checkFactors,
   run: async (workflow, asked) => {
-    if (asked.isNobody) return { stale: true } as const;
-    const isRight = await workflow.turn({ turn: (turn) => isAnyRight(turn, asked) });
-    const first = await workflow.turn({ recorded: isRight, turn: (turn) => check(turn, asked) });
+    if (asked.isNobody) {
+      isSecretRight(undefined, asked);
+      return { stale: true } as const;
+    }
+    const { isRight, secrets } = await workflow.turn({
+      turn: (turn) => {
+        const secrets = isSecretRight(turn, asked) ? asked : noSecrets;
+        return { secrets, isRight: secrets === asked || isCodeRight(turn, asked) };
+      },
+    });
+    const given = { ...asked, ...secrets };
+    const first = await workflow.turn({ recorded: isRight, turn: (turn) => check(turn, given) });
     if (!('verify' in first)) return first;
     // Without a challenge it is too old, or never was.
     const { assertion } = asked;
@@ -59,14 +69,16 @@ export const checkFactors = workflow({
   },
 });
 
-/** Whether anything is given whose acceptance is noted. */
-const isAnyRight = (
-  view: View & { readonly nowMs: number },
-  { appPassword, trustedDeviceToken, code }: Asked,
-) =>
+const noSecrets = { appPassword: undefined, trustedDeviceToken: undefined };
+
+type Known = (View & { readonly nowMs: number }) | undefined;
+
+const isSecretRight = (view: Known, { appPassword, trustedDeviceToken }: Asked): boolean =>
   (appPassword !== undefined && findAppPassword(view, appPassword) !== undefined) ||
-  (trustedDeviceToken !== undefined && findTrustedDevice(view, trustedDeviceToken) !== undefined) ||
-  (code !== undefined && isTotpCode(view, code));
+  (trustedDeviceToken !== undefined && findTrustedDevice(view, trustedDeviceToken) !== undefined);
+
+const isCodeRight = (view: View & { readonly nowMs: number }, { code }: Asked): boolean =>
+  code !== undefined && isTotpCode(view, code);
 
 function check(turn: Turn, { email, workspace, recoveryCodes, ...given }: Asked) {
   const profile = turn.get(profileSlice);

@@ -43,12 +43,14 @@ export const trustedDeviceMap = sliceMap<TrustedDevice>({
 
 const unknown = refuse(404, 'There is no such trusted device.');
 
-/** The one of this token, if it still counts. */
+/** The one of this token, if it still counts. Without a state it is that of nobody. */
 export function findTrustedDevice(
-  state: State & { readonly nowMs: number },
+  state: (State & { readonly nowMs: number }) | undefined,
   token: string,
 ): TrustedDevice | undefined {
-  const found = findBySecret(state.entries(trustedDeviceMap).values(), token);
+  const devices = state?.entries(trustedDeviceMap).values() ?? [];
+  const found = findBySecret(devices, token, trustedDevicesMax);
+  if (state === undefined) return undefined;
   return found !== undefined && state.nowMs < found.expiresAtMs ? found : undefined;
 }
 
