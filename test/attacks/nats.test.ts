@@ -112,7 +112,7 @@ test('hints, events and wake-ups of strangers reach nobody, and are logged once'
   host.transport.listen('gateway', { event: (event) => events.push(event), hinted() {}, reconnected() {} });
   const raw = await rawClient(t, server.url);
   const address = addressOn(0);
-  const hint = encodeFrame({ kind: 'hint', from: 'stranger', hint: { hint: 'rebalance' } });
+  const hint = encodeFrame({ kind: 'hint', from: 'stranger', number: 1, hint: { hint: 'rebalance' } });
   const event = encodeFrame({ kind: 'event', host: 'stranger', sequence: 0, address, event: 'forged' });
   const wake = encodeFrame({ kind: 'wake', tellId: 'forged', target: address });
   raw.publish(`${prefix}.hint`, guessed.seal(hint, `${prefix}.hint`));
@@ -127,6 +127,25 @@ test('hints, events and wake-ups of strangers reach nobody, and are logged once'
   await until(
     async () => (await streams.info(`scriptorium-${shared.clusterName}-database`)).state.messages === 0,
   );
+});
+
+test('a hint that was overheard and is sent again reaches nobody', async (t) => {
+  const shared = cluster();
+  const subject = `${prefixOf(shared.clusterName)}.hint`;
+  const raw = await rawClient(t, server.url);
+  raw.subscribe(subject, { max: 1, callback: (_, { data }) => raw.publish(subject, data) });
+  await raw.flush();
+  const host = await startProcess(t, server.url, { ...shared, answer: echo });
+  const claimant = await startProcess(t, server.url, shared);
+  claimant.transport.hint({ hint: 'claimed', shards: [0], host: 'claimant' });
+  await until(() => host.seen.rejected.length === 1);
+  claimant.transport.hint({ hint: 'claimed', shards: [1], host: 'claimant' });
+  await until(() => host.seen.hints.length === 2);
+  t.deepEqual(host.seen.rejected, ['stale']);
+  t.deepEqual(host.seen.hints, [
+    { hint: 'claimed', shards: [0], host: 'claimant' },
+    { hint: 'claimed', shards: [1], host: 'claimant' },
+  ]);
 });
 
 test('a flood of frames that are none, as large as NATS takes them, is dropped, and calls go on meanwhile', async (t) => {

@@ -1,6 +1,8 @@
 /**
  * Hints to all processes and events to one gateway. Either may be lost: reconciliation with the database and the
- * gateways' registrations make up for them. This process hears its own hints at once, and not again from the broker.
+ * gateways' registrations make up for them. This process hears its own hints at once, and not again from the broker. Hints
+ * of one process come in their order, so one that comes again is a replay, and is dropped: a hint that was true once would
+ * unroute shards until the next reconciliation.
  */
 import type { GatewayListener, Hint, HostEvent } from '../transport.ts';
 import type { Connection } from './connection.ts';
@@ -19,16 +21,24 @@ export interface AnnouncementsOptions {
   readonly hinted: (hint: Hint) => void;
 }
 
+/** More processes than a cluster ever has. */
+const processesMax = 1_024;
+
 export class Announcements {
   readonly #options: AnnouncementsOptions;
+  #hints = 0;
+  /** The number of the last hint of each other process. */
+  readonly #lastHints = new Map<string, number>();
   readonly #gateways = new Map<string, GatewayListener>();
 
   constructor(options: AnnouncementsOptions) {
     this.#options = options;
     options.connection.subscribe(options.hintSubject, {
       take: ({ data }) =>
-        this.#received(data, 'hint', ({ from, hint }) => {
-          if (from !== options.incarnation) this.#tell(hint);
+        this.#received(data, 'hint', ({ from, number, hint }) => {
+          if (from === options.incarnation) return;
+          this.#requireNext(from, number);
+          this.#tell(hint);
         }),
     });
   }
@@ -36,7 +46,9 @@ export class Announcements {
   hint(hint: Hint): void {
     const { hintSubject, incarnation } = this.#options;
     this.#tell(hint);
-    this.#publish(hintSubject, { kind: 'hint', from: incarnation, hint: writable(hint) });
+    this.#hints += 1;
+    const number = this.#hints;
+    this.#publish(hintSubject, { kind: 'hint', from: incarnation, number, hint: writable(hint) });
   }
 
   publish(gateway: string, event: HostEvent): void {
@@ -61,6 +73,17 @@ export class Announcements {
   /** Call when the connection is back. */
   reconnected(): void {
     for (const listener of this.#gateways.values()) listener.reconnected();
+  }
+
+  /** @throws FrameError */
+  #requireNext(from: string, number: number): void {
+    const last = this.#lastHints.get(from) ?? 0;
+    if (number <= last) throw new FrameError('stale', 'a hint that has come before');
+    // Those that have sent nothing for the longest go first.
+    this.#lastHints.delete(from);
+    this.#lastHints.set(from, number);
+    const [oldest] = this.#lastHints.keys();
+    if (this.#lastHints.size > processesMax && oldest !== undefined) this.#lastHints.delete(oldest);
   }
 
   #tell(hint: Hint): void {

@@ -75,7 +75,13 @@ const partFrame = z.object({
   kind: z.literal('part'),
   bytes: z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array),
 });
-const hintFrame = z.object({ kind: z.literal('hint'), from: z.string(), hint });
+const hintFrame = z.object({
+  kind: z.literal('hint'),
+  from: z.string(),
+  /** Of those that this incarnation has sent. */
+  number: z.int().positive(),
+  hint,
+});
 const eventFrame = z.object({
   kind: z.literal('event'),
   host: z.string(),
