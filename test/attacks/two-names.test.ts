@@ -5,6 +5,7 @@
 import { request } from 'node:http';
 import test from 'ava';
 import { register } from '../kit/account.ts';
+import { makeToken, publish, publisher, showing, startCalendarServer, unpublish } from '../kit/calendar.ts';
 import type { Device } from '../kit/device.ts';
 import { note } from '../kit/items.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';
@@ -132,6 +133,62 @@ test('a file has one token and one place however its identifier is spelt', async
     claims.push(valetTokens.verify(valetToken)?.remoteIdentifier);
   }
   t.deepEqual(claims, [identifier, identifier, identifier]);
+});
+
+test('a share is one share however its id is spelt: opened, revoked, and refused to others', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const other = await server.device('bob@example.org');
+  const body = { type: 'note', encryptedPayload: 'ciphertext' };
+  const { shareId } = (await phone.call('POST', '/v1/shares', { body })).body;
+  const open = async (spelling: string) => (await server.call('GET', `/v1/shares/${spelling}`)).status;
+  for (const spelling of [...spellingsOf(shareId), shareId.replaceAll('-', '%2d')]) {
+    t.is((await other.call('DELETE', `/v1/shares/${spelling}`)).status, 404, spelling);
+    t.is(await open(spelling), 200, spelling);
+  }
+  for (const spelling of [
+    `{${shareId}}`,
+    shareId.replaceAll('-', ''),
+    `urn:uuid:${shareId}`,
+    `${shareId}%00`,
+  ]) {
+    t.true([400, 404].includes(await open(spelling)), spelling);
+  }
+  t.is((await phone.call('DELETE', `/v1/shares/${shareId.toUpperCase()}`)).status, 200);
+  for (const spelling of spellingsOf(shareId)) t.is(await open(spelling), 404, spelling);
+});
+
+/** RFC 5545 compares uids as they stand, so these are three names of three to-dos. */
+const uids = ['caf\u00e9', 'cafe\u0301', 'CAF\u00c9'];
+
+test('a to-do has one uid, which no other casing, form or escape names', async (t) => {
+  const server = await startCalendarServer(t);
+  const phone = await publisher(server);
+  const { token } = await makeToken(phone);
+  for (const uid of uids) await publish(phone, { uid, summary: `summary of ${encodeURIComponent(uid)}` });
+  const todos = `/dav/calendars/${phone.account.userUuid}/todos`;
+  const shown = async (file: string) => {
+    const { status, text } = await server.call('GET', `${todos}/${file}`, showing(token));
+    return status === 200 ? [...text.matchAll(/SUMMARY:(.*)\r/g)].map(([, summary]) => summary) : status;
+  };
+  for (const uid of uids) {
+    const escaped = encodeURIComponent(uid);
+    const summaries = [`summary of ${escaped}`];
+    t.deepEqual(await shown(`${escaped}.ics`), summaries, 'as it is');
+    t.deepEqual(
+      await shown(`${escaped.toLowerCase().replaceAll('caf', '%63%61%66')}.ics`),
+      uid.startsWith('c') ? summaries : 404,
+    );
+    t.is(await shown(`${encodeURIComponent(escaped)}.ics`), 404, 'escaped twice');
+  }
+  t.is(await shown('caf%C9.ics'), 400, 'no UTF-8');
+  t.is((await phone.call('DELETE', `/v1/caldav/todos/${encodeURIComponent('CAFE\u0301')}`)).status, 404);
+  t.is((await phone.call('GET', '/v1/caldav/todos')).body.todos.length, uids.length);
+  t.is((await unpublish(phone, 'cafe\u0301')).status, 200);
+  t.is(await shown(`${encodeURIComponent('cafe\u0301')}.ics`), 404);
+  t.deepEqual(await shown(`${encodeURIComponent('caf\u00e9')}.ics`), [
+    `summary of ${encodeURIComponent('caf\u00e9')}`,
+  ]);
 });
 
 // --- paths ----------------------------------------------------------------------------------------------------
