@@ -8,9 +8,12 @@
  * With `--write`, `npm run docs` puts the figures into docs/amplification.md.
  */
 import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import type { ExecutionContext } from 'ava';
 import { requestOf, settle, startMeter } from '../test/amplification/meter.ts';
@@ -42,6 +45,9 @@ const client = new Worker(
    });`,
   { eval: true },
 );
+// What the preparation leaves would otherwise be collected while the request is measured.
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 const delay = monitorEventLoopDelay({ resolution: 1 });
 const teardowns: (() => unknown)[] = [];
 const t = { teardown: (fn: () => unknown) => teardowns.unshift(fn) } as unknown as ExecutionContext;
@@ -54,7 +60,7 @@ interface Answer {
 /** The longest stretch while this is asked and answered, in milliseconds. */
 async function ask(url: string, asked: Asked): Promise<Answer & { readonly stretchMs: number }> {
   client.postMessage({ url: url + asked.path, init: requestOf(asked) });
-  globalThis.gc?.();
+  collectGarbage();
   await sleep(quietMs);
   delay.enable();
   delay.reset();
@@ -92,6 +98,7 @@ async function measure({ route, worst, prepare }: WorstRequest) {
 
 const round = (value: number) => Math.round(value * 10) / 10;
 
+const machine = `the load of the machine was ${loadavg()[0]?.toFixed(1)} when it began`;
 const measured = [];
 for (const each of [...worstRequests, ...largestRequests]) {
   if (each.route.includes(values.only)) measured.push(await measure(each));
@@ -101,7 +108,7 @@ if (values.write) {
   const slices = measured.map(({ 'shortest (ms)': ms, route, worst }) => ({ route, worst, ms }));
   writeFileSync(
     new URL('../test/amplification/slices.json', import.meta.url),
-    `${JSON.stringify({ runs, slices }, null, 2)}\n`,
+    `${JSON.stringify({ runs, machine, slices }, null, 2)}\n`,
   );
 }
 console.table(measured);

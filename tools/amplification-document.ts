@@ -13,7 +13,7 @@ export function amplificationDocument(): string {
     ({ route, worst, answer, writes }) =>
       `| \`${route}\` | ${worst} | ${boundText(answer)} | ${boundText(writes)} |`,
   );
-  const { runs, slices } = measuredSlices();
+  const { runs, machine, slices } = measuredSlices();
   const sliceRows = slices
     .filter(({ ms }) => ms >= shownMs)
     .map(({ route, worst, ms }) => `| \`${route}\` | ${worst} | ${Math.round(ms)} ms |`);
@@ -39,7 +39,7 @@ ${rows.join('\n')}
 \`node --import=tsx benchmarks/event-loop.ts --write\` measures the longest slice of work of each request above, and of some that
 take too long to prepare for a test. A streamed answer lets the loop turn after each mebibyte, and a long body is parsed in
 slices; an answer that is one JSON document is serialised in one go. The bound is 50 ms on an idle machine. The table has
-the shortest of ${runs} runs, of the requests that take ${shownMs} ms or more.
+the shortest of ${runs} runs, of the requests that take ${shownMs} ms or more; ${machine}.
 
 | Route | Worst request | Longest slice |
 | ----- | ------------- | ------------- |
@@ -56,6 +56,8 @@ ${modestRoutes.map((route) => `- \`${route}\``).join('\n')}
 
 interface MeasuredSlices {
   readonly runs: number;
+  /** How busy the machine was. */
+  readonly machine: string;
   /** The longest first. */
   readonly slices: readonly { readonly route: string; readonly worst: string; readonly ms: number }[];
 }
