@@ -27,6 +27,8 @@ import type { HttpResponse } from './uws.ts';
 
 /** From here on it is worth checking the session first, and users take turns. */
 const largeAboveBytes = 1024 * 1024;
+/** The library hands over what a fast client sends, piece after piece, and the loop would not turn before its end. */
+const inOneGoBytes = 1024 * 1024;
 /** The one before has this long to be saved. */
 const turnWaitMs = 5_000;
 
@@ -60,6 +62,7 @@ export class WholeBody implements Receiving, Waiting {
   #waitsSinceMs: number | undefined;
   #hasTurn = false;
   #network: string | undefined;
+  #bytesSinceTurn = 0;
 
   constructor(res: HttpResponse, head: BodyHead, options: ReceivingOptions, recipient: Recipient) {
     this.#res = res;
@@ -149,9 +152,23 @@ export class WholeBody implements Receiving, Waiting {
       return;
     }
     if (this.#buffer.bytes.length > largeAboveBytes) this.#check();
-    if (!isLast) return;
+    if (!isLast) {
+      this.#letLoopTurn(chunk.byteLength);
+      return;
+    }
     this.#over = true;
     this.#received(this.#buffer.bytes);
+  }
+
+  #letLoopTurn(bytes: number): void {
+    this.#bytesSinceTurn += bytes;
+    if (this.#bytesSinceTurn < inOneGoBytes) return;
+    this.#bytesSinceTurn = Number.NEGATIVE_INFINITY;
+    this.#res.pause();
+    setImmediate(() => {
+      this.#bytesSinceTurn = 0;
+      if (!this.#ended) this.#res.resume();
+    });
   }
 
   /** Checks the session, once. A refusal does not wait for the rest of the body. */
