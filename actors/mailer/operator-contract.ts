@@ -97,7 +97,7 @@ export const logPageFields = {
   relayId: anything,
   outcome: anything,
 };
-export const recordFields = { id: z.string().max(128) };
+export const recordFields = { id: z.string() };
 
 /** The administrator. */
 const by = z.string();

@@ -12,14 +12,21 @@ import { AccountSettings } from '../../settings.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { markBanning, unmarkBanning } from '../account/set-ban.ts';
 import { audit } from '../audit/trail.ts';
+import { banReasonCharactersMax } from '../ban.ts';
 import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { UserAdministration } from '../operator-contract.ts';
 import { adminRequired, mayAdminister } from '../rank.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
+import { banFields, flagFields, registrationFields } from './shapes.ts';
 
 const userNotFound = refuse(404, 'There is no such user.', 'user-not-found');
 const oneself = refuse(400, 'You cannot ban yourself.');
+const noBan = refuse(
+  400,
+  `Say whether the user is to be banned: banned, true or false. A reason has ${banReasonCharactersMax} characters at most.`,
+);
+const noFlag = refuse(400, 'Give the name of a flag, and its value: a text, or null for none.');
 const busy = refuse(409, 'This administrator is banning somebody. Please try again in two minutes.');
 const undecided = refuse(
   400,
@@ -52,13 +59,15 @@ const getBan = signedInWorkflow({
 
 const setBan = signedInWorkflow({
   ...User.commands.setBan,
-  run: async (workflow, { userUuid, banned, banReason }) => {
+  run: async (workflow, { userUuid, ...given }) => {
     const uuid = userUuid.toLowerCase();
-    await workflow.turn({
+    const { banned, banReason } = await workflow.turn({
       turn: (turn, _reads, by) => {
         if (!mayAdminister(turn, by)) return adminRequired;
-        if (banned && uuid === turn.self.id) return oneself;
-        return banned && !markBanning(turn, workflow.callId) ? busy : {};
+        const { data: ban } = banFields.safeParse(given);
+        if (ban === undefined) return noBan;
+        if (ban.banned && uuid === turn.self.id) return oneself;
+        return ban.banned && !markBanning(turn, workflow.callId) ? busy : ban;
       },
     });
     const asked = { banned, reason: banReason ?? null, by: 'administrator' as const };
@@ -88,9 +97,11 @@ const getFlags = signedInWorkflow({
 
 const setFlag = signedInWorkflow({
   ...User.commands.setFlag,
-  run: async (workflow, { userUuid, name, value }) => {
+  run: async (workflow, { userUuid, ...given }) => {
     const uuid = await asAdministrator(workflow, userUuid);
-    const asked = { name, value, by: 'administrator' as const };
+    const { data: flag } = flagFields.safeParse(given);
+    if (flag === undefined) return noFlag;
+    const asked = { ...flag, by: 'administrator' as const };
     const answer = await unlessAbsent(operated(workflow, uuid).operatorSetFlag(asked));
     if (answer === undefined) return userNotFound;
     if ('refused' in answer) return answer;
@@ -114,7 +125,8 @@ const getRegistration = signedInWorkflow({
 
 const setRegistration = signedInWorkflow({
   ...User.commands.setRegistration,
-  run: async (workflow, { registrationDisabled, registrationEnabled }) => {
+  run: async (workflow, given) => {
+    const { registrationDisabled, registrationEnabled } = registrationFields.safeParse(given).data ?? {};
     const disabled =
       registrationDisabled ?? (registrationEnabled === undefined ? undefined : !registrationEnabled);
     await workflow.turn({

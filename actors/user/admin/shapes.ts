@@ -8,8 +8,21 @@ import { banReasonCharactersMax } from '../ban.ts';
 const email = z.string().max(1_024).refine(isStorableText);
 const workspace_identifier = z.string().max(256).refine(isStorableText).nullish();
 /** The user in the path. */
-const userUuid = z.string().max(64);
-const reason = z.string().max(banReasonCharactersMax).refine(isStorableText);
+const userUuid = z.string();
+/** Judged in the turn: everybody but an administrator is refused as such, whatever they send. */
+const given = z.unknown().optional();
+const givenSwitch = given.meta({ type: 'boolean' });
+const givenText = given.meta({ type: 'string' });
+
+export const banFields = z.object({
+  banned: z.boolean(),
+  banReason: z.string().max(banReasonCharactersMax).refine(isStorableText).nullish(),
+});
+export const flagFields = z.object({ name: z.string().max(64), value: z.string().max(64).nullable() });
+export const registrationFields = z.object({
+  registrationDisabled: z.boolean().optional(),
+  registrationEnabled: z.boolean().optional(),
+});
 
 const ban = { banned: z.boolean(), bannedAt: z.string().nullable(), banReason: z.string().nullable() };
 
@@ -25,10 +38,7 @@ export const adminShapes = {
   /** Refusals: 400 where it says neither or both. */
   setRegistration: signedIn({
     access: 'writes',
-    fields: z.object({
-      registrationDisabled: z.boolean().optional(),
-      registrationEnabled: z.boolean().optional(),
-    }),
+    fields: z.object({ registrationDisabled: givenSwitch, registrationEnabled: givenSwitch }),
     ok: registration.extend({ success: z.boolean() }),
   }),
   lookUpUser: signedIn({
@@ -44,7 +54,7 @@ export const adminShapes = {
   /** Refusals: 400 for oneself, 409 for an administrator who bans somebody right now. */
   setBan: signedIn({
     access: 'writes',
-    fields: z.object({ userUuid, banned: z.boolean(), banReason: reason.nullish() }),
+    fields: z.object({ userUuid, banned: givenSwitch, banReason: givenText }),
     ok: z.object({ success: z.boolean(), uuid: z.string(), ...ban }),
   }),
   getFlags: signedIn({
@@ -59,7 +69,7 @@ export const adminShapes = {
   /** Refusals: 400 for a name or a value that is not allowed. */
   setFlag: signedIn({
     access: 'writes',
-    fields: z.object({ userUuid, name: z.string().max(64), value: z.string().max(64).nullable() }),
+    fields: z.object({ userUuid, name: givenText, value: givenText }),
     ok: z.object({
       success: z.boolean(),
       userUuid: z.string(),

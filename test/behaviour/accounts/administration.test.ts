@@ -70,6 +70,18 @@ test('only administrators get anything, and others do not learn who exists', asy
     const body = { name: 'AI_ENABLED', value: 'true' };
     t.is((await user.call('PUT', `/v1/admin/users/${named}/feature-flags`, { body })).status, 403);
   }
+  for (const [what, body] of [
+    ['ban-status', {}],
+    ['ban-status', { banned: 'x' }],
+    ['feature-flags', { name: 7, value: true }],
+  ] as const) {
+    t.is((await user.call('PUT', `/v1/admin/users/${uuid}/${what}`, { body })).status, 403, what);
+  }
+  const disabled = { registrationDisabled: 'x' };
+  t.is((await user.call('PUT', '/v1/admin/registration', { body: disabled })).status, 403);
+  t.is((await user.call('GET', `/v1/admin/users/${'x'.repeat(200)}/feature-flags`)).status, 403);
+  const retry = `/v1/admin/email-delivery/queue/${'x'.repeat(200)}/retry`;
+  t.is((await server.answered(user.call('POST', retry))).status, 403);
   t.is(await statusOf(server, user.account), '200');
 });
 

@@ -58,8 +58,8 @@ export const mutants: readonly Mutant[] = [
     name: 'users-who-ban',
     harm: 'Anybody bans anybody.',
     file: 'actors/user/admin/commands.ts',
-    find: '        if (!mayAdminister(turn, by)) return adminRequired;\n        if (banned',
-    replace: '        if (banned',
+    find: '        if (!mayAdminister(turn, by)) return adminRequired;\n        const { data: ban }',
+    replace: '        const { data: ban }',
     tests: administration,
   },
   {
