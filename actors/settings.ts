@@ -149,7 +149,7 @@ const accounts = section('Accounts', {
     name: 'ADMIN_EMAILS',
     default: '',
     description:
-      'E-mail addresses, separated by commas: whoever registers one in the default workspace is an administrator. For those who move to this server; `scriptorium user promote` is the safer way.',
+      'E-mail addresses, separated by commas. A user who registers one in the default workspace is an administrator. For installations that move to this server; `scriptorium user promote` is the safer way.',
   }),
 });
 

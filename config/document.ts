@@ -34,7 +34,7 @@ TLS is asked for in \`DATABASE_URL\` by parameters behind a question mark, which
 | \`sslmode=disable\`, or none of these | Without TLS. |
 | \`sslmode=verify-full\` | TLS, with a certificate of the server that is trusted and names the host of the address. |
 | \`sslmode=prefer\`, \`require\` or \`verify-ca\` | The same as \`verify-full\` (here libpq would check less). Use \`verify-full\`: these give a warning at start. |
-| \`sslmode=no-verify\` | TLS with whatever certificate the server shows: no protection from whoever can redirect connections. |
+| \`sslmode=no-verify\` | TLS with whatever certificate the server shows: no protection from anyone who can redirect connections. |
 | \`sslrootcert=<file>\` | The certificates (PEM) that vouch for the server. Without it, those that Node.js trusts. |
 | \`sslcert=<file>\`, \`sslkey=<file>\` | The certificate and private key (PEM) to show to a database that asks for them. |
 | \`sslnegotiation=direct\` | TLS from the first byte, without asking first (PostgreSQL 17). |

@@ -217,7 +217,7 @@ export const fileStoreSettings = section('Files', {
       name: 'FILES_S3_ALLOW_INSECURE',
       default: false,
       description:
-        'Allows an endpoint beyond loopback without TLS: whoever is in between can change files on their way, so that their owners cannot open them.',
+        'Allows an endpoint beyond loopback without TLS: anyone in between can change files on their way, so that their owners cannot open them.',
     }),
   }),
 });
@@ -275,7 +275,7 @@ export const natsSettings = section('Cluster', {
     name: 'NATS_ALLOW_INSECURE',
     default: false,
     description:
-      'Allows NATS on other than loopback addresses without TLS: whoever sees its traffic reads what users send, and the password.',
+      'Allows NATS on other than loopback addresses without TLS: anyone who sees its traffic reads what users send, and the password.',
   }),
   ...sameOnAllNodes({
     replicas: integer({
@@ -336,7 +336,7 @@ export const internalApiSettings = section('Internal API', {
     name: 'GRPC_ALLOW_INSECURE',
     default: false,
     description:
-      'Allows the internal API on other than loopback addresses without mutual TLS: whoever sees its traffic learns the token, and operates the cluster.',
+      'Allows the internal API on other than loopback addresses without mutual TLS: anyone who sees its traffic learns the token, and can operate the cluster.',
   }),
 });
 export interface InternalApiSettings extends SettingsOf<typeof internalApiSettings> {}

@@ -45,7 +45,7 @@ export const vaultSettings = sameOnAllNodes(
       max: 1_000,
       default: 5,
       description:
-        'The most mails in a day that tell an account of its invites to shared vaults, whoever sends these. 0 sends none.',
+        'The most mails in a day that tell an account of its invites to shared vaults, from all inviters together. 0 sends none.',
     }),
   }),
 );

@@ -48,7 +48,7 @@ const administration = [
   endpoint({
     ...{ ...common, method: 'POST', path: `${base}/complete`, refusals: [...always, 409, 502] },
     command: User.commands.completePairing,
-    summary: 'Completes a pairing by hand, by whoever started it.',
+    summary: 'Completes a pairing by hand. Only the administrator who started it may.',
   }),
   endpoint({
     ...{ ...common, method: 'POST', path: `${base}/unpair`, refusals: [...always, 409] },

@@ -122,7 +122,7 @@ export function subscriptionRoutes({
       method: 'POST',
       path: '/v1/offline/subscription-tokens',
       access: 'public',
-      summary: 'Mails a subscription token to whoever has an account of this address.',
+      summary: 'Mails a subscription token to the owner of an account of this address.',
       tag,
       request: mailed,
       replies: {
