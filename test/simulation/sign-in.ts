@@ -106,7 +106,7 @@ export class Session {
     const outcome = await this.ask('logout', { credentials }, openingMs);
     // Whatever became of it: a client that signs out forgets its session.
     this.#credentials = undefined;
-    const ended = outcome.outcome === 'done' && 'sessionUuid' in (outcome.value as object);
+    const ended = outcome.outcome === 'done' && 'ok' in (outcome.value as object);
     return ended ? credentials : undefined;
   }
 

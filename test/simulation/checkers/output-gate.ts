@@ -97,9 +97,9 @@ export class OutputGateChecker implements Checker {
   }
 
   #userReplied({ address, command }: AskCall, answer: Record<string, unknown>): void {
-    const issued = issuedIn(answer);
+    const issued = issuedIn(answer['ok']);
     if (issued !== undefined && !this.#pairs.has(secretHash(issued))) this.#early(command, 'a token pair');
-    const reply = answer['reply'] as Partial<SyncAnswer> | undefined;
+    const reply = answer['ok'] as Partial<SyncAnswer> | undefined;
     if (reply?.sync_token === undefined) return;
     const head = this.#durable.slice<{ position: number }>(address, 'items')?.position ?? 0;
     if (positionOf(reply.sync_token).position > head) this.#early(command, 'a token beyond the durable head');
@@ -116,7 +116,6 @@ export class OutputGateChecker implements Checker {
   }
 }
 
-function issuedIn(answer: Record<string, unknown>): string | undefined {
-  const issued = (answer['issued'] ?? answer) as { secrets?: { accessSecret?: string } };
-  return issued.secrets?.accessSecret;
+function issuedIn(given: unknown): string | undefined {
+  return (given as { secrets?: { accessSecret?: string } } | undefined)?.secrets?.accessSecret;
 }

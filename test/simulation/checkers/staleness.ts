@@ -32,7 +32,7 @@ export class StalenessChecker implements Checker {
   /** A sync without items is asked for; `acknowledged` is the greatest position a client was given before. */
   asksSync(callId: string, user: string, acknowledged: number): void {
     this.#expected.set(callId, (reply) => {
-      const answer = (reply as { reply?: SyncAnswer }).reply;
+      const answer = (reply as { ok?: SyncAnswer }).ok;
       if (answer === undefined || answer.cursor_token !== undefined) return;
       const { position } = positionOf(answer.sync_token);
       if (position >= acknowledged) return;
@@ -43,7 +43,7 @@ export class StalenessChecker implements Checker {
   /** A call with credentials of a session whose end was acknowledged. */
   asksAfterEnd(callId: string, user: string): void {
     this.#expected.set(callId, (reply) => {
-      if ('reply' in (reply as object)) this.#report(`an ended session of ${user} was served`);
+      if ('ok' in (reply as object)) this.#report(`an ended session of ${user} was served`);
     });
   }
 
