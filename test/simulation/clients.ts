@@ -9,16 +9,23 @@ import { Device } from './devices.ts';
 import { signinKeys, tokens } from './domain.ts';
 import type { Gateway } from './gateway.ts';
 import { HaulClient } from './hauls.ts';
+import { Audience } from './lane/audience.ts';
+import { Syncer, type SyncerOptions } from './lane/syncer.ts';
 import type { Plan } from './plan.ts';
+import type { Session } from './sign-in.ts';
 import type { SimulatedTime } from './time.ts';
 import { Book } from './vaults/book.ts';
 import { Member } from './vaults/member.ts';
 
 export interface Client {
   work(untilMs: number): Promise<void>;
+  /** Before the last readings. Resolves to what hinders it. */
+  lastSave?(): Promise<string | undefined>;
   /** Once everything is at rest. Resolves to what hinders it from an end, if anything does. */
   finish(): Promise<string | undefined>;
 }
+
+type LaneServers = Pick<SyncerOptions, 'servers' | 'tickets'>;
 
 export interface ClientsOptions {
   readonly plan: Plan;
@@ -26,6 +33,8 @@ export interface ClientsOptions {
   readonly gateway: Gateway;
   readonly checkers: Checkers;
   readonly randomOf: (part: string) => SeededRandom;
+  /** Undefined: devices sync over HTTP alone. */
+  readonly lane: LaneServers | undefined;
 }
 
 const emails = ['one@example.org', 'two@example.org'];
@@ -117,21 +126,39 @@ function createDevices(options: ClientsOptions): Client[] {
   return emails.slice(0, plan.accounts).flatMap((email) => {
     const uuids = Array.from({ length: sharedUuids }, () => random.uuid());
     const account = new Account(email, uuids, checkers.reportOf('sessions'));
+    const audience = new Audience(options.time, checkers.reportOf('notices'));
     return apiVersions
       .slice(0, plan.editors + 1)
-      .map((apiVersion, index) => createDevice(options, { account, apiVersion, index, foreignUuids }));
+      .map((apiVersion, index) =>
+        createDevice(options, { account, audience, apiVersion, index, foreignUuids }),
+      );
   });
 }
 
+interface OneDevice {
+  readonly account: Account;
+  readonly audience: Audience;
+  readonly apiVersion: string;
+  readonly index: number;
+  readonly foreignUuids: readonly string[];
+}
+
 function createDevice(
-  { plan, time, gateway, checkers, randomOf }: ClientsOptions,
-  of: { account: Account; apiVersion: string; index: number; foreignUuids: readonly string[] },
+  { plan, time, gateway, checkers, randomOf, lane }: ClientsOptions,
+  { audience, ...of }: OneDevice,
 ): Client {
   const onlyReads = of.index === 0;
   const device = `${of.account.email.slice(0, 3)}-${onlyReads ? 'follower' : of.index}`;
   const { thinkMs, callsMax, patienceMs } = plan;
+  const syncerOf = (session: Session) =>
+    new Syncer({
+      ...{ device, time, random: randomOf(`lane of ${device}`), session, audience },
+      ...{ checker: checkers.commands, report: checkers.reportOf('commands'), ...(lane as LaneServers) },
+    });
   return new Device({
     ...of,
+    refreshed: (session, askedMs) => checkers.commands.refreshed(session, askedMs),
+    ...(lane !== undefined && { lane: { syncerOf, audience, devices: plan.editors + 1 } }),
     device,
     onlyReads,
     time,

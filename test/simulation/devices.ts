@@ -8,6 +8,8 @@ import { Replica, type SentItem, type SyncAnswer } from './checkers/replica.ts';
 import type { SessionChecker } from './checkers/sessions.ts';
 import type { StalenessChecker } from './checkers/staleness.ts';
 import { positionOf } from './checkers/sync-token.ts';
+import type { Audience } from './lane/audience.ts';
+import type { Decided, LaneRequest, Syncer } from './lane/syncer.ts';
 import { Session, type SignInOptions } from './sign-in.ts';
 import type { SimulatedTime } from './time.ts';
 
@@ -27,6 +29,13 @@ export interface DeviceOptions extends SignInOptions {
   readonly onlyReads: boolean;
   /** Uuids that other accounts use as well. */
   readonly foreignUuids: readonly string[];
+  /** Where devices sync by named commands. */
+  readonly lane?: {
+    readonly syncerOf: (session: Session) => Syncer;
+    readonly audience: Audience;
+    /** Of the account. */
+    readonly devices: number;
+  };
 }
 
 interface Edit {
@@ -35,6 +44,7 @@ interface Edit {
 }
 
 const pagesMax = 400;
+const lastTries = 40;
 const lastMs = 20_000;
 const lastPauseMs = 500;
 
@@ -42,6 +52,7 @@ export class Device {
   readonly #options: DeviceOptions;
   readonly #session: Session;
   readonly #conflicts: ConflictChecker;
+  readonly #syncer: Syncer | undefined;
   readonly #edits = new Map<string, Edit>();
   #replica: Replica;
   #token: string | null = null;
@@ -51,6 +62,7 @@ export class Device {
   constructor(options: DeviceOptions) {
     this.#options = options;
     this.#session = new Session(options);
+    this.#syncer = options.lane?.syncerOf(this.#session);
     this.#conflicts = new ConflictChecker(options.device, options.conflictReport, options.durable);
     this.#replica = this.#newReplica();
   }
@@ -62,6 +74,33 @@ export class Device {
       else await this.#act();
       await time.sleep(random.fraction() * 2 * thinkMs);
     }
+  }
+
+  /** One more save, which the others that listen hear of. Resolves to what hinders it. */
+  async lastSave(): Promise<string | undefined> {
+    const { device, lane, onlyReads, time, random } = this.#options;
+    if (lane === undefined) return undefined;
+    for (let tries = 0; tries < lastTries && !lane.audience.isListening(device); tries += 1) {
+      await this.#session.keepOpening({ triesMax: 10, pauseMs: lastPauseMs });
+      await this.#syncer?.open();
+      await time.sleep(lastPauseMs);
+    }
+    if (!lane.audience.isListening(device)) return `${device} cannot open a socket`;
+    await lane.audience.meet(device, lane.devices);
+    if (onlyReads) return undefined;
+    for (let tries = 0; tries < lastTries; tries += 1) {
+      await this.#session.keepOpening({ triesMax: 10, pauseMs: lastPauseMs });
+      this.#edits.clear();
+      const text = this.#edit(random.uuid());
+      const sinceMs = time.nowMs;
+      const answer = await this.#sync(lastMs);
+      if (answer?.saved_items.some(({ uuid }) => uuid === text)) {
+        await lane.audience.hears(device, sinceMs);
+        return undefined;
+      }
+      await time.sleep(lastPauseMs);
+    }
+    return `${device} cannot save a last time`;
   }
 
   /** Syncs until nothing new comes, with what is not saved given up. Resolves to what hinders it. */
@@ -87,7 +126,7 @@ export class Device {
     const drawn = random.below(100);
     if (drawn < 9) return this.#session.refresh();
     if (!onlyReads) {
-      if (drawn < 60) this.#edit();
+      if (drawn < 60) this.#editSome();
       else if (drawn < 68) this.#delete();
       else if (drawn < 70) return this.#signOut();
       else if (drawn < 74) this.#forget();
@@ -95,15 +134,20 @@ export class Device {
     await this.#sync(onlyReads ? patienceMs : random.pick([1_500, 4_500, 9_000]));
   }
 
-  #edit(): void {
-    const { random, account, foreignUuids, device } = this.#options;
+  #editSome(): void {
+    const { random, account, foreignUuids } = this.#options;
     for (let edits = 1 + random.below(3); edits > 0; edits -= 1) {
       const from = random.pick([this.#replica.live(), account.uuids, foreignUuids, []]);
-      const uuid = from.length > 0 ? random.pick(from) : random.uuid();
-      this.#edition += 1;
-      const content = `004:${device}:${this.#edition}:${'.'.repeat(random.pick([0, 40, 600]))}`;
-      this.#edits.set(uuid, { content, deleted: false });
+      this.#edit(from.length > 0 ? random.pick(from) : random.uuid());
     }
+  }
+
+  #edit(uuid: string): string {
+    const { random, device } = this.#options;
+    this.#edition += 1;
+    const content = `004:${device}:${this.#edition}:${'.'.repeat(random.pick([0, 40, 600]))}`;
+    this.#edits.set(uuid, { content, deleted: false });
+    return uuid;
   }
 
   #delete(): void {
@@ -115,14 +159,17 @@ export class Device {
   #forget(): void {
     this.#replica = this.#newReplica();
     this.#edits.clear();
+    this.#syncer?.forget();
     this.#token = null;
     this.#cursor = null;
   }
 
   async #signOut(): Promise<void> {
     const { staleness, account, gateway } = this.#options;
+    const identifier = this.#session.credentials?.identifier;
     const ended = await this.#session.close();
     this.#forget();
+    await this.#syncer?.signedOut(identifier, ended !== undefined);
     if (ended === undefined) return;
     const callId = this.#session.nextCallId();
     staleness.asksAfterEnd(callId, account.email);
@@ -132,29 +179,32 @@ export class Device {
   }
 
   async #sync(withinMs: number): Promise<SyncAnswer | undefined> {
-    const { random, account, staleness } = this.#options;
-    const items = this.#items();
-    const callId = this.#session.nextCallId();
-    if (items.length === 0) staleness.asksSync(callId, account.email, account.position);
-    const request = {
-      credentials: this.#session.credentials,
-      items,
+    const { random, account } = this.#options;
+    const asked = {
+      items: this.#items(),
       sync_token: this.#token,
       cursor_token: this.#cursor,
       limit: random.pick([2, 5, 150]),
       api: '20200115',
-      snjs_version: null,
     };
     const { userUuid = '', identifier = '' } = this.#session.credentials ?? {};
-    this.#conflicts.sends(identifier, items);
-    const outcome = await this.#session.ask('sync', request, withinMs, callId);
+    this.#conflicts.sends(identifier, asked.items);
+    const { request, outcome } = await (this.#syncer?.sync(asked, withinMs) ?? this.#ask(asked, withinMs));
     if (outcome.outcome !== 'done') return undefined;
     const answer = await this.#accepted(outcome.value);
     if (answer === undefined) return undefined;
     account.reached(positionOf(answer.sync_token).position);
-    this.#conflicts.answered(userUuid, identifier, items, answer);
-    this.#apply(answer, items);
+    this.#conflicts.answered(userUuid, identifier, request.items, answer);
+    this.#apply(answer, request.items);
     return answer;
+  }
+
+  async #ask(asked: LaneRequest, withinMs: number): Promise<Decided> {
+    const { account, staleness } = this.#options;
+    const callId = this.#session.nextCallId();
+    if (asked.items.length === 0) staleness.asksSync(callId, account.email, account.position);
+    const request = { ...asked, credentials: this.#session.credentials, snjs_version: null };
+    return { request: asked, outcome: await this.#session.ask('sync', request, withinMs, callId) };
   }
 
   async #accepted(value: unknown): Promise<SyncAnswer | undefined> {
@@ -185,6 +235,7 @@ export class Device {
   }
 
   #newReplica(): Replica {
-    return new Replica(this.#options.device, this.#options.replicaReport);
+    const { device, replicaReport, lane } = this.#options;
+    return new Replica(device, replicaReport, lane !== undefined);
   }
 }

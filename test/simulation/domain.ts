@@ -43,6 +43,7 @@ import { authorKind } from './delivery/author.ts';
 const keyring = createKeyring(Buffer.alloc(32, 7));
 export const tokens = createSessionTokens(keyring.derive('session-token'));
 export const signinKeys = createSigninKeys(keyring);
+export const syncTicketKey = keyring.derive('sync-ticket');
 const bridgeTokens = createBridgeTokens(keyring);
 const calendarTokens = createCalendarTokens(keyring);
 const subscriptionTokens = createSubscriptionTokens(keyring);

@@ -14,7 +14,13 @@ import {
 } from '../../runtime/errors.ts';
 import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
-import type { Hint, Transport, TransportHandler } from '../../runtime/transport/transport.ts';
+import type {
+  GatewayListener,
+  Hint,
+  HostEvent,
+  Transport,
+  TransportHandler,
+} from '../../runtime/transport/transport.ts';
 import type { FaultInjector } from './fault-injector.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { Trace } from './trace.ts';
@@ -46,6 +52,7 @@ export interface Wires {
   carry(from: Endpoint, to: Endpoint, what: string, handle: () => void): void;
   broadcast(from: Endpoint, what: string, handle: (to: Endpoint) => void): void;
   wake(tell: TellRow): void;
+  publish(from: Endpoint, gateway: string, event: HostEvent): void;
   latencyMs(): number;
   after(delayMs: number, fire: () => void): void;
 }
@@ -61,6 +68,8 @@ export class Endpoint implements Transport {
   /** Who listens for what, as this process's broker was told. */
   readonly #interest = new Map<Endpoint, Set<number>>();
   readonly #pending = new Map<number, Pending>();
+  /** By gateway. */
+  readonly #listeners = new Map<string, GatewayListener>();
   #tokens = 0;
   #handler: TransportHandler | undefined;
   #isConnected = true;
@@ -121,10 +130,23 @@ export class Endpoint implements Transport {
     else if (this.#isConnected) this.#network.wake(tell);
   }
 
-  publish(): void {}
+  publish(gateway: string, event: HostEvent): void {
+    if (this.process.isDead) return;
+    if (this.#listeners.has(gateway)) this.heard(gateway, event);
+    else if (this.#isConnected) this.#network.publish(this, gateway, event);
+  }
 
-  listen(): () => void {
-    return () => {};
+  listen(gateway: string, listener: GatewayListener): () => void {
+    this.#listeners.set(gateway, listener);
+    return () => this.#listeners.delete(gateway);
+  }
+
+  listensAs(gateway: string): boolean {
+    return this.#listeners.has(gateway);
+  }
+
+  heard(gateway: string, event: HostEvent): void {
+    this.#listeners.get(gateway)?.event(event);
   }
 
   // --- brokers ----------------------------------------------------------------------------------------------
@@ -157,6 +179,7 @@ export class Endpoint implements Transport {
     // Whoever had these shards before may be no more.
     if (hint.hint === 'claimed') this.#abandon(({ shard }) => hint.shards.includes(shard));
     this.#handler?.hinted(hint);
+    for (const listener of this.#listeners.values()) listener.hinted(hint);
   }
 
   #abandon(isLost: (pending: Pending) => boolean): void {
@@ -172,6 +195,7 @@ export class Endpoint implements Transport {
     this.#isConnected = true;
     this.#network.announce(this, [...this.routed]);
     for (const resolve of this.#whenConnected.splice(0)) resolve();
+    for (const listener of this.#listeners.values()) listener.reconnected();
   }
 
   // --- calls ------------------------------------------------------------------------------------------------

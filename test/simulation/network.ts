@@ -3,6 +3,7 @@
  * times, what becomes of a message on its way, and wake-ups that some host takes. `endpoint.ts` is a process's side.
  */
 import type { TellRow } from '../../runtime/store/store.ts';
+import type { HostEvent } from '../../runtime/transport/transport.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import { Endpoint, type OutputWatcher, type Wires } from './endpoint.ts';
 import type { FaultInjector } from './fault-injector.ts';
@@ -134,6 +135,15 @@ export class Network implements Wires {
     if (this.happens('messageLost')) return;
     time.after(this.latencyMs(), () => this.#deliver(tell, 1));
     if (this.happens('messageDoubled')) time.after(this.#extraMs(), () => this.#deliver(tell, 1));
+  }
+
+  /** To the one process that listens as this gateway, if there still is one. */
+  publish(from: Endpoint, gateway: string, event: HostEvent): void {
+    const to = [...this.#endpoints].find((endpoint) => endpoint.listensAs(gateway));
+    if (to === undefined) return;
+    const hear = () => to.heard(gateway, event);
+    this.carry(from, to, 'an event', hear);
+    if (this.happens('messageDoubled')) this.carry(from, to, 'an event', hear, this.#extraMs());
   }
 
   #deliver(tell: TellRow, tries: number): void {

@@ -2,6 +2,7 @@
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
 import { SeededRandom } from '../kit/random.ts';
 import { type DeliveryPlan, deliveryOf } from './delivery/plan.ts';
+import { type LanePlan, laneOf } from './lane/plan.ts';
 import { type VaultsPlan, vaultsOf } from './vaults/plan.ts';
 
 /** Probabilities per store call, message or second; zero switches the fault off in this seed. */
@@ -117,6 +118,8 @@ export interface Plan {
   readonly delivery?: DeliveryPlan;
   /** Undefined: nobody shares vaults. */
   readonly vaults?: VaultsPlan;
+  /** Undefined: devices sync over HTTP alone. */
+  readonly lane?: LanePlan;
 }
 
 /** A stream of randomness of its own for every part of the simulation, so that parts do not disturb each other. */
@@ -129,8 +132,8 @@ export function randomOf(seed: number, part: string): SeededRandom {
 /** A mix of faults in which some bugs show sooner than in any. */
 export type Flavour = (typeof flavours)[number];
 const drawnFlavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'ailing'] as const;
-/** `delivery` is run by itself: mails take minutes. So is `vaults`: their items are beside little else. */
-export const flavours = [...drawnFlavours, 'delivery', 'vaults'] as const;
+/** Each of the last three is run by itself, beside little else. */
+export const flavours = [...drawnFlavours, 'delivery', 'vaults', 'lane'] as const;
 
 export function isFlavour(text: string): text is Flavour {
   return flavours.some((flavour) => flavour === text);
@@ -144,6 +147,7 @@ export function planOf(seed: number, asked?: Flavour): Plan {
   const plan = mixOf(seed, asked);
   if (asked === 'delivery') return withDelivery(plan, randomOf(seed, 'delivery'));
   if (asked === 'vaults') return withVaults(plan, randomOf(seed, 'vaults'));
+  if (asked === 'lane') return withLane(plan, randomOf(seed, 'lane'));
   if (!plan.isPlanned) return plan;
   return plan.isAiling ? ailing(withoutFaults(plan)) : withoutFaults(plan);
 }
@@ -357,6 +361,23 @@ function withVaults(plan: Plan, random: SeededRandom): Plan {
     faults: random.chance(0.5) ? seldom(plan.faults) : plan.faults,
     vaults: vaultsOf(random),
   });
+}
+
+/** Longer than a notice takes at the most. */
+const laneRestMs = 1_000_000;
+
+/** Devices that sync by named commands, over the lane and over HTTP. */
+function withLane(plan: Plan, random: SeededRandom): Plan {
+  return {
+    ...plan,
+    ...{ accounts: random.pick([1, 1, 2]), editors: random.pick([1, 2, 2]) },
+    ...{ clients: 1, counters: 1, haulClients: 0, callsMax: 40, isDatabaseClockSound: true },
+    databaseJumpMs: Math.min(plan.databaseJumpMs, 0.12 * plan.leaseMs),
+    thinkMs: random.pick([20, 80, 400]),
+    restMs: laneRestMs,
+    faults: random.chance(0.6) ? seldom(plan.faults) : plan.faults,
+    lane: laneOf(random),
+  };
 }
 
 /** Whoever leaves is to leave something behind, and somebody who gets it. */

@@ -22,7 +22,7 @@ export interface PlantedBug {
 type Simulate = typeof simulate;
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const copied = ['runtime', 'actors', 'test/simulation', 'test/kit'];
+const copied = ['runtime', 'actors', 'gateway', 'test/simulation', 'test/kit'];
 
 /** The simulator over the sources as they are, or over a copy with a planted bug. */
 export async function simulatorOf(bug: PlantedBug | undefined): Promise<Simulate> {

@@ -2,7 +2,7 @@
  * Runs the simulator:
  *
  *     node --import=tsx test/simulation/run.ts --seeds 1000 [--seed N] [--from N] [--plant NAME] [--trace LINES]
- *         [--flavour sleepy|crashy|cluster|partitioned|planned|ailing|delivery|vaults]
+ *         [--flavour sleepy|crashy|cluster|partitioned|planned|ailing|delivery|vaults|lane]
  */
 import { parseArgs } from 'node:util';
 import { isFlavour } from './plan.ts';
@@ -25,7 +25,7 @@ if (values.flavour !== undefined && !isFlavour(values.flavour)) throw new Error(
 const flavour = values.flavour;
 const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
-const kindsOfBugs = ['actors', 'cluster', 'delivery', 'vaults'] as const;
+const kindsOfBugs = ['actors', 'cluster', 'delivery', 'vaults', 'lane'] as const;
 const planted = (await Promise.all(kindsOfBugs.map(plantedBugs))).flat();
 const bug = planted.find(({ name }) => name === values.plant);
 if (values.plant !== undefined && bug === undefined)

@@ -20,6 +20,8 @@ export interface SignInOptions {
   readonly sessions: SessionChecker;
   readonly device: string;
   readonly apiVersion: string;
+  /** The session has other tokens since this was asked. */
+  readonly refreshed?: (session: string, askedMs: number) => void;
 }
 
 interface Issued {
@@ -88,6 +90,7 @@ export class Session {
     const access = this.#credentials;
     if (access === undefined) return;
     const { apiVersion, sessions, device: name } = this.#options;
+    const askedMs = this.#options.time.nowMs;
     const request = { access, refreshSecrets: [this.#refreshSecret], apiVersion, device };
     const outcome = await this.ask('refresh', request, this.#options.random.pick([3_000, 3_000, 12_000]));
     if (outcome.outcome !== 'done') {
@@ -96,7 +99,10 @@ export class Session {
     }
     const answer = outcome.value as { ok: Issued } | Refused;
     if ('refused' in answer) sessions.refreshRefused(name, answer.refused.status);
-    else this.#keep(answer.ok);
+    else {
+      this.#keep(answer.ok);
+      this.#options.refreshed?.(access.identifier, askedMs);
+    }
   }
 
   /** Resolves to the credentials that must never work again, or undefined when the end was not acknowledged. */

@@ -10,6 +10,8 @@ const seeds = Number(asked ?? 200);
 const deliverySeeds = Number(asked ?? 20);
 /** A fifth of a second each. */
 const vaultSeeds = Number(asked ?? 50);
+/** Likewise. */
+const laneSeeds = Number(asked ?? 20);
 
 async function simulateAll(t: ExecutionContext, seeds: number, flavour?: Flavour): Promise<void> {
   t.timeout(20 * 60_000);
@@ -38,9 +40,19 @@ test.serial(
   (t) => simulateAll(t, vaultSeeds, 'vaults'),
 );
 
-test.serial('a seed gives the same run every time', async (t) => {
-  const first = await simulate(12, { trace: true });
-  const second = await simulate(12, { trace: true });
-  t.true(first.trace.length > 100);
-  t.deepEqual(second.trace, first.trace);
-});
+test.serial(
+  `a named command has one effect, over the lane and over HTTP, and is told as it is, ${laneSeeds} times`,
+  (t) => simulateAll(t, laneSeeds, 'lane'),
+);
+
+for (const flavour of [undefined, 'lane'] as const) {
+  test.serial(
+    `a seed gives the same run every time${flavour === undefined ? '' : `, also of ${flavour}`}`,
+    async (t) => {
+      const first = await simulate(12, { trace: true, flavour });
+      const second = await simulate(12, { trace: true, flavour });
+      t.true(first.trace.length > 100);
+      t.deepEqual(second.trace, first.trace);
+    },
+  );
+}

@@ -15,13 +15,14 @@ import { Ailments } from './ailments.ts';
 import { Checkers, type Violation } from './checkers/checkers.ts';
 import { LeaseChecker } from './checkers/leases.ts';
 import { OwnershipChecker } from './checkers/ownership.ts';
-import { createClients } from './clients.ts';
+import { type Client, createClients } from './clients.ts';
 import { DatabaseClock, WatchedDatabase } from './database.ts';
 import { Messenger, whatsappProviders } from './delivery/messenger.ts';
 import { Relay } from './delivery/relay.ts';
-import { settingsOfDelivery, simulatedKinds, simulatedSettings } from './domain.ts';
+import { settingsOfDelivery, simulatedKinds, simulatedSettings, syncTicketKey } from './domain.ts';
 import { FaultInjector } from './fault-injector.ts';
 import { type Entrance, Gateway } from './gateway.ts';
+import { LaneServers } from './lane/servers.ts';
 import { Links } from './links.ts';
 import { Machines, type Run } from './machines.ts';
 import { Nemesis } from './nemesis.ts';
@@ -138,7 +139,14 @@ function createWorld(seed: number, options: SimulateOptions) {
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
   const entrances = () => machines.runs.filter(isEntrance);
   const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability, ailments });
-  const clients = createClients({ plan, time, gateway, checkers, randomOf: streams });
+  const lane =
+    plan.lane === undefined
+      ? undefined
+      : new LaneServers({
+          ...{ plan: plan.lane, shardCount: plan.shardCount, key: syncTicketKey, random: streams('lane') },
+          ...{ time, trace, checker: checkers.commands, crash, entrances, hosts: () => machines.runs },
+        });
+  const clients = createClients({ plan, time, gateway, checkers, randomOf: streams, lane });
   const ownership = new OwnershipChecker({
     database,
     machines,
@@ -156,7 +164,8 @@ function createWorld(seed: number, options: SimulateOptions) {
     ]);
     await time.run(plan.workMs, () => checkers.violation !== undefined);
     trace.add(() => '--- heal');
-    for (const part of [faultInjector, faults, ailments, nemesis, machines, relay, messenger]) part?.heal();
+    for (const part of [faultInjector, faults, ailments, nemesis, machines, relay, messenger, lane])
+      part?.heal();
     const stragglersUntilMs = time.nowMs + stragglersMs;
     await until(() => {
       if (time.nowMs < stragglersUntilMs || !work.done) return 'a client still waits';
@@ -190,15 +199,20 @@ function createWorld(seed: number, options: SimulateOptions) {
 
   async function rest(): Promise<void> {
     trace.add(() => '--- rest');
-    const last = started(
+    await last('a last save', async (client) => client.lastSave?.());
+    await last('a last reading', (client) => client.finish());
+    if (checkers.violation === undefined) checkers.atRest();
+  }
+
+  async function last(what: string, acts: (client: Client) => Promise<string | undefined>): Promise<void> {
+    const acting = started(
       clients.map(async (client) => {
-        const hindrance = await client.finish();
+        const hindrance = await acts(client);
         if (hindrance !== undefined) convergence.stuck(hindrance);
       }),
     );
-    await time.run(time.nowMs + plan.restMs, () => last.done || checkers.violation !== undefined);
-    if (!last.done) convergence.stuck('a last reading is not answered');
-    if (checkers.violation === undefined) checkers.atRest();
+    await time.run(time.nowMs + plan.restMs, () => acting.done || checkers.violation !== undefined);
+    if (!acting.done) convergence.stuck(`${what} is not answered`);
   }
 
   return { run, checkers, trace };

@@ -39,8 +39,8 @@ import {
   wrongId,
 } from '../../sync-command.ts';
 import type { SignedIn, SignedInWorkflow } from '../signed-in.ts';
-import { type JournalEntry, replyAgain, uuidsInConflict } from './entry.ts';
-import { type CommandPlan, commandPlan, findEntry, isJournalFull, journal, remember } from './journal.ts';
+import { entryOf, type JournalEntry, replyAgain, uuidsInConflict } from './entry.ts';
+import { type CommandPlan, commandPlan, findEntry, isJournalFull, journal } from './journal.ts';
 import { commandKey, laneMemory } from './memory.ts';
 import type { CommandStatus } from './shapes.ts';
 
@@ -90,13 +90,14 @@ export async function carryOut<P extends Plans>(
   return answered(reply ?? (await ways.steps(workflow, request)), identity, true);
 }
 
-function inOneTurn<P extends Plans>(
+/** What is remembered waits for the turn to end: one that runs again may have seen what never became durable. */
+async function inOneTurn<P extends Plans>(
   workflow: Steps,
   request: Asked,
   identity: CommandIdentity,
   { plans, turn: run }: OneTurn<P>,
 ): Promise<Begun> {
-  return workflow.turn<Begun, P & CommandPlan>({
+  const done = await workflow.turn<Begun & { readonly idle?: JournalEntry }, P & CommandPlan>({
     reads: (view) => ({ ...plans(view, request), ...commandPlan(view, request, identity.id) }),
     turn: (turn, reads, by) => {
       const known = lookUp(turn, reads, by, identity, workflow.callId);
@@ -106,11 +107,18 @@ function inOneTurn<P extends Plans>(
       const before = turn.get(head);
       const reply = run(turn, request, reads as PlanResults<P>, by);
       if (isRefused(reply)) return reply;
-      const note = turn.get(head) === before ? remember : journal;
-      note(turn, by.session.uuid, identity, request, reply as ModernSyncReply);
-      return { ...begun, reply: answered(reply, identity, false) as SyncReply };
+      const modern = reply as ModernSyncReply;
+      const isIdle = turn.get(head) === before;
+      if (!isIdle) journal(turn, by.session.uuid, identity, request, modern);
+      return {
+        ...begun,
+        reply: answered(reply, identity, false) as SyncReply,
+        ...(isIdle && { idle: entryOf(identity.digest, request, modern) }),
+      };
     },
   });
+  if (done.idle !== undefined) done.memory.remember(done.key, done.idle);
+  return done;
 }
 
 interface Begun {
@@ -154,12 +162,16 @@ async function inSteps<P extends Plans>(
     if (isRefused(reply)) return reply;
     const modern = reply as ModernSyncReply;
     await workflow.turn({
-      turn: (turn, _reads, by) => {
-        const note = modern.saved_items.length === 0 ? remember : journal;
-        note(turn, by.session.uuid, identity, request, modern);
+      reads: (view) => commandPlan(view, request, identity.id),
+      turn: (turn, reads, { session }) => {
+        // A repeat of this very call holds the command too, and may have been faster.
+        const isJournaled = findEntry(turn, reads, session.uuid, identity.id) !== undefined;
+        if (modern.saved_items.length > 0 && !isJournaled)
+          journal(turn, session.uuid, identity, request, modern);
         return {};
       },
     });
+    if (modern.saved_items.length === 0) memory.remember(key, entryOf(identity.digest, request, modern));
     return answered(reply, identity, false);
   } finally {
     memory.release(key, identity.hold ?? workflow.callId);

@@ -108,17 +108,6 @@ export function journal(
   armTrim(turn, number);
 }
 
-/** Of a command that has changed nothing. */
-export function remember(
-  turn: Turn,
-  sessionUuid: string,
-  { id, digest }: CommandIdentity,
-  request: SyncRequest,
-  reply: ModernSyncReply,
-): void {
-  laneMemory(turn).remember(commandKey(sessionUuid, id), entryOf(digest, request, reply));
-}
-
 function armTrim(turn: Turn, number: number): void {
   const { gone, trimming } = turn.get(journalSlice);
   if (number - gone === commandsKept + 1) turn.arm(trimSyncJournal, turn.nowMs, null);

@@ -4,7 +4,7 @@
  * nothing in another, and a command whose hold is lost is not carried out.
  *
  * Turns write here, although a turn may run more than once: every write names who makes it, and writing it again
- * changes nothing.
+ * changes nothing. The answer of a command is written after its turn, as it rests on what the turn has seen.
  */
 import type { Activation, View } from '../../../runtime/command.ts';
 import type { JournalEntry } from './entry.ts';

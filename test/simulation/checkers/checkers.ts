@@ -9,6 +9,7 @@ import type { SimulatedTime } from '../time.ts';
 import type { Trace } from '../trace.ts';
 import { AvailabilityChecker } from './availability.ts';
 import type { Checker, ReportOf } from './checker.ts';
+import { CommandChecker } from './commands.ts';
 import { ConvergenceChecker } from './convergence.ts';
 import { Durable } from './durable.ts';
 import { EffectChecker } from './effects.ts';
@@ -45,6 +46,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
   readonly mails: MailChecker | undefined;
   readonly messages: MessageChecker | undefined;
   readonly survivors: SurvivorChecker;
+  readonly commands: CommandChecker;
   readonly vaults: VaultChecker | undefined;
   readonly #checkers: Checker[];
   readonly #muted: ReadonlySet<string>;
@@ -71,6 +73,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
       skewMs === undefined
         ? undefined
         : new MessageChecker({ report: reportOf('messages'), durable, time, skewMs });
+    this.commands = new CommandChecker(reportOf('commands'), time);
     this.survivors = new SurvivorChecker(reportOf('survivors'), durable);
     this.vaults =
       plan.vaults === undefined ? undefined : new VaultChecker(reportOf('vaults'), durable, this.survivors);
@@ -83,6 +86,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
       this.staleness,
       this.convergence,
       this.shares,
+      this.commands,
       ...(this.mails === undefined ? [] : [this.mails]),
       ...(this.messages === undefined ? [] : [this.messages]),
       // The second asks the first.

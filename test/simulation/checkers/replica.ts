@@ -47,9 +47,13 @@ export class Replica {
   readonly #retrieved = new Set<string>();
   #reached = { generation: '', position: 0 };
 
-  constructor(name: string, report: Report) {
+  /** A repeated command gives what has changed since its first attempt, and so does the sync after it. */
+  readonly #mayRepeat: boolean;
+
+  constructor(name: string, report: Report, mayRepeat = false) {
     this.#name = name;
     this.#report = report;
+    this.#mayRepeat = mayRepeat;
   }
 
   get(uuid: string): Copy | undefined {
@@ -73,7 +77,7 @@ export class Replica {
 
   #retrieve(item: GivenItem): void {
     const version = `${item.uuid}@${item.updated_at_timestamp}`;
-    if (item.content_type === givenOnceType && this.#retrieved.has(version)) {
+    if (item.content_type === givenOnceType && !this.#mayRepeat && this.#retrieved.has(version)) {
       this.#report(`${this.#name} was given ${version} again`);
     }
     this.#retrieved.add(version);

@@ -1,8 +1,14 @@
 import { readdirSync } from 'node:fs';
 import type { PlantedBug } from '../plant.ts';
 
-/** Bugs of one host's actors and of its store, of what several processes do together, of mails and shares, and of vaults. */
-const folders = { actors: './', cluster: './cluster/', delivery: './delivery/', vaults: './vaults/' };
+/** Bugs of one host's actors and of its store, of what several processes do together, of mails and shares, of vaults, and of the sync lane. */
+const folders = {
+  actors: './',
+  cluster: './cluster/',
+  delivery: './delivery/',
+  vaults: './vaults/',
+  lane: './lane/',
+};
 export type Planted = keyof typeof folders;
 
 /** Planted bugs in the order of their names, one file each. */

@@ -1,0 +1,23 @@
+/** What befalls the sockets of clients in the flavour `lane`. */
+import type { SeededRandom } from '../../kit/random.ts';
+
+export interface LanePlan {
+  /** Of each frame, either way. */
+  readonly frameLate: number;
+  /** A frame of a client comes twice, as no client sends it. */
+  readonly frameDoubled: number;
+  /** A frame is lost and whatever would follow it: the connection is cut, and both ends learn of it later. */
+  readonly cut: number;
+  /** A process dies shortly after a command was accepted. */
+  readonly crashAfterAccepted: number;
+}
+
+export function laneOf(random: SeededRandom): LanePlan {
+  const rate = (most: number) => (random.chance(0.6) ? most * random.fraction() : 0);
+  return {
+    frameLate: rate(0.2),
+    frameDoubled: rate(0.03),
+    cut: rate(0.05),
+    crashAfterAccepted: rate(0.05),
+  };
+}

@@ -1,0 +1,293 @@
+/**
+ * How a device with the lane syncs, as clients do (docs/protocol/sockets.md, "The sync lane"): each sync is a named command,
+ * over the lane or over HTTP. One whose fate is not known is asked about, or sent again under its name, before the next begins.
+ */
+import { digestOf } from '../../../gateway/sockets/sync-lane/digest.ts';
+import type { SyncTickets } from '../../../gateway/sockets/sync-lane/tickets.ts';
+import type { SeededRandom } from '../../kit/random.ts';
+import type { Report } from '../checkers/checker.ts';
+import type { CommandChecker, Frame } from '../checkers/commands.ts';
+import type { SentEdit } from '../checkers/conflicts.ts';
+import type { Outcome } from '../gateway.ts';
+import type { Session } from '../sign-in.ts';
+import type { SimulatedTime } from '../time.ts';
+import type { Audience } from './audience.ts';
+import { LaneSocketClient } from './client.ts';
+import type { LaneServer } from './server.ts';
+
+export interface LaneRequest {
+  readonly items: readonly SentEdit[];
+  readonly [field: string]: unknown;
+}
+
+export interface SyncerOptions {
+  readonly device: string;
+  readonly time: SimulatedTime;
+  readonly random: SeededRandom;
+  readonly session: Session;
+  readonly tickets: SyncTickets;
+  readonly checker: CommandChecker;
+  readonly report: Report;
+  readonly audience: Audience;
+  /** Of processes that serve clients. */
+  readonly servers: () => readonly LaneServer[];
+}
+
+interface Command {
+  readonly id: string;
+  readonly digest: string;
+  readonly session: string;
+  readonly request: LaneRequest;
+  wasSent: boolean;
+}
+
+/** A request, and what became of it. */
+export interface Decided {
+  readonly request: LaneRequest;
+  readonly outcome: Outcome;
+}
+
+const undecided: Outcome = { outcome: 'unknown', error: new Error('the command is undecided') };
+const dropped: Outcome = { outcome: 'none', error: new Error('the session has ended') };
+const pauseMs = 200;
+const answerMs = 20_000;
+const authMs = 5_000;
+const httpMs = 9_000;
+const besideMs = 300;
+/** What the turns of the simulation hold (`simulatedSettings`). */
+const itemsOfTurn = 3;
+
+export class Syncer {
+  readonly #options: SyncerOptions;
+  #socket: LaneSocketClient | undefined;
+  /** Of another tab, which asks what became of the commands of this one. */
+  #other: LaneSocketClient | undefined;
+  #command: Command | undefined;
+  #claims: { readonly userUuid: string; readonly sessionUuid: string } | undefined;
+  #named = 0;
+
+  constructor(options: SyncerOptions) {
+    this.#options = options;
+  }
+
+  /** Decides what is undecided, or else this request. */
+  async sync(asked: LaneRequest, withinMs: number): Promise<Decided> {
+    if (this.#command?.session !== this.#identifier) this.#command = undefined;
+    this.#command ??= this.#name(asked);
+    const command = this.#command;
+    const outcome = await this.#decide(command, this.#options.time.nowMs + withinMs);
+    if (outcome.outcome !== 'unknown') this.#command = undefined;
+    return { request: command.request, outcome };
+  }
+
+  /** As a client that starts again without its store. */
+  forget(): void {
+    this.#command = undefined;
+  }
+
+  /** The session has ended, or may have. Where that was acknowledged, what is asked after it has no effect. */
+  async signedOut(identifier: string | undefined, isAcknowledged: boolean): Promise<void> {
+    const { checker, random, device } = this.#options;
+    const socket = this.#socket;
+    this.#command = undefined;
+    this.#socket = undefined;
+    this.#other?.close();
+    if (identifier !== undefined && isAcknowledged) checker.sessionEnded(identifier);
+    if (identifier !== undefined && isAcknowledged && socket?.session === identifier) {
+      const ghost = { ...ghostItem, uuid: random.uuid(), content: `004:${device}:ghost:${this.#named}` };
+      const request = { items: [ghost], sync_token: null, limit: 5, api: '20200115' };
+      const command = this.#name(request, identifier);
+      await socket.ask('COMMAND', commandPayload(command), { ...command, commandId: command.id }, authMs);
+    }
+    socket?.close();
+  }
+
+  /** An open socket of this session, and one for notices. Undefined: there is none now. */
+  async open(): Promise<LaneSocketClient | undefined> {
+    const session = this.#identifier;
+    if (this.#socket?.isOpen === true && this.#socket.session === session) {
+      this.#listen();
+      return this.#socket;
+    }
+    this.#socket?.close();
+    this.#socket = undefined;
+    const { random, servers } = this.#options;
+    const serving = servers();
+    const ticket = serving.length === 0 ? undefined : await this.#mint();
+    if (ticket === undefined || session === undefined) return undefined;
+    // Two sockets and one ticket: one of them at most is let in.
+    const rivals = random.chance(0.1) ? 2 : 1;
+    const dialled = Array.from({ length: rivals }, () => this.#dial(random.pick(serving), session, ticket));
+    const opened = (await Promise.all(dialled)).filter((socket) => socket !== undefined);
+    for (const socket of opened.slice(1)) socket.close();
+    [this.#socket] = opened;
+    return this.#socket;
+  }
+
+  async #dial(server: LaneServer, session: string, ticket: string): Promise<LaneSocketClient | undefined> {
+    const { time, device } = this.#options;
+    const socket = new LaneSocketClient(time, server, session);
+    const answer = await socket.ask('AUTH', { ticket, deviceId: device }, {}, authMs);
+    if (answer?.type === 'AUTHENTICATED') return socket;
+    socket.close();
+    return undefined;
+  }
+
+  async #mint(mendsSession = true): Promise<string | undefined> {
+    const { session, tickets, device, checker } = this.#options;
+    const { credentials } = session;
+    if (credentials === undefined) return undefined;
+    const outcome = await session.ask('mintSyncTicket', { credentials }, authMs);
+    if (outcome.outcome !== 'done') return undefined;
+    const { ok, refused } = outcome.value as {
+      ok?: Parameters<SyncTickets['mint']>[0];
+      refused?: { status: number };
+    };
+    if (refused !== undefined && mendsSession) await session.refused(refused.status);
+    if (ok === undefined) return undefined;
+    const { userUuid } = credentials;
+    this.#claims = { userUuid, sessionUuid: ok.sessionUuid };
+    this.#listen();
+    const ticket = tickets.mint({ ...ok, userUuid }, device);
+    checker.minted(ticket);
+    return ticket;
+  }
+
+  /** For notices, unless it does already. */
+  #listen(): void {
+    const { device, audience, random, servers } = this.#options;
+    const serving = servers();
+    if (this.#claims === undefined || serving.length === 0) return;
+    audience.listen(device, random.pick(serving), this.#claims);
+  }
+
+  #name(request: LaneRequest, session = this.#identifier ?? ''): Command {
+    const { device, checker } = this.#options;
+    this.#named += 1;
+    const command = { id: `${device}-c${this.#named}`, digest: digestOf(request), session, request };
+    const texts = request.items.flatMap(({ content }) => (content === null ? [] : [content]));
+    checker.sends({ id: command.id, session, texts, isPlain: request.items.length <= itemsOfTurn });
+    return { ...command, wasSent: false };
+  }
+
+  async #decide(command: Command, untilMs: number): Promise<Outcome> {
+    const { time, random } = this.#options;
+    while (time.nowMs < untilMs) {
+      if (command.session !== this.#identifier) return dropped;
+      const socket = random.chance(0.75) ? await this.open() : undefined;
+      const outcome = await (socket === undefined
+        ? this.#overHttp(command)
+        : command.wasSent
+          ? this.#status(socket, command)
+          : this.#overLane(socket, command));
+      if (outcome !== undefined) return outcome;
+      await time.sleep(pauseMs);
+    }
+    return undecided;
+  }
+
+  async #overLane(socket: LaneSocketClient, command: Command): Promise<Outcome | undefined> {
+    const { random } = this.#options;
+    command.wasSent = true;
+    // A client that has given the socket up goes on over HTTP while the command may still run.
+    if (random.chance(0.1)) void this.#overHttp(command);
+    if (random.chance(0.3)) void this.#askBeside(command);
+    const answer = await socket.ask('COMMAND', commandPayload(command), named(command), answerMs);
+    return this.#answered(socket, command, answer);
+  }
+
+  /** What is answered is for the checker. */
+  async #askBeside(command: Command): Promise<void> {
+    const { random, servers, time } = this.#options;
+    await time.sleep(random.fraction() * besideMs);
+    if (this.#other?.isOpen === true && this.#other.session === command.session) {
+      await this.#other.ask('STATUS', {}, named(command), answerMs);
+      return;
+    }
+    this.#other?.close();
+    const ticket = await this.#mint(false);
+    const serving = servers();
+    if (ticket === undefined || serving.length === 0 || command.session !== this.#identifier) return;
+    this.#other = await this.#dial(random.pick(serving), command.session, ticket);
+  }
+
+  async #status(socket: LaneSocketClient, command: Command): Promise<Outcome | undefined> {
+    const answer = await socket.ask('STATUS', {}, named(command), answerMs);
+    if (answer?.payload['status'] === 'UNKNOWN') return this.#overHttp(command);
+    return this.#answered(socket, command, answer);
+  }
+
+  /** Undefined: it is undecided still. */
+  async #answered(
+    socket: LaneSocketClient,
+    command: Command,
+    answer: Frame | undefined,
+  ): Promise<Outcome | undefined> {
+    if (answer === undefined) {
+      socket.close();
+      return undefined;
+    }
+    const { status, result, code } = answer.payload as {
+      status?: string;
+      result?: Readonly<Record<string, unknown>>;
+      code?: string;
+    };
+    if (status === 'COMMITTED') {
+      return result === undefined ? this.#overHttp(command) : { outcome: 'done', value: answerOf(result) };
+    }
+    if (code === 'SESSION_STALE') await this.#renew(socket);
+    if (code === 'COMMAND_ID_CONFLICT' || code === 'READ_ONLY' || code === 'NOT_AUTHORIZED') {
+      this.#options.report(`${command.id} was answered by ${code}`);
+    }
+    return undefined;
+  }
+
+  /** New tokens for the session, and for the socket, as clients do where they can. */
+  async #renew(socket: LaneSocketClient): Promise<void> {
+    const { session, random, device } = this.#options;
+    await session.refresh();
+    const ticket = random.chance(0.7) ? await this.#mint() : undefined;
+    const answer =
+      ticket === undefined || socket.session !== this.#identifier
+        ? undefined
+        : await socket.ask('REAUTH', { ticket, deviceId: device }, {}, authMs);
+    if (answer?.type !== 'REAUTHENTICATED') socket.close();
+  }
+
+  async #overHttp(command: Command): Promise<Outcome | undefined> {
+    const { session, checker } = this.#options;
+    const { credentials } = session;
+    if (credentials?.identifier !== command.session) return undefined;
+    command.wasSent = true;
+    checker.asks(command.id);
+    const identity = { id: command.id, digest: command.digest };
+    const request = { ...command.request, credentials, snjs_version: null, identity };
+    const outcome = await session.ask('sync', request, httpMs);
+    if (outcome.outcome !== 'done') return undefined;
+    const { refused } = outcome.value as { refused?: { status: number; tag?: string } };
+    if (refused === undefined || command.session !== this.#identifier) return outcome;
+    if (refused.status === 401 || refused.status === 498) await session.refused(refused.status);
+    else if (refused.tag !== 'sync_command_pending') return outcome;
+    return undefined;
+  }
+
+  get #identifier(): string | undefined {
+    return this.#options.session.credentials?.identifier;
+  }
+}
+
+const named = ({ id, digest }: Command) => ({ commandId: id, digest });
+
+const commandPayload = ({ request }: Command) => ({ command: 'SYNC_ITEMS', body: request });
+
+/** An answer of HTTP, or of a sync. */
+const answerOf = (result: Readonly<Record<string, unknown>>): object =>
+  typeof result['status'] === 'number' ? { refused: { status: result['status'] } } : { ok: result };
+
+const ghostItem = {
+  deleted: false,
+  content_type: 'Note',
+  enc_item_key: '004:key',
+  created_at_timestamp: 1_700_000_000_000_000,
+  updated_at_timestamp: 0,
+};

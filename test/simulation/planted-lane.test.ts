@@ -1,0 +1,3 @@
+import { declarePlantedTests } from './planted-tests.ts';
+
+await declarePlantedTests('lane');

@@ -1,0 +1,14 @@
+import type { PlantedBug } from '../../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'stale-session-carried-out',
+  why: 'A command over a socket whose tokens were replaced is carried out.',
+  flavour: 'lane',
+  edits: [
+    {
+      file: 'actors/user/sessions/check.ts',
+      find: "  if (standing === 'replaced' || !accessIsFresh",
+      replace: "  if ((standing === 'replaced' && credentials.style !== 'lane') || !accessIsFresh",
+    },
+  ],
+};
