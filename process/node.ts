@@ -134,6 +134,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     node: rowOf(options),
     shardCount: resources.shardCount,
     leaseMs: config.leaseMs,
+    clockSkewMaxMs: config.clockSkewMaxMs,
     // The embedded database is in the directory whose lock this process holds; another one may be shared.
     isPredecessorDead: isEmbedded,
     remember: (incarnation) => parts.lastRun.remember(incarnation),
@@ -159,6 +160,7 @@ export function createPresence(
         clock,
         node: { ...rowOf(options), incarnation },
         leaseMs: config.leaseMs,
+        clockSkewMaxMs: config.clockSkewMaxMs,
         logger,
         isPredecessorDead: false,
         remember: () => lastRun.remember(incarnation),

@@ -157,7 +157,10 @@ async function takeRole(
     const presence = createPresence(options, parts);
     await join(presence);
     lifetime.onEnd(() => presence.end().leave());
-    return { database: parts.resources.isDatabaseUp };
+    return {
+      database: parts.resources.isDatabaseUp,
+      clock: () => presence.current.isClockRight,
+    };
   }
   const node = createNode(options, parts);
   await join(node);
@@ -165,6 +168,7 @@ async function takeRole(
   return {
     database: parts.resources.isDatabaseUp,
     host: () => node.isReady,
+    clock: () => node.isClockRight,
     // Reads are served all the same.
     writes: () => node.areWritesGood || 'degraded',
     // What is on other NATS servers cannot be reached, and everything else is served.

@@ -125,6 +125,14 @@ export const dataSettings = section('Data', {
       default: 10_000,
       description: 'How long a node may serve without renewing its lease.',
     }),
+    clockSkewMaxMs: milliseconds({
+      name: 'CLOCK_SKEW_MAX_MS',
+      min: 1_000,
+      max: 3_600_000,
+      default: 30_000,
+      description:
+        'How far the clock of a machine may be from that of the database. Beyond it the process serves nobody until the clock is right again, as sessions and shares would end at wrong times.',
+    }),
   }),
 });
 

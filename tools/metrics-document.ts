@@ -48,6 +48,7 @@ const idleHost = {
   leavingShardCount: 0,
   unreachableHostCount: 0,
   reconciliationAgeMs: 0,
+  clockSkewMs: 0,
   hasLease: false,
 };
 

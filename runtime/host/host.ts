@@ -53,6 +53,8 @@ export interface HostOptions {
   readonly node: NodeRow;
   readonly shardCount: number;
   readonly leaseMs: number;
+  /** See `LeaseOptions`. */
+  readonly clockSkewMaxMs?: number | undefined;
   /**
    * Whether no other process of this node id can be alive, as where this one holds the lock of the directory that
    * the database is in. Otherwise the former one's lease is waited out.
@@ -114,6 +116,7 @@ export class Host {
     this.#housekeeping = new Housekeeping({ ...options, shards: () => this.#ownership.shards });
     this.#ownership = new Ownership({
       ...options,
+      isClockRight: () => this.#lease.isClockRight,
       quiesce: (shards, withinMs) => this.#quiesce(shards, withinMs),
       onClaimed: () => {
         this.#timers.claimed();
@@ -183,6 +186,16 @@ export class Host {
   /** Whether the database takes what is written, as far as commits have shown. */
   get areWritesGood(): boolean {
     return this.#committer.areWritesGood;
+  }
+
+  /** Whether the clock is close enough to the database's to serve by it. */
+  get isClockRight(): boolean {
+    return this.#lease.isClockRight;
+  }
+
+  /** See `Lease.clockSkewMs`. */
+  get clockSkewMs(): number {
+    return this.#lease.clockSkewMs;
   }
 
   get hasLease(): boolean {

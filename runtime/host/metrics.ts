@@ -14,7 +14,8 @@ export function prometheusRuntimeMetrics(
       | 'shardCount'
       | 'leavingShardCount'
       | 'unreachableHostCount'
-      | 'reconciliationAgeMs',
+      | 'reconciliationAgeMs'
+      | 'clockSkewMs',
       number
     > & {
       hasLease: boolean;
@@ -100,6 +101,11 @@ export function prometheusRuntimeMetrics(
     'hosts_unreachable',
     'Other hosts that are there and cannot be reached',
     () => host().unreachableHostCount,
+  );
+  gauge(
+    'clock_skew_seconds',
+    'How far the clock of this host is ahead of the one of the database, at least; negative where it is behind',
+    () => host().clockSkewMs / 1_000,
   );
   gauge('lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
   return {

@@ -41,6 +41,16 @@ export class Node {
     return this.#hosts.current.areWritesGood;
   }
 
+  /** See `Host.isClockRight`. */
+  get isClockRight(): boolean {
+    return this.#hosts.current.isClockRight;
+  }
+
+  /** See `Lease.clockSkewMs`. */
+  get clockSkewMs(): number {
+    return this.#hosts.current.clockSkewMs;
+  }
+
   get hasLease(): boolean {
     return this.#hosts.current.hasLease;
   }

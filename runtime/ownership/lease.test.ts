@@ -83,6 +83,41 @@ test('a lease that was given up is not lost when a renewal finds it gone', async
   t.false(lease.isValid());
 });
 
+for (const [direction, wallMs] of [
+  ['ahead', 40_000],
+  ['behind', -40_000],
+] as const) {
+  test(`a host whose clock is ${direction} of the database's by more than the bound serves nothing until it is set`, async (t) => {
+    const clock = new FakeClock();
+    const startMs = clock.nowMs() - clock.monotonicMs();
+    const database = new ModelDatabase({ nowMs: () => startMs + clock.monotonicMs() });
+    clock.jumpWall(wallMs);
+    const reports: string[] = [];
+    const lease = new Lease({
+      store: new ModelStore(database),
+      clock,
+      node: testNode(new SeededRandom(1)),
+      leaseMs,
+      logger: silentLogger,
+      isPredecessorDead: false,
+      clockSkewMaxMs: 30_000,
+      onLost: () => reports.push('lost'),
+      onLapsed: () => reports.push('lapsed'),
+      onRestored: () => reports.push('restored'),
+    });
+    t.teardown(() => lease.abandon());
+    await lease.start();
+    await clock.advance(1);
+    t.deepEqual([lease.isValid(), lease.isClockRight, lease.clockSkewMs], [false, false, wallMs]);
+    await clock.advance(leaseMs);
+    t.false(lease.isValid());
+    clock.jumpWall(-wallMs / 2);
+    await clock.advance(2 * leaseMs);
+    t.true(lease.isValid());
+    t.deepEqual(reports, ['lapsed', 'restored']);
+  });
+}
+
 test('a lease that another incarnation took is lost', async (t) => {
   const { clock, database, lease, lost } = leaseOver();
   await lease.start();
@@ -154,10 +189,10 @@ test('a start is rejected where another process goes on serving as this node', a
   const started = t.throwsAsync(lease.start(), { instanceOf: NodeTakenError, message: /keeps its lease/ });
   for (let third = 0; third < 7; third += 1) {
     await clock.advance(leaseMs / 3);
-    t.true(await store.renew(other.id, other.incarnation, leaseMs));
+    t.truthy(await store.renew(other.id, other.incarnation, leaseMs));
   }
   await started;
-  t.true(await store.renew(other.id, other.incarnation, leaseMs));
+  t.truthy(await store.renew(other.id, other.incarnation, leaseMs));
 });
 
 test('a renewal that fails is tried again soon, so that a short outage costs no lease', async (t) => {

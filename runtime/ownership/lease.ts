@@ -13,6 +13,9 @@
  * answer they get, and "moved" from the former owner comes sooner than the reply of the new one. So a timer at
  * `validUntil` reports the lapse and the next renewal that succeeds reports the return (`onLapsed`, `onRestored`).
  * Neither decides anything: `isValid` is asked before every turn and every answer.
+ *
+ * A renewal brings the time of the database, and with it how wrong the clock of this host is. Sessions, shares and tokens end by
+ * that clock, so a host whose clock is off by more than a bound serves nothing until it is right again.
  */
 import { type Clock, sleep } from '../clock.ts';
 import { UnavailableError } from '../errors.ts';
@@ -38,6 +41,8 @@ export interface LeaseOptions {
   readonly remember?: ((incarnation: string) => Promise<void>) | undefined;
   /** Looks once more, after this incarnation is registered, whether it may serve this database; throws if not. */
   readonly verify?: (() => Promise<void>) | undefined;
+  /** How far the wall clock may be from the database's. Any distance will do where it is absent. */
+  readonly clockSkewMaxMs?: number | undefined;
   /** The incarnation was declared dead. The process should end. */
   readonly onLost: () => void;
   /** The lease was not renewed in time: others may serve, this host may not. */
@@ -53,6 +58,7 @@ export class Lease {
   readonly #options: LeaseOptions;
   #validUntilMonotonicMs = Number.NEGATIVE_INFINITY;
   #validUntilWallMs = Number.NEGATIVE_INFINITY;
+  #clockSkewMs = 0;
   #ended = false;
   #hasLapsed = false;
   #cancel: () => void = () => {};
@@ -80,7 +86,8 @@ export class Lease {
     }
     // The lease was given up meanwhile. Nobody would renew it, and a caller that waits for it would wait in vain.
     if (this.#ended) return this.leave();
-    this.#scheduleRenewal(renewalShare);
+    // What brings the time of the database comes first where that decides whether this host may serve.
+    this.#scheduleRenewal(this.#options.clockSkewMaxMs === undefined ? renewalShare : 0);
     await this.#verify();
   }
 
@@ -108,9 +115,20 @@ export class Lease {
     const { clock } = this.#options;
     return (
       !this.#ended &&
+      this.isClockRight &&
       clock.monotonicMs() < this.#validUntilMonotonicMs &&
       clock.nowMs() < this.#validUntilWallMs
     );
+  }
+
+  /** How far the wall clock is ahead of the database's, at least, as the last renewal found; negative where it is behind. */
+  get clockSkewMs(): number {
+    return this.#clockSkewMs;
+  }
+
+  get isClockRight(): boolean {
+    const { clockSkewMaxMs = Number.POSITIVE_INFINITY } = this.#options;
+    return Math.abs(this.#clockSkewMs) <= clockSkewMaxMs;
   }
 
   /** Gives the lease up. Nothing is served from here on. */
@@ -140,6 +158,24 @@ export class Lease {
     this.#validUntilMonotonicMs = sentMonotonicMs + usableMs;
     this.#validUntilWallMs = sentWallMs + usableMs;
     this.#watchLapse();
+    return true;
+  }
+
+  async #renewed(): Promise<boolean> {
+    const { store, node, leaseMs, clock, logger } = this.#options;
+    const sentMs = clock.nowMs();
+    const databaseMs = await store.renew(node.id, node.incarnation, leaseMs);
+    if (databaseMs === undefined) return false;
+    const wasRight = this.isClockRight;
+    this.#clockSkewMs = skewMs(databaseMs, { sentMs, answeredMs: clock.nowMs() });
+    const { isClockRight, clockSkewMs } = this;
+    if (wasRight && !isClockRight)
+      logger.error(
+        { clockSkewMs },
+        'the clock of this machine is wrong: nothing is served here until it is set',
+      );
+    else if (!wasRight && isClockRight)
+      logger.info({ clockSkewMs }, 'the clock of this machine is right again');
     return true;
   }
 
@@ -173,9 +209,9 @@ export class Lease {
   }
 
   async #renew(): Promise<void> {
-    const { store, node, leaseMs, logger, onLost } = this.#options;
+    const { logger, onLost } = this.#options;
     try {
-      if (!(await this.#extend(() => store.renew(node.id, node.incarnation, leaseMs)))) {
+      if (!(await this.#extend(() => this.#renewed()))) {
         // One that was given up meanwhile is not lost.
         if (this.#ended) return;
         this.#end();
@@ -193,4 +229,13 @@ export class Lease {
     }
     this.#scheduleRenewal(renewalShare);
   }
+}
+
+/** What is certain: the database read its clock between the sending and the answer. */
+function skewMs(
+  databaseMs: number,
+  { sentMs, answeredMs }: { readonly sentMs: number; readonly answeredMs: number },
+): number {
+  if (databaseMs < sentMs) return sentMs - databaseMs;
+  return Math.min(0, answeredMs - databaseMs);
 }

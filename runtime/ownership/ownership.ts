@@ -63,6 +63,8 @@ export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
   readonly random: Random;
   readonly shardCount: number;
   readonly leaseMs: number;
+  /** See `ReachabilityOptions`. */
+  readonly isClockRight?: () => boolean;
   readonly transport: Pick<Transport, 'isConnected' | 'reachesOthers' | 'route' | 'unroute' | 'hint'>;
   /** Newly claimed shards: their timers and tells are this host's business now. */
   readonly onClaimed: (shards: readonly number[]) => void;

@@ -30,6 +30,26 @@ test('a host that nobody can reach gives its shards to those who can be, within 
   t.is(a.node.shardCount, share);
 });
 
+test('a host whose clock is wrong says that it is not connected, once that has lasted, and takes it back', async (t) => {
+  const clock = new FakeClock();
+  const said: boolean[] = [];
+  let isClockRight = false;
+  const reachability = new Reachability({
+    clock,
+    leaseMs,
+    node: testNode(new SeededRandom(1)),
+    transport: { isConnected: true, reachesOthers: true },
+    store: { setConnected: async (_id, _incarnation, connected) => void said.push(connected) },
+    isClockRight: () => isClockRight,
+  });
+  t.false(await reachability.correct(true));
+  await clock.advance(leaseMs);
+  t.true(await reachability.correct(true));
+  isClockRight = true;
+  t.true(await reachability.correct(false));
+  t.deepEqual(said, [false, true]);
+});
+
 test('a short cut moves nothing', async (t) => {
   const { made, nodes } = await three();
   const before = made.database.shards();

@@ -6,6 +6,8 @@
  * shards for as long as it lasts. So it says that it is not connected, once that has lasted for half a lease, and the
  * hosts that are take its shards over in order (`membership.ts`). Where nobody is connected, as when all of the broker is
  * away, that distinguishes nobody and nothing moves.
+ *
+ * A host that may not serve because its clock is wrong says the same, for the same reason.
  */
 import type { Clock } from '../clock.ts';
 import type { NodeRow, Store } from '../store/store.ts';
@@ -17,6 +19,7 @@ export interface ReachabilityOptions {
   readonly node: NodeRow;
   readonly leaseMs: number;
   readonly transport: Pick<Transport, 'isConnected' | 'reachesOthers'>;
+  readonly isClockRight?: () => boolean;
 }
 
 export class Reachability {
@@ -29,10 +32,10 @@ export class Reachability {
 
   /** `saysConnected`: what the database says now. Resolves to whether it was told otherwise. @throws StoreError */
   async correct(saysConnected: boolean): Promise<boolean> {
-    const { clock, leaseMs, transport, store, node } = this.#options;
+    const { clock, leaseMs, transport, store, node, isClockRight = () => true } = this.#options;
     if (!transport.reachesOthers) return false;
     const nowMs = clock.monotonicMs();
-    if (transport.isConnected) this.#lostAtMs = undefined;
+    if (transport.isConnected && isClockRight()) this.#lostAtMs = undefined;
     else this.#lostAtMs ??= nowMs;
     const isConnected = this.#lostAtMs === undefined;
     const isTooShort = this.#lostAtMs !== undefined && nowMs - this.#lostAtMs < leaseMs / 2;

@@ -87,11 +87,12 @@ export class ModelDatabase {
     return 0;
   }
 
-  renew(nodeId: string, incarnation: string, leaseMs: number): boolean {
+  renew(nodeId: string, incarnation: string, leaseMs: number): number | undefined {
     const lease = this.#leases.get(nodeId);
-    if (lease?.incarnation !== incarnation) return false;
-    this.#leases.set(nodeId, { ...lease, expiresAtMs: this.timeMs() + leaseMs });
-    return true;
+    if (lease?.incarnation !== incarnation) return undefined;
+    const nowMs = this.timeMs();
+    this.#leases.set(nodeId, { ...lease, expiresAtMs: nowMs + leaseMs });
+    return nowMs;
   }
 
   leave(nodeId: string, incarnation: string): void {

@@ -57,7 +57,7 @@ export class ModelStore implements Store {
     );
   }
 
-  renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean> {
+  renew(nodeId: string, incarnation: string, leaseMs: number): Promise<number | undefined> {
     return this.#schedule('renew', () => this.#database.renew(nodeId, incarnation, leaseMs));
   }
 

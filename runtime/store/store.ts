@@ -269,8 +269,11 @@ export interface Store {
    * still and end a process that serves. A rejected process must not serve.
    */
   register(node: NodeRow, leaseMs: number, isPredecessorDead?: boolean): Promise<number>;
-  /** Extends the lease of exactly this incarnation. False: it was declared dead; it must never serve again. */
-  renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean>;
+  /**
+   * Extends the lease of exactly this incarnation, and says what time it is by the database. Undefined: it was declared dead;
+   * it must never serve again.
+   */
+  renew(nodeId: string, incarnation: string, leaseMs: number): Promise<number | undefined>;
   /** Gives up the lease and every shard of this incarnation. */
   leave(nodeId: string, incarnation: string): Promise<void>;
   /** Every node row, live or not; `expiresInMs` by database time. */

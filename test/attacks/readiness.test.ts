@@ -61,7 +61,7 @@ test('1,100 connections that ask for readiness without end cost a check a second
     asking = false;
   });
   while (asking) {
-    t.true(await store.renew(node.id, node.incarnation, 10_000));
+    t.truthy(await store.renew(node.id, node.incarnation, 10_000));
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   t.deepEqual(new Set((await all).flat()), new Set([200]));

@@ -181,6 +181,7 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
       return {
         run: (store) => store.renew(node(number, 'a').id, node(number, 'a').incarnation, leaseMs),
         state: async (store) => Number((await nodeRow(store, number))?.expiresInMs) > 10_000,
+        answer: (nowMs: number) => nowMs > 0,
       };
     },
     'of the dead': async (_, number) => ({ run: (store) => store.renew(`node-${number}`, 'gone', leaseMs) }),

@@ -48,7 +48,8 @@ export const registered = (nodeId: string): Statement => ({
 });
 
 export const renew = (nodeId: string, incarnation: string, leaseMs: number): Statement => ({
-  text: `UPDATE node SET expires_at = ${nowMs} + $3::int8 WHERE id = $1 AND incarnation = $2 RETURNING id`,
+  text: `UPDATE node SET expires_at = ${nowMs} + $3::int8 WHERE id = $1 AND incarnation = $2
+    RETURNING ${nowMs} AS now_ms`,
   values: [nodeId, incarnation, leaseMs],
 });
 

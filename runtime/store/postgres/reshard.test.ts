@@ -230,7 +230,7 @@ test('while a node has a lease nothing is changed and nothing is marked', async 
   await cluster.store.register({ ...node, incarnation: 'a2' }, 60_000, true);
   const ended = await reshard({ connection: cluster.connection, shardCount: 64 });
   t.like(ended, { outcome: 'live', node: 'a' });
-  t.true(await cluster.store.renew('a', 'a2', 60_000));
+  t.truthy(await cluster.store.renew('a', 'a2', 60_000));
   await cluster.store.leave('a', 'a2');
   t.is(await cluster.store.fixedSetting(resharding.setting, ''), resharding.none);
   t.is((await cluster.store.shards()).length, 16);
@@ -241,7 +241,7 @@ test('a node whose lease has lapsed is dead from then on, should it come back', 
   const cluster = await given(t);
   await cluster.store.register({ ...node, incarnation: 'a2' }, -1, true);
   t.is((await reshard({ connection: cluster.connection, shardCount: 64 })).outcome, 'done');
-  t.false(await cluster.store.renew('a', 'a2', 60_000));
+  t.falsy(await cluster.store.renew('a', 'a2', 60_000));
 });
 
 test('what a dead node was still writing is seen or never applies', async (t) => {

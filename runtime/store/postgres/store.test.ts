@@ -149,8 +149,8 @@ test('a renewal whose connection has gone silent fails while the lease still run
   t.true(performance.now() - sentAtMs < 5_000);
   proxy.cut();
   proxy.heal();
-  t.true(await store.renew(node.id, node.incarnation, 10_000));
-  t.true(await direct.renew(node.id, node.incarnation, 10_000));
+  t.truthy(await store.renew(node.id, node.incarnation, 10_000));
+  t.truthy(await direct.renew(node.id, node.incarnation, 10_000));
 });
 
 test('a renewal that is not answered soon is sent once more over the other connection', async (t) => {
@@ -175,7 +175,7 @@ test('a renewal that is not answered soon is sent once more over the other conne
   await client.query('ROLLBACK');
   t.true(await renewed);
   t.is(renewals, 2);
-  t.true(await hedging.renew(node.id, node.incarnation, 10_000));
+  t.truthy(await hedging.renew(node.id, node.incarnation, 10_000));
   t.is(renewals, 3);
 });
 
@@ -264,7 +264,7 @@ test('leases are renewed while commits and barriers are stuck', async (t) => {
   await client.query(lockRow(ada));
   const stuck = [store.commit([commit]), store.barrier(ada, 1)];
   await whenWaiting(connection, 2);
-  t.true(await store.renew('a', 'a1', 1_000));
+  t.truthy(await store.renew('a', 'a1', 1_000));
   await client.query('ROLLBACK');
   await Promise.all(stuck);
 });

@@ -168,10 +168,10 @@ export class PostgresStore implements Store {
     return Math.max(1, Number(holder?.['expires_in_ms']));
   }
 
-  async renew(nodeId: string, incarnation: string, leaseMs: number): Promise<boolean> {
+  async renew(nodeId: string, incarnation: string, leaseMs: number): Promise<number | undefined> {
     const statement = this.#sql.renew(nodeId, incarnation, leaseMs);
-    const rows = await this.#hedged(() => this.#leases.query(statement));
-    return rows.length > 0;
+    const [row] = await this.#hedged(() => this.#leases.query(statement));
+    return row && Number(row['now_ms']);
   }
 
   async leave(nodeId: string, incarnation: string): Promise<void> {
