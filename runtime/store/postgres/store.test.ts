@@ -173,7 +173,7 @@ test('a renewal that is not answered soon is sent once more over the other conne
   const renewed = hedging.renew(node.id, node.incarnation, 10_000);
   await whenWaiting(connection, 2);
   await client.query('ROLLBACK');
-  t.true(await renewed);
+  t.truthy(await renewed);
   t.is(renewals, 2);
   t.truthy(await hedging.renew(node.id, node.incarnation, 10_000));
   t.is(renewals, 3);
@@ -189,7 +189,7 @@ test('a check for readiness uses no connection of the leases', async (t) => {
   await whenWaiting(connection, 1);
   await t.notThrowsAsync(store.check());
   await client.query('ROLLBACK');
-  t.true(await renewed);
+  t.truthy(await renewed);
 });
 
 test('the rows that several actors want read are one statement, whoever they are of', async (t) => {
@@ -396,5 +396,5 @@ test('who asks for the time does not queue with the leases', async (t) => {
   t.true((await store.timeMs()) > 0);
   t.false(isRenewed);
   await client.query('ROLLBACK');
-  t.true(await renewed);
+  t.truthy(await renewed);
 });

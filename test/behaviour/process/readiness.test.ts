@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { ModelDatabase } from '../../../runtime/store/model.ts';
+import { FakeClock } from '../../kit/clock.ts';
 import {
   type ConfiguredServer,
   type Environment,
@@ -16,9 +18,9 @@ type Name = (typeof names)[number];
 
 /** As `docs/operations.md` lists them. */
 const checksOfRole = {
-  all: ['database', 'files', 'host', 'mail', 'peers', 'serving', 'transport', 'wakeups', 'writes'],
-  host: ['database', 'files', 'host', 'mail', 'peers', 'serving', 'transport', 'wakeups', 'writes'],
-  gateway: ['database', 'files', 'host', 'mail', 'serving', 'transport'],
+  all: ['clock', 'database', 'files', 'host', 'mail', 'peers', 'serving', 'transport', 'wakeups', 'writes'],
+  host: ['clock', 'database', 'files', 'host', 'mail', 'peers', 'serving', 'transport', 'wakeups', 'writes'],
+  gateway: ['clock', 'database', 'files', 'host', 'mail', 'serving', 'transport'],
 } as const;
 type Role = keyof typeof checksOfRole;
 
@@ -93,4 +95,25 @@ test('less room than the reserve is a warning: notes are served, and the process
   const response = await fetch(`${server.url}/healthcheck/readiness`);
   t.is(response.status, 200);
   t.like(await response.json(), { status: 'ready', checks: { files: 'degraded' } });
+});
+
+test('a process whose clock is wrong by more than CLOCK_SKEW_MAX_MS is not ready and serves nobody until it is set', async (t) => {
+  for (const [most, status, check] of [
+    ['30000', 503, 'failed'],
+    ['120000', 200, 'ok'],
+  ] as const) {
+    const clock = new FakeClock();
+    const startMs = clock.nowMs() - clock.monotonicMs();
+    const database = new ModelDatabase({ nowMs: () => startMs + clock.monotonicMs() });
+    const server = await startConfiguredServer(t, { CLOCK_SKEW_MAX_MS: most }, clock, database);
+    t.is((await readinessOf(server)).checks['clock'], 'ok');
+    clock.jumpWall(60_000);
+    await server.advance(keptMs);
+    const found = await readinessOf(server);
+    t.deepEqual([found.status, found.checks['clock']], [status, check]);
+    t.is(found.checks['host'], check);
+    clock.jumpWall(-60_000);
+    await server.advance(keptMs);
+    t.is((await readinessOf(server)).status, 200);
+  }
 });
