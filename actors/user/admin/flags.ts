@@ -50,7 +50,9 @@ const notHere = ({ off, why }: { readonly off: string; readonly why: string }): 
   `${why} This flag can only be ${off}.`;
 
 export function flagsOf(view: View) {
-  const flags = Object.fromEntries(flagNames.map((name) => [name, settingValue(view, name)]));
+  // Null says that nobody has set it, whatever holds by default.
+  const shownOf = (name: FlagName) => (isStored(view, name) ? settingValue(view, name) : null);
+  const flags = Object.fromEntries(flagNames.map((name) => [name, shownOf(name)]));
   return { flags, nextcloudAppPasswordConfigured: isStored(view, 'NEXTCLOUD_BACKUP_APP_PASSWORD') };
 }
 
