@@ -9,6 +9,7 @@ export default {
     '!runtime/store/contract*.test.ts',
     '!runtime/store/postgres/**',
     '!runtime/transport/nats/**',
+    '!process/lost-commits.test.ts',
     '!process/reshard.test.ts',
   ],
 };
