@@ -229,7 +229,7 @@ const limits = section('Access and limits', {
       max: 1_000,
       default: 16,
       description:
-        'Open sockets of the sync lane of one account in this process. A client has one in each browser, so 16 are the devices of a person twice over, while a socket dies and another takes its place. Those of more sync over HTTP.',
+        'Open sockets of the sync lane of one account in this process; each process counts for itself. A client has one in each browser, so 16 are the devices of a person twice over, while a socket dies and another takes its place. Those of more sync over HTTP.',
     }),
     memoryBytes: bytes({
       name: 'SYNC_LANE_MEMORY_BYTES',

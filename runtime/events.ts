@@ -23,7 +23,11 @@ export interface Subscriber {
    * subscribe to.
    */
   readonly register: (actor: Address) => Promise<string | undefined>;
-  readonly event: (actor: Address, event: unknown) => void;
+  /**
+   * `isBehind`: an earlier event may have been lost, so nothing may be told to anybody whom that event could have shut out. What
+   * is kept back is made up for by `repaired`.
+   */
+  readonly event: (actor: Address, event: unknown, isBehind: boolean) => void;
   /** The subscription holds again. Events of it may have been lost before. */
   readonly repaired: (actor: Address) => void;
   readonly metrics: SubscriptionMetrics;
@@ -37,6 +41,11 @@ export interface SubscribedActors {
   add(actor: Address): void;
   /** This gateway was subscribed to the actor by a registration that was not made from here. */
   registered(actor: Address, host: string): void;
+  /**
+   * Something of the actor ends by its age after this time, which nobody publishes: the actor is registered anew soon after that.
+   * To be called with each answer to a registration.
+   */
+  endsWithin(actor: Address, ms: number): void;
   /** A registration that was not made from here has failed. It is made from here, until it is answered. */
   failed(actor: Address, error: unknown): void;
   remove(actor: Address): void;

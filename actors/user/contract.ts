@@ -262,6 +262,8 @@ export const User = contract({
         host: z.string().optional(),
         /** The vaults where the user is a member, with the numbers of the memberships: a hint. */
         vaults: z.record(z.string(), z.number()).optional(),
+        /** When the first of the living ends by its age, of which nobody is told. */
+        endsInMs: z.number().optional(),
       }),
     },
 

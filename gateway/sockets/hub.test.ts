@@ -21,6 +21,7 @@ function startHub(open: () => Promise<{ living: readonly string[]; host?: string
     waiting: 0,
     add: () => void subscribed.push('added'),
     registered: (_actor, host) => void subscribed.push(`registered ${host}`),
+    endsWithin: () => {},
     failed: () => void subscribed.push('failed'),
     remove: () => void subscribed.push('removed'),
     stop: () => {},
@@ -42,7 +43,7 @@ function startHub(open: () => Promise<{ living: readonly string[]; host?: string
       ends += 1;
     });
   const publish = (sessions: readonly string[]) =>
-    subscriber?.event(actor, { event: 'sessions-ended', sessions });
+    subscriber?.event(actor, { event: 'sessions-ended', sessions }, true);
   return { watch, publish, subscribed, ends: () => ends, register: () => subscriber?.register(actor) };
 }
 
@@ -110,7 +111,7 @@ async function crowdedHub() {
     actors: { get: () => ({ ask }) } as unknown as Actors,
     subscribe: (given) => {
       subscriber = given;
-      return { waiting: 0, add() {}, registered() {}, failed() {}, remove() {}, stop() {} };
+      return { waiting: 0, add() {}, registered() {}, endsWithin() {}, failed() {}, remove() {}, stop() {} };
     },
     clock,
     random: new SeededRandom(1),
@@ -141,13 +142,16 @@ async function crowdedHub() {
   await drainPromises();
   for (const got of texts) got.length = 0;
   frames = 0;
-  const publish = (vault: string, event: object) => subscriber?.event({ kind: Vault.name, id: vault }, event);
+  const publish = (vault: string, event: object, isBehind = false) =>
+    subscriber?.event({ kind: Vault.name, id: vault }, event, isBehind);
   return {
     clock,
     texts,
     changed: (vault: string, timestamp: number) => publish(vault, { event: 'items-changed', timestamp }),
+    changedAfterLoss: (vault: string, timestamp: number) =>
+      publish(vault, { event: 'items-changed', timestamp }, true),
     removed: (vault: string, userUuid: string) =>
-      publish(vault, { event: 'member-removed', userUuid, membership: 1 }),
+      publish(vault, { event: 'member-removed', userUuid, membership: 1 }, true),
     repaired: (vault: string) => subscriber?.repaired({ kind: Vault.name, id: vault }),
     /** How many frames have been sent since the last turn of the loop, which turns now. */
     turn(): number {
@@ -224,4 +228,13 @@ test('a member who is removed while others are told is not told any more', async
     hub.texts.map(({ length }) => length),
     hub.texts.map((_, at) => (at < (members - 1) * socketsEach ? 1 : 0)),
   );
+});
+
+test('nobody is told of a change whose predecessors were lost, until the subscription holds again', async (t) => {
+  const hub = await crowdedHub();
+  hub.changedAfterLoss('first', 1);
+  t.is(sum(slices(hub)), 0);
+  hub.repaired('first');
+  await hub.clock.advance(250);
+  t.is(sum(slices(hub)), members * socketsEach);
 });

@@ -56,6 +56,7 @@ interface Opened {
   readonly living: readonly string[];
   readonly host?: string | undefined;
   readonly vaults?: Readonly<Record<string, number>> | undefined;
+  readonly endsInMs?: number | undefined;
 }
 
 interface Watch {
@@ -86,8 +87,8 @@ export class Hub {
       metrics: options.metrics,
       gateway: this.#gateway,
       register: ({ kind, id }) => (kind === Vault.name ? this.#audiences.register(id) : this.#register(id)),
-      event: ({ kind, id }, event) =>
-        kind === Vault.name ? this.#vaultEvent(id, event) : this.#event(id, event),
+      event: ({ kind, id }, event, isBehind) =>
+        kind === Vault.name ? this.#vaultEvent(id, event, isBehind) : this.#event(id, event, isBehind),
       repaired: ({ kind, id }) => (kind === Vault.name ? this.#vaultRepaired(id) : this.#tellToSync(id)),
     });
     this.#audiences = new Audiences({
@@ -213,7 +214,10 @@ export class Hub {
   async #ask(userUuid: string, sessions: readonly string[]): Promise<Opened> {
     const { ask } = this.#options.actors.get(User, userUuid);
     try {
-      return await ask.openSocket({ gateway: this.#gateway, sessions }, { deadlineMs: askMs });
+      const opened = await ask.openSocket({ gateway: this.#gateway, sessions }, { deadlineMs: askMs });
+      const { endsInMs } = opened;
+      if (endsInMs !== undefined) this.#subscriptions.endsWithin(actorOf(userUuid), endsInMs);
+      return opened;
     } catch (error) {
       // The account was deleted.
       if (error instanceof NotFoundError) return { living: [] };
@@ -248,17 +252,18 @@ export class Hub {
     cancel();
   }
 
-  #event(userUuid: string, event: unknown): void {
+  /** Where an event was lost before, what ends a permission still counts, and what tells something does not. */
+  #event(userUuid: string, event: unknown, isBehind: boolean): void {
     // A newer release may publish what this one does not know.
     const { data } = userEventSchema.safeParse(event);
-    if (data?.event === 'frame') this.#send(userUuid, data);
+    if (data?.event === 'frame' && !isBehind) this.#send(userUuid, data);
     if (data?.event === 'sessions-ended') this.#closeSessions(userUuid, new Set(data.sessions));
     if (data?.event === 'vault-joined') void this.#join(userUuid, { [data.vaultUuid]: data.membership });
   }
 
-  #vaultEvent(vaultUuid: string, event: unknown): void {
+  #vaultEvent(vaultUuid: string, event: unknown, isBehind: boolean): void {
     const { data } = vaultEventSchema.safeParse(event);
-    if (data?.event === 'items-changed') this.#vaultNotices.changed(vaultUuid, data);
+    if (data?.event === 'items-changed' && !isBehind) this.#vaultNotices.changed(vaultUuid, data);
     if (data?.event === 'member-removed') this.#audiences.removed(vaultUuid, data.userUuid, data.membership);
   }
 

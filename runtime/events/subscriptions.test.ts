@@ -9,11 +9,40 @@ import type { AskCall } from '../host/call.ts';
 import { silentLogger } from '../ports.ts';
 import type { GatewayListener } from '../transport/transport.ts';
 import { type Missed, nobody, type Renewal } from './publisher.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { Subscriptions, type SubscriptionsOptions } from './subscriptions.ts';
 
 const user = (id: string): Address => ({ kind: 'user', id });
 const a = user('a');
 const b = user('b');
+
+/** As bare as a property needs them. */
+function startWith({
+  missed,
+  renew,
+  register,
+  event,
+}: Pick<SubscriptionsOptions, 'register' | 'event'> & {
+  readonly missed: (after: number) => Promise<Missed>;
+  readonly renew: () => Promise<Renewal>;
+}) {
+  const clock = new FakeClock();
+  const listeners: GatewayListener[] = [];
+  const subscriptions = new Subscriptions({
+    transport: {
+      listen: (_gateway, listener) => {
+        listeners.push(listener);
+        return () => {};
+      },
+      ask: ({ command, request }) =>
+        command === '$missed' ? missed((request as { after: number }).after) : renew(),
+    },
+    ...{ clock, random: new SeededRandom(1), logger: silentLogger, shardCount: testShardCount, gateway: 'g' },
+    metrics: { received() {}, gap() {}, repaired() {} },
+    ...{ register, event, repaired() {} },
+  });
+  subscriptions.start();
+  return { subscriptions, clock, listener: listeners[0] as GatewayListener };
+}
 
 /** What every host answers to a renewal. */
 const sixSent: Renewal = { host: 'h', sequence: 6, lapsed: [] };
@@ -33,6 +62,8 @@ function startSubscriptions(
     registered: [] as string[],
     repaired: [] as string[],
     events: [] as unknown[],
+    /** Those that may have been shut out by an event that was lost. */
+    behind: [] as unknown[],
     causes: [] as RepairCause[],
     gaps: 0,
     renewed: [] as number[],
@@ -64,7 +95,10 @@ function startSubscriptions(
       log.registered.push(actor.id);
       return register(actor);
     },
-    event: (_actor, event) => log.events.push(event),
+    event: (_actor, event, isBehind) => {
+      log.events.push(event);
+      if (isBehind) log.behind.push(event);
+    },
     repaired: ({ id }) => log.repaired.push(id),
   });
   subscriptions.start();
@@ -100,8 +134,95 @@ test('after a gap the actors whose events were lost are registered again, and no
   event('h', 3, a);
   await clock.advance(100);
   t.deepEqual(asked, [1]);
-  t.deepEqual(log.repaired, ['b']);
+  // The event that showed the gap was marked, and what it would have told has to be made up for.
+  t.deepEqual([...log.repaired].sort(), ['a', 'b']);
 });
+
+test('what a host sends is marked from a gap until its answer, and of the actors concerned until they are registered', async (t) => {
+  const { subscribe, event, log, clock } = startSubscriptions(
+    () => new Promise((resolve) => clock.schedule(2_000, () => resolve('h'))),
+    undefined,
+    () => new Promise((resolve) => clock.schedule(3_000, () => resolve({ host: 'h', actors: [a] }))),
+  );
+  for (const actor of [a, b, user('c')]) subscribe(actor, 'h');
+  event('h', 1, a, 'before');
+  event('h', 3, b, 'at the gap');
+  t.deepEqual(log.behind, ['at the gap']);
+  await clock.advance(3_100);
+  event('h', 4, user('c'), 'of one that is not concerned');
+  event('h', 5, a, 'of one that is');
+  t.deepEqual(log.behind, ['at the gap', 'of one that is']);
+  await clock.advance(2_100);
+  event('h', 6, a, 'after all');
+  t.is(log.behind.length, 2);
+  t.deepEqual([...log.repaired].sort(), ['a', 'b']);
+});
+
+test('after a cut whose losses only a renewal shows, what the host sends is marked until it has answered', async (t) => {
+  const { subscribe, event, listener, log, clock } = startSubscriptions(
+    undefined,
+    undefined,
+    () => new Promise((resolve) => clock.schedule(3_000, () => resolve({ host: 'h', actors: [a] }))),
+  );
+  for (const actor of [a, b]) subscribe(actor, 'h');
+  event('h', 5, a);
+  await clock.advance(10_000);
+  log.behind.length = 0;
+  listener.reconnected();
+  await clock.advance(1_000);
+  event('h', 7, a, 'seven');
+  t.deepEqual(log.behind, ['seven']);
+});
+
+for (let seed = 1; seed <= 40; seed += 1) {
+  test(`nothing follows a loss unmarked before a registration has made up for it, whatever is lost and late (${seed})`, async (t) => {
+    const random = new SeededRandom(seed);
+    const lost = new Map<string, number[]>();
+    const covered = new Map<string, number>();
+    const actors = [a, b, user('c')];
+    let sent: readonly Address[] = [];
+    const { subscriptions, clock, listener } = startWith({
+      register: async (actor) => {
+        await new Promise<void>((resolve) => clock.schedule(random.below(3_000), resolve));
+        if (random.chance(0.2)) throw new UnavailableError('nobody serves this actor now');
+        covered.set(actor.id, sent.length);
+        return 'h';
+      },
+      missed: async (after) => {
+        await new Promise<void>((resolve) => clock.schedule(random.below(3_000), resolve));
+        if (random.chance(0.1)) throw new UnavailableError('cut off');
+        return { host: 'h', actors: random.chance(0.1) ? null : [...sent.slice(after)] };
+      },
+      renew: async () => ({ host: 'h', sequence: sent.length, lapsed: [] }),
+      event: ({ id }, number, isBehind) => {
+        if (isBehind) return;
+        const before = (lost.get(id) ?? []).filter((each) => each < Number(number));
+        t.true(
+          before.every((each) => each <= (covered.get(id) ?? 0)),
+          `${id} at ${number}`,
+        );
+      },
+    });
+    for (const actor of actors) {
+      subscriptions.add(actor);
+      subscriptions.registered(actor, 'h');
+    }
+    for (let step = 0; step < 60; step += 1) {
+      await clock.advance(random.below(400));
+      if (random.chance(0.1)) listener.reconnected();
+      const address = random.pick(actors);
+      sent = [...sent, address];
+      const sequence = sent.length;
+      if (random.chance(0.3)) lost.set(address.id, [...(lost.get(address.id) ?? []), sequence]);
+      else listener.event({ host: 'h', sequence, address, event: sequence });
+    }
+    listener.event({ host: 'h', sequence: sent.length, address: nobody, event: null });
+    await clock.advance(60_000);
+    for (const [id, numbers] of lost) {
+      t.true((numbers.at(-1) ?? 0) <= (covered.get(id) ?? 0), `what ${id} has lost was made up for`);
+    }
+  });
+}
 
 for (const [when, missed] of [
   ['another host answers', async () => ({ host: 'other', actors: [] })],
@@ -229,6 +350,27 @@ test('after half a day the sessions are asked for, whatever was heard', async (t
   for (let index = 0; index < 20; index += 1) subscribe(user(`user ${index}`), 'h');
   for (let hours = 0; hours < 12; hours += 1) await clock.advance(3_600_000);
   t.is(new Set(log.registered).size, 20);
+});
+
+test('what ends by its age is asked for within a minute of that, and again when that has changed', async (t) => {
+  const ends = [100_000, 200_000];
+  const { subscriptions, subscribe, log, clock } = startSubscriptions(async (actor) => {
+    const next = ends.shift();
+    if (next !== undefined) subscriptions.endsWithin(actor, next);
+    return 'h';
+  });
+  subscribe(a, 'h');
+  subscribe(b, 'h');
+  subscriptions.endsWithin(a, 500_000);
+  subscriptions.endsWithin(a, 50_000);
+  await clock.advance(49_000);
+  t.deepEqual(log.registered, []);
+  await clock.advance(61_000);
+  t.deepEqual(log.registered, ['a']);
+  await clock.advance(110_000);
+  t.deepEqual(log.registered, ['a', 'a']);
+  await clock.advance(3_600_000);
+  t.deepEqual(log.registered, ['a', 'a', 'a']);
 });
 
 test('who is not known to the host any more is registered anew, and so is everybody of another host', async (t) => {

@@ -13,12 +13,9 @@
  *   due           the host does not know of the subscription any more, or for half a day nobody has asked whether its
  *                 sessions live
  *
- * After a gap or a cut the host is asked which actors the lost events were of. Only if it no longer knows, or cannot be
- * asked, is every actor of that host registered again.
- *
- * As long as nothing is lost, subscriptions cost next to nothing: every ten minutes they are renewed, those of a shard by
- * one question at its host, which wakes no actor and touches no database. Its answer says also whether what the hints
- * say was missed. After a cut all are renewed, spread over a time that grows with the number of hosts.
+ * How a gap or a cut is found, and whom it concerns, is in `repairs.ts`. An actor of which an event may have been lost is
+ * behind until it is registered again. What it publishes meanwhile is marked: an event that was lost may have said that somebody
+ * is a member no more.
  *
  * Registrations are repeatable, so one that is wanted while another is in flight is simply made after it: what it may
  * have missed then, the later one has not. They are made in random order, a bounded number at a time and in a second,
@@ -27,12 +24,14 @@
  */
 import { type Address, addressKey, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
-import { ActorError, messageOf } from '../errors.ts';
+import { messageOf } from '../errors.ts';
 import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
-import { missedSchema, nobody, renewalSchema } from './publisher.ts';
+import { nobody } from './publisher.ts';
+import { Repairs } from './repairs.ts';
+import { type Subscription, SubscriptionIndex } from './subscription-index.ts';
 
 export interface SubscriptionsOptions extends Subscriber {
   readonly transport: Pick<Transport, 'listen' | 'ask'>;
@@ -51,39 +50,10 @@ export const createSubscribe =
     return subscriptions;
   };
 
-interface Subscription {
-  readonly key: string;
-  readonly actor: Address;
-  readonly shard: number;
-  /** The incarnation that answered the last registration. */
-  host: string | undefined;
-  /** When it is renewed at the latest. */
-  dueMs: number;
-  /** When it is registered anew at the latest. */
-  checkMs: number;
-  /** Why it waits to be registered anew. */
-  wanted: RepairCause | undefined;
-  isRegistering: boolean;
-}
-
-interface Heard {
-  /** The number of the last event. */
-  last: number;
-  atMs: number;
-}
-
 /** Hosts stop publishing to a gateway after fifteen minutes. */
 export const dueMaxMs = 570_000;
 const checkMs = 15_000;
-/** A host that has not even sent a heartbeat for this long no longer publishes. */
-const silentMaxMs = 600_000;
-/** A question names so many subscriptions at most, and so many questions are in flight. */
-const renewedMax = 500;
-const renewingMax = 8;
-const questionMs = 5_000;
-/** For each host the renewals after a cut may take so much longer, as all gateways were cut off at once. */
-const spreadPerHostMs = 50;
-/** Sessions end by time, too, and nobody publishes that. */
+/** Whatever was heard: a host of another release may not say when sessions end. */
 const registeredMaxMs = 43_200_000;
 const registeringMax = 64;
 const registeringOfShardMax = 16;
@@ -93,28 +63,30 @@ const perTickMax = 20;
 /** The first of many registrations wait for up to this long, as other gateways have the same ones to make. */
 const spreadMaxMs = 1_000;
 const failedPauseMs = 1_000;
+const never = Number.POSITIVE_INFINITY;
 /** Those of a shard that is full go to the end of the queue. */
 const triedPerTickMax = 500;
 
 export class Subscriptions implements SubscribedActors {
   readonly #options: SubscriptionsOptions;
-  readonly #byActor = new Map<string, Subscription>();
-  readonly #byShard = new Map<number, Set<Subscription>>();
-  readonly #heard = new Map<string, Heard>();
+  readonly #index = new SubscriptionIndex();
+  readonly #repairs: Repairs;
   readonly #queue = new Set<Subscription>();
   readonly #failed = new Set<Subscription>();
-  readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry' | 'renew', () => void>();
+  readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry', () => void>();
   /** Registrations in flight, by shard. */
   readonly #registering = new Map<number, number>();
   /** Shards of which the last registration failed. */
   readonly #failing = new Set<number>();
-  /** Shards to be renewed next. */
-  readonly #stale = new Set<number>();
-  #renewing = 0;
-  #wasCut = false;
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
+    const { gateway, transport, clock, random, metrics } = options;
+    this.#repairs = new Repairs({
+      ...{ gateway, transport, clock, random, metrics, index: this.#index },
+      want: (cause, concerned) => this.#want(cause, concerned),
+      nextDueMs: () => this.#nextTimes().dueMs,
+    });
   }
 
   start(): void {
@@ -122,7 +94,7 @@ export class Subscriptions implements SubscribedActors {
     const stop = transport.listen(gateway, {
       event: (event) => this.#event(event),
       hinted: (hint) => this.#hinted(hint),
-      reconnected: () => this.#reconnected(),
+      reconnected: () => this.#repairs.reconnected(),
     });
     this.#cancels.set('listen', stop);
     this.#schedule('check', checkMs, () => this.#checkDue());
@@ -130,16 +102,15 @@ export class Subscriptions implements SubscribedActors {
 
   stop(): void {
     for (const cancel of this.#cancels.values()) cancel();
-    this.#byActor.clear();
-    this.#byShard.clear();
+    this.#repairs.stop();
+    this.#index.clear();
     this.#queue.clear();
     this.#failed.clear();
-    this.#stale.clear();
   }
 
   /** Actors that are subscribed to. */
   get size(): number {
-    return this.#byActor.size;
+    return this.#index.size;
   }
 
   /** Registrations that wait, for metrics. */
@@ -149,110 +120,65 @@ export class Subscriptions implements SubscribedActors {
 
   /** To be called before the first registration is made, so that nothing that concerns it is missed. */
   add(actor: Address): void {
-    const key = addressKey(actor);
-    if (this.#byActor.has(key)) return;
+    if (this.#index.get(actor) !== undefined) return;
     const shard = shardOf(actor, this.#options.shardCount);
-    const state = { host: undefined, ...this.#nextTimes(), wanted: undefined, isRegistering: false };
-    const subscription: Subscription = { key, actor, shard, ...state };
-    this.#byActor.set(key, subscription);
-    const ofShard = this.#byShard.get(shard) ?? new Set();
-    this.#byShard.set(shard, ofShard.add(subscription));
+    const state = {
+      host: undefined,
+      endsMs: never,
+      wanted: undefined,
+      isRegistering: false,
+      isBehind: false,
+    };
+    this.#index.add({ key: addressKey(actor), actor, shard, ...state, ...this.#nextTimes() });
   }
 
   /** This gateway was subscribed to the actor by a registration that was not made from here. */
   registered(actor: Address, host: string): void {
-    const subscription = this.#byActor.get(addressKey(actor));
+    const subscription = this.#index.get(actor);
     if (subscription === undefined) return;
     const before = subscription.host;
     this.#note(subscription, host);
     if (before !== undefined && before !== host) this.#want('moved', [subscription]);
   }
 
+  endsWithin(actor: Address, ms: number): void {
+    const subscription = this.#index.get(actor);
+    if (subscription === undefined) return;
+    subscription.endsMs = Math.min(subscription.endsMs, this.#options.clock.monotonicMs() + ms);
+  }
+
   failed(actor: Address, error: unknown): void {
-    const subscription = this.#byActor.get(addressKey(actor));
+    const subscription = this.#index.get(actor);
     if (subscription !== undefined) this.#registrationFailed(subscription, error);
   }
 
   remove(actor: Address): void {
-    const subscription = this.#byActor.get(addressKey(actor));
+    const subscription = this.#index.get(actor);
     if (subscription === undefined) return;
-    this.#byActor.delete(subscription.key);
-    this.#dropFromShard(subscription);
+    this.#index.remove(subscription);
     this.#queue.delete(subscription);
     this.#failed.delete(subscription);
-  }
-
-  #dropFromShard(subscription: Subscription): void {
-    const ofShard = this.#byShard.get(subscription.shard);
-    ofShard?.delete(subscription);
-    if (ofShard?.size === 0) this.#byShard.delete(subscription.shard);
   }
 
   // --- what may have lost an event ---------------------------------------------------------------------------
 
   #event({ host, sequence, address, event }: HostEvent): void {
     const isHeartbeat = address.kind === nobody.kind;
-    this.#count(host, sequence, isHeartbeat);
+    this.#repairs.heard(host, sequence, isHeartbeat);
     if (isHeartbeat) return;
     this.#options.metrics.received();
-    const subscription = this.#byActor.get(addressKey(address));
+    const subscription = this.#index.get(address);
     if (subscription === undefined) return;
     if (subscription.host !== undefined && subscription.host !== host) this.#want('moved', [subscription]);
-    this.#options.event(address, event);
-  }
-
-  #count(host: string, sequence: number, isHeartbeat: boolean): void {
-    const last = this.#heard.get(host)?.last ?? 0;
-    this.#heard.set(host, { last: sequence, atMs: this.#options.clock.monotonicMs() });
-    const first = isHeartbeat ? sequence : sequence - 1;
-    if (first === last) return;
-    this.#options.metrics.gap();
-    void this.#repair('gap', host, last);
-  }
-
-  /** Registers the actors again of which an event after this number was lost, or all actors of this host. */
-  async #repair(cause: RepairCause, host: string, after: number): Promise<void> {
-    const concerned = this.#where((subscription) => subscription.host === host);
-    const [any] = concerned;
-    if (any === undefined) return;
-    const missed = await this.#missed(host, after, any.actor);
-    this.#want(cause, missed ?? this.#where((subscription) => subscription.host === host));
-  }
-
-  /** Undefined: this host cannot tell. */
-  async #missed(host: string, after: number, address: Address): Promise<readonly Subscription[] | undefined> {
-    const { transport, gateway, clock, random } = this.#options;
-    try {
-      const answer = await transport.ask({
-        address,
-        command: '$missed',
-        request: { gateway, after },
-        callId: random.uuid(),
-        deadlineMs: clock.monotonicMs() + questionMs,
-      });
-      const { host: answering, actors } = missedSchema.parse(answer);
-      if (answering !== host || actors === null) return undefined;
-      return actors.flatMap((actor) => this.#byActor.get(addressKey(actor)) ?? []);
-    } catch (error) {
-      if (!(error instanceof ActorError)) throw error;
-      return undefined;
-    }
+    else this.#repairs.sent(host, subscription);
+    this.#options.event(address, event, subscription.isBehind);
   }
 
   #hinted(hint: Hint): void {
     if (hint.hint !== 'claimed') return;
     this.#want(
       'claimed',
-      hint.shards.flatMap((shard) => this.#ofShard(shard)),
-    );
-  }
-
-  #reconnected(): void {
-    for (const shard of this.#byShard.keys()) this.#stale.add(shard);
-    this.#wasCut = true;
-    const hosts = new Set([...this.#byActor.values()].map(({ host }) => host)).size;
-    this.#schedule('renew', spreadPerHostMs * hosts * this.#options.random.fraction(), () =>
-      this.#renewNext(),
+      hint.shards.flatMap((shard) => this.#index.ofShard(shard)),
     );
   }
 
@@ -260,80 +186,10 @@ export class Subscriptions implements SubscribedActors {
     const nowMs = this.#options.clock.monotonicMs();
     this.#want(
       'due',
-      this.#where(({ checkMs }) => checkMs <= nowMs),
+      this.#index.where(({ checkMs, endsMs }) => checkMs <= nowMs || endsMs <= nowMs),
     );
-    for (const { shard, dueMs } of this.#byActor.values()) if (dueMs <= nowMs) this.#stale.add(shard);
-    this.#renewNext();
-    for (const [host, { atMs }] of this.#heard) if (nowMs - atMs > silentMaxMs) this.#heard.delete(host);
+    this.#repairs.check();
     this.#schedule('check', checkMs, () => this.#checkDue());
-  }
-
-  #where(concerns: (subscription: Subscription) => boolean): Subscription[] {
-    return [...this.#byActor.values()].filter(concerns);
-  }
-
-  #ofShard(shard: number): readonly Subscription[] {
-    return [...(this.#byShard.get(shard) ?? [])];
-  }
-
-  // --- renewing --------------------------------------------------------------------------------------------
-
-  #renewNext(): void {
-    for (const shard of this.#stale) {
-      if (this.#renewing >= renewingMax) return;
-      this.#stale.delete(shard);
-      this.#renewing += 1;
-      void this.#renewShard(shard).finally(() => {
-        this.#renewing -= 1;
-        this.#renewNext();
-      });
-    }
-    if (this.#renewing === 0) this.#wasCut = false;
-  }
-
-  /** What cannot be renewed now is due still, and is tried again by the next check. */
-  async #renewShard(shard: number): Promise<void> {
-    const subscriptions = this.#ofShard(shard).filter(({ host }) => host !== undefined);
-    for (let at = 0; at < subscriptions.length; at += renewedMax) {
-      try {
-        await this.#renew(subscriptions.slice(at, at + renewedMax));
-      } catch (error) {
-        if (!(error instanceof ActorError)) throw error;
-        const nowMs = this.#options.clock.monotonicMs();
-        for (const subscription of subscriptions) subscription.dueMs = nowMs;
-        return;
-      }
-    }
-  }
-
-  async #renew(subscriptions: readonly Subscription[]): Promise<void> {
-    const { transport, gateway, clock, random } = this.#options;
-    const [first] = subscriptions;
-    if (first === undefined) return;
-    const answer = await transport.ask({
-      address: first.actor,
-      command: '$renew',
-      request: { gateway, actors: subscriptions.map(({ actor }) => actor) },
-      callId: random.uuid(),
-      deadlineMs: clock.monotonicMs() + questionMs,
-    });
-    const { host, sequence, lapsed } = renewalSchema.parse(answer);
-    if (this.#wasCut) this.#catchUp(host, sequence);
-    const { dueMs } = this.#nextTimes();
-    const gone = new Set(lapsed);
-    for (const [index, subscription] of subscriptions.entries()) {
-      if (this.#byActor.get(subscription.key) !== subscription) continue;
-      if (subscription.host !== host || gone.has(index)) this.#want('due', [subscription]);
-      else subscription.dueMs = dueMs;
-    }
-  }
-
-  /** Whether the host has sent what never arrived. */
-  #catchUp(host: string, sequence: number): void {
-    const last = this.#heard.get(host)?.last ?? 0;
-    if (last >= sequence) return;
-    this.#heard.set(host, { last: sequence, atMs: this.#options.clock.monotonicMs() });
-    void this.#repair('reconnected', host, last);
   }
 
   // --- registering anew --------------------------------------------------------------------------------------
@@ -343,6 +199,7 @@ export class Subscriptions implements SubscribedActors {
     const isIdle = this.#queue.size === 0;
     for (const subscription of shuffled(concerned, random)) {
       subscription.wanted = cause;
+      subscription.isBehind = true;
       // One that is being registered comes back here when that was answered.
       if (!subscription.isRegistering) this.#queue.add(subscription);
     }
@@ -387,11 +244,13 @@ export class Subscriptions implements SubscribedActors {
     const cause = subscription.wanted ?? 'due';
     subscription.wanted = undefined;
     subscription.isRegistering = true;
+    subscription.endsMs = never;
     this.#begun(subscription.shard, 1);
     try {
       const host = await register(subscription.actor);
       this.#failing.delete(subscription.shard);
-      if (host === undefined || this.#byActor.get(subscription.key) !== subscription) return;
+      subscription.isBehind = subscription.wanted !== undefined;
+      if (host === undefined || !this.#index.has(subscription)) return;
       this.#note(subscription, host);
       metrics.repaired(cause);
       repaired(subscription.actor);
@@ -401,7 +260,7 @@ export class Subscriptions implements SubscribedActors {
     } finally {
       this.#begun(subscription.shard, -1);
       subscription.isRegistering = false;
-      if (subscription.wanted !== undefined && this.#byActor.get(subscription.key) === subscription) {
+      if (subscription.wanted !== undefined && this.#index.has(subscription)) {
         this.#want(subscription.wanted, [subscription]);
       }
     }
@@ -410,7 +269,7 @@ export class Subscriptions implements SubscribedActors {
   /** It has been asked for again and again by then (`runtime/host/retrier.ts`); after a pause it is begun again. */
   #registrationFailed(subscription: Subscription, error: unknown): void {
     const { logger, random } = this.#options;
-    if (this.#byActor.get(subscription.key) !== subscription) return;
+    if (!this.#index.has(subscription)) return;
     const isFirst = this.#failed.size === 0;
     this.#failed.add(subscription);
     if (!isFirst) return;
@@ -435,7 +294,7 @@ export class Subscriptions implements SubscribedActors {
     return { dueMs: nowMs + dueMaxMs * part, checkMs: nowMs + registeredMaxMs * part };
   }
 
-  #schedule(what: 'check' | 'tick' | 'retry' | 'renew', delayMs: number, fire: () => void): void {
+  #schedule(what: 'check' | 'tick' | 'retry', delayMs: number, fire: () => void): void {
     this.#cancels.get(what)?.();
     this.#cancels.set(what, this.#options.clock.schedule(delayMs, fire));
   }

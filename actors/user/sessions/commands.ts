@@ -41,10 +41,15 @@ const openSocket = command({
   ...User.commands.openSocket,
   turn: (turn, { gateway, sessions }) => {
     const isActive = turn.get(profileSlice).state === 'active';
-    const isKept = (uuid: string) => turn.nowMs < (turn.entry(sessionMap, uuid)?.keptUntilMs ?? 0);
-    const living = isActive ? sessions.filter(isKept) : [];
+    const leftMs = (uuid: string) => (turn.entry(sessionMap, uuid)?.keptUntilMs ?? 0) - turn.nowMs;
+    const living = isActive ? sessions.filter((uuid) => leftMs(uuid) > 0) : [];
     if (living.length === 0) return { living };
-    return { living, host: turn.subscribe(gateway), vaults: Object.fromEntries(membershipsOf(turn)) };
+    return {
+      living,
+      host: turn.subscribe(gateway),
+      vaults: Object.fromEntries(membershipsOf(turn)),
+      endsInMs: Math.min(...living.map(leftMs)),
+    };
   },
 });
 

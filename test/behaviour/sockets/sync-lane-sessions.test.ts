@@ -68,6 +68,19 @@ test('a socket ends with its session, whoever ends it, and those of other sessio
   t.false(stays.socket.isClosed);
 });
 
+test('a socket ends within a minute of the end of its session by age, and not while a refresh has put that off', async (t) => {
+  const accounts = { accessTokenAgeMs: 60_000, refreshTokenAgeMs: 600_000 };
+  const server = await startServer(t, { accounts });
+  const phone = await server.device();
+  const lane = await enterLane(t, phone);
+  await server.advance(500_000);
+  await withNewTokens(phone);
+  await server.advance(160_000);
+  t.false(lane.socket.isClosed);
+  await server.advance(500_000);
+  t.deepEqual(await ended(lane), ['NOT_AUTHORIZED', 1008]);
+});
+
 test('a ticket of another session, or one that was spent, ends the socket that shows it', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();

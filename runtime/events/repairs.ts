@@ -1,0 +1,230 @@
+/**
+ * How a gateway finds out that it has lost events of a host, and of which actors.
+ *
+ *     trusted --gap in the numbers, or a renewal that names more than came--> in question --its answer--> trusted
+ *
+ * - A host in question is asked which actors the lost events were of. Those are behind, and so are all actors of the host where
+ *   it cannot tell.
+ * - The actors of what a host sends while it is in question are behind, too: an event that was lost may have forbidden to tell
+ *   it, such as the removal of a member.
+ * - Subscriptions are renewed every ten minutes, those of a shard by one question, which wakes no actor. After this process was
+ *   cut off all are renewed, and the answers say whether the last events of a host never came.
+ *
+ * A crash loses all of this, and the sockets that it was for.
+ */
+
+import type { Clock } from '../clock.ts';
+import { ActorError } from '../errors.ts';
+import type { RepairCause, SubscriptionMetrics } from '../events.ts';
+import type { Random } from '../random.ts';
+import type { Transport } from '../transport/transport.ts';
+import { missedSchema, renewalSchema } from './publisher.ts';
+import type { Subscription, SubscriptionIndex } from './subscription-index.ts';
+
+export interface RepairsOptions {
+  readonly gateway: string;
+  readonly transport: Pick<Transport, 'ask'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: Pick<SubscriptionMetrics, 'gap'>;
+  readonly index: SubscriptionIndex;
+  /** These have to be registered anew. */
+  readonly want: (cause: RepairCause, concerned: readonly Subscription[]) => void;
+  /** When one that was renewed is to be renewed again. */
+  readonly nextDueMs: () => number;
+}
+
+interface Heard {
+  /** The number of the last event. */
+  last: number;
+  atMs: number;
+}
+
+/** What a host has been asked about what was missed. */
+interface Question {
+  inFlight: number;
+  /** Actors of what it has sent since. */
+  readonly sentMeanwhile: Set<Subscription>;
+}
+
+/** A host that has not even sent a heartbeat for this long no longer publishes. */
+const silentMaxMs = 600_000;
+/** A question names so many subscriptions at most, and so many questions are in flight. */
+const renewedMax = 500;
+const renewingMax = 8;
+const questionMs = 5_000;
+/** For each host the renewals after a cut may take so much longer, as all gateways were cut off at once. */
+const spreadPerHostMs = 50;
+
+export class Repairs {
+  readonly #options: RepairsOptions;
+  readonly #heard = new Map<string, Heard>();
+  /** Hosts that are in question. */
+  readonly #questions = new Map<string, Question>();
+  /** Shards to be renewed next. */
+  readonly #stale = new Set<number>();
+  #renewing = 0;
+  #wasCut = false;
+  #cancel = () => {};
+
+  constructor(options: RepairsOptions) {
+    this.#options = options;
+  }
+
+  stop(): void {
+    this.#cancel();
+    this.#stale.clear();
+  }
+
+  /** The host has sent an event of this actor. */
+  sent(host: string, subscription: Subscription): void {
+    const question = this.#questions.get(host);
+    if (question === undefined) return;
+    subscription.isBehind = true;
+    question.sentMeanwhile.add(subscription);
+  }
+
+  /** A host has sent its event of this number, or a heartbeat that repeats it. */
+  heard(host: string, sequence: number, isHeartbeat: boolean): void {
+    const last = this.#lastOf(host);
+    this.#note(host, sequence);
+    const first = isHeartbeat ? sequence : sequence - 1;
+    if (first === last) return;
+    this.#options.metrics.gap();
+    void this.#ask('gap', host, last);
+  }
+
+  /** This process was cut off, and is no longer. */
+  reconnected(): void {
+    const { index, clock, random } = this.#options;
+    for (const shard of index.shards) this.#stale.add(shard);
+    this.#wasCut = true;
+    const hosts = new Set([...index.all].map(({ host }) => host)).size;
+    this.#cancel();
+    this.#cancel = clock.schedule(spreadPerHostMs * hosts * random.fraction(), () => this.#renewNext());
+  }
+
+  /** Renews what is due, and forgets hosts that are silent. */
+  check(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const { shard, dueMs } of this.#options.index.all) if (dueMs <= nowMs) this.#stale.add(shard);
+    this.#renewNext();
+    for (const [host, { atMs }] of this.#heard) if (nowMs - atMs > silentMaxMs) this.#heard.delete(host);
+  }
+
+  #lastOf(host: string): number {
+    return this.#heard.get(host)?.last ?? 0;
+  }
+
+  #note(host: string, last: number): void {
+    this.#heard.set(host, { last, atMs: this.#options.clock.monotonicMs() });
+  }
+
+  // --- what was missed -----------------------------------------------------------------------------------------
+
+  /** Has the actors registered again of which an event after this number was lost, or all actors of this host. */
+  async #ask(cause: RepairCause, host: string, after: number): Promise<void> {
+    const { index, want } = this.#options;
+    const any = index.anyOf(host);
+    if (any === undefined) return;
+    const question = this.#questions.get(host) ?? { inFlight: 0, sentMeanwhile: new Set() };
+    this.#questions.set(host, question);
+    question.inFlight += 1;
+    const missed = await this.#missed(host, after, any);
+    question.inFlight -= 1;
+    const concerned = new Set(missed ?? index.where((subscription) => subscription.host === host));
+    if (question.inFlight === 0) {
+      this.#questions.delete(host);
+      for (const subscription of question.sentMeanwhile) concerned.add(subscription);
+    }
+    want(
+      cause,
+      [...concerned].filter((subscription) => index.has(subscription)),
+    );
+  }
+
+  /** Undefined: this host cannot tell. */
+  async #missed(
+    host: string,
+    after: number,
+    { actor: address }: Subscription,
+  ): Promise<readonly Subscription[] | undefined> {
+    const { transport, gateway, clock, random, index } = this.#options;
+    try {
+      const answer = await transport.ask({
+        address,
+        command: '$missed',
+        request: { gateway, after },
+        callId: random.uuid(),
+        deadlineMs: clock.monotonicMs() + questionMs,
+      });
+      const { host: answering, actors } = missedSchema.parse(answer);
+      if (answering !== host || actors === null) return undefined;
+      return actors.flatMap((actor) => index.get(actor) ?? []);
+    } catch (error) {
+      if (!(error instanceof ActorError)) throw error;
+      return undefined;
+    }
+  }
+
+  // --- renewing --------------------------------------------------------------------------------------------
+
+  #renewNext(): void {
+    for (const shard of this.#stale) {
+      if (this.#renewing >= renewingMax) return;
+      this.#stale.delete(shard);
+      this.#renewing += 1;
+      void this.#renewShard(shard).finally(() => {
+        this.#renewing -= 1;
+        this.#renewNext();
+      });
+    }
+    if (this.#renewing === 0) this.#wasCut = false;
+  }
+
+  /** What cannot be renewed now is due still, and is tried again by the next check. */
+  async #renewShard(shard: number): Promise<void> {
+    const { index, clock } = this.#options;
+    const subscriptions = index.ofShard(shard).filter(({ host }) => host !== undefined);
+    for (let at = 0; at < subscriptions.length; at += renewedMax) {
+      try {
+        await this.#renew(subscriptions.slice(at, at + renewedMax));
+      } catch (error) {
+        if (!(error instanceof ActorError)) throw error;
+        const nowMs = clock.monotonicMs();
+        for (const subscription of subscriptions) subscription.dueMs = nowMs;
+        return;
+      }
+    }
+  }
+
+  async #renew(subscriptions: readonly Subscription[]): Promise<void> {
+    const { transport, gateway, clock, random, index, want, nextDueMs } = this.#options;
+    const [first] = subscriptions;
+    if (first === undefined) return;
+    const answer = await transport.ask({
+      address: first.actor,
+      command: '$renew',
+      request: { gateway, actors: subscriptions.map(({ actor }) => actor) },
+      callId: random.uuid(),
+      deadlineMs: clock.monotonicMs() + questionMs,
+    });
+    const { host, sequence, lapsed } = renewalSchema.parse(answer);
+    if (this.#wasCut) this.#catchUp(host, sequence);
+    const dueMs = nextDueMs();
+    const gone = new Set(lapsed);
+    for (const [place, subscription] of subscriptions.entries()) {
+      if (!index.has(subscription)) continue;
+      if (subscription.host !== host || gone.has(place)) want('due', [subscription]);
+      else subscription.dueMs = dueMs;
+    }
+  }
+
+  /** Whether the host has sent what never arrived. */
+  #catchUp(host: string, sequence: number): void {
+    const last = this.#lastOf(host);
+    if (last >= sequence) return;
+    this.#note(host, sequence);
+    void this.#ask('reconnected', host, last);
+  }
+}
