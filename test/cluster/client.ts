@@ -94,6 +94,14 @@ export class Client {
     }
   }
 
+  /** Undefined: no verdict came from the gateway that it turns to now. The next call turns to another. */
+  async once(request: Request): Promise<Answer | undefined> {
+    const outcome = await this.#attempt(request, this.#options.timeoutMs);
+    if (!('reason' in outcome)) return outcome;
+    this.#gateway += 1;
+    return undefined;
+  }
+
   /** The gateway that it turns to now. */
   get gateway(): string {
     const { gateways } = this.#options;

@@ -24,12 +24,17 @@ const load = { seed, leaseMs: 4_000, users: 12, devicesOfEach: 2, circles: 2, pa
 /** What people must have done, or nothing was judged of it. */
 const actsNeeded = ['accept', 'remove', 'designate', 'upload', 'read', 'erase', 'move'] as const;
 const writesNeeded = 1_000;
+/** Answered by the sync lane. */
+const lanesNeeded = 500;
 /** On a busy machine people do little while the disturbances last; the load goes on until they have done enough. */
 const enoughLimitMs = 180_000;
 
-function undone({ acts, acknowledgedWrites }: Tally): readonly string[] {
-  const missing = actsNeeded.filter((does) => (acts.get(does)?.done ?? 0) === 0);
-  return acknowledgedWrites > writesNeeded ? missing : [...missing, `${writesNeeded} writes`];
+function undone({ acts, acknowledgedWrites, overLane }: Tally): readonly string[] {
+  return [
+    ...actsNeeded.filter((does) => (acts.get(does)?.done ?? 0) === 0),
+    ...(acknowledgedWrites > writesNeeded ? [] : [`${writesNeeded} writes`]),
+    ...(overLane > lanesNeeded ? [] : [`${lanesNeeded} syncs over the lane`]),
+  ];
 }
 
 async function trial(t: ExecutionContext, options: Pick<TrialOptions, 'builds' | 'disturb' | 'onDone'>) {

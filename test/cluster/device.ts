@@ -8,7 +8,8 @@ import { membershipsIn } from '../simulation/checkers/sync-token.ts';
 import type { Answer, Client, Request } from './client.ts';
 import { UnansweredError } from './client.ts';
 import type { Conflict, History, Seen, Write } from './history.ts';
-import type { Tally } from './tally.ts';
+import { Lane } from './lane.ts';
+import type { FailureReason, Tally } from './tally.ts';
 import { itemOf, seenOf, type WireItem } from './text.ts';
 
 export interface DeviceOptions {
@@ -19,6 +20,8 @@ export interface DeviceOptions {
   readonly history: History;
   readonly random: SeededRandom;
   readonly tally: Tally;
+  /** It syncs over the sync lane where it can. */
+  readonly holdsLane?: boolean;
 }
 
 interface SyncBody {
@@ -39,9 +42,16 @@ interface Held {
   readonly vault?: string;
 }
 
+interface NamedBody {
+  readonly command?: { readonly id: string };
+}
+
 /** Small, so that syncs come in pages. */
 const pageItems = 40;
+const syncPath = '/v1/items';
 const largestUpload = 30;
+/** Of named saves, how many are sent once more. */
+const replays = 0.1;
 
 /** Not one of ours, so the server answers with everything, tombstones included. */
 export const foreignToken = Buffer.from('2:1.0').toString('base64');
@@ -52,11 +62,14 @@ export class RefusedError extends Error {}
 export class Device {
   readonly #options: DeviceOptions;
   readonly #items = new Map<string, Held>();
+  readonly #lane: Lane | undefined;
   #syncToken: string | undefined;
 
   constructor(options: DeviceOptions) {
     this.#options = options;
-    const { history, user, name } = options;
+    const { history, user, name, holdsLane = false } = options;
+    const deviceId = name.replaceAll('/', ':');
+    this.#lane = holdsLane ? new Lane({ ...options, deviceId }) : undefined;
     history.add({ event: 'opened', user, device: name });
   }
 
@@ -122,6 +135,7 @@ export class Device {
   async signOut(): Promise<void> {
     const { history, client, name, accessToken } = this.#options;
     history.add({ event: 'closing', device: name });
+    this.#lane?.close();
     // 401: an earlier attempt ended it, and its answer was lost.
     await client.call({ method: 'POST', path: '/v1/logout', token: accessToken });
     history.add({ event: 'closed', device: name });
@@ -157,7 +171,8 @@ export class Device {
     const { history, user, name, tally } = this.#options;
     const call = history.nextCall();
     const token = cursor ?? this.#syncToken;
-    history.add({ event: 'sent', call, user, device: name, writes, continues: cursor !== undefined });
+    const named = this.#lane !== undefined;
+    history.add({ event: 'sent', call, user, device: name, writes, continues: cursor !== undefined, named });
     const body = {
       api: headerSessions,
       limit: pageItems,
@@ -165,7 +180,8 @@ export class Device {
       cursor_token: cursor,
       items: writes.map((write) => itemOf(write)),
     };
-    const page = (await this.#call(call, { method: 'POST', path: '/v1/items', body }, writes)) as SyncBody;
+    const page = (await this.#call(call, { method: 'POST', path: syncPath, body }, writes)) as SyncBody &
+      NamedBody;
     const saved = page.saved_items.map(({ uuid, updated_at_timestamp: version }) => ({ uuid, version }));
     const retrieved = page.retrieved_items.map(seenOf);
     const conflicts = page.conflicts.map(
@@ -179,6 +195,7 @@ export class Device {
     const dropped = departed(token, page.sync_token);
     const drops = dropped.length > 0 && { dropped };
     history.add({ event: 'answered', call, saved, retrieved, conflicts, complete, ...drops });
+    if (saved.length > 0 && page.command !== undefined) await this.#replay(call, page.command.id, body);
     tally.acknowledgedWrites += saved.length;
     tally.conflicts += conflicts.length;
     for (const [uuid, { vault }] of this.#items) {
@@ -195,6 +212,19 @@ export class Device {
     return page;
   }
 
+  async #replay(call: number, command: string, body: object): Promise<void> {
+    const { history, random } = this.#options;
+    if (this.#lane === undefined || !random.chance(replays)) return;
+    const { status, body: answer } = await this.#lane.repeat(command, body);
+    if (status !== 200) {
+      history.add({ event: 'failed', call, status, text: JSON.stringify(answer).slice(0, 300) });
+      return;
+    }
+    const saved = (answer as SyncBody).saved_items;
+    const told = saved.map(({ uuid, updated_at_timestamp: version }) => ({ uuid, version }));
+    history.add({ event: 'replayed', call, saved: told });
+  }
+
   /** An item on its way may be met in both places: what is older is not taken. */
   #take(uuid: string, { version, deleted, vault }: Held): void {
     if ((this.#items.get(uuid)?.version ?? 0) > version) return;
@@ -206,10 +236,15 @@ export class Device {
     let mayHaveEffect = false;
     let answer: Answer;
     try {
-      answer = await client.call({ ...request, token: accessToken }, (reason) => {
+      const again = (reason: FailureReason) => {
         mayHaveEffect ||= reason !== 'not-reached';
         history.add({ event: 'repeated', call });
-      });
+      };
+      const { body } = request;
+      const isNamed = this.#lane !== undefined && request.path === syncPath && body !== undefined;
+      answer = await (isNamed
+        ? this.#lane.sync(body, again)
+        : client.call({ ...request, token: accessToken }, again));
     } catch (error) {
       if (error instanceof UnansweredError) history.add({ event: 'unanswered', call });
       throw error;

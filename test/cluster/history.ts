@@ -71,7 +71,13 @@ export type Entry =
   | (Of<'closing'> & { readonly device: string })
   | (Of<'closed'> & { readonly device: string })
   /** `continues`: a further page of the same sync. */
-  | (Of<'sent'> & ByDevice & { readonly writes: readonly Write[]; readonly continues: boolean })
+  | (Of<'sent'> &
+      ByDevice & {
+        readonly writes: readonly Write[];
+        readonly continues: boolean;
+        /** It has a name, so that each attempt is answered as the first that came through. */
+        readonly named?: boolean;
+      })
   | (Of<'repeated'> & Call)
   | (Of<'answered'> &
       Call & {
@@ -83,6 +89,9 @@ export type Entry =
         /** Vaults that the device is no member of any more, or is again: it forgot what it had of them before it took this. */
         readonly dropped?: readonly string[];
       })
+  /** What a named call that was answered is answered once more. */
+  | (Of<'replayed'> &
+      Call & { readonly saved: readonly { readonly uuid: string; readonly version: number }[] })
   | (Of<'asked'> & Call & { readonly user: string; readonly device: string; readonly act: Act })
   /** `vault`: that was made. `whole`: every byte was as it was written. */
   | (Of<'done'> & Call & { readonly status: number; readonly vault?: string; readonly whole?: boolean })

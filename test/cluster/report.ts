@@ -53,11 +53,11 @@ export function table(disturbed: readonly Disturbed[], tally: Tally): string {
 }
 
 export function summary({ tally, disturbed, violations, complaints, endedByThemselves }: Verdict): string {
-  const { acknowledgedWrites, unknownWrites, conflicts, calls } = tally;
+  const { acknowledgedWrites, unknownWrites, conflicts, calls, overLane } = tally;
   const acts = [...tally.acts].sort().map(([does, { done, refused }]) => `${does} ${done} + ${refused}`);
   return [
     `${disturbed.length} disturbances, ${calls.length} calls, failed attempts ${failed(calls)}`,
-    `${acknowledgedWrites} writes acknowledged, ${unknownWrites} of them after an unknown outcome, ${conflicts} conflicts`,
+    `${acknowledgedWrites} writes acknowledged, ${unknownWrites} of them after an unknown outcome, ${conflicts} conflicts, ${overLane} syncs over the lane`,
     `vaults and files, done + refused: ${acts.join(', ')}`,
     ...endedByThemselves.map(({ node, code }) => `${node} ended by itself with code ${code}`),
     ...complaints,

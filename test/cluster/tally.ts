@@ -19,6 +19,8 @@ export interface CallRecord extends OpenCall {
 export class Tally {
   acknowledgedWrites = 0;
   conflicts = 0;
+  /** Named syncs that the sync lane has answered. */
+  overLane = 0;
   /** Calls with writes of which an attempt may have taken effect unseen. */
   unknownWrites = 0;
   readonly calls: CallRecord[] = [];

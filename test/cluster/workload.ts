@@ -104,7 +104,10 @@ export class Workload {
     this.#devices += 1;
     const name = `${user.userUuid}/${this.#devices}`;
     const accessToken = await signIn(client, user);
-    return new Device({ ...this.#options, user: user.userUuid, name, accessToken, client, random });
+    const holdsLane = this.#devices % 2 === 0;
+    return new Device({
+      ...{ ...this.#options, user: user.userUuid, name, accessToken, client, random, holdsLane },
+    });
   }
 
   async #live(place: Place): Promise<void> {

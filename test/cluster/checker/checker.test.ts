@@ -111,6 +111,17 @@ const planted: Planted = {
     },
     kinds: ['lost'],
   },
+  'a named command that is sent again has another effect': {
+    story: () => {
+      const story = new Story('phone');
+      const call = story.send({ writes: [created] });
+      return story
+        .answer(call, { saved: [['note', 10]] })
+        .tell({ event: 'replayed', call, saved: [{ uuid: 'note', version: 20 }] })
+        .final([seen(created, 10)]);
+    },
+    kinds: ['command-changed'],
+  },
   'a repeated save is applied again': {
     story: () => {
       const story = new Story('laptop');

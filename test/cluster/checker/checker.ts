@@ -1,6 +1,7 @@
 /** The checker of a history. It knows what clients were promised and nothing of how the server keeps it. */
 import type { Timed } from '../history.ts';
 import { walk } from './calls.ts';
+import { checkCommands } from './commands.ts';
 import { checkConflicts } from './conflicts.ts';
 import { checkFiles } from './files.ts';
 import { Lineage } from './lineage.ts';
@@ -23,6 +24,7 @@ export function check(entries: readonly Timed[]): readonly Violation[] {
   const lineage = new Lineage(entries, memberships, report);
   new Replicas(entries, { lineage, memberships }, report);
   checkConflicts(entries, { lineage, memberships }, report);
+  checkCommands(entries, report);
   checkSessions(entries, report);
   checkVaults(entries, memberships, report);
   checkFiles(entries, memberships, report);

@@ -50,14 +50,17 @@ export class Replicas {
     this.#lineage = lineage;
     this.#memberships = memberships;
     const firstPages = new Set<number>();
+    const named = new Set<number>();
     for (const { at, entry, call } of walk(entries)) {
       if (entry.event === 'opened') this.#open(entry.device, entry.user);
       if (entry.event === 'closing') this.#replicas.delete(entry.device);
       if (entry.event === 'sent' && !entry.continues) firstPages.add(entry.call);
+      if (entry.event === 'sent' && entry.named) named.add(entry.call);
       if (entry.event === 'final') this.#final(entry.user, entry.everything, entry.live);
       const replica = call && this.#replicas.get(call.device);
       if (call === undefined || replica === undefined) continue;
-      const isSending = entry.event === 'sent' || entry.event === 'repeated';
+      // One that has a name is answered from where its first attempt began.
+      const isSending = entry.event === 'sent' || (entry.event === 'repeated' && !named.has(call.id));
       if (isSending && firstPages.has(call.id)) replica.syncBegun = at;
       if (entry.event === 'answered') this.#answered(replica, call, entry, at);
       if (entry.event === 'compared') this.#compared(replica, call, entry.mismatches);

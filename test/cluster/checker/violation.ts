@@ -3,6 +3,7 @@ export const violationKinds = {
   lost: 'an acknowledged write, or one that a device was given, is not among what led to the final state',
   forked: 'two writes took effect on the same version: the later undid the other',
   'applied-twice': 'one write took effect at two versions, or two at one',
+  'command-changed': 'a named command that was sent again is answered by another effect than it had',
   duplicate: 'an item came twice in one full sync',
   'out-of-order': 'a write got a version below that of one acknowledged before it was sent',
   torn: 'a state is not, to the letter, what one write was',
