@@ -1,9 +1,9 @@
 /**
- * Idle sockets by the thousand, each of another user: what they take of memory, CPU, database and NATS, how soon a device beside
+ * Idle sockets by the thousand, each of another user unless `--users` says of how many: what they take of memory, CPU, database and NATS, how soon a device beside
  * them hears of a save, and what happens when a node is killed. One NATS server and one PostgreSQL (fsync on) of this machine;
  * the clients are processes of it, too, so times are first looks unless the machine has cores to spare.
  *
- *   npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--lane] [--nodes 1] [--idle 60] [--at-once]
+ *   npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--users 1000] [--lane] [--nodes 1] [--idle 60] [--at-once]
  *
  * With several nodes, sockets are opened at all but the last one, and that one is killed: the others take over its users. With
  * one node, that one is killed, and all of its sockets are dialled again. `--at-once` measures while the users' actors are in
@@ -30,6 +30,7 @@ import { SteadyLoad, summary } from './support/steady-load.ts';
 const { values } = parseArgs({
   options: {
     sockets: { type: 'string', default: '1000,10000,19000' },
+    users: { type: 'string' },
     lane: { type: 'boolean', default: false },
     nodes: { type: 'string', default: '1' },
     idle: { type: 'string', default: '60' },
@@ -57,6 +58,7 @@ const saveEveryMs = 100;
 const syncsPerSecond = 50;
 const withoutLimits = {
   ...{ RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_SESSION: '0', RATE_LIMIT_REGISTRATION: '0' },
+  SYNC_LANE_SOCKETS_PER_USER: '64',
 };
 
 const [database, nats] = await Promise.all([Database.start(), startNatsServer()]);
@@ -243,20 +245,24 @@ async function measure(): Promise<void> {
   const url = gateways[0]?.url ?? '';
   const beganMs = performance.now();
   // All have one password, which is hashed once.
-  const accounts = await someAtOnce(most, registeredAtOnce, () => register(url, undefined, password));
+  const users = Math.min(most, Number(values.users ?? most));
+  const accounts = await someAtOnce(users, registeredAtOnce, () => register(url, undefined, password));
   const others = accounts.slice(0, 20);
   const phone = await register(url, undefined, password);
   const pair = [phone, await signIn(url, phone)] as const;
-  printFigures('seeding', { users: most, seconds: (performance.now() - beganMs) / 1_000 });
+  printFigures('seeding', { users, seconds: (performance.now() - beganMs) / 1_000 });
   // Begun again: registering has grown the processes by more than the sockets will.
   for (const node of cluster.nodes) await node.kill();
   await Promise.all(cluster.nodes.map((node) => node.start()));
   await pause(2 * leaseMs);
   printFigures('without sockets', await idleFigures());
-  const devices: readonly ClientDevice[] = accounts.map(({ accessToken }, index) => ({
-    url: gateways[index % gateways.length]?.url ?? '',
-    accessToken,
-  }));
+  const devices = Array.from(
+    { length: most },
+    (_, index): ClientDevice => ({
+      url: gateways[index % gateways.length]?.url ?? '',
+      accessToken: accounts[index % users]?.accessToken ?? '',
+    }),
+  );
   let last = await memoryNow();
   for (const level of levels) {
     const openedMs = performance.now();
