@@ -73,7 +73,12 @@ function createWorld(seed: number, options: SimulateOptions) {
   const trace = new Trace(options.trace, () => time.nowMs);
   const streams = (part: string) => randomOf(seed, part);
   const databaseClock = new DatabaseClock(time);
-  const checkers = new Checkers(trace, databaseClock, time, plan);
+  const isOwner = (host: string, shard: number) => {
+    const run = machines.runs.find(({ process }) => process.name === host);
+    const owner = database.shards().find((row) => row.shard === shard)?.incarnation;
+    return run !== undefined && owner === run.store.incarnation;
+  };
+  const checkers = new Checkers(trace, databaseClock, time, plan, isOwner);
   const database = new WatchedDatabase(databaseClock, checkers);
   const rates = plan.faults;
   const crash = (process: SimulatedProcess) => machines.crash(process);

@@ -51,10 +51,18 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
   readonly #checkers: Checker[];
   readonly #muted: ReadonlySet<string>;
   readonly #trace: Trace;
+  readonly #isOwner: (host: string, shard: number) => boolean;
   #violation: Violation | undefined;
   #commits = 0;
 
-  constructor(trace: Trace, databaseClock: DatabaseClock, time: SimulatedTime, plan: Plan) {
+  constructor(
+    trace: Trace,
+    databaseClock: DatabaseClock,
+    time: SimulatedTime,
+    plan: Plan,
+    isOwner: (host: string, shard: number) => boolean,
+  ) {
+    this.#isOwner = isOwner;
     const { durable, history, reportOf } = this;
     const { skewMs } = plan.delivery ?? {};
     this.#trace = trace;
@@ -158,6 +166,8 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
   }
 
   strayed(host: string, shard: number): void {
+    // In a dispute the owner lets nobody find it until the database has decided, and answers who has found it before.
+    if (this.#isOwner(host, shard)) return;
     this.reportOf('intake')(`${host} answered a call of shard ${shard}, which it does not serve`);
   }
 
