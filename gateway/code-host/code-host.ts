@@ -155,14 +155,17 @@ export class CodeHost {
 const isOvertaken = ({ status, json }: HostAnswer): boolean =>
   status === 403 && /^cannot lock ref /.test(String(fieldOf(json, 'message')));
 
-/** What is not an answer of the interface is not one of ours. */
+/** What clients read in an answer of this server: that the account is locked, that the access token has expired. */
+const readAsOurs: ReadonlySet<number> = new Set([423, 498]);
+
+/** A status that is no answer of the interface, or that means something else in one of ours, is not passed on. */
 function refusalOf({ status, retryAfter }: HostAnswer): Refused {
   if (status === 401) return badToken;
   if (status === 403) return forbidden;
   if (status === 404) return notFound;
   if (status === 409) return conflict;
   if (status === 422) return unprocessable;
-  if (status < 400 || status >= 500) return failed;
+  if (status < 400 || status >= 500 || readAsOurs.has(status)) return failed;
   const refused = refuse(status, 'The code host has refused this.', 'code-host-error');
   return status === 429
     ? { refused: { ...refused.refused, retryAfterMs: retryAfterMs(retryAfter) } }
