@@ -16,6 +16,10 @@ import type { ActorEnvironment } from './environment.ts';
 import type { Message } from './message.ts';
 
 const tickMs = 250;
+/** Between two looks at all actors, of which most are idle. Those in use are looked at with every tick. */
+const roundMs = 5_000;
+/** An idle actor stays longer than it should by such a part of that time at most. */
+const roundsOfIdleTime = 60;
 const lockedPauseMinMs = 25;
 const lockedPauseMaxMs = 500;
 /** Among so many idle ones the one idle longest makes room; an exact order is not worth a list. */
@@ -35,6 +39,12 @@ export interface ActiveActorsOptions {
 export class ActiveActors {
   readonly #options: ActiveActorsOptions;
   readonly #actors = new Map<string, Actor>();
+  /** Those that were used since they were last seen idle. What the others hold in memory does not change. */
+  readonly #inUse = new Set<Actor>();
+  /** What each was last seen to hold, and all of them together. */
+  readonly #held = new Map<Actor, number>();
+  #heldBytes = 0;
+  #roundAtMs = Number.NEGATIVE_INFINITY;
   readonly #waitingToActivate: Actor[] = [];
   #activating = 0;
   #cancelTick: () => void = () => {};
@@ -105,11 +115,13 @@ export class ActiveActors {
     const present = this.#actors.get(key);
     if (present !== undefined) {
       if (this.#options.epochOf(present.shard) !== present.epoch) throw moved();
+      this.#inUse.add(present);
       use(present);
       return present;
     }
     const actor = this.#newActor(address);
     this.#actors.set(key, actor);
+    this.#inUse.add(actor);
     use(actor);
     this.#waitingToActivate.push(actor);
     this.#activateNext();
@@ -129,7 +141,12 @@ export class ActiveActors {
   /** The actor has left memory. */
   gone(actor: Pick<Actor, 'address'>): void {
     const key = addressKey(actor.address);
-    if (this.#actors.get(key) === actor) this.#actors.delete(key);
+    const present = this.#actors.get(key);
+    if (present === undefined || present !== actor) return;
+    this.#actors.delete(key);
+    this.#inUse.delete(present);
+    this.#heldBytes -= this.#held.get(present) ?? 0;
+    this.#held.delete(present);
   }
 
   #newActor(address: Address): Actor {
@@ -175,13 +192,21 @@ export class ActiveActors {
   #tick(): void {
     const nowMs = this.#options.clock.monotonicMs();
     const { idleMs, actorBytesMax } = this.#options.limits;
-    let heldBytes = 0;
-    for (const actor of this.#actors.values()) {
+    const isRound = nowMs >= this.#roundAtMs + Math.min(roundMs, idleMs / roundsOfIdleTime);
+    if (isRound) this.#roundAtMs = nowMs;
+    for (const actor of isRound ? this.#actors.values() : this.#inUse) {
+      this.#count(actor);
       if (!actor.isIdle) actor.expire(nowMs);
       else if (actor.lastUsedMs < nowMs - idleMs) passivate(actor);
-      heldBytes += actor.heldBytes;
+      else this.#inUse.delete(actor);
     }
-    if (heldBytes > actorBytesMax) this.#freeBytes(heldBytes - actorBytesMax);
+    if (this.#heldBytes > actorBytesMax) this.#freeBytes(this.#heldBytes - actorBytesMax);
+  }
+
+  #count(actor: Actor): void {
+    const bytes = actor.heldBytes;
+    this.#heldBytes += bytes - (this.#held.get(actor) ?? 0);
+    this.#held.set(actor, bytes);
   }
 
   #freeBytes(wantedBytes: number): void {
