@@ -162,4 +162,23 @@ export const differences: readonly Difference[] = [
       ],
     ],
   },
+  {
+    says: 'A signed-in caller gets the list of sessions.',
+    instead: 'A session that may only read gets an empty list.',
+    because: 'The list shows addresses and devices of the owner, which a read-only bridge does not need.',
+    provenBy: [
+      behaviour('accounts/sessions', 'a read-only account may sign out and look, and change nothing'),
+    ],
+  },
+  {
+    says: 'A token for the offline endpoints is made on request.',
+    instead: 'It is mailed to the address that was named, and is in no answer.',
+    because: 'The row is public: the answer would give the token to anybody who knows the address.',
+    provenBy: [
+      behaviour(
+        'accounts/subscription-tokens',
+        'a token is mailed to the account of an address, and shown to nobody else',
+      ),
+    ],
+  },
 ];
