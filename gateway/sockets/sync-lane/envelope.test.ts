@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { digestOf } from './digest.ts';
-import { clientFrameTypes, readFrame, sequenceMax, writeFrame } from './envelope.ts';
+import { clientFrameTypes, commasMax, readFrame, sequenceMax, writeFrame } from './envelope.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -81,6 +81,20 @@ test('a frame that nests without end is refused, however deep it is', (t) => {
   const nested = `${'{"a":'.repeat(80_000)}1${'}'.repeat(80_000)}`;
   const text = JSON.stringify({ ...ping, payload: {} }).replace('"payload":{}', `"payload":${nested}`);
   t.is(readFrame(text), 'INVALID_ENVELOPE');
+});
+
+const withValues = (count: number) =>
+  JSON.stringify({ ...ping, payload: {} }).replace(
+    '"payload":{}',
+    `"payload":{"a":[${'0,'.repeat(count)}0]}`,
+  );
+
+test('a frame of more values than clients send is refused unparsed, and commas within strings are none of them', (t) => {
+  t.is(readFrame(withValues(commasMax)), 'INVALID_ENVELOPE');
+  t.is(readFrame(withValues(commasMax - 1_000)), 'INVALID_PAYLOAD_LENGTH');
+  const note = { text: `${',"\\'.repeat(60_000)}` };
+  const payloadLength = Buffer.byteLength(JSON.stringify(note));
+  t.is(typeof read({ ...ping, payload: note, payloadLength }), 'object');
 });
 
 const lengths: readonly (readonly [payload: string, bytes: number])[] = [

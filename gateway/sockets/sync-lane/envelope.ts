@@ -14,6 +14,8 @@ export const frameBytesMax = 524_288;
 export const sequenceMax = 2 ** 32 - 2;
 /** An item nests a few levels. What nests deeper would overflow the stack where it is serialised. */
 const depthMax = 64;
+/** Between the values of a frame: 3,000 items' worth. A frame is parsed in one piece, and many small values take the longest. */
+export const commasMax = 40_000;
 
 export const clientFrameTypes = [
   'AUTH',
@@ -80,6 +82,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The frame that this text is, or what is wrong with it. */
 export function readFrame(text: string): ClientFrame | FrameFault {
+  if (hasTooManyValues(text)) return 'INVALID_ENVELOPE';
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -156,6 +159,34 @@ const isSequence = (value: unknown): boolean =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= sequenceMax;
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+const comma = 44;
+const quote = 34;
+const backslash = 92;
+
+/** Skips strings, which are most of a frame. */
+function hasTooManyValues(text: string): boolean {
+  let commas = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) at = endOfString(text, at);
+    else if (code === comma) commas += 1;
+  }
+  return commas > commasMax;
+}
+
+/** The place of the closing quotation mark, or the end of a text that has none. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end < 0 ? text.length : end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === backslash) first -= 1;
+  return (at - first) % 2 === 1;
+}
 
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
