@@ -116,11 +116,17 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
       if (there.charactersMax > parameterCharactersMaxOf(match.route)) return refusals.invalidPath;
       return {
         ...match,
-        parameters: Object.fromEntries(parameterNames.map((name, i) => [name, there.values[i] ?? ''])),
+        parameters: Object.fromEntries(
+          parameterNames.map((name, i) => [name, inNormalForm(name, there.values[i] ?? '')]),
+        ),
       };
     },
   };
 }
+
+/** A uuid has one spelling from here on. Other identifiers are whatever their makers chose. */
+const inNormalForm = (name: string, value: string): string =>
+  /uuid$/i.test(name) ? value.toLowerCase() : value;
 
 /** Where a path leads. */
 interface Found {

@@ -193,6 +193,21 @@ test('a to-do has one uid, which no other casing, form or escape names', async (
 
 // --- paths ----------------------------------------------------------------------------------------------------
 
+test('what a path names by its uuid is the same in another casing, and refused to others as ever', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device('owner@example.org');
+  const stranger = await server.device('mallory@example.org');
+  const { userUuid } = phone.account;
+  const settings = `/v1/users/${userUuid.toUpperCase()}/settings`;
+  t.is((await phone.call('GET', settings)).status, 200);
+  t.is((await stranger.call('GET', settings)).status, 403);
+  const made = await phone.call('POST', '/v1/app-passwords', { body: { label: 'mail program' } });
+  const path = `/v1/app-passwords/${made.body.appPassword.uuid.toUpperCase()}`;
+  t.is((await stranger.call('DELETE', path)).status, 404);
+  t.is((await phone.call('DELETE', path)).status, 200);
+  t.is((await phone.call('DELETE', path)).status, 404);
+});
+
 test('a path in another spelling is the same row with the same checks, or none at all', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
