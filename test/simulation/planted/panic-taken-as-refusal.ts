@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/store/postgres/errors.ts',
-      find: "  if (!isAnswer(error)) return 'unknown';\n",
+      find: '!isAnswer(error) || ',
       replace: '',
     },
   ],
