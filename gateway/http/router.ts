@@ -124,9 +124,12 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
   };
 }
 
-/** A uuid has one spelling from here on. Other identifiers are whatever their makers chose. */
+/**
+ * A uuid that the server has made has one spelling from here on. An answer about an item repeats the uuid as its client
+ * spells it: docs/protocol/sync.md, "Values". Other identifiers are whatever their makers chose.
+ */
 const inNormalForm = (name: string, value: string): string =>
-  /uuid$/i.test(name) ? value.toLowerCase() : value;
+  name !== 'itemUuid' && /uuid$/i.test(name) ? value.toLowerCase() : value;
 
 /** Where a path leads. */
 interface Found {
