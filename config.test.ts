@@ -519,6 +519,21 @@ test('registration on an address that others reach needs a decision', (t) => {
   t.notThrows(() => configOf({ ...cluster, ROLE: 'host', HOST: '0.0.0.0' }));
 });
 
+test('a server that others reach is warned where they would look for files on their own machine', (t) => {
+  const warningsOf = (environment: Record<string, string>) =>
+    configurationFrom({ DISABLE_USER_REGISTRATION: 'true', ...environment }).warnings;
+  for (const HOST of ['0.0.0.0', '::']) {
+    t.regex(warningsOf({ HOST }).join(), /files are at http:\/\/localhost:3000, .* Set PUBLIC_URL/);
+    for (const PUBLIC_URL of ['https://notes.test', 'http://localhost:3000']) {
+      t.deepEqual(warningsOf({ HOST, PUBLIC_URL }), []);
+    }
+    t.deepEqual(warningsOf({ HOST, FILES_SERVER_URL: 'https://files.test' }), []);
+  }
+  t.deepEqual(warningsOf({ HOST: '192.168.1.2' }), []);
+  t.deepEqual(warningsOf({ HOST: '127.0.0.1' }), []);
+  t.deepEqual(configurationFrom({ ...cluster, ROLE: 'host', HOST: '0.0.0.0' }).warnings, []);
+});
+
 test('a server behind a proxy is warned where nobody has decided about registration', (t) => {
   const warningsOf = (environment: Record<string, string>) => configurationFrom(environment).warnings;
   const PUBLIC_URL = 'https://notes.test';

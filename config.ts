@@ -144,6 +144,7 @@ export function configurationFrom(environment: Environment, readFile = readText)
     warnings: [
       ...warnings,
       ...publicWarningsOf(config, secrets),
+      ...filesWarningsOf(config),
       ...mailWarningsOf(config),
       ...messengerWarningsOf(config, secrets),
       ...calendarWarningsOf(config),
@@ -248,6 +249,15 @@ function publicWarningsOf(config: Config, secrets: Secrets): string[] {
   if (isLoopbackUrl(publicUrl)) return [];
   return [
     'Whoever reaches PUBLIC_URL can register. DISABLE_USER_REGISTRATION=true or SHARED_SERVER_ACCESS_KEY closes that; ALLOW_OPEN_REGISTRATION=true says that it is meant.',
+  ];
+}
+
+/** Clients on other machines would look for files on their own. */
+function filesWarningsOf({ host, role, publicUrl, gateway: { filesServerUrl } }: Config): string[] {
+  if (role === 'host' || publicUrl !== undefined) return [];
+  if (isLoopback(host) || !isLoopbackUrl(filesServerUrl)) return [];
+  return [
+    `Clients are told that files are at ${filesServerUrl}, which other machines cannot reach. Set PUBLIC_URL to the address under which clients reach the server.`,
   ];
 }
 

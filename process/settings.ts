@@ -29,7 +29,8 @@ export const serverSettings = section('Server', {
   port: port({
     name: 'PORT',
     default: 3_000,
-    description: 'The port to listen on. 0 takes a free one.',
+    description:
+      'The port to listen on. 0 takes a free one; clients find files then only with `PUBLIC_URL` or `FILES_SERVER_URL`.',
   }),
   adminHost: text({
     name: 'ADMIN_HOST',
