@@ -188,6 +188,23 @@ test('an app password and a trusted device stand in for the factor, and for noth
   t.is((await loginParams(server, email, { trusted_device_token: token })).status, 401, 'a month later');
 });
 
+test('an app password and a trusted device that were revoked stand in for the factor no more', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const { email } = phone.account;
+  const { appPassword, password } = (await phone.call('POST', '/v1/app-passwords', { body: { label: 'x' } }))
+    .body;
+  const { trustedDevice } = (await phone.call('POST', '/v1/trusted-devices', { body: {} })).body;
+  for (const [path, factors] of [
+    [`/v1/app-passwords/${appPassword.uuid}`, { app_password: password }],
+    [`/v1/trusted-devices/${trustedDevice.uuid}`, { trusted_device_token: trustedDevice.token }],
+  ] as const) {
+    t.is((await loginParams(server, email, factors)).status, 200);
+    t.is((await phone.call('DELETE', path)).status, 200);
+    t.is((await loginParams(server, email, factors)).body.error.tag, 'mfa-required', path);
+  }
+});
+
 test('an app password that is left empty is none, and locks nobody out', async (t) => {
   const server = await startServer(t);
   const { phone } = await withTotp(server);

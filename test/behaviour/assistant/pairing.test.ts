@@ -204,6 +204,15 @@ test('a claim whose process died completes nothing, and holds its place for two 
   t.is(await start('one-more'), 200);
 });
 
+test('an attempt outlives the process that began it', async (t) => {
+  const { agree, callback, server, domain, status } = await paired(t);
+  const brought = await agree();
+  await server.restart(domain);
+  t.true((await status()).pendingAttempt);
+  t.is((await callback(brought)).status, 200);
+  t.true((await status()).paired);
+});
+
 test('whoever is no administrator any more pairs nothing', async (t) => {
   const { agree, callback, admin, server, status, identity } = await paired(t);
   const brought = await agree();
@@ -271,7 +280,7 @@ test('a pairing that profiles use is removed when that is confirmed, and they an
 });
 
 test('all pairings go by exactly one sentence', async (t) => {
-  const { pair, call, trail, start } = await paired(t);
+  const { pair, call, trail, start, status } = await paired(t);
   await pair();
   await pair('other');
   await pair('Other');
@@ -288,6 +297,7 @@ test('all pairings go by exactly one sentence', async (t) => {
   const done = await call('POST', '/unpair-all', { confirmation: 'UNPAIR ALL SUBSCRIPTIONS' });
   t.deepEqual(done.body, { unpaired: true, count: 3 });
   t.deepEqual((await call('GET', '/list')).body, { subscriptions: [] });
+  t.false((await status('third')).pendingAttempt);
   t.is((await trail())[0], 'assistant-all-unpaired');
 });
 
