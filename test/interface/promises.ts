@@ -146,6 +146,25 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
+    says: 'Where the operator has set up a captcha, its token opens the registration, and a sign-in after failures.',
+    provenBy: [
+      behaviour('accounts/sign-in', 'registration needs a solved captcha where one is configured'),
+      behaviour(
+        'accounts/sign-in',
+        'from the sixth failure on a captcha is asked for where one is configured',
+      ),
+    ],
+  },
+  {
+    says: 'An app password or a trusted device that was revoked meets the factor no more.',
+    provenBy: [
+      behaviour(
+        'accounts/second-factor',
+        'an app password and a trusted device that were revoked stand in for the factor no more',
+      ),
+    ],
+  },
+  {
     says: 'A bridge signs in by its token alone, and one that reads gets a session that reads.',
     provenBy: [
       behaviour(
@@ -480,6 +499,12 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
+    says: 'Where reminders go is not changed while a provider is asked, or has accepted one: 409.',
+    provenBy: [
+      behaviour('mail/reminder-delivery-states', `\${of}: what each request is answered, and what it leaves`),
+    ],
+  },
+  {
     says: 'A change of what is delivered cancels the occurrence before it.',
     provenBy: [
       behaviour(
@@ -570,6 +595,17 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
+    says: 'A newer attempt or an unpairing ends the attempts before it, and an exchange under way writes nothing then.',
+    provenBy: [
+      behaviour('assistant/pairing', `\${name} lets an exchange under way come to nothing`),
+      behaviour('assistant/pairing', 'all pairings go by exactly one sentence'),
+    ],
+  },
+  {
+    says: 'An attempt is durable until it is over.',
+    provenBy: [behaviour('assistant/pairing', 'an attempt outlives the process that began it')],
+  },
+  {
     says: 'The callback has a limit of its own, which several redirects in a minute do not reach.',
     provenBy: [behaviour('assistant/pairing', 'whoever may not come back too often is told when to')],
   },
@@ -608,6 +644,10 @@ export const promises: readonly Promised[] = [
         'assistant/pairing-refresh',
         'a token that lives for less than a minute is used right after its refresh, and refreshed once for all who ask',
       ),
+      behaviour(
+        'assistant/pairing-refresh',
+        `a refresh that fails by \${how} is tried again later, and meanwhile nobody uses the old token`,
+      ),
       behaviour('assistant/pairing-refresh', 'the pause between refreshes doubles and has an end'),
       behaviour(
         'assistant/pairing-refresh',
@@ -626,7 +666,7 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
-    says: 'The addresses of the provider are https, or loopback, without credentials, query or fragment.',
+    says: 'The addresses of the provider are https, or loopback, without credentials, query or fragment; the callback is below PUBLIC_URL.',
     provenBy: [
       ['config.test.ts', 'a provider of pairings is asked at addresses that keep what is sent there secret'],
     ],
@@ -691,6 +731,15 @@ export const promises: readonly Promised[] = [
         'mail/administration',
         'relays are listed in their order and without credentials, and replaced as a whole',
       ),
+    ],
+  },
+  {
+    says: 'A relay speaks SMTP or is one of three hosted services.',
+    provenBy: [
+      [
+        'actors/mailer/hosted.test.ts',
+        `\${relay.kind} is asked at its fixed address, once the mail is handed over, and follows nobody`,
+      ],
     ],
   },
   {

@@ -106,9 +106,10 @@ export const rows: Readonly<Record<string, Rows>> = {
     'GET /v1/users/:userUuid/subscription-settings/:subscriptionSettingName': settings(
       'settings of the subscription have an endpoint of their own',
     ),
-    'GET /v1/users/:userUuid/features': settings(
-      'every account has the same subscription for a hundred years and all features',
-    ),
+    'GET /v1/users/:userUuid/features': [
+      'test/browser/subscriptions.test.ts',
+      'every feature that the client knows is given, as the client describes it',
+    ],
     'GET /v1/users/:userUuid/subscription': settings(
       'every account has the same subscription for a hundred years and all features',
     ),
@@ -220,7 +221,7 @@ export const rows: Readonly<Record<string, Rows>> = {
       'turned on, a code is asked for in words that have clients ask for the mail, and signs in once',
     ),
     'POST /v1/mfa/magic-link/status': codes(
-      'without mail it can neither be turned on nor asked for, and stays on',
+      'turned on, a code is asked for in words that have clients ask for the mail, and signs in once',
     ),
     'GET /v1/mfa/magic-link/status': codes(
       'turned on, a code is asked for in words that have clients ask for the mail, and signs in once',
@@ -290,8 +291,8 @@ export const rows: Readonly<Record<string, Rows>> = {
     'POST /v1/app-passwords': appPasswords(
       'an app password is shown once, listed without the password, and deleted',
     ),
-    'DELETE /v1/app-passwords/:appPasswordId': appPasswords(
-      'an app password is shown once, listed without the password, and deleted',
+    'DELETE /v1/app-passwords/:appPasswordId': factors(
+      'an app password and a trusted device that were revoked stand in for the factor no more',
     ),
   },
   'Bridge tokens': {
@@ -312,7 +313,9 @@ export const rows: Readonly<Record<string, Rows>> = {
   'Trusted devices and push approvals': {
     'POST /v1/trusted-devices': trusted('a device is trusted for a month by a token that is shown once'),
     'GET /v1/trusted-devices': trusted('a device is trusted for a month by a token that is shown once'),
-    'DELETE /v1/trusted-devices/:deviceId': trusted('a device that is not the caller’s is not there'),
+    'DELETE /v1/trusted-devices/:deviceId': factors(
+      'an app password and a trusted device that were revoked stand in for the factor no more',
+    ),
     'GET /v1/pending-mfa-approvals': factors(
       'every waiting device is announced once, and a network that asks without end is not',
     ),

@@ -314,8 +314,9 @@ test('a front of its own tells of a connection by its token, and of its end with
     const noted = await call(method, { connectionid: '1', authorization });
     t.is(noted.status, 200);
   }
-  t.is((await call('POST', { connectionid: '1' })).status, 400);
-  t.is((await call('DELETE', { connectionid: '1' })).status, 200);
+  const alone = { headers: { connectionid: '1' } };
+  t.is((await server.call('POST', '/v1/sockets/connections', alone)).status, 400);
+  t.is((await server.call('DELETE', '/v1/sockets/connections', alone)).status, 200);
 });
 
 test('tokens and tickets are for sessions alone', async (t) => {
