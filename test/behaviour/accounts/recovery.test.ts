@@ -130,6 +130,16 @@ test('what was left for a recovery is found by the user’s uuid alone', async (
   t.deepEqual(found.meta?.auth, {});
 });
 
+test('64 KiB of JSON are left for a recovery and found whole, and no more', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const frame = '{"version":2,"ciphertext":""}';
+  const largest = frame.replace('""', `"${'c'.repeat(64 * 1_024 - frame.length)}"`);
+  t.is((await leave(phone, largest.replace('c', 'cc'))).status, 400);
+  t.is((await leave(phone, largest)).status, 200);
+  t.is((await lookUp(server, phone.account.userUuid)).body.escrow, largest);
+});
+
 test('what a recovery could not use is not stored, and one answer stands for whatever there is not', async (t) => {
   const server = await startServer(t);
   const answers = [await lookUp(server, randomUUID())];
