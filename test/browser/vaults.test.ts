@@ -179,7 +179,7 @@ test.serial(
     await inviteToRead();
     await a.vaults.cancelInvites('short');
     t.is(await a.vaults.sentInviteCount('short'), 0);
-    t.is(await b.vaults.inboundInviteCount(), 0);
+    await until(async () => (await b.vaults.inboundInviteCount()) === 0);
     t.true(await b.client.sync());
     t.deepEqual(await b.vaults.names(), []);
     t.deepEqual(await b.vaults.notes(), []);
