@@ -904,6 +904,12 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
+    says: 'A program shows a calendar token as the password of HTTP Basic, under any name that is not empty.',
+    provenBy: [
+      behaviour('calendar/dav', 'a program shows its token as the password, under any name but an empty one'),
+    ],
+  },
+  {
     says: 'A program reads the calendar of its own account alone.',
     provenBy: [
       behaviour('calendar/dav', 'what cannot be done is refused as programs expect it'),

@@ -378,6 +378,18 @@ test('a token opens its calendar at once, and no longer than it is there', async
   t.is(await secondStatus(), 401);
 });
 
+test('a program shows its token as the password, under any name but an empty one', async (t) => {
+  const server = await startCalendarServer(t);
+  const { token } = await programOf(server);
+  const status = async (shown: string) => {
+    const authorization = `Basic ${Buffer.from(shown).toString('base64')}`;
+    return (await server.call('PROPFIND', '/dav/', { headers: { authorization } })).status;
+  };
+  for (const name of ['alice@example.org', 'x', 'é']) t.is(await status(`${name}:${token.token}`), 207, name);
+  for (const shown of [`:${token.token}`, token.token, `${token.token}:`, `x: ${token.token}`])
+    t.is(await status(shown), 401, shown);
+});
+
 test('a ban closes a calendar with its commit, and its end opens it to the same token', async (t) => {
   const server = await startCalendarServer(t);
   const { phone, ask } = await programOf(server);
