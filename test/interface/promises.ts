@@ -90,6 +90,24 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
+    says: 'A sign-in that asks for an ephemeral session gets one.',
+    provenBy: [
+      behaviour(
+        'accounts/time',
+        'a sign-in that asks for an ephemeral session gets one, and one that does not gets a lasting one',
+      ),
+    ],
+  },
+  {
+    says: 'Where the operator lets an address have several accounts, a sign-in names the workspace of its own.',
+    provenBy: [
+      behaviour(
+        'accounts/sign-in',
+        'workspaces separate accounts of one address only where they are enabled',
+      ),
+    ],
+  },
+  {
     says: 'Sign-in goes by PKCE: the verifier has to be that of the challenge, and counts once.',
     provenBy: [
       behaviour('accounts/sign-in', 'a code verifier works in both encodings of its challenge, and once'),
