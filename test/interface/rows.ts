@@ -304,7 +304,7 @@ export const rows: Readonly<Record<string, Rows>> = {
       'a deleted token ends the sessions it has opened, and no others',
     ),
     'GET /v1/mcp-tokens/keys/:mcpTokenId': bridges(
-      'the keys of a large account fit, and those of all tokens have a bound',
+      'a bridge signs in with its token alone and gets the keys that were wrapped for it',
     ),
     'POST /v1/mcp-tokens/authenticate': bridges(
       'a bridge signs in with its token alone and gets the keys that were wrapped for it',
