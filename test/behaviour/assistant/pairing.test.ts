@@ -1,6 +1,7 @@
 /** The assistant on a subscription that an administrator has paired (docs/protocol/pairing.md), with a real identity provider. */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
+import { OverloadedError } from '../../../runtime/errors.ts';
 import { type Answer, call } from '../../kit/http.ts';
 import { misbehaviourNames, providerWords } from '../../kit/identity-provider.ts';
 import { adminEmails, base, paired } from '../../kit/pairing.ts';
@@ -47,21 +48,27 @@ test('an administrator pairs a subscription in the browser, and the assistant an
   t.deepEqual((await trail()).slice(0, 2), ['assistant-paired', 'assistant-pairing-started']);
 });
 
+const inertHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'private, no-store, max-age=0',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'content-security-policy':
+    "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+};
+
+function expectInert(t: ExecutionContext, { status, headers, text }: Answer): void {
+  for (const [name, value] of Object.entries(inertHeaders))
+    t.is(headers.get(name), value, `${status} ${name}`);
+  t.false(/script|href|x{43}/i.test(text));
+}
+
 test('the callback is an inert page that nobody keeps', async (t) => {
   const { agree, callback } = await paired(t);
   for (const query of [await agree(), 'state=<script>&code=x', `state=${'x'.repeat(43)}&code=y`]) {
-    const { headers, text } = await callback(query);
-    t.is(headers.get('content-type'), 'text/html; charset=utf-8');
-    t.regex(headers.get('cache-control') ?? '', /no-store/);
-    t.is(headers.get('referrer-policy'), 'no-referrer');
-    t.is(headers.get('x-content-type-options'), 'nosniff');
-    t.is(headers.get('x-frame-options'), 'DENY');
-    t.is(headers.get('cross-origin-opener-policy'), 'same-origin');
-    t.regex(
-      headers.get('content-security-policy') ?? '',
-      /^default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'$/,
-    );
-    t.false(/script|href|x{43}/i.test(text));
+    expectInert(t, await callback(query));
   }
 });
 
@@ -85,19 +92,20 @@ test('the callback is an inert page whatever refuses it', async (t) => {
     gateway: { rateLimits: { publicPerMinute: 1_000, sessionPerMinute: 1_000 } },
   });
   const path = `${base}/callback?state=x&code=y`;
-  const expectPage = (expected: number, { status, headers, text }: Answer) => {
-    t.is(status, expected);
-    t.is(headers.get('content-type'), 'text/html; charset=utf-8', `${status}`);
-    t.regex(headers.get('content-security-policy') ?? '', /^default-src 'none'/, `${status}`);
-    t.regex(text, /^<!doctype html>.*<h1>Not paired<\/h1>/, `${status}`);
+  const expectPage = (expected: number, answer: Answer) => {
+    t.is(answer.status, expected);
+    expectInert(t, answer);
+    t.regex(answer.text, /^<!doctype html>.*<h1>Not paired<\/h1>/, `${expected}`);
   };
   const closed = await server.another({ accessKey: { key: 'k', mode: 'all', exempt: [] } });
   expectPage(401, await call(closed.url, 'GET', path));
   const ask = server.transport.ask.bind(server.transport);
   server.transport.ask = () => Promise.reject(new Error('a defect'));
   expectPage(500, await server.call('GET', path));
+  server.transport.ask = () => Promise.reject(new OverloadedError('no room', 1_000));
+  expectPage(503, await server.call('GET', path));
   server.transport.ask = ask;
-  for (let index = 0; index < 9; index += 1) expectPage(400, await server.call('GET', path));
+  for (let index = 0; index < 8; index += 1) expectPage(400, await server.call('GET', path));
   expectPage(429, await server.call('GET', path));
 });
 
