@@ -14,6 +14,7 @@ import {
   type StoreSql,
   storeSql,
 } from '../runtime/store/postgres/store.ts';
+import type { VisitRead } from '../runtime/store/store.ts';
 import { memberTable, parcelTable, uuid } from '../test/store/tables.ts';
 import { printComparison } from './support/comparison.ts';
 import { withDatabase } from './support/database.ts';
@@ -57,14 +58,16 @@ const ownerUuid = (number: number): string => {
 const shardsOf = (count: number) => Array.from({ length: count }, (_, shard) => shard);
 
 /** A page of 150 rows of so many owners, of which each has `behind` rows that were not given yet. */
-const visit = (count: number, behind: number) =>
-  ({
-    ...{ read: 'visit', table: parcelTable, guard: { table: memberTable, member }, limit: 150 },
-    owners: Array.from({ length: count }, (_, at) => ({
-      owner: ownerUuid(at + 1),
-      after: rowsOfOwner - behind,
-    })),
-  }) as const;
+const visit = (count: number, behind: number): VisitRead => ({
+  read: 'visit',
+  table: parcelTable,
+  guard: { table: memberTable, member },
+  limit: 150,
+  owners: Array.from({ length: count }, (_, at) => ({
+    owner: ownerUuid(at + 1),
+    after: rowsOfOwner - behind,
+  })),
+});
 
 const asked: Readonly<Record<string, (store: PostgresStore) => Promise<unknown>>> = Object.fromEntries([
   ...[4, 55, shardCount].flatMap((count) => [

@@ -303,7 +303,10 @@ test('a turn that may not subscribe fails as overloaded', async (t) => {
 test('subscriptions that are renewed go on without their actor, and the others are told of', async (t) => {
   const clock = new FakeClock();
   const sent: string[] = [];
-  const transport = { publish: (_: string, { address }: { address: Address }) => void sent.push(address.id) };
+  const transport = {
+    isConnected: true,
+    publish: (_: string, { address }: { address: Address }) => void sent.push(address.id),
+  };
   const one = new Publisher({ transport, clock, shardCount: 16, host: 'h' });
   const [a, b] = [
     { kind: 'user', id: 'a' },
