@@ -2,13 +2,18 @@
  * Three hundred hosts and a million users on two cores: what can be calculated is, from the same functions and constants
  * that hosts use, and what depends on the database is measured at a real one (fsync on) with all of their rows in it.
  *
- *   npx tsx benchmarks/scale.ts [--hosts 300] [--sockets 1000000] [--lease 10000]
+ *   npx tsx benchmarks/scale.ts [--hosts 300] [--sockets 1000000] [--lease 10000] [--events 3333] [--calculated]
+ *
+ * `--events`: what actors publish in a second, to one gateway each; 3,333 are a million users who save every five minutes.
+ * `--calculated`: without what is measured.
  */
 import { parseArgs } from 'node:util';
 import type { Connection } from '../process/postgres/embedded.ts';
+import { beats, heartbeatMs } from '../runtime/events/publisher.ts';
 import { dueMaxMs } from '../runtime/events/subscriptions.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
-import { searchersMax } from '../runtime/ownership/ownership.ts';
+import { reconciliationSpreadMs, searchersMax } from '../runtime/ownership/ownership.ts';
+import { paceMs } from '../runtime/ownership/peers.ts';
 import { placementOf, shardCountFor } from '../runtime/ownership/placement.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import type { NodeRow, Store } from '../runtime/store/store.ts';
@@ -21,11 +26,14 @@ const { values } = parseArgs({
     hosts: { type: 'string', default: '300' },
     sockets: { type: 'string', default: '1000000' },
     lease: { type: 'string', default: '10000' },
+    events: { type: 'string', default: '3333' },
+    calculated: { type: 'boolean', default: false },
   },
 });
 const hostCount = Number(values.hosts);
 const sockets = Number(values.sockets);
 const leaseMs = Number(values.lease);
+const eventsPerSecond = Number(values.events);
 const shardCount = shardCountFor(hostCount);
 const hosts = Array.from({ length: hostCount }, (_, at) => `host-${at}`);
 const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
@@ -58,6 +66,36 @@ function renewalsPerSecond(): number {
   const ofGateway = sockets / hostCount;
   const subscribed = shardCount * (1 - (1 - 1 / shardCount) ** ofGateway);
   return (hostCount * subscribed * 1_000) / (dueMaxMs * duePartMean);
+}
+
+/** Every host is a gateway, too. */
+const pairs = hostCount * hostCount;
+
+/** Each event is followed by those heartbeats before which no other event of the pair came. Half a tick passes before the first. */
+function heartbeatsPerSecond(): number {
+  const ofPairPerMs = eventsPerSecond / pairs / 1_000;
+  const following = beats.map((beat) => Math.exp(-ofPairPerMs * (beat - 0.5) * heartbeatMs));
+  return eventsPerSecond * following.reduce((sum, chance) => sum + chance, 0);
+}
+
+function printMessages(): void {
+  printFigures('messages between hosts and gateways', {
+    'heartbeats/s': heartbeatsPerSecond(),
+    '… had each host sent one to each gateway every ten seconds': (pairs * 1_000) / heartbeatMs,
+    '… the most that so many events can cause': eventsPerSecond * beats.length,
+    'deliveries/s of hints that a host is there': (pairs * 1_000) / paceMs(hostCount - 1, leaseMs),
+    '… at every half lease': (pairs * 2_000) / leaseMs,
+  });
+}
+
+/** All hosts hear of one that joins, and reconcile by three statements each. */
+function printJoin(): void {
+  const spreadMs = reconciliationSpreadMs(hostCount);
+  printFigures('one host joins', {
+    statements: 3 * hostCount,
+    'seconds within which they come': spreadMs / 1_000,
+    'statements/s meanwhile': (3 * hostCount * 1_000) / spreadMs,
+  });
 }
 
 async function medianMs(work: () => Promise<unknown>): Promise<number> {
@@ -206,5 +244,7 @@ printFigures(`${sockets} sockets at ${hostCount} gateways`, {
   'questions/s by which they are renewed': renewalsPerSecond(),
   '… statements/s that come of them': 0,
 });
-await withDatabase([], measure);
+printMessages();
+printJoin();
+if (!values.calculated) await withDatabase([], measure);
 process.exit(0);

@@ -27,6 +27,7 @@ npm run load-test -- archive <scenario> --url <gateway> --users <file> --out <fi
   --profile smoke|ci|full  how much, and for how long (smoke)
   --url <address>          a gateway, several times for several; without it, a server is started here
   --nodes 1|3              how many are started here (1; 3 for hand-over)
+  --database <url>         the empty database of the one that is started here; without it, one of its own
   --users <file>           who was seeded there
   --metrics-url <address>  of a node, such as http://127.0.0.1:9090/metrics; several times for several
   --set NAME=VALUE         a setting of the run, such as PER_SECOND=50
@@ -41,6 +42,7 @@ const { values, positionals } = parseArgs({
     profile: { type: 'string' },
     url: { type: 'string', multiple: true, default: [] },
     nodes: { type: 'string' },
+    database: { type: 'string' },
     users: { type: 'string' },
     'metrics-url': { type: 'string', multiple: true, default: [] },
     set: { type: 'string', multiple: true, default: [] },
@@ -115,7 +117,7 @@ async function runHere(scenario: string): Promise<number> {
   const isHandOver = scenario === 'hand-over';
   const isCluster = (values.nodes ?? (isHandOver ? '3' : '1')) === '3';
   const folder = mkdtempSync(join(tmpdir(), 'scriptorium-load-test-'));
-  const servers = await (isCluster ? startThreeNodes(builds) : startOneProcess(builds));
+  const servers = await (isCluster ? startThreeNodes(builds) : startOneProcess(builds, values.database));
   try {
     const usersFile = join(folder, 'users.json');
     const { population } = profileOf(profile);

@@ -21,10 +21,16 @@ const settings = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
 const leaseMs = 5_000;
 const awayMs = 2_000;
 
-export async function startOneProcess({ current }: Builds): Promise<Servers> {
+/** With a database of its own, or with this one. */
+export async function startOneProcess({ current }: Builds, databaseUrl?: string): Promise<Servers> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-load-'));
   const entry = [join(current, 'main.js')];
-  const { child, exitCode, ready } = startServerProcess({ entry, dataDirectory, settings });
+  const database = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl };
+  const { child, exitCode, ready } = startServerProcess({
+    entry,
+    dataDirectory,
+    settings: { ...settings, ...database },
+  });
   const { url, metricsUrl } = await ready();
   return {
     urls: [url],

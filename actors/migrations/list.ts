@@ -55,6 +55,8 @@ import { calendarTodo } from './0052-calendar-todo.ts';
 import { calendarTodoByOrder } from './0053-calendar-todo-by-order.ts';
 import { syncCommand } from './0054-sync-command.ts';
 import { syncCommandByOrder } from './0055-sync-command-by-order.ts';
+import { itemGarbage } from './0056-item-garbage.ts';
+import { itemPartGarbage } from './0057-item-part-garbage.ts';
 
 export const domainMigrations: readonly Migration[] = [
   account,
@@ -112,4 +114,6 @@ export const domainMigrations: readonly Migration[] = [
   calendarTodoByOrder,
   syncCommand,
   syncCommandByOrder,
+  itemGarbage,
+  itemPartGarbage,
 ];

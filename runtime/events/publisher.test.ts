@@ -167,16 +167,20 @@ const actor = { kind: 'publisher', id: 'p' };
 function createPublisher(subscriptionsMax = 10) {
   const clock = new FakeClock();
   const sent: (HostEvent & { gateway: string })[] = [];
+  const transport = {
+    isConnected: true,
+    publish: (gateway: string, event: HostEvent) => void sent.push({ gateway, ...event }),
+  };
   const publisher = new Publisher({
     clock,
-    transport: { publish: (gateway, event) => sent.push({ gateway, ...event }) },
+    transport,
     shardCount: testShardCount,
     host: 'h',
     subscriptionsMax,
   });
   const of = (gateway: string) =>
     sent.filter((event) => event.gateway === gateway).map(({ sequence, event }) => [sequence, event]);
-  return { clock, publisher, sent, of };
+  return { clock, publisher, sent, transport, of };
 }
 
 test('every gateway that subscribed gets each event once, under numbers of its own', (t) => {
@@ -196,15 +200,42 @@ test('every gateway that subscribed gets each event once, under numbers of its o
   t.deepEqual(of('b'), [[1, 2]]);
 });
 
-test('a heartbeat repeats the last number, so that the loss of the last event shows and its own does not', async (t) => {
+test('heartbeats after an event repeat its number, so that its loss shows and their own does not', async (t) => {
   const { clock, publisher, sent } = createPublisher();
   publisher.signalled(actor, [{ subscribe: 'a' }, { publish: 1 }]);
   await clock.advance(10_000);
+  t.is(sent.length, 2);
   t.like(sent.at(-1), { sequence: 1, address: nobody });
-  await clock.advance(10_000);
+  await clock.advance(60_000);
+  t.is(sent.length, 4);
   t.like(sent.at(-1), { sequence: 1, address: nobody });
   publisher.signalled(actor, [{ publish: 2 }]);
   t.like(sent.at(-1), { sequence: 2, event: 2 });
+  await clock.advance(10_000);
+  t.like(sent.at(-1), { sequence: 2, address: nobody });
+});
+
+test('a gateway that was sent nothing for long gets no heartbeats, and is told the number when it renews', async (t) => {
+  const { clock, publisher, sent } = createPublisher();
+  publisher.signalled(actor, [{ subscribe: 'quiet' }]);
+  publisher.signalled({ ...actor, id: 'another' }, [{ subscribe: 'a' }, { publish: 1 }]);
+  await clock.advance(600_000);
+  t.deepEqual(
+    sent.map(({ gateway }) => gateway),
+    ['a', 'a', 'a', 'a'],
+  );
+  t.is(publisher.renew([{ ...actor, id: 'another' }], 'a').sequence, 1);
+});
+
+test('heartbeats wait until a host that was cut off is connected again', async (t) => {
+  const { clock, publisher, sent, transport } = createPublisher();
+  publisher.signalled(actor, [{ subscribe: 'a' }, { publish: 1 }]);
+  transport.isConnected = false;
+  await clock.advance(300_000);
+  t.is(sent.length, 1);
+  transport.isConnected = true;
+  await clock.advance(70_000);
+  t.is(sent.length, 4);
 });
 
 test('a gateway that missed events is told whose they were, each actor once', (t) => {
@@ -272,7 +303,10 @@ test('a turn that may not subscribe fails as overloaded', async (t) => {
 test('subscriptions that are renewed go on without their actor, and the others are told of', async (t) => {
   const clock = new FakeClock();
   const sent: string[] = [];
-  const transport = { publish: (_: string, { address }: { address: Address }) => void sent.push(address.id) };
+  const transport = {
+    isConnected: true,
+    publish: (_: string, { address }: { address: Address }) => void sent.push(address.id),
+  };
   const one = new Publisher({ transport, clock, shardCount: 16, host: 'h' });
   const [a, b] = [
     { kind: 'user', id: 'a' },

@@ -7,11 +7,13 @@
  *   the shard gets another owner     the new one hints that it claimed it; here all of its subscriptions are dropped
  *   this host ends, in any way       likewise, once its shards are claimed
  *   an event is lost on its way      events to one gateway are numbered; the next one shows the gap
- *   the last one is lost             every few seconds a heartbeat, an event of nobody, repeats the last number
+ *   the last one is lost             heartbeats after it, which are events of nobody, repeat its number
+ *   they are lost as well            what a gateway is answered when it renews its subscriptions says the number, too
  *
  * A gateway that finds a gap asks which actors the lost events were of, and subscribes to those alone. This host remembers
  * that of the last events to each gateway. A heartbeat takes no number of its own: a gateway that was cut off and has
- * lost heartbeats alone has nothing to make up for.
+ * lost heartbeats alone has nothing to make up for. A gateway that was sent nothing gets no heartbeats: if all hosts sent them
+ * to all gateways all the time, their number would grow with the square of the hosts.
  *
  * A gateway that ended without notice is sent events until its subscriptions expire. They reach no one.
  */
@@ -24,8 +26,10 @@ import type { Transport } from '../transport/transport.ts';
 export type Signal = { readonly publish: unknown } | { readonly subscribe: string };
 
 /** Longer than a gateway takes to renew all of its subscriptions. */
-const subscriptionMs = 900_000;
-const heartbeatMs = 10_000;
+export const subscriptionMs = 900_000;
+export const heartbeatMs = 10_000;
+/** How many times `heartbeatMs` after the last event to a gateway it is sent heartbeats. */
+export const beats: readonly number[] = [1, 3, 7];
 /** How many events to each gateway are remembered, with their actors. */
 export const rememberedMax = 1_024;
 /** Subscriptions on one host, as each costs memory: more are rejected. */
@@ -56,7 +60,7 @@ export const missedSchema = z.object({
 export type Missed = z.infer<typeof missedSchema>;
 
 export interface PublisherOptions {
-  readonly transport: Pick<Transport, 'publish'>;
+  readonly transport: Pick<Transport, 'publish' | 'isConnected'>;
   readonly clock: Clock;
   readonly shardCount: number;
   /** This host's incarnation, by which gateways distinguish hosts. */
@@ -73,6 +77,8 @@ interface Subscription {
 interface Sent {
   /** The number of the last event. */
   sequence: number;
+  /** How many times `heartbeatMs` have passed since then. */
+  quiet: number;
   /** The actors of the last events, each at its number modulo `rememberedMax`. */
   readonly actors: Address[];
 }
@@ -182,9 +188,10 @@ export class Publisher {
   }
 
   #send(gateway: string, address: Address, event: unknown): void {
-    const sent = this.#sent.get(gateway) ?? { sequence: 0, actors: [] };
+    const sent = this.#sent.get(gateway) ?? { sequence: 0, quiet: 0, actors: [] };
     this.#sent.set(gateway, sent);
     sent.sequence += 1;
+    sent.quiet = 0;
     sent.actors[sent.sequence % rememberedMax] = address;
     this.#options.transport.publish(gateway, { host: this.host, sequence: sent.sequence, address, event });
   }
@@ -203,11 +210,18 @@ export class Publisher {
     this.#cancelHeartbeat = undefined;
     const gateways = this.#expire();
     for (const gateway of this.#sent.keys()) if (!gateways.has(gateway)) this.#sent.delete(gateway);
-    for (const gateway of gateways) {
-      const sequence = this.#sent.get(gateway)?.sequence ?? 0;
+    // While this host is cut off heartbeats would be lost, and what was lost before them would not show afterwards.
+    if (this.#options.transport.isConnected) this.#beat();
+    if (gateways.size > 0) this.#scheduleHeartbeat();
+  }
+
+  #beat(): void {
+    for (const [gateway, sent] of this.#sent) {
+      sent.quiet += 1;
+      if (!beats.includes(sent.quiet)) continue;
+      const { sequence } = sent;
       this.#options.transport.publish(gateway, { host: this.host, sequence, address: nobody, event: null });
     }
-    if (gateways.size > 0) this.#scheduleHeartbeat();
   }
 
   /** Forgets subscriptions that were not renewed. Those that are left are of these gateways. */

@@ -7,8 +7,8 @@
  *   it cannot tell.
  * - The actors of what a host sends while it is in question are behind, too: an event that was lost may have forbidden to tell
  *   it, such as the removal of a member.
- * - Subscriptions are renewed every ten minutes, those of a shard by one question, which wakes no actor. After this process was
- *   cut off all are renewed, and the answers say whether the last events of a host never came.
+ * - Subscriptions are renewed every ten minutes, those of a shard by one question, which wakes no actor. The answers say whether
+ *   the last events of a host never came. After this process was cut off all are renewed.
  *
  * A crash loses all of this, and the sockets that it was for.
  */
@@ -18,7 +18,7 @@ import { ActorError } from '../errors.ts';
 import type { RepairCause, SubscriptionMetrics } from '../events.ts';
 import type { Random } from '../random.ts';
 import type { Transport } from '../transport/transport.ts';
-import { missedSchema, renewalSchema } from './publisher.ts';
+import { missedSchema, renewalSchema, subscriptionMs } from './publisher.ts';
 import type { Subscription, SubscriptionIndex } from './subscription-index.ts';
 
 export interface RepairsOptions {
@@ -47,8 +47,8 @@ interface Question {
   readonly sentMeanwhile: Set<Subscription>;
 }
 
-/** A host that has not even sent a heartbeat for this long no longer publishes. */
-const silentMaxMs = 600_000;
+/** A host that has not even answered a renewal for this long has forgotten this gateway, too. */
+const silentMaxMs = subscriptionMs;
 /** A question names so many subscriptions at most, and so many questions are in flight. */
 const renewedMax = 500;
 const renewingMax = 8;
@@ -210,7 +210,7 @@ export class Repairs {
       deadlineMs: clock.monotonicMs() + questionMs,
     });
     const { host, sequence, lapsed } = renewalSchema.parse(answer);
-    if (this.#wasCut) this.#catchUp(host, sequence);
+    this.#catchUp(host, sequence);
     const dueMs = nextDueMs();
     const gone = new Set(lapsed);
     for (const [place, subscription] of subscriptions.entries()) {
@@ -223,8 +223,9 @@ export class Repairs {
   /** Whether the host has sent what never arrived. */
   #catchUp(host: string, sequence: number): void {
     const last = this.#lastOf(host);
+    this.#note(host, Math.max(last, sequence));
     if (last >= sequence) return;
-    this.#note(host, sequence);
-    void this.#ask('reconnected', host, last);
+    if (!this.#wasCut) this.#options.metrics.gap();
+    void this.#ask(this.#wasCut ? 'reconnected' : 'gap', host, last);
   }
 }

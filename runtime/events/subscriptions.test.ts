@@ -44,12 +44,13 @@ function startWith({
   return { subscriptions, clock, listener: listeners[0] as GatewayListener };
 }
 
-/** What every host answers to a renewal. */
-const sixSent: Renewal = { host: 'h', sequence: 6, lapsed: [] };
+/** What a host answers to a renewal. */
+const noneSent: Renewal = { host: 'h', sequence: 0, lapsed: [] };
+const sixSent: Renewal = { ...noneSent, sequence: 6 };
 
 function startSubscriptions(
   register: (actor: Address) => Promise<string | undefined> = async () => 'h',
-  renew: (shard: number) => Promise<Renewal> = async () => sixSent,
+  renew: (shard: number) => Promise<Renewal> = async () => noneSent,
   missed: (after: number) => Promise<Missed> = async () => ({ host: 'h', actors: null }),
 ) {
   const clock = new FakeClock();
@@ -304,7 +305,7 @@ test('a registration that was in flight when the shard was claimed is made again
 });
 
 test('after a cut everybody is registered again, and the gaps it made are not repaired twice', async (t) => {
-  const { subscribe, event, listener, log, clock } = startSubscriptions();
+  const { subscribe, event, listener, log, clock } = startSubscriptions(undefined, async () => sixSent);
   subscribe(a, 'h');
   subscribe(b, 'h');
   event('h', 1, a);
@@ -345,6 +346,28 @@ test('everybody is renewed within ten minutes, by one question for each shard, a
   t.deepEqual([log.registered, log.repaired], [[], []]);
 });
 
+test('a renewal shows the loss of a last event whose heartbeats were lost, too, and whose it was', async (t) => {
+  const { subscribe, event, log, clock } = startSubscriptions(
+    undefined,
+    async () => sixSent,
+    async () => ({ host: 'h', actors: [b] }),
+  );
+  for (const actor of [a, b]) subscribe(actor, 'h');
+  for (let sequence = 1; sequence <= 5; sequence += 1) event('h', sequence, a);
+  await clock.advance(600_000);
+  t.deepEqual([log.gaps, log.repaired, log.causes], [1, ['b'], ['gap']]);
+});
+
+test('a host that sends nothing for long and answers renewals is not taken for another afterwards', async (t) => {
+  const { subscribe, event, log, clock } = startSubscriptions(undefined, async () => sixSent);
+  subscribe(a, 'h');
+  for (let sequence = 1; sequence <= 6; sequence += 1) event('h', sequence, a);
+  for (let minutes = 0; minutes < 60; minutes += 10) await clock.advance(600_000);
+  event('h', 7, a);
+  await clock.advance(1_000);
+  t.deepEqual([log.gaps, log.repaired], [0, []]);
+});
+
 test('after half a day the sessions are asked for, whatever was heard', async (t) => {
   const { subscribe, log, clock } = startSubscriptions();
   for (let index = 0; index < 20; index += 1) subscribe(user(`user ${index}`), 'h');
@@ -374,7 +397,7 @@ test('what ends by its age is asked for within a minute of that, and again when 
 });
 
 test('who is not known to the host any more is registered anew, and so is everybody of another host', async (t) => {
-  let answer: Renewal = { ...sixSent, lapsed: [0] };
+  let answer: Renewal = { ...noneSent, lapsed: [0] };
   const { subscribe, log, clock } = startSubscriptions(
     async () => answer.host,
     async () => answer,
@@ -382,13 +405,13 @@ test('who is not known to the host any more is registered anew, and so is everyb
   subscribe(a, 'h');
   await clock.advance(600_000);
   t.deepEqual(log.causes, ['due']);
-  answer = { ...sixSent, host: 'another' };
+  answer = { ...noneSent, host: 'another' };
   await clock.advance(600_000);
   t.deepEqual(log.causes, ['due', 'due']);
 });
 
 test('after a cut in which nothing was sent nobody is registered anew', async (t) => {
-  const { subscribe, event, listener, log, clock } = startSubscriptions();
+  const { subscribe, event, listener, log, clock } = startSubscriptions(undefined, async () => sixSent);
   for (let index = 0; index < 200; index += 1) subscribe(user(`user ${index}`), 'h');
   for (let sequence = 1; sequence <= 6; sequence += 1) event('h', sequence, a);
   listener.reconnected();
@@ -401,7 +424,7 @@ test('a renewal that fails is made again', async (t) => {
   let fails = true;
   const { subscribe, log, clock } = startSubscriptions(undefined, async () => {
     if (fails) throw new UnavailableError('nobody serves this shard now');
-    return sixSent;
+    return noneSent;
   });
   subscribe(a, 'h');
   await clock.advance(600_000);
@@ -414,11 +437,14 @@ test('a renewal that fails is made again', async (t) => {
 
 test('a shard that nobody serves holds no slot of others', async (t) => {
   const stuck = new Set<string>();
-  const { subscribe, listener, log, clock } = startSubscriptions(async (actor) => {
-    if (stuck.has(actor.id)) await new Promise<void>((resolve) => clock.schedule(5_000, resolve));
-    if (stuck.has(actor.id)) throw new UnavailableError('nobody serves this actor now');
-    return 'h';
-  });
+  const { subscribe, listener, log, clock } = startSubscriptions(
+    async (actor) => {
+      if (stuck.has(actor.id)) await new Promise<void>((resolve) => clock.schedule(5_000, resolve));
+      if (stuck.has(actor.id)) throw new UnavailableError('nobody serves this actor now');
+      return 'h';
+    },
+    async () => sixSent,
+  );
   for (let index = 0; index < 3_200; index += 1) {
     const actor = user(`user ${index}`);
     if (shardOf(actor, testShardCount) === 3) stuck.add(actor.id);
@@ -434,10 +460,13 @@ test('a shard that nobody serves holds no slot of others', async (t) => {
 
 test('a registration that fails is made again, until the actor is let go', async (t) => {
   let fails = true;
-  const { subscriptions, subscribe, listener, log, clock } = startSubscriptions(async () => {
-    if (fails) throw new UnavailableError('nobody serves this actor now');
-    return 'h';
-  });
+  const { subscriptions, subscribe, listener, log, clock } = startSubscriptions(
+    async () => {
+      if (fails) throw new UnavailableError('nobody serves this actor now');
+      return 'h';
+    },
+    async () => sixSent,
+  );
   subscribe(a, 'h');
   subscribe(b, 'h');
   listener.reconnected();
@@ -453,13 +482,16 @@ test('a registration that fails is made again, until the actor is let go', async
 test('thousands are registered at a bounded rate, and few of them at a time', async (t) => {
   let inFlight = 0;
   let most = 0;
-  const { subscribe, listener, log, clock } = startSubscriptions(async () => {
-    inFlight += 1;
-    most = Math.max(most, inFlight);
-    await new Promise<void>((resolve) => clock.schedule(50, resolve));
-    inFlight -= 1;
-    return 'h';
-  });
+  const { subscribe, listener, log, clock } = startSubscriptions(
+    async () => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise<void>((resolve) => clock.schedule(50, resolve));
+      inFlight -= 1;
+      return 'h';
+    },
+    async () => sixSent,
+  );
   for (let index = 0; index < 3_000; index += 1) subscribe(user(`user ${index}`), 'h');
   listener.reconnected();
   await clock.advance(1_000);

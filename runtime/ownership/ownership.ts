@@ -48,6 +48,9 @@ import { Sight } from './sight.ts';
 const reconciliationPauseMs = 10;
 const reconciliationSpreadMinMs = 20;
 const reconciliationSpreadPerHostMs = 2;
+/** Within this the hosts that were told of something at the same moment reconcile: so many together make so many statements a second. */
+export const reconciliationSpreadMs = (hosts: number): number =>
+  Math.max(reconciliationSpreadMinMs, reconciliationSpreadPerHostMs * hosts);
 /** So many hosts together look for what is free elsewhere as often as each of fewer does: all of them find the same. */
 export const searchersMax = 8;
 /** Between attempts at what the database did not do. */
@@ -267,10 +270,7 @@ export class Ownership {
     this.#isReconciliationWanted = true;
     const { clock, random } = this.#options;
     // All hosts were told at the same moment.
-    const spreadMs = Math.max(
-      reconciliationSpreadMinMs,
-      reconciliationSpreadPerHostMs * this.#membership.hostCount,
-    );
+    const spreadMs = reconciliationSpreadMs(this.#membership.hostCount);
     clock.schedule(
       reconciliationPauseMs + spreadMs * random.fraction(),
       () => void this.#reconcileAsWanted(),

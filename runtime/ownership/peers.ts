@@ -2,15 +2,18 @@
  * Whether the other hosts can be heard from here. The database tells who is there and the transport carries what they
  * say: a host that is there and is never heard uses other NATS servers, by mistake, and nobody here reaches its shards.
  *
- * Each host says that it is there every half lease. One that was not heard for two leases, though it has been there for
- * as long, counts as unreachable.
+ * Each host says that it is there every half lease, or less often where there are many hosts: each hears of all others, so that
+ * at a fixed pace what is said would grow with the square of the hosts. One that was not heard for four times as long, though it
+ * has been there for as long, counts as unreachable.
  */
 import type { Clock } from '../clock.ts';
 import type { LiveNode, NodeRow } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import { runsActors } from './membership.ts';
 
-const unreachableLeases = 2;
+const unreachableTimes = 4;
+/** So many others are heard in a second, at most. */
+const heardPerSecond = 10;
 
 export interface PeersOptions {
   readonly clock: Clock;
@@ -24,9 +27,11 @@ export class Peers {
   /** When each of the other hosts was heard last, or seen first, by incarnation. */
   #heardAtMs = new Map<string, number>();
   #spokeAtMs = Number.NEGATIVE_INFINITY;
+  #paceMs: number;
 
   constructor(options: PeersOptions) {
     this.#options = options;
+    this.#paceMs = paceMs(0, options.leaseMs);
   }
 
   heard(incarnation: string): void {
@@ -43,14 +48,25 @@ export class Peers {
         incarnation === null ? [] : [[incarnation, this.#heardAtMs.get(incarnation) ?? nowMs] as const],
       ),
     );
-    if (others.length === 0 || nowMs - this.#spokeAtMs < leaseMs / 2) return;
+    this.#setPace(paceMs(this.#heardAtMs.size, leaseMs));
+    if (others.length === 0 || nowMs - this.#spokeAtMs < this.#paceMs) return;
     this.#spokeAtMs = nowMs;
     transport.hint({ hint: 'present', host: node.incarnation });
   }
 
   get unreachableCount(): number {
-    const { clock, leaseMs } = this.#options;
-    const sinceMs = clock.monotonicMs() - unreachableLeases * leaseMs;
+    const sinceMs = this.#options.clock.monotonicMs() - unreachableTimes * this.#paceMs;
     return [...this.#heardAtMs.values()].filter((heardAtMs) => heardAtMs < sinceMs).length;
   }
+
+  /** Those that have spoken at the slower pace of more hosts have spoken as was expected of them. */
+  #setPace(paceMs: number): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (paceMs < this.#paceMs) for (const host of this.#heardAtMs.keys()) this.#heardAtMs.set(host, nowMs);
+    this.#paceMs = paceMs;
+  }
 }
+
+/** How often a host says that it is there. */
+export const paceMs = (others: number, leaseMs: number): number =>
+  Math.max(leaseMs / 2, (others * 1_000) / heardPerSecond);

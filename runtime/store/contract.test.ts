@@ -4,6 +4,7 @@ import { contract } from '../../test/store/contract.ts';
 import { modelSubject } from '../../test/store/model-subject.ts';
 import { postgresSubject } from '../../test/store/postgres-subject.ts';
 import type { Subject } from '../../test/store/subject.ts';
+import { cockroachSql } from './postgres/store.ts';
 
 let server: TestPostgres;
 test.before(async () => {
@@ -14,6 +15,7 @@ test.after.always(() => server?.stop());
 const subjects: Readonly<Record<string, () => Promise<Subject>>> = {
   model: modelSubject,
   postgres: () => postgresSubject(server),
+  'postgres, asked as CockroachDB is': () => postgresSubject(server, { sql: cockroachSql }),
 };
 
 for (const [name, open] of Object.entries(subjects)) {

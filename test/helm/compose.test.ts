@@ -1,11 +1,12 @@
 /** What `compose.yaml` and `Containerfile` tell the server, and what the chart expects of the image. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import yaml from 'js-yaml';
 import { configurationFrom } from '../../config.ts';
 import { commandsOf } from '../documentation/commands.ts';
+import { root } from '../kit/server-process.ts';
 import { shell } from '../kit/shell.ts';
 import { cases } from './cases.ts';
 import { makesPods, podOf, render, type Tree } from './chart.ts';
@@ -103,14 +104,27 @@ test('the image is that of compose.yaml and of the chart: version, user, program
   t.true(textOf('helm/files/backup.sh').includes('/opt/scriptorium/tools/backup.sql'));
 });
 
-test('everything that is built is copied into the build, and is there', (t) => {
+test('the image is built from what is copied into its build, with code of the gRPC contracts that is made there', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'image-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const copied = [...containerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
     paths.split(' '),
   );
-  for (const path of copied) t.true(existsSync(new URL(`../../${path}`, import.meta.url)), path);
+  // A fresh clone has no generated code, and `npm ci` comes before everything else.
+  const isGenerated = (path: string): boolean => path === join(root, 'proto', 'generated');
+  for (const path of copied)
+    cpSync(join(root, path), join(folder, path), {
+      recursive: true,
+      filter: (source) => !isGenerated(source),
+    });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+
+  t.regex(containerfile, /^RUN npm run build( |$)/m);
+  await shell('npm run build', { cwd: folder });
   const { include } = JSON.parse(textOf('tsconfig.build.json'));
   for (const pattern of include as readonly string[]) {
-    const path = pattern.replace('/**/*.ts', '');
-    t.true(copied.includes(path), path);
+    const built = pattern.replace('/**/*.ts', '').replace(/\.ts$/, '.js');
+    t.true(existsSync(join(folder, 'dist', built)), built);
   }
+  t.regex(await shell('node dist/cli/main.js --help', { cwd: folder }), /^Usage: scriptorium/);
 });

@@ -9,7 +9,7 @@ import { tables as domainTables } from '../../actors/kinds.ts';
 import { migrations as releasedMigrations } from '../../process/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { reshard, shardCountSetting } from '../../runtime/store/postgres/reshard.ts';
-import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
+import { cockroachSql, openPostgresStore, storeSql } from '../../runtime/store/postgres/store.ts';
 import { runtimeTables, versionTable } from '../../runtime/store/tables.ts';
 import type { AnyTable } from '../../runtime/table.ts';
 import { buildDialectChecker, checkDialect, type Script } from '../../tools/cockroach-dialect/run.ts';
@@ -52,11 +52,12 @@ test.before(async () => {
   const recorder = new StatementRecorder();
   const recording = recorder.through(server);
   await useAndReshard(await recording.createDatabase());
-  for (const { check } of contract) {
-    const subject = await postgresSubject(recording);
-    await check(subject);
-    await subject.close();
-  }
+  for (const sql of [storeSql, cockroachSql])
+    for (const { check } of contract) {
+      const subject = await postgresSubject(recording, { sql });
+      await check(subject);
+      await subject.close();
+    }
   recorded = recorder.scripts();
   await recorder.stop();
 });

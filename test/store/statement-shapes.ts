@@ -1,11 +1,13 @@
 /** Every shape of statement that the store generates from the declaration of a table. */
 import { type BatchCommit, batchCommit } from '../../runtime/store/postgres/commit.ts';
+import type { Dialect } from '../../runtime/store/postgres/each.ts';
 import { planRead } from '../../runtime/store/postgres/reads.ts';
 import { columnsOf, typeOf } from '../../runtime/store/postgres/sql.ts';
 import type { RangeRead, StoreRead, VisitRead, Write } from '../../runtime/store/store.ts';
 import { type AnyRow, type AnyTable, type ColumnType, ownerColumn } from '../../runtime/table.ts';
 import { memberTable, uuid } from './tables.ts';
 
+const dialects: readonly Dialect[] = ['PostgreSQL', 'CockroachDB'];
 const samples: Readonly<Record<ColumnType, string | number | boolean | Buffer>> = {
   uuid: uuid(1),
   text: 'x',
@@ -51,7 +53,7 @@ export function readTexts(of: AnyTable): readonly string[] {
     ),
     ...(of.order === undefined ? [] : [...ranges(of), ...visits(of)]),
   ];
-  return reads.map((read) => planRead(read).statement.text);
+  return dialects.flatMap((dialect) => reads.map((read) => planRead(read, dialect).statement.text));
 }
 
 const budgetsOf = (of: AnyTable): readonly (number | undefined)[] =>

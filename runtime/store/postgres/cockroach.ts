@@ -6,8 +6,11 @@ const rejections = ['42501', '0A000'];
 
 export async function isCockroach(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ version: string }>('SELECT version() AS version');
-  return rows[0]?.version.startsWith('PostgreSQL') !== true;
+  return isCockroachVersion(rows[0]?.version ?? '');
 }
+
+/** By what `version()` says. */
+export const isCockroachVersion = (version: string): boolean => !version.startsWith('PostgreSQL');
 
 /**
  * Zone configurations make a table cheaper and change nothing that is in it, so that a server which refuses them, as those

@@ -11,27 +11,28 @@ import {
   sizeOf,
   subsetCondition,
 } from './columns.ts';
+import { askedOf, type Dialect, firstOfEach } from './each.ts';
 import { type LargeColumn, wholeValue } from './large.ts';
 import { layoutOf } from './layout.ts';
 import { columnsOf, ident, idents, isNullable, Parameters, type PlannedRead, typeOf } from './sql.ts';
 import { visitRead } from './visit-read.ts';
 
-export function planRead(read: StoreRead): PlannedRead {
+export function planRead(read: StoreRead, dialect: Dialect = 'PostgreSQL'): PlannedRead {
   switch (read.read) {
     case 'keys':
       return matchRead(read.table, read.table.key, read.keys, read.budgetBytes);
     case 'lookup':
-      return lookupRead(read);
+      return lookupRead(read, dialect);
     case 'range':
       return read.budgetBytes === undefined ? limitedRange(read) : budgetedRange(read, read.budgetBytes);
     case 'visit':
-      return visitRead(read);
+      return visitRead(read, dialect);
   }
 }
 
-function lookupRead(read: LookupRead): PlannedRead {
+function lookupRead(read: LookupRead, dialect: Dialect): PlannedRead {
   const { table, unique, values, budgetBytes } = read;
-  if (read.limit !== undefined) return limitedLookup(read, read.limit);
+  if (read.limit !== undefined) return limitedLookup(read, read.limit, dialect);
   const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
   if (!keys.some((columns) => columns.join() === unique.join())) {
     throw new StoreError('defect', `${unique.join(', ')} is no unique key of ${table.name}`);
@@ -40,7 +41,7 @@ function lookupRead(read: LookupRead): PlannedRead {
 }
 
 /** By the first columns of a key, whose index finds the rows and has them in order. */
-function limitedLookup({ table, unique, values }: LookupRead, limit: number): PlannedRead {
+function limitedLookup({ table, unique, values }: LookupRead, limit: number, dialect: Dialect): PlannedRead {
   assertPage({ limit });
   const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
   const key = keys.find((columns) => columns.slice(0, unique.length).join() === unique.join());
@@ -48,27 +49,32 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number): Pl
     throw new StoreError('defect', `no key of ${table.name} begins with ${unique.join(', ')}`);
   const parameters = new Parameters();
   const wanted = [...new Map(values.map((value) => [tupleText(unique, value), value])).values()];
-  const arrays = [
-    parameters.array('int8', [...wanted.keys()], (place) => place),
-    ...unique.map((column) =>
-      parameters.array(typeOf(columnsOf(table), column), wanted, (value) => value[column] ?? null),
-    ),
-  ];
   const names = Object.keys(columnsOf(table)).filter((column) => column !== table.large);
-  const matches = [
-    ...unique.map((column) => `s.${ident(column)} = w.${ident(column)}`),
-    ...key.slice(unique.length).map((column) => `s.${ident(column)} IS NOT NULL`),
-  ].join(' AND ');
+  const matches = (value: (column: string) => string) =>
+    [
+      ...unique.map((column) => `s.${ident(column)} = ${value(column)}`),
+      ...key.slice(unique.length).map((column) => `s.${ident(column)} IS NOT NULL`),
+    ].join(' AND ');
   // None of them is null; where one may be, the databases are told the same order of what there is none of.
   const nulls = (column: string) => (isNullable(columnsOf(table)[column] ?? '') ? ' NULLS LAST' : '');
   const inKey = (alias: string) =>
     key.map((column) => `${alias}.${ident(column)}${nulls(column)}`).join(', ');
   const max = parameters.add('int8', limit + 1);
-  const text = `SELECT ${idents(names, 't')}
-    FROM unnest(${arrays.join(', ')}) AS w(asked_place, ${idents(unique)})
-    CROSS JOIN LATERAL (SELECT ${idents(names, 's')} FROM ${ident(table.name)} AS s
-      WHERE ${matches} ORDER BY ${inKey('s')} LIMIT ${max}) AS t
-    ORDER BY w.asked_place, ${inKey('t')} LIMIT ${max}`;
+  const found = firstOfEach({
+    ...{ dialect, parameters, selected: idents(names, 's'), alias: 't' },
+    items: wanted.map((value, place) => ({ value, place })),
+    columns: [
+      { name: 'place', type: 'int8', of: ({ place }) => place },
+      ...unique.map((column) => {
+        const type = typeOf(columnsOf(table), column);
+        return { name: column, type, of: ({ value }: { value: AnyRow }) => value[column] ?? null };
+      }),
+    ],
+    rows: (value) =>
+      `FROM ${ident(table.name)} AS s WHERE ${matches(value)} ORDER BY ${inKey('s')} LIMIT ${max}`,
+  });
+  const text = `SELECT ${idents(names, 't')} FROM ${found}
+    ORDER BY ${askedOf(dialect, 't', 'place')}, ${inKey('t')} LIMIT ${max}`;
   return {
     statement: { text, values: parameters.values },
     finish: (rows) => ({ rows: rows.slice(0, limit), complete: rows.length <= limit }),

@@ -5,7 +5,8 @@
 import type { Address } from '../../address.ts';
 import type { SweepRead } from '../store.ts';
 import { outboxTable, timerTable, tombstoneSlice } from '../tables.ts';
-import { idents, type Statement } from './sql.ts';
+import { type Dialect, type Each, firstOfEach } from './each.ts';
+import { idents, Parameters, type Statement } from './sql.ts';
 
 /** Of the start of its statement. */
 export const nowMs = 'floor(extract(epoch FROM now()) * 1000)::int8';
@@ -79,26 +80,71 @@ export const timers = (address: Address): Statement => ({
 });
 
 /**
- * Shard by shard, each in the order of its index and no further than its share: over all of them at once the database would
- * read and sort every row that is due.
+ * What is read of several shards at once: shard by shard, each in the order of its index and no further than its share. Over
+ * all of them at once the database would read and sort every row that is due.
  */
-export const dueTimers = ({ shards, fromMs, untilMs, limit, share }: SweepRead): Statement => ({
-  text: `SELECT ${idents(Object.keys(timerTable.columns), 'due')} FROM unnest($1::int8[]) AS w(shard)
-    CROSS JOIN LATERAL (SELECT ${timerColumns} FROM timer
-      WHERE timer.shard = w.shard AND dead = false AND due_at >= $2 AND due_at <= $3
-      ORDER BY due_at LIMIT $5) AS due
-    ORDER BY due_at, kind, id, name LIMIT $4`,
-  values: [shards, fromMs, untilMs, limit, share],
+export const sweepStatements = (dialect: Dialect) => ({
+  dueTimers({ shards, fromMs, untilMs, limit, share }: SweepRead): Statement {
+    const parameters = new Parameters();
+    const [from, until, most, all] = int8s(parameters, [fromMs, untilMs, share, limit]);
+    const due = ofEachShard(
+      { dialect, parameters, shards, selected: timerColumns, alias: 'due' },
+      (shard) => {
+        return `FROM timer WHERE timer.shard = ${shard} AND dead = false AND due_at >= ${from} AND due_at <= ${until}
+      ORDER BY due_at LIMIT ${most}`;
+      },
+    );
+    const columns = idents(Object.keys(timerTable.columns), 'due');
+    const text = `SELECT ${columns} FROM ${due} ORDER BY due_at, kind, id, name LIMIT ${all}`;
+    return { text, values: parameters.values };
+  },
+
+  pendingTells({ shards, fromMs, untilMs, limit, share }: SweepRead): Statement {
+    const parameters = new Parameters();
+    const [from, until, most, all] = int8s(parameters, [fromMs, untilMs, share, limit]);
+    const due = ofEachShard(
+      { dialect, parameters, shards, selected: outboxColumns, alias: 'due' },
+      (shard) => {
+        return `FROM outbox WHERE outbox.target_shard = ${shard} AND dead = false AND retry_at >= ${from} AND retry_at <= ${until}
+      ORDER BY retry_at LIMIT ${most}`;
+      },
+    );
+    const columns = idents(Object.keys(outboxTable.columns), 'due');
+    const text = `SELECT ${columns} FROM ${due} ORDER BY retry_at, target_kind, target_id, tell_id LIMIT ${all}`;
+    return { text, values: parameters.values };
+  },
+
+  pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Statement {
+    const parameters = new Parameters();
+    const [before, all] = int8s(parameters, [beforeMs, limit]);
+    const selected = 'kind, id, call_key';
+    const found = ofEachShard({ dialect, parameters, shards, selected, alias: 'found' }, (shard) => {
+      return `FROM call WHERE call.shard = ${shard} AND at < ${before} ORDER BY at LIMIT ${all}`;
+    });
+    const text = `WITH old AS (SELECT found.kind, found.id, found.call_key FROM ${found} LIMIT ${all})
+    DELETE FROM call USING old
+    WHERE call.kind = old.kind AND call.id = old.id AND call.call_key = old.call_key
+    RETURNING call.call_key`;
+    return { text, values: parameters.values };
+  },
 });
 
-export const pendingTells = ({ shards, fromMs, untilMs, limit, share }: SweepRead): Statement => ({
-  text: `SELECT ${idents(Object.keys(outboxTable.columns), 'due')} FROM unnest($1::int8[]) AS w(shard)
-    CROSS JOIN LATERAL (SELECT ${outboxColumns} FROM outbox
-      WHERE outbox.target_shard = w.shard AND dead = false AND retry_at >= $2 AND retry_at <= $3
-      ORDER BY retry_at LIMIT $5) AS due
-    ORDER BY retry_at, target_kind, target_id, tell_id LIMIT $4`,
-  values: [shards, fromMs, untilMs, limit, share],
-});
+const int8s = (parameters: Parameters, values: readonly number[]): readonly string[] =>
+  values.map((value) => parameters.add('int8', value));
+
+const ofEachShard = (
+  {
+    shards,
+    ...each
+  }: Omit<Each<number>, 'items' | 'columns' | 'rows'> & { readonly shards: readonly number[] },
+  rows: (shard: string) => string,
+): string =>
+  firstOfEach({
+    ...each,
+    items: shards,
+    columns: [{ name: 'shard', type: 'int8', of: (shard) => shard }],
+    rows: (value) => rows(value('shard')),
+  });
 
 /** For operators: it counts whole tables, both of which are meant to be short. */
 export const backlog = (): Statement => ({
@@ -117,17 +163,6 @@ export const deadTimers = (limit: number): Statement => ({
 export const deadTells = (limit: number): Statement => ({
   text: `SELECT ${outboxColumns} FROM outbox WHERE dead = true ORDER BY target_kind, target_id, tell_id LIMIT $1`,
   values: [limit],
-});
-
-export const pruneCalls = (shards: readonly number[], beforeMs: number, limit: number): Statement => ({
-  text: `WITH old AS (SELECT found.kind, found.id, found.call_key FROM unnest($1::int8[]) AS w(shard)
-      CROSS JOIN LATERAL (SELECT kind, id, call_key FROM call
-        WHERE call.shard = w.shard AND at < $2 ORDER BY at LIMIT $3) AS found
-      LIMIT $3)
-    DELETE FROM call USING old
-    WHERE call.kind = old.kind AND call.id = old.id AND call.call_key = old.call_key
-    RETURNING call.call_key`,
-  values: [shards, beforeMs, limit],
 });
 
 /** Of these shards, actors that seem to have been without state since before then. */
@@ -200,3 +235,4 @@ export const setting = (name: string): Statement => ({
 /** What readiness checks of a connection. */
 export const isolation: Statement = { text: 'SHOW transaction_isolation', values: [] };
 export const readOnly: Statement = { text: 'SHOW transaction_read_only', values: [] };
+export const serverVersion: Statement = { text: 'SELECT version() AS version', values: [] };

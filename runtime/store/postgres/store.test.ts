@@ -381,6 +381,55 @@ test('where rows have gone is found by the index of those that have moved, by a 
   for (const plan of [located, first, visited]) t.notRegex(plan, /Seq Scan on parcel/);
 });
 
+test('CockroachDB is asked for each shard and each owner by a branch of its own, and for no more shards than 64 at once', async (t) => {
+  const connection = await server.createDatabase();
+  await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
+  const sent: string[] = [];
+  const proxy = await PostgresProxy.start(connection);
+  proxy.onStatement = ({ text }) => {
+    sent.push(text);
+    return undefined;
+  };
+  const client = new pg.Client(connection);
+  await client.connect();
+  t.teardown(async () => {
+    await client.end();
+    await proxy.stop();
+  });
+  await client.query(
+    `CREATE FUNCTION public.version() RETURNS text AS $$SELECT 'CockroachDB CCL v25.2.6'$$ LANGUAGE sql`,
+  );
+  await client.query(`INSERT INTO timer SELECT 'user', n::text, 'ring', n % 200, n, '', 0, false
+    FROM generate_series(1, 400) AS n`);
+  const options = '-c search_path=public,pg_catalog';
+  const store = await openPostgresStore({ connection: { ...proxy.connection, options } });
+  t.teardown(() => store.close());
+
+  const asked = async (ask: () => Promise<unknown>): Promise<readonly number[]> => {
+    sent.length = 0;
+    await ask();
+    t.true(sent.every((text) => !text.includes('LATERAL')));
+    return sent.map((text) => text.split(' UNION ALL ').length);
+  };
+  const shards = Array.from({ length: 130 }, (_, shard) => shard);
+  const sweep = { shards, fromMs: 0, untilMs: 1_000, limit: 10, share: 2 };
+  t.deepEqual(await asked(() => store.dueTimers(sweep)), [64, 64, 2]);
+  const due = await store.dueTimers(sweep);
+  t.deepEqual(
+    due.map(({ due_at }) => due_at),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  );
+  t.deepEqual(await asked(() => store.pendingTells({ ...sweep, shards: [7] })), [1]);
+  t.deepEqual(await asked(() => store.pruneCalls(shards, 1_000, 10)), [64, 64, 2]);
+  const owners = [1, 2, 3].map((number) => ({ owner: uuid(number), after: 0 }));
+  const guard = { table: memberTable, member: uuid(7) };
+  // Rounded up to a power of two.
+  t.deepEqual(
+    await asked(() => store.read([{ read: 'visit', table: parcelTable, guard, owners, limit: 5 }])),
+    [4],
+  );
+});
+
 test('who asks for the time does not queue with the leases', async (t) => {
   const { connection, store, client } = await given(t);
   const node = { id: 'n', incarnation: 'i', address: '', roles: 'all', version: '0', formats: '1' };

@@ -24,11 +24,14 @@ import type {
   TimerRow,
 } from '../store.ts';
 import { StoreError } from '../store.ts';
+import { isCockroachVersion } from './cockroach.ts';
 import { batchCommit } from './commit.ts';
+import { type Dialect, shardsMax } from './each.ts';
 import { joinReads } from './joined-reads.ts';
 import * as ownership from './ownership-statements.ts';
 import { ConnectionPool, type PoolLimits, type Row } from './pool.ts';
 import { planRead } from './reads.ts';
+import type { Statement } from './sql.ts';
 import type { EndedActor } from './statements.ts';
 import * as statements from './statements.ts';
 
@@ -62,7 +65,18 @@ export interface PoolSizes {
   readonly leases: number;
 }
 
-export const storeSql = { ...statements, ...ownership, batchCommit, planRead };
+const { sweepStatements, ...common } = statements;
+const sqlFor = (dialect: Dialect) => ({
+  ...common,
+  ...sweepStatements(dialect),
+  ...ownership,
+  batchCommit,
+  planRead: (read: StoreRead) => planRead(read, dialect),
+  shardsMax: shardsMax[dialect],
+});
+/** What PostgreSQL is sent. CockroachDB can run it, too, but reads more than it answers. */
+export const storeSql = sqlFor('PostgreSQL');
+export const cockroachSql = sqlFor('CockroachDB');
 export type StoreSql = typeof storeSql;
 
 /**
@@ -106,7 +120,7 @@ export class PostgresStore implements Store {
   readonly #sweeps: ConnectionPool;
   readonly #ownership: ConnectionPool;
   readonly #leases: ConnectionPool;
-  readonly #sql: StoreSql;
+  #sql: StoreSql;
   readonly #clock: Clock;
 
   constructor(options: PostgresStoreOptions) {
@@ -147,9 +161,11 @@ export class PostgresStore implements Store {
     return this.#verifyPool(this.#barriers);
   }
 
-  /** Checks a connection of each pool. */
+  /** Checks a connection of each pool, and finds out which of the two databases this is. */
   async verify(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => this.#verifyPool(pool)));
+    const [row] = await this.#ownership.query(this.#sql.serverVersion);
+    if (this.#sql === storeSql && isCockroachVersion(String(row?.['version']))) this.#sql = cockroachSql;
   }
 
   async timeMs(): Promise<number> {
@@ -283,11 +299,13 @@ export class PostgresStore implements Store {
   }
 
   async dueTimers(sweep: SweepRead): Promise<readonly TimerRow[]> {
-    return (await this.#sweeps.query(this.#sql.dueTimers(sweep))) as unknown as readonly TimerRow[];
+    const rows = await this.#swept(sweep, 'due_at', (part) => this.#sql.dueTimers(part));
+    return rows as unknown as readonly TimerRow[];
   }
 
   async pendingTells(sweep: SweepRead): Promise<readonly TellRow[]> {
-    return (await this.#sweeps.query(this.#sql.pendingTells(sweep))) as unknown as readonly TellRow[];
+    const rows = await this.#swept(sweep, 'retry_at', (part) => this.#sql.pendingTells(part));
+    return rows as unknown as readonly TellRow[];
   }
 
   async backlog(): Promise<Backlog> {
@@ -309,7 +327,11 @@ export class PostgresStore implements Store {
   }
 
   async pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
-    return (await this.#sweeps.query(this.#sql.pruneCalls(shards, beforeMs, limit))).length;
+    let pruned = 0;
+    for (const part of this.#partsOf(shards))
+      if (pruned < limit)
+        pruned += (await this.#sweeps.query(this.#sql.pruneCalls(part, beforeMs, limit - pruned))).length;
+    return pruned;
   }
 
   /** First the floor, then the removal: whoever makes one of these actors after that begins above its versions. */
@@ -341,6 +363,27 @@ export class PostgresStore implements Store {
 
   async close(): Promise<void> {
     await Promise.all(this.#pools.map((pool) => pool.close()));
+  }
+
+  /** Of as many shards at once as one statement may name. What several have found is put in the order of one. */
+  async #swept(
+    sweep: SweepRead,
+    time: string,
+    statementOf: (part: SweepRead) => Statement,
+  ): Promise<readonly Row[]> {
+    const [first, ...others] = this.#partsOf(sweep.shards).map((shards) => statementOf({ ...sweep, shards }));
+    const found = first === undefined ? [] : [...(await this.#sweeps.query(first))];
+    if (others.length === 0) return found;
+    for (const statement of others) found.push(...(await this.#sweeps.query(statement)));
+    return found.sort((a, b) => Number(a[time]) - Number(b[time])).slice(0, sweep.limit);
+  }
+
+  #partsOf(shards: readonly number[]): readonly (readonly number[])[] {
+    const { shardsMax: max } = this.#sql;
+    if (shards.length <= max) return [shards];
+    return Array.from({ length: Math.ceil(shards.length / max) }, (_, part) =>
+      shards.slice(part * max, (part + 1) * max),
+    );
   }
 
   get #pools(): readonly ConnectionPool[] {

@@ -2,8 +2,8 @@
  * A visit is one statement, whose one snapshot holds guards and rows alike.
  *
  *   admitted  of the owners asked, those whose guard has a row: a look into its key each
- *   page      their rows, one owner after the other, up to one beyond the limit: a look into the index by order each, until
- *             there are enough; where rows succeed each other, one more for each row
+ *   page      their rows, one owner after the other, up to one beyond the limit: a look into the index by order each, on
+ *             PostgreSQL until there are enough; where rows succeed each other, one more for each row
  *   fitting   says of each whether the limit and the running sum of sizes still have room for it
  *
  * Whoever is admitted is answered, with rows or without. The first row that does not fit is never fetched, but its place
@@ -20,9 +20,10 @@ import {
   sizeOf,
   subsetCondition,
 } from './columns.ts';
+import { branchesOf, type Dialect } from './each.ts';
 import { columnsOf, ident, Parameters, type PlannedRead, typeOf } from './sql.ts';
 
-export function visitRead(read: VisitRead): PlannedRead {
+export function visitRead(read: VisitRead, dialect: Dialect): PlannedRead {
   assertPage(read);
   const { table, budgetBytes } = read;
   const parameters = new Parameters();
@@ -39,8 +40,7 @@ export function visitRead(read: VisitRead): PlannedRead {
   }
   const text = `WITH admitted AS (${admitted(read, parameters)}),
     page AS (SELECT a.asked_place, ${carried.map((column) => `t.${column}`).join(', ')}
-      FROM (SELECT asked_place, visited, visited_after, visited_subset FROM admitted ORDER BY asked_place) AS a
-      CROSS JOIN LATERAL (${rowsOfOne(read, carried, parameters)}) AS t
+      FROM ${dialect === 'CockroachDB' ? rowsOfEach(read, carried, parameters) : rowsOfAdmitted(read, carried, parameters)}
       ORDER BY a.asked_place, t.${order} LIMIT ${parameters.add('int8', read.limit + 1)}),
     fitting AS (SELECT p.asked_place, ${carried.map((column) => `p.${column}`).join(', ')},
       ${fits.join(' AND ')} AS fits FROM page AS p)
@@ -72,29 +72,66 @@ function admitted({ table, guard, owners }: VisitRead, parameters: Parameters): 
       JOIN ${ident(guard.table.name)} AS g ON g.${ident(owner)} = w.visited AND g.${ident(member)} = ${memberValue}`;
 }
 
-/** Of one owner. With several subsets one of them answers; each is found by its own index. */
-function rowsOfOne(
-  { table, owners, limit }: VisitRead,
-  carried: readonly string[],
-  parameters: Parameters,
-): string {
-  const order = ident(orderOf(table));
-  // Of nobody it is the statement of anybody.
-  const subsets = owners.length === 0 ? [undefined] : [...new Set(owners.map(({ subset }) => subset))].sort();
+/** Of each owner a branch, whether they are admitted or not: the limit of each bounds what is read in vain. */
+function rowsOfEach(read: VisitRead, carried: readonly string[], parameters: Parameters): string {
+  const { table, owners, limit } = read;
+  const max = parameters.add('int8', limit + 1);
+  const visited = owners.map((each, place) => ({ ...each, place }));
+  const branches = subsetsOf(read).flatMap((subset) =>
+    branchesOf({
+      parameters,
+      items: visited.filter((each) => each.subset === subset),
+      columns: [
+        { name: 'place', type: 'int8', of: ({ place }) => place },
+        { name: 'owner', type: typeOf(columnsOf(table), ownerColumn(table)), of: ({ owner }) => owner },
+        { name: 'after', type: 'int8', of: ({ after }) => after },
+      ],
+      selected: carried.map((column) => `s.${column}`).join(', '),
+      rows: (value) =>
+        rowsOfOwner(table, { owner: value('owner'), after: value('after'), subset, more: [], max }),
+    }),
+  );
+  return `(${branches.join(' UNION ALL ')}) AS t JOIN admitted AS a ON a.asked_place = t.asked_place`;
+}
+
+/** Of each that is admitted. With several subsets one of them answers; each is found by its own index. */
+function rowsOfAdmitted(read: VisitRead, carried: readonly string[], parameters: Parameters): string {
+  const { table, limit } = read;
+  const subsets = subsetsOf(read);
   const max = parameters.add('int8', limit + 1);
   const branches = subsets.map((subset) => {
-    const conditions = [
-      `s.${ident(ownerColumn(table))} = a.visited AND s.${order} > a.visited_after`,
-      ...(subset === undefined ? [] : [subsetCondition(table, subset)]),
-      ...unsucceeded(table),
-      ...(subsets.length === 1 ? [] : [`a.visited_subset = ${parameters.add('text', subset ?? '')}`]),
-    ];
-    return `SELECT ${carried.map((column) => `s.${column}`).join(', ')} FROM ${ident(table.name)} AS s
-        WHERE ${conditions.join(' AND ')} ORDER BY s.${order} LIMIT ${max}`;
+    const more = subsets.length === 1 ? [] : [`a.visited_subset = ${parameters.add('text', subset ?? '')}`];
+    const rows = rowsOfOwner(table, { owner: 'a.visited', after: 'a.visited_after', subset, more, max });
+    return `SELECT ${carried.map((column) => `s.${column}`).join(', ')} ${rows}`;
   });
-  return branches.length === 1
-    ? branches.join()
-    : branches.map((branch) => `(${branch})`).join(' UNION ALL ');
+  const ofOne =
+    branches.length === 1 ? branches.join() : branches.map((branch) => `(${branch})`).join(' UNION ALL ');
+  return `(SELECT asked_place, visited, visited_after, visited_subset FROM admitted ORDER BY asked_place) AS a
+      CROSS JOIN LATERAL (${ofOne}) AS t`;
+}
+
+/** Of nobody it is the statement of anybody. */
+const subsetsOf = ({ owners }: VisitRead): readonly (string | undefined)[] =>
+  owners.length === 0 ? [undefined] : [...new Set(owners.map(({ subset }) => subset))].sort();
+
+interface RowsOfOwner {
+  readonly owner: string;
+  readonly after: string;
+  readonly subset: string | undefined;
+  readonly more: readonly string[];
+  readonly max: string;
+}
+
+function rowsOfOwner(table: AnyTable, { owner, after, subset, more, max }: RowsOfOwner): string {
+  const order = `s.${ident(orderOf(table))}`;
+  const conditions = [
+    `s.${ident(ownerColumn(table))} = ${owner} AND ${order} > ${after}`,
+    ...(subset === undefined ? [] : [subsetCondition(table, subset)]),
+    ...unsucceeded(table),
+    ...more,
+  ];
+  return `FROM ${ident(table.name)} AS s
+        WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${max}`;
 }
 
 /** The null check has the databases know that the index, which leaves out rows without, has what is looked for. */

@@ -20,6 +20,9 @@ import { shardByIncarnation } from './0017-shard-by-incarnation.ts';
 import { timerGarbage } from './0018-timer-garbage.ts';
 import { outboxGarbage } from './0019-outbox-garbage.ts';
 import { callGarbage } from './0020-call-garbage.ts';
+import { sliceGarbage } from './0021-slice-garbage.ts';
+import { actorGarbage } from './0022-actor-garbage.ts';
+import { nodeGarbage } from './0023-node-garbage.ts';
 
 export const runtimeMigrations: readonly Migration[] = [
   node,
@@ -42,4 +45,7 @@ export const runtimeMigrations: readonly Migration[] = [
   timerGarbage,
   outboxGarbage,
   callGarbage,
+  sliceGarbage,
+  actorGarbage,
+  nodeGarbage,
 ];

@@ -1,0 +1,77 @@
+/**
+ * The first rows of each of several: of each shard, owner or value up to a limit of its own, in the order of an index.
+ *
+ *   PostgreSQL    LATERAL over arrays: one text for any number, and the database stops at the last row that is wanted
+ *   CockroachDB   one branch of UNION ALL for each: a limit within LATERAL becomes a sort of every match there
+ *                 (docs/decisions/0021-what-is-said-to-cockroachdb-alone.md)
+ *
+ * The number of branches is rounded up to a power of two, so that few texts are prepared. A branch that is too many asks for
+ * null, which nothing equals.
+ */
+import type { ColumnType } from '../../table.ts';
+import { ident, type Parameters } from './sql.ts';
+
+export type Dialect = 'PostgreSQL' | 'CockroachDB';
+
+/** A statement names so many shards at most: each is a branch there, and the planner has to go through all of them. */
+export const shardsMax: Readonly<Record<Dialect, number>> = {
+  PostgreSQL: Number.POSITIVE_INFINITY,
+  CockroachDB: 64,
+};
+
+export interface EachColumn<T> {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly of: (item: T) => unknown;
+}
+
+export interface Each<T> {
+  readonly dialect: Dialect;
+  readonly parameters: Parameters;
+  readonly items: readonly T[];
+  readonly columns: readonly EachColumn<T>[];
+  /** What is selected of each row. */
+  readonly selected: string;
+  /** From FROM to LIMIT, by what stands for the columns of one item. */
+  readonly rows: (value: (column: string) => string) => string;
+  /** What the rows are called. */
+  readonly alias: string;
+}
+
+/** What follows FROM. */
+export function firstOfEach<T>(each: Each<T>): string {
+  const { dialect, parameters, items, columns, selected, rows, alias } = each;
+  if (dialect === 'CockroachDB') return `(${branchesOf(each).join(' UNION ALL ')}) AS ${alias}`;
+  const arrays = columns.map(({ type, of }) => parameters.array(type, items, of));
+  const names = columns.map(({ name }) => ident(name)).join(', ');
+  const value = (column: string) => `w.${ident(column)}`;
+  return `unnest(${arrays.join(', ')}) AS w(${names})
+    CROSS JOIN LATERAL (SELECT ${selected} ${rows(value)}) AS ${alias}`;
+}
+
+/** A column of the item that a row was found for. */
+export const askedOf = (dialect: Dialect, alias: string, column: string): string =>
+  dialect === 'CockroachDB' ? `${alias}.${ident(`asked_${column}`)}` : `w.${ident(column)}`;
+
+/** Each row comes with the columns of its item. */
+export function branchesOf<T>({
+  parameters,
+  items,
+  columns,
+  selected,
+  rows,
+}: Omit<Each<T>, 'dialect' | 'alias'>): readonly string[] {
+  return padded(items).map((item) => {
+    const values = new Map(
+      columns.map(({ name, type, of }) => [name, parameters.add(type, item === null ? null : of(item))]),
+    );
+    const value = (column: string) => values.get(column) ?? 'NULL';
+    const carried = columns.map(({ name }) => `${value(name)} AS ${ident(`asked_${name}`)}`).join(', ');
+    return `(SELECT ${carried}, ${selected} ${rows(value)})`;
+  });
+}
+
+function padded<T>(items: readonly T[]): readonly (T | null)[] {
+  const count = 2 ** Math.ceil(Math.log2(Math.max(1, items.length)));
+  return Array.from({ length: count }, (_, place) => items[place] ?? null);
+}
