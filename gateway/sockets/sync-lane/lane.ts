@@ -118,7 +118,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   }
 
   const services: LaneServices = {
-    commands: new Commands({ actors, random, failed }),
+    commands: new Commands({ actors, clock, random, failed }),
     metrics,
     memory,
     nowMs: () => clock.monotonicMs(),

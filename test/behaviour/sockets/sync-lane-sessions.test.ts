@@ -108,7 +108,7 @@ test('the ninth attempt to get new tokens ends the socket', async (t) => {
   t.deepEqual(await ended(lane), ['REAUTH_REJECTED', 1008]);
 });
 
-test('PING and REAUTH do not wait for a command, STATUS does, and another socket finds it accepted', async (t) => {
+test('PING and REAUTH do not wait for a command, STATUS does, and a command that is held is not taken over', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const lane = await enterLane(t, phone);
@@ -121,7 +121,6 @@ test('PING and REAUTH do not wait for a command, STATUS does, and another socket
   const asked = await lane.lane.status('command-1', body);
   await lane.lane.answer(lane.lane.send('PING', {}), 'PONG');
   t.is((await reauth(lane, await ticketOf(phone))).type, 'REAUTHENTICATED');
-  t.deepEqual((await ask(other, 'command-1', body)).payload, { status: 'ACCEPTED' });
   const doubled = await run(other, 'command-1', body);
   t.is(doubled.payload.code, 'BUSY', 'the first attempt is not taken over');
   letGo();
@@ -130,6 +129,26 @@ test('PING and REAUTH do not wait for a command, STATUS does, and another socket
   t.is((await lane.lane.answer(asked, 'STATUS')).payload.status, 'COMMITTED');
   t.is((await phone.sync({ sync_token: null })).retrieved_items.length, 1);
   t.is((await run(other, 'command-1', body)).payload.status, 'COMMITTED');
+});
+
+test('STATUS on another socket waits for a command that is held, and says that it is accepted after some seconds', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const lane = await enterLane(t, phone);
+  const other = await enterLane(t, phone);
+  const body = { api, items: [newNote()] };
+  const held = server.transport.holdNextAskOf('sync');
+  const sent = await lane.lane.command('command-1', body);
+  await lane.lane.answer(sent, 'ACCEPTED');
+  const letGo = await held;
+  const early = ask(other, 'command-1', body);
+  t.deepEqual((await server.answered(early, 9_000)).payload, { status: 'ACCEPTED' });
+  const asked = server.transport.asked.length;
+  const late = ask(other, 'command-1', body);
+  await server.until(() => server.transport.asked.slice(asked).includes('getSyncCommand'), 1_000);
+  letGo();
+  await lane.lane.answer(sent, 'COMMITTED');
+  t.is((await server.answered(late, 1_000)).payload.status, 'COMMITTED');
 });
 
 test('a command whose actor has moved before it came is not carried out, and unknown stays true', async (t) => {
