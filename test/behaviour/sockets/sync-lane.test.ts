@@ -154,18 +154,21 @@ test('a restart within the life of a ticket lets nobody in by it', async (t) => 
   await enterLane(t, phone);
 });
 
-for (const [what, path, headers, status] of [
-  ['no origin', '/sockets/sync', {}, 403],
-  ['a foreign origin', '/sockets/sync', { origin: 'https://elsewhere.example' }, 403],
-  ['the origin null', '/sockets/sync', { origin: 'null' }, 403],
-  ['a query', '/sockets/sync?ticket=a', undefined, 400],
-  ['a trailing slash', '/sockets/sync/', undefined, 404],
+for (const [what, path, headers, status, reason] of [
+  ['no origin', '/sockets/sync', {}, 403, 'origin'],
+  ['a foreign origin', '/sockets/sync', { origin: 'https://elsewhere.example' }, 403, 'origin'],
+  ['the origin null', '/sockets/sync', { origin: 'null' }, 403, 'origin'],
+  ['a query', '/sockets/sync?ticket=a', undefined, 400, 'query'],
+  ['a trailing slash', '/sockets/sync/', undefined, 404, undefined],
 ] as const) {
   test(`an upgrade with ${what} is refused`, async (t) => {
     const server = await startServer(t);
     const dialled = await dialLane(t, server, { path, ...(headers !== undefined && { headers }) });
     t.true(isRefused(dialled));
     t.is(isRefused(dialled) ? dialled.status : 101, status);
+    const metrics = await server.registry.metrics();
+    const counted = /^sync_lane_refused_total\{reason="(.+)"\} 1$/m.exec(metrics)?.[1];
+    t.is(counted, reason);
   });
 }
 
