@@ -44,6 +44,27 @@ test('after a refresh a command is stale and does nothing, until the socket has 
   t.is((await refreshed.sync({ sync_token: null })).retrieved_items.length, 1);
 });
 
+test('what policy denies is denied in the same bytes before and after new tokens', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const lane = await enterLane(t, phone);
+  const foreign = { api, shared_vault_uuids: [crypto.randomUUID()] };
+  const before = (await run(lane, 'command-1', foreign)).payload;
+  t.deepEqual(before, { code: 'NOT_AUTHORIZED', retryable: false });
+  await reauth(lane, await ticketOf(await withNewTokens(phone)));
+  t.deepEqual((await run(lane, 'command-1', foreign)).payload, before);
+});
+
+test('a ban ends the sockets of its account at once', async (t) => {
+  const server = await startServer(t, { accounts: { adminEmails: new Set([alice.email]) } });
+  const admin = await server.device();
+  const bob = await server.device('bob@example.org');
+  const lane = await enterLane(t, bob);
+  const path = `/v1/admin/users/${bob.account.userUuid}/ban-status`;
+  t.is((await admin.call('PUT', path, { body: { banned: true } })).status, 200);
+  t.deepEqual(await ended(lane), ['NOT_AUTHORIZED', 1008]);
+});
+
 test('an access token that has expired makes a command stale', async (t) => {
   const server = await startServer(t, { accounts: { accessTokenAgeMs: 60_000 } });
   const lane = await enterLane(t, await server.device());
