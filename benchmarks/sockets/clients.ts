@@ -44,13 +44,15 @@ export class Clients {
   /** Of all processes. */
   async report(): Promise<ClientReport> {
     const failures: Record<string, number> = {};
+    const redialsMs: number[] = [];
     let open = 0;
     for (const part of await Promise.all(this.#processes.map(reportOf))) {
       open += part.open;
+      redialsMs.push(...part.redialsMs);
       for (const [what, times] of Object.entries(part.failures))
         failures[what] = (failures[what] ?? 0) + times;
     }
-    return { open, failures };
+    return { open, failures, redialsMs };
   }
 
   stop(): void {
