@@ -102,7 +102,6 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   const { actors, clock, random, settings, tickets, limiter, gate, clientAddress, log } = options;
   const all = new Set<LaneSocket>();
   const users = new Map<string, Set<LaneSocket>>();
-  const names = new WeakMap<LaneSocket, string>();
   const admitsOrigin = createOrigins(settings, clientAddress);
   const memory = new LaneMemory(settings.memoryBytes);
   let waiting = 0;
@@ -112,11 +111,9 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   });
   const failed = (error: unknown) => log.failed(undefined, options.requestId(), error);
 
-  async function spend({ userUuid, ...ticket }: SyncTicket, socket: LaneSocket): Promise<AuthVerdict> {
-    const name = names.get(socket) ?? random.uuid();
-    names.set(socket, name);
+  async function spend({ userUuid, ...ticket }: SyncTicket): Promise<AuthVerdict> {
     try {
-      const asked = { ...ticket, socket: name };
+      const asked = { ...ticket, attempt: random.uuid() };
       const { verdict } = await actors
         .get(User, userUuid)
         .ask.spendSyncTicket(asked, { deadlineMs: spendMs });

@@ -116,6 +116,8 @@ test('a ticket of another session, or one that was spent, ends the socket that s
   const second = await enterLane(t, phone);
   second.lane.send('REAUTH', { ticket: spent, deviceId });
   t.deepEqual(await ended(second), ['REAUTH_REJECTED', 1008]);
+  first.lane.send('REAUTH', { ticket: spent, deviceId });
+  t.deepEqual(await ended(first), ['REAUTH_REJECTED', 1008], 'on the socket that has spent it, too');
 });
 
 test('the ninth attempt to get new tokens ends the socket', async (t) => {
