@@ -15,6 +15,7 @@ export class Clients {
 
   constructor(lane: boolean) {
     this.#lane = lane;
+    process.once('exit', () => this.stop());
   }
 
   /** How many there are to be. */
@@ -63,7 +64,6 @@ export class Clients {
     const child = fork(fileURLToPath(new URL('./client-process.ts', import.meta.url)), {
       execArgv: ['--import=tsx'],
     });
-    process.once('exit', () => child.kill('SIGKILL'));
     this.#processes.push(child);
     const localAddress = `127.0.1.${this.#processes.length}`;
     child.send({ devices, lane: this.#lane, localAddress, atOnce } satisfies OpenOrder);
