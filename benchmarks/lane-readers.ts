@@ -34,9 +34,9 @@ const password = 'a'.repeat(64);
 const notes = 10;
 const noteCharacters = 45_000;
 const body = { api: '20240226', sync_token: null };
-/** Below what a socket may send in a second. */
-const pullEveryMs = 500;
-const pullsMax = 40;
+const pullsMax = 60;
+/** One answer to each of them. */
+const roundMs = 60_000;
 const lookEveryMs = 100;
 const settings = {
   ...{ RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_SESSION: '0', RATE_LIMIT_REGISTRATION: '0' },
@@ -89,6 +89,7 @@ interface Held {
   readonly laneBytes: number;
   readonly kernelBytes: number;
   readonly ended: number;
+  readonly answers: number;
 }
 
 async function heldNow(): Promise<Held> {
@@ -99,7 +100,19 @@ async function heldNow(): Promise<Held> {
     // Both ends are of this machine.
     kernelBytes: kernelBytes(),
     ended: all.get('sync_lane_closed_total') ?? 0,
+    answers: all.get('sync_lane_answers_total') ?? 0,
   };
+}
+
+/** Those that are ended meanwhile get no answer. */
+async function untilAnswered(count: number): Promise<void> {
+  const untilMs = performance.now() + roundMs;
+  const before = await heldNow();
+  for (;;) {
+    const { answers, ended } = await heldNow();
+    if (answers + ended - before.ended >= count || performance.now() > untilMs) return;
+    await pause(lookEveryMs);
+  }
 }
 
 async function measure(): Promise<void> {
@@ -127,6 +140,8 @@ async function measure(): Promise<void> {
   const digest = await digestOf(body);
   const beganMs = performance.now();
   for (let pulls = 0; pulls < pullsMax; pulls += 1) {
+    const { answers, ended } = await heldNow();
+    if (ended >= readers) break;
     for (const [index, { socket, frames, isOpen }] of all.entries()) {
       if (!isOpen) continue;
       const frame = frames.make(
@@ -136,8 +151,7 @@ async function measure(): Promise<void> {
       );
       socket.send(JSON.stringify(frame));
     }
-    await pause(pullEveryMs);
-    if ((await heldNow()).ended >= readers) break;
+    await untilAnswered(answers + readers - ended);
   }
   const tookMs = performance.now() - beganMs;
   const { ended } = await heldNow();
