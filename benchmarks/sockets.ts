@@ -3,11 +3,12 @@
  * them hears of a save, and what happens when a node is killed. One NATS server and one PostgreSQL (fsync on) of this machine;
  * the clients are processes of it, too, so times are first looks unless the machine has cores to spare.
  *
- *   npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--users 1000] [--lane] [--nodes 1] [--idle 60] [--at-once]
+ *   npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--users 1000] [--lane] [--nodes 1] [--idle 60] [--at-once] [--drain]
  *
  * With several nodes, sockets are opened at all but the last one, and that one is killed: the others take over its users. With
  * one node, that one is killed, and all of its sockets are dialled again. `--at-once` measures while the users' actors are in
- * memory still, and does not wait until they have left it. A node may have as many sockets as open files (`ulimit -n`).
+ * memory still, and does not wait until they have left it. With `--drain` the first node, which has sockets, is asked to stop
+ * instead, and its clients dial at the second. A node may have as many sockets as open files (`ulimit -n`).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -35,6 +36,7 @@ const { values } = parseArgs({
     nodes: { type: 'string', default: '1' },
     idle: { type: 'string', default: '60' },
     'at-once': { type: 'boolean', default: false },
+    drain: { type: 'boolean', default: false },
   },
 });
 const levels = values.sockets.split(',').map(Number);
@@ -224,6 +226,27 @@ async function killFigures(others: readonly Account[]): Promise<Record<string, n
   };
 }
 
+/** A node is asked to stop. Resolves once all of its sockets are open at another. */
+async function drainFigures(): Promise<Record<string, number>> {
+  await pause(calmMs);
+  const beganMs = performance.now();
+  await cluster.nodes[0]?.drain();
+  const stoppedMs = performance.now() - beganMs;
+  await clients.untilOpen(openMs);
+  const allMs = performance.now() - beganMs;
+  const { redialsMs, failures } = await clients.report();
+  const waits = [...redialsMs].sort((a, b) => a - b);
+  return {
+    'ms until the process had stopped': stoppedMs,
+    'ms until every socket was open elsewhere': allMs,
+    'sockets that dialled again': waits.length,
+    'from the end of a socket to the next, p50 ms': median(waits),
+    'from the end of a socket to the next, p99 ms': waits[Math.floor(waits.length * 0.99)] ?? Number.NaN,
+    'from the end of a socket to the next, most ms': waits.at(-1) ?? Number.NaN,
+    ...Object.fromEntries(Object.entries(failures).map(([what, times]) => [`tried again: ${what}`, times])),
+  };
+}
+
 /** The shards have owners, and nobody waits to be registered. */
 async function untilRepaired(): Promise<void> {
   const staying = cluster.nodes.slice(0, -1);
@@ -260,6 +283,7 @@ async function measure(): Promise<void> {
     { length: most },
     (_, index): ClientDevice => ({
       url: gateways[index % gateways.length]?.url ?? '',
+      elsewhere: gateways[(index + 1) % gateways.length]?.url ?? '',
       accessToken: accounts[index % users]?.accessToken ?? '',
     }),
   );
@@ -278,6 +302,10 @@ async function measure(): Promise<void> {
       ...(await noticeFigures(pair)),
     });
     last = now;
+  }
+  if (values.drain) {
+    printFigures('a node with sockets is asked to stop', await drainFigures());
+    return;
   }
   printFigures(
     nodeCount === 1 ? 'the process is killed and started again' : 'a node without sockets is killed',

@@ -8,6 +8,8 @@ import { type OpenSocket, upgraded } from '../support/socket.ts';
 
 export interface ClientDevice {
   readonly url: string;
+  /** Where it dials when nobody answers there, as a load balancer would have it. */
+  readonly elsewhere: string;
   readonly accessToken: string;
 }
 
@@ -24,6 +26,8 @@ export interface ClientReport {
   readonly open: number;
   /** What kept a socket from being opened, and how often. */
   readonly failures: Readonly<Record<string, number>>;
+  /** From the end of a socket to the next one, of each that was opened again. */
+  readonly redialsMs: readonly number[];
 }
 
 const deviceId = 'web-12fb6ed5';
@@ -32,24 +36,26 @@ const answerMs = 30_000;
 
 let open = 0;
 const failures: Record<string, number> = {};
-const dropped = (): void => {
-  open -= 1;
-};
+const redialsMs: number[] = [];
 
 /** Ticket and socket by one connection, and again until there is one. A socket that ends later is opened again, as clients do. */
-async function hold(order: OpenOrder, device: ClientDevice): Promise<void> {
-  for (;;) {
+async function hold(order: OpenOrder, device: ClientDevice, endedMs?: number): Promise<void> {
+  const urls = [device.url, device.elsewhere];
+  for (let attempt = 0; ; attempt += 1) {
     try {
-      await dial(order, device, () => {
-        dropped();
-        void hold(order, device);
+      await dial(order, { ...device, url: urls[attempt % 2] ?? device.url }, () => {
+        open -= 1;
+        void hold(order, device, performance.now());
       });
       open += 1;
+      if (endedMs !== undefined) redialsMs.push(performance.now() - endedMs);
       return;
     } catch (error) {
       const what = (error as Error).message;
       failures[what] = (failures[what] ?? 0) + 1;
-      await new Promise((resolve) => setTimeout(resolve, retryMs));
+      // The other address answers at once.
+      if (attempt % 2 === 1 || device.url === device.elsewhere)
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
     }
   }
 }
@@ -112,5 +118,5 @@ process.on('message', (order: OpenOrder | 'report') => {
     );
     return;
   }
-  process.send?.({ open, failures } satisfies ClientReport);
+  process.send?.({ open, failures, redialsMs } satisfies ClientReport);
 });

@@ -15,6 +15,7 @@ export class Clients {
 
   constructor(lane: boolean) {
     this.#lane = lane;
+    process.once('exit', () => this.stop());
   }
 
   /** How many there are to be. */
@@ -44,13 +45,15 @@ export class Clients {
   /** Of all processes. */
   async report(): Promise<ClientReport> {
     const failures: Record<string, number> = {};
+    const redialsMs: number[] = [];
     let open = 0;
     for (const part of await Promise.all(this.#processes.map(reportOf))) {
       open += part.open;
+      redialsMs.push(...part.redialsMs);
       for (const [what, times] of Object.entries(part.failures))
         failures[what] = (failures[what] ?? 0) + times;
     }
-    return { open, failures };
+    return { open, failures, redialsMs };
   }
 
   stop(): void {
@@ -61,7 +64,6 @@ export class Clients {
     const child = fork(fileURLToPath(new URL('./client-process.ts', import.meta.url)), {
       execArgv: ['--import=tsx'],
     });
-    process.once('exit', () => child.kill('SIGKILL'));
     this.#processes.push(child);
     const localAddress = `127.0.1.${this.#processes.length}`;
     child.send({ devices, lane: this.#lane, localAddress, atOnce } satisfies OpenOrder);

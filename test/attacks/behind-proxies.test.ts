@@ -9,8 +9,10 @@ import test, { type ExecutionContext } from 'ava';
 import { Device } from '../kit/device.ts';
 import { openRaw } from '../kit/gateway.ts';
 import { note } from '../kit/items.ts';
+import { dialLane, enterLane, run } from '../kit/lane.ts';
 import { reverseProxies, startReverseProxy } from '../kit/reverse-proxies.ts';
 import { startServer } from '../kit/server.ts';
+import { isRefused } from '../kit/socket-client.ts';
 
 const saves = 120;
 const savesAtOnce = 4;
@@ -107,6 +109,29 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
       }
     };
     await Promise.all([disturb(), ...Array.from({ length: savesAtOnce }, save)]);
+  });
+}
+
+/** Of a page that each of them serves. nginx passes the host without a port, and the test has no port 443. */
+const ownOrigins: Readonly<Record<string, (place: Place) => string>> = {
+  nginx: () => 'http://127.0.0.1',
+  Caddy: ({ url }) => url,
+  HAProxy: ({ port }) => `https://127.0.0.1:${port}`,
+};
+
+for (const [name, proxy] of Object.entries(reverseProxies)) {
+  test(`behind ${name}, the sync lane opens for its own pages and for no others`, async (t) => {
+    t.timeout(limitMs);
+    const server = await startServer(t);
+    const { account } = await server.device();
+    const place = await startReverseProxy(t, proxy, server.port);
+    const device = new Device(place, account);
+    const origin = ownOrigins[name]?.(place) ?? '';
+    const lane = await enterLane(t, device, place, { headers: { origin } });
+    const saved = await run(lane, 'command-1', { api: '20240226', items: [newNote()] });
+    t.is(saved.payload.status, 'COMMITTED');
+    const foreign = await dialLane(t, place, { headers: { origin: 'https://elsewhere.example' } });
+    t.true(isRefused(foreign) && foreign.status === 403);
   });
 }
 

@@ -19,8 +19,8 @@ async function mint(world: World) {
 
 test('a ticket is spent once, and is worth nothing at the host that its user has moved to', async (t) => {
   const world = await openWorld();
-  const spend = async (claims: Awaited<ReturnType<typeof mint>>, socket: string) =>
-    (await world.cluster.until(asksOf(world).spendSyncTicket({ ...claims, nonce: 'n', socket }))).verdict;
+  const spend = async (claims: Awaited<ReturnType<typeof mint>>, attempt: string) =>
+    (await world.cluster.until(asksOf(world).spendSyncTicket({ ...claims, nonce: 'n', attempt }))).verdict;
   const ticket = await mint(world);
   t.is(await spend(ticket, 'one'), 'good');
   t.is(await spend(ticket, 'one'), 'good');

@@ -85,6 +85,10 @@ const causes: Readonly<Record<string, readonly object[]>> = {
   ScriptoriumPushesLost: grows('socket_repairs_total', 'cause="gap"'),
   ScriptoriumVaultRegistrationsFail: runsOn('socket_vault_registrations_total', 'outcome="full"'),
   ScriptoriumSlowReaders: runsOn('sockets_closed_total', 'reason="slow"'),
+  ScriptoriumSyncLaneShut: [
+    ...runsOn('sync_lane_refused_total', 'reason="origin"'),
+    series('sync_lane_opened_total', '', '0x120'),
+  ],
   ScriptoriumSavesSlow: slowly('commit_batch_seconds'),
   ScriptoriumRequestsSlow: slowly('http_request_duration_seconds', 'route="/v1/items",'),
   ScriptoriumBackupOld: [ofBackup('kube_cronjob_created', '0x120')],
@@ -99,6 +103,7 @@ const comesAt: Readonly<Record<string, string>> = {
   ScriptoriumSavesSlow: '35m',
   ScriptoriumSlowReaders: '45m',
   ScriptoriumRequestsSlow: '45m',
+  ScriptoriumSyncLaneShut: '45m',
 };
 const soon = '24m';
 
@@ -146,6 +151,17 @@ const ofPod = (metric: string, pod: string, values: string) => ({
 test('shards that two hosts tell of for a moment, as they are asked one after the other, are missed by nobody', async (t) => {
   const shards = [ofPod('shards', 'a', '1024x20 512x100'), ofPod('shards', 'b', '0x19 512x101')];
   await t.notThrowsAsync(alertsBy('ScriptoriumShardsUnserved', [...shards, clusterShards], 0));
+});
+
+test('readers of the sync lane that are too slow are told of, too', async (t) => {
+  const cause = runsOn('sync_lane_closed_total', 'reason="BACKPRESSURE"');
+  await t.notThrowsAsync(alertsBy('ScriptoriumSlowReaders', cause, 1));
+});
+
+test('the sync lane is not shut while somebody is let in', async (t) => {
+  const refused = runsOn('sync_lane_refused_total', 'reason="origin"');
+  const opened = runsOn('sync_lane_opened_total');
+  await t.notThrowsAsync(alertsBy('ScriptoriumSyncLaneShut', [...refused, ...opened], 0));
 });
 
 test('the shards are missed when all hosts are gone and gateways are not', async (t) => {

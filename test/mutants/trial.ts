@@ -37,6 +37,8 @@ const copiedFiles = [
   'package.json',
   'tsconfig.json',
   'ava.config.js',
+  // Tests of the sync lane use it.
+  'docs/protocol/sync-lane-client.ts',
 ];
 const limitPerFileMs = 120_000;
 

@@ -89,6 +89,31 @@ export const sweepClauses: readonly Clause[] = [
     },
   },
   {
+    name: 'many actors that are activated at once each have their own row, slices and timers',
+    async check({ store }) {
+      const actors = Array.from({ length: 40 }, (_, index) => actor(index + 1));
+      for (const [index, each] of actors.entries()) {
+        const armed = { ...timer('a', 1, index), ...each };
+        const also = { ...timer('b', 1, index), ...each };
+        const writes = [putSlice(each, 'profile', `${index}`), put(timerTable, armed)];
+        await givenWrites(store, each, index % 2 === 0 ? writes : [...writes, put(timerTable, also)]);
+      }
+      const activated = await Promise.all(actors.map((each) => store.activate(each, 0, 7, false)));
+      for (const activation of activated)
+        assert.equal(activation.outcome === 'active' && activation.row.epoch, 7);
+      const loaded = await Promise.all(
+        actors.map((each) => Promise.all([sliceTexts(store, each), store.timers(each)])),
+      );
+      for (const [index, [slices, timers]] of loaded.entries()) {
+        assert.deepEqual(slices, { profile: `${index}` });
+        assert.deepEqual(
+          timers.map(({ id, name, due_at: dueMs }) => [id, name, dueMs]),
+          (index % 2 === 0 ? ['a'] : ['a', 'b']).map((name) => [actors[index]?.id, name, index]),
+        );
+      }
+    },
+  },
+  {
     name: 'a timer armed again moves, and one that is removed is gone',
     async check({ store }) {
       const first = commitOn(await activate(store, ada), ada, 1, [put(timerTable, timer('a', 1, 100))]);

@@ -41,9 +41,9 @@ const mintSyncTicket = signedInRead({
 
 const spendSyncTicket = command({
   ...User.commands.spendSyncTicket,
-  turn: (turn, { activation, nonce, socket, expiresAtMs, sessionUuid, pair }) => {
+  turn: (turn, { activation, nonce, attempt, expiresAtMs, sessionUuid, pair }) => {
     const isCurrent = activation === turn.activation.id && turn.nowMs < expiresAtMs;
-    if (!isCurrent || !laneMemory(turn).spend(nonce, socket, expiresAtMs, turn.nowMs)) {
+    if (!isCurrent || !laneMemory(turn).spend(nonce, attempt, expiresAtMs, turn.nowMs)) {
       return { verdict: 'spent' as const };
     }
     return { verdict: verdictOn(turn, sessionUuid, pair) };

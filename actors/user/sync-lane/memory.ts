@@ -32,7 +32,7 @@ class LaneMemory {
   readonly #held = new Map<string, Held>();
   readonly #recent = new Map<string, JournalEntry>();
 
-  /** Whether the ticket is this socket's. False: it was spent by another, or too many were. */
+  /** Whether this attempt has the ticket. False: it was spent by another, or too many were. */
   spend(nonce: string, by: string, untilMs: number, nowMs: number): boolean {
     const spent = this.#spent.get(nonce);
     if (spent !== undefined) return spent.by === by;

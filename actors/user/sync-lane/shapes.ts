@@ -33,11 +33,11 @@ export const syncLaneShapes = {
     ok: ticketClaimsSchema.extend({ issuedAtMs: z.number() }),
   }),
   /**
-   * Spends a ticket on this socket. `spent`: by another, expired, or of another activation. `gone`: the session has ended.
-   * `stale`: the session lives, and has other tokens now.
+   * Spends a ticket by this attempt, which may come twice. `spent`: by another, expired, or of another activation. `gone`: the
+   * session has ended. `stale`: the session lives, and has other tokens now.
    */
   spendSyncTicket: {
-    request: ticketClaimsSchema.extend({ nonce: z.string(), socket: z.string() }),
+    request: ticketClaimsSchema.extend({ nonce: z.string(), attempt: z.string() }),
     reply: z.object({ verdict: z.enum(['good', 'spent', 'gone', 'stale']) }),
   },
   /** Whether the session may run this command over the lane, and from then on nobody else does for a while. */

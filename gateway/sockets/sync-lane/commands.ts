@@ -5,11 +5,14 @@
  *     hold (the actor checks the session) -> ACCEPTED -> sync (checks it again) -> COMMITTED, after the commit
  *
  * What the actor refuses for another reason than the session is an answer too: it goes out as HTTP would have said it.
+ *
+ * STATUS waits for a command that is held: a client that is told `ACCEPTED` waits for twenty seconds and then drops its socket.
  */
 
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
 import { isRefused, type Refusal } from '../../../actors/reply.ts';
 import { User } from '../../../actors/user/contract.ts';
+import { type Clock, sleep } from '../../../runtime/clock.ts';
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import type { Actors } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
@@ -25,6 +28,7 @@ export interface Answer {
 
 export interface CommandsOptions {
   readonly actors: Actors;
+  readonly clock: Clock;
   readonly random: Pick<Random, 'uuid'>;
   /** Called with an error that nobody expected. */
   readonly failed: (error: unknown) => void;
@@ -53,6 +57,10 @@ export const errorAnswer = (code: ErrorCode): Answer => ({
 
 /** Less than the 20 s that clients wait. */
 const stepMs = 15_000;
+/** How long STATUS waits for a command to end, and what is left of the step for asking. */
+const undecidedMs = 8_000;
+const statusMs = stepMs - undecidedMs;
+const statusPauseMs = 250;
 /** The version of snjs that first knows vaults. A client that knows the lane knows them. */
 const knowsVaults = '2.200.0';
 
@@ -132,13 +140,24 @@ export class Commands {
       .catch(() => {});
   }
 
-  async status({ commandId: id, digest = '' }: ClientFrame, credentials: Credentials): Promise<Answer> {
+  async status(frame: ClientFrame, credentials: Credentials): Promise<Answer> {
+    const { clock } = this.#options;
+    const untilMs = clock.monotonicMs() + undecidedMs;
+    for (;;) {
+      const answer = await this.#statusNow(frame, credentials);
+      if (answer !== undecided || clock.monotonicMs() >= untilMs) return answer;
+      await sleep(clock, statusPauseMs);
+    }
+  }
+
+  async #statusNow({ commandId: id, digest = '' }: ClientFrame, credentials: Credentials): Promise<Answer> {
     try {
       const asked = { commandId: id, digest, credentials };
-      const answer = await this.#ask(credentials).getSyncCommand(asked, { deadlineMs: stepMs });
+      const answer = await this.#ask(credentials).getSyncCommand(asked, { deadlineMs: statusMs });
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { command, result } = answer.ok;
-      if (command.status !== 'committed') return statusOf({ status: command.status.toUpperCase() });
+      if (command.status === 'accepted') return undecided;
+      if (command.status === 'unknown') return statusOf({ status: 'UNKNOWN' });
       if (result === undefined) return tooLarge;
       return statusOf({ status: 'COMMITTED', result: { ...result, command } });
     } catch (error) {
@@ -182,6 +201,8 @@ function committedAs(
 }
 
 const statusOf = (payload: object): Answer => ({ type: 'STATUS', payload: JSON.stringify(payload) });
+
+const undecided = statusOf({ status: 'ACCEPTED' });
 
 /** The client fetches the result over HTTP, by the same name. */
 export const tooLarge = statusOf({ status: 'COMMITTED', code: 'RESULT_TOO_LARGE' });

@@ -59,8 +59,8 @@ export interface LaneServices {
   schedule(delayMs: number, callback: () => void): () => void;
   isDraining(): boolean;
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
-  /** Spends the ticket on this socket. @throws ActorError */
-  spend(ticket: SyncTicket, socket: LaneSocket): Promise<AuthVerdict>;
+  /** @throws ActorError */
+  spend(ticket: SyncTicket): Promise<AuthVerdict>;
   /** A place among the sockets of the user. False: there is none. */
   admit(socket: LaneSocket, userUuid: string): boolean;
   /** Calls back once the session has ended. What it returns ends that. */
@@ -268,7 +268,7 @@ export class LaneSocket {
   /** Undefined: nobody could say. */
   async #spend(ticket: SyncTicket): Promise<AuthVerdict | undefined> {
     try {
-      return await this.#lane.spend(ticket, this);
+      return await this.#lane.spend(ticket);
     } catch (error) {
       this.#lane.failed(error);
       return undefined;

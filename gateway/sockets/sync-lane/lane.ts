@@ -30,7 +30,7 @@ import { LaneMemory } from './budget.ts';
 import { Commands } from './commands.ts';
 import { frameBytesMax } from './envelope.ts';
 import { type AuthVerdict, type LaneServices, LaneSocket } from './lane-socket.ts';
-import { prometheusLaneMetrics } from './metrics.ts';
+import { prometheusLaneMetrics, type RefusalReason } from './metrics.ts';
 import { createOrigins } from './origins.ts';
 import type { SyncTicket, SyncTickets } from './tickets.ts';
 
@@ -76,23 +76,32 @@ const unauthenticatedMax = 5_000;
 const closePaceMs = 1;
 const closeTickMs = 50;
 
-const refused = (status: number, message: string, retryAfterMs?: number): Refusal => ({
-  status,
-  message,
-  ...(retryAfterMs !== undefined && { retryAfterMs }),
+interface RefusedUpgrade {
+  readonly reason: RefusalReason;
+  readonly refusal: Refusal;
+}
+
+const refused = (
+  reason: RefusalReason,
+  status: number,
+  message: string,
+  retryAfterMs?: number,
+): RefusedUpgrade => ({
+  reason,
+  refusal: { status, message, ...(retryAfterMs !== undefined && { retryAfterMs }) },
 });
-const switchedOff = refused(404, 'There is no sync lane on this server.');
-const restarting = refused(503, 'The server is about to restart. Please try again.', 1_000);
-const full = refused(503, 'The server has too many connections at the moment. Please try again.', 30_000);
-const noQuery = refused(400, 'The address of the sync lane has no query.');
-const foreignOrigin = refused(403, 'Pages of this origin may not connect.');
-const accessRestricted = refused(401, 'Access to this server is restricted.');
+const tryAgain = 'Please try again.';
+const switchedOff = refused('disabled', 404, 'There is no sync lane on this server.');
+const restarting = refused('draining', 503, `The server is about to restart. ${tryAgain}`, 1_000);
+const full = refused('full', 503, `The server has too many connections at the moment. ${tryAgain}`, 30_000);
+const noQuery = refused('query', 400, 'The address of the sync lane has no query.');
+const foreignOrigin = refused('origin', 403, 'Pages of this origin may not connect.');
+const accessRestricted = refused('access-key', 401, 'Access to this server is restricted.');
 
 export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   const { actors, clock, random, settings, tickets, limiter, gate, clientAddress, log } = options;
   const all = new Set<LaneSocket>();
   const users = new Map<string, Set<LaneSocket>>();
-  const names = new WeakMap<LaneSocket, string>();
   const admitsOrigin = createOrigins(settings, clientAddress);
   const memory = new LaneMemory(settings.memoryBytes);
   let waiting = 0;
@@ -102,11 +111,9 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   });
   const failed = (error: unknown) => log.failed(undefined, options.requestId(), error);
 
-  async function spend({ userUuid, ...ticket }: SyncTicket, socket: LaneSocket): Promise<AuthVerdict> {
-    const name = names.get(socket) ?? random.uuid();
-    names.set(socket, name);
+  async function spend({ userUuid, ...ticket }: SyncTicket): Promise<AuthVerdict> {
     try {
-      const asked = { ...ticket, socket: name };
+      const asked = { ...ticket, attempt: random.uuid() };
       const { verdict } = await actors
         .get(User, userUuid)
         .ask.spendSyncTicket(asked, { deadlineMs: spendMs });
@@ -118,7 +125,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   }
 
   const services: LaneServices = {
-    commands: new Commands({ actors, random, failed }),
+    commands: new Commands({ actors, clock, random, failed }),
     metrics,
     memory,
     nowMs: () => clock.monotonicMs(),
@@ -145,12 +152,16 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     failed,
   };
 
-  function refusalOf(res: HttpResponse, req: HttpRequest, headers: RequestHeaders): Refusal | undefined {
+  function refusalOf(
+    res: HttpResponse,
+    req: HttpRequest,
+    headers: RequestHeaders,
+  ): RefusedUpgrade | undefined {
     const peer = () => Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
     const waitMs = limiter.limits(limiter.public)
       ? limiter.take(limiter.public, clientAddress.resolve(peer(), headers.get('x-forwarded-for')))
       : 0;
-    if (waitMs > 0) return tooManyRequests(waitMs);
+    if (waitMs > 0) return { reason: 'rate-limit', refusal: tooManyRequests(waitMs) };
     if (!settings.isEnabled) return switchedOff;
     const needsKey = gate?.guards('get', socketPath, socketPath) ?? false;
     if (needsKey && !gate?.isKey(headers.get(accessKeyHeader))) return accessRestricted;
@@ -170,9 +181,10 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     upgrade(res, req, context) {
       const headers = options.framing.headersOf(res, req);
       if (headers === undefined) return;
-      const refusal = refusalOf(res, req, headers);
-      if (refusal !== undefined) {
-        refuse(res, refusal);
+      const found = refusalOf(res, req, headers);
+      if (found !== undefined) {
+        metrics.refused(found.reason);
+        refuse(res, found.refusal);
         return;
       }
       const socket = new LaneSocket(services);

@@ -1,7 +1,13 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Answer } from './commands.ts';
 
+/** Why an upgrade was refused over HTTP. */
+export type RefusalReason =
+  | ('access-key' | 'disabled' | 'draining' | 'full')
+  | ('origin' | 'query' | 'rate-limit');
+
 export interface LaneMetrics {
+  refused(reason: RefusalReason): void;
   opened(): void;
   closed(reason: string): void;
   answered(type: string, answer: Answer): void;
@@ -16,6 +22,12 @@ export function prometheusLaneMetrics(
   const opened = new Counter({
     name: 'sync_lane_opened_total',
     help: 'Sockets of the sync lane that a ticket has let in',
+    registers,
+  });
+  const refused = new Counter({
+    name: 'sync_lane_refused_total',
+    help: 'Upgrades to the sync lane that were refused, by reason',
+    labelNames: ['reason'],
     registers,
   });
   const closed = new Counter({
@@ -46,6 +58,7 @@ export function prometheusLaneMetrics(
   );
   gauge('sync_lane_held_bytes', 'Bytes of waiting commands and unread answers of the sync lane', read.bytes);
   return {
+    refused: (reason) => refused.inc({ reason }),
     opened: () => opened.inc(),
     closed: (reason) => closed.inc({ reason }),
     answered: (frame, { type }) => answered.inc({ frame, answer: type }),

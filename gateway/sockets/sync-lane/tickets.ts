@@ -8,7 +8,8 @@
  * once, and in time, is for the user's actor to say, in the activation that the ticket names: in memory, without a commit,
  * and on all nodes.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { equalInConstantTime } from '../../../actors/identity/session-tokens.ts';
 import type { TicketClaims } from '../../../actors/user/contract.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { identifierPattern } from './envelope.ts';
@@ -36,19 +37,24 @@ export const isDeviceId = (value: unknown): value is string =>
 /** `key` has 32 bytes, derived for this purpose alone. */
 export function createSyncTickets(key: Buffer, random: Pick<Random, 'bytes'>): SyncTickets {
   const macOf = (signed: string, deviceId: string) =>
-    createHmac('sha256', key).update(`${signed} ${deviceId}`).digest().subarray(0, macBytes);
+    createHmac('sha256', key)
+      .update(`${signed} ${deviceId}`)
+      .digest()
+      .subarray(0, macBytes)
+      .toString('base64url');
   return {
     mint({ userUuid, sessionUuid, pair, activation, expiresAtMs }, deviceId) {
       const nonce = random.bytes(nonceBytes).toString('base64url');
       const signed = [userUuid, sessionUuid, pair, activation, expiresAtMs.toString(36), nonce].join('.');
-      return `${signed}.${macOf(signed, deviceId).toString('base64url')}`;
+      return `${signed}.${macOf(signed, deviceId)}`;
     },
     verify(ticket, deviceId) {
       const match = ticketPattern.exec(ticket);
       if (match === null) return undefined;
       const [, signed = '', userUuid = '', sessionUuid = '', pair = '', activation = ''] = match;
       const [, , , , , , expiry = '', nonce = '', mac = ''] = match;
-      if (!timingSafeEqual(Buffer.from(mac, 'base64url'), macOf(signed, deviceId))) return undefined;
+      // As text: several texts decode to the same bytes.
+      if (!equalInConstantTime(mac, macOf(signed, deviceId))) return undefined;
       return { userUuid, sessionUuid, pair, activation, expiresAtMs: Number.parseInt(expiry, 36), nonce };
     },
   };

@@ -29,6 +29,28 @@ export const activate = (address: Address, epoch: number): Statement => ({
   values: [address.kind, address.id, epoch],
 });
 
+export interface Activating {
+  readonly address: Address;
+  readonly epoch: number;
+}
+
+/**
+ * Of several actors. It waits for no row that somebody else holds locked, and so is part of no deadlock: whose row is not given
+ * is locked, absent or fenced.
+ */
+export const activateMany = (actors: readonly Activating[]): Statement => ({
+  text: `WITH unlocked AS (
+      SELECT w.member, w.epoch, actor.kind, actor.id
+      FROM unnest($1::int8[], $2::text[], $3::text[], $4::int8[]) AS w(member, kind, id, epoch)
+      JOIN actor ON actor.kind = w.kind AND actor.id = w.id
+      WHERE actor.epoch <= w.epoch
+      FOR NO KEY UPDATE OF actor SKIP LOCKED)
+    UPDATE actor SET epoch = unlocked.epoch, version = version + 1, ended_at = ${endedStill}
+    FROM unlocked WHERE actor.kind = unlocked.kind AND actor.id = unlocked.id
+    RETURNING unlocked.member, actor.epoch, actor.version, actor.commit_id`,
+  values: [...membersOf(actors.map(({ address }) => address)), actors.map(({ epoch }) => epoch)],
+});
+
 /** Not by a former owner of the shard: where the row was removed, its epoch no longer tells who that is. */
 export const activateOrCreate = (address: Address, shard: number, epoch: number): Statement => ({
   text: `INSERT INTO actor (kind, id, shard, epoch, version, ended_at)
@@ -57,12 +79,22 @@ export const unlocked = (addresses: readonly Address[]): Statement => ({
   text: `SELECT w.member FROM unnest($1::int8[], $2::text[], $3::text[]) AS w(member, kind, id)
     JOIN actor ON actor.kind = w.kind AND actor.id = w.id
     FOR NO KEY UPDATE OF actor SKIP LOCKED`,
-  values: [
-    addresses.map((_, member) => member),
-    addresses.map(({ kind }) => kind),
-    addresses.map(({ id }) => id),
-  ],
+  values: membersOf(addresses),
 });
+
+/** Of several actors, by their places in the list. */
+export const slicesOfMany = (addresses: readonly Address[]): Statement => ({
+  text: `SELECT w.member, slice.slice, slice.data FROM unnest($1::int8[], $2::text[], $3::text[]) AS w(member, kind, id)
+    JOIN slice ON slice.kind = w.kind AND slice.id = w.id
+    ORDER BY w.member, slice.slice`,
+  values: membersOf(addresses),
+});
+
+const membersOf = (addresses: readonly Address[]): readonly unknown[] => [
+  addresses.map((_, member) => member),
+  addresses.map(({ kind }) => kind),
+  addresses.map(({ id }) => id),
+];
 
 export const slices = (address: Address): Statement => ({
   text: 'SELECT slice, data FROM slice WHERE kind = $1 AND id = $2 ORDER BY slice',
@@ -77,6 +109,15 @@ const outboxColumns = idents(Object.keys(outboxTable.columns));
 export const timers = (address: Address): Statement => ({
   text: `SELECT ${timerColumns} FROM timer WHERE kind = $1 AND id = $2 ORDER BY name`,
   values: [address.kind, address.id],
+});
+
+/** Of several actors, by their places in the list. */
+export const timersOfMany = (addresses: readonly Address[]): Statement => ({
+  text: `SELECT w.member, ${idents(Object.keys(timerTable.columns), 'timer')}
+    FROM unnest($1::int8[], $2::text[], $3::text[]) AS w(member, kind, id)
+    JOIN timer ON timer.kind = w.kind AND timer.id = w.id
+    ORDER BY w.member, timer.name`,
+  values: membersOf(addresses),
 });
 
 /**

@@ -255,6 +255,59 @@ test('a full queue and a late turn are unavailable, each before anything was sen
   t.deepEqual(await store.head(ada), { epoch: 1, version: 1, commitId: null });
 });
 
+test('many activations at once share statements, and each has its own answer and the state behind it', async (t) => {
+  const counts = { together: 0, alone: 0, read: 0 };
+  const sql = {
+    ...storeSql,
+    activate: (...asked: Parameters<typeof storeSql.activate>) => {
+      counts.alone += 1;
+      return storeSql.activate(...asked);
+    },
+    activateMany: (...asked: Parameters<typeof storeSql.activateMany>) => {
+      counts.together += 1;
+      return storeSql.activateMany(...asked);
+    },
+    slicesOfMany: (...asked: Parameters<typeof storeSql.slicesOfMany>) => {
+      counts.read += 1;
+      return storeSql.slicesOfMany(...asked);
+    },
+  };
+  const { store, client, connection } = await given(t, { sql, sizes: { barriers: 2 } });
+  const actors = Array.from({ length: 100 }, (_, index) => actor(index + 1));
+  for (const [index, each] of actors.entries()) {
+    const commit = commitOn(await activate(store, each), each, 1, [putSlice(each, 'profile', `${index}`)]);
+    await assertPasses(store, [commit], [0]);
+  }
+  const [locked = ada, fenced = bob, busy] = actors;
+  await store.activate(fenced, 0, 9, false);
+  await client.query('BEGIN');
+  await client.query(lockRow(locked));
+  Object.assign(counts, { together: 0, alone: 0, read: 0 });
+
+  const absent = actor(1_000);
+  const asked = [...actors.slice(2), fenced, absent, busy ?? ada, locked];
+  const answers = asked.map((each) => store.activate(each, 0, 2, false));
+  await whenWaiting(connection, 1);
+  const outcomes = (await Promise.all(answers.slice(0, -1))).map(({ outcome }) => outcome);
+  t.deepEqual(outcomes, [...Array.from({ length: 98 }, () => 'active'), 'fenced', 'absent', 'active']);
+  await client.query('ROLLBACK');
+  t.like(await answers.at(-1), { outcome: 'active', row: { epoch: 2 } });
+  t.true(counts.together >= 1 && counts.together <= 3, `${counts.together}`);
+  t.true(counts.alone <= 8, `${counts.alone}`);
+
+  const versions = await Promise.all(actors.slice(2).map(async (each) => (await store.head(each))?.version));
+  const first = versions.shift();
+  t.deepEqual(new Set(versions).size, 1);
+  t.is(first, (versions[0] ?? 0) + 1, 'who asks twice is activated twice');
+  const states = await Promise.all(actors.map((each) => sliceTexts(store, each)));
+  t.deepEqual(
+    states,
+    actors.map((_, index) => ({ profile: `${index}` })),
+  );
+  t.true(counts.read > 0);
+  t.deepEqual(await Promise.all([absent, ada].map((each) => store.timers(each))), [[], []]);
+});
+
 test('leases are renewed while commits and barriers are stuck', async (t) => {
   const { connection, store, client } = await given(t, { sizes: { commits: 1, barriers: 1, leases: 1 } });
   const commit = commitOn(await activate(store, ada), ada, 1, []);

@@ -27,12 +27,13 @@ import { StoreError } from '../store.ts';
 import { isCockroachVersion } from './cockroach.ts';
 import { batchCommit } from './commit.ts';
 import { type Dialect, shardsMax } from './each.ts';
+import { Gathered } from './gathered.ts';
 import { joinReads } from './joined-reads.ts';
 import * as ownership from './ownership-statements.ts';
 import { ConnectionPool, type PoolLimits, type Row } from './pool.ts';
 import { planRead } from './reads.ts';
 import type { Statement } from './sql.ts';
-import type { EndedActor } from './statements.ts';
+import type { Activating, EndedActor } from './statements.ts';
 import * as statements from './statements.ts';
 
 export interface PostgresStoreOptions {
@@ -85,6 +86,9 @@ export type StoreSql = typeof storeSql;
  */
 const leaseTimeoutMaxMs = 2_000;
 const ownershipTimeoutMaxMs = 4_000;
+/** Activations that one statement serves, as after a take-over. Of their state less, as it may be large. */
+const activatedTogetherMax = 64;
+const loadedTogetherMax = 16;
 /** Much longer than an answer takes, and much shorter than a lease. */
 const hedgeMs = 500;
 
@@ -122,6 +126,9 @@ export class PostgresStore implements Store {
   readonly #leases: ConnectionPool;
   #sql: StoreSql;
   readonly #clock: Clock;
+  readonly #activations: Gathered<Activating, Activation>;
+  readonly #slices: Gathered<Address, readonly SliceRow[]>;
+  readonly #timers: Gathered<Address, readonly TimerRow[]>;
 
   constructor(options: PostgresStoreOptions) {
     const sizes = { ...defaultSizes, ...options.sizes };
@@ -154,6 +161,24 @@ export class PostgresStore implements Store {
     });
     this.#sql = options.sql ?? storeSql;
     this.#clock = options.clock ?? systemClock;
+    const atOnceMax = sizes.barriers;
+    this.#activations = new Gathered({
+      ...{ atOnceMax, batchMax: activatedTogetherMax },
+      one: (asked) => this.#activateOne(asked),
+      many: (asked) => this.#activateMany(asked),
+    });
+    this.#slices = new Gathered({
+      ...{ atOnceMax, batchMax: loadedTogetherMax },
+      one: async (address) =>
+        (await this.#barriers.query(this.#sql.slices(address))) as unknown as SliceRow[],
+      many: (addresses) => this.#ofMany<SliceRow>(this.#sql.slicesOfMany(addresses), addresses.length),
+    });
+    this.#timers = new Gathered({
+      ...{ atOnceMax, batchMax: loadedTogetherMax },
+      one: async (address) =>
+        (await this.#barriers.query(this.#sql.timers(address))) as unknown as TimerRow[],
+      many: (addresses) => this.#ofMany<TimerRow>(this.#sql.timersOfMany(addresses), addresses.length),
+    });
   }
 
   /** For readiness: the database answers, is writable and READ COMMITTED. No connection of the leases is used. */
@@ -247,13 +272,35 @@ export class PostgresStore implements Store {
   }
 
   async activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation> {
-    const statement = create
-      ? this.#sql.activateOrCreate(address, shard, epoch)
-      : this.#sql.activate(address, epoch);
-    const row = actorRow(await this.#barriers.query(statement));
+    if (!create) return this.#activations.ask({ address, epoch });
+    const row = actorRow(await this.#barriers.query(this.#sql.activateOrCreate(address, shard, epoch)));
+    return row === undefined ? { outcome: 'fenced' } : { outcome: 'active', row };
+  }
+
+  async #activateOne({ address, epoch }: Activating): Promise<Activation> {
+    const row = actorRow(await this.#barriers.query(this.#sql.activate(address, epoch)));
     if (row !== undefined) return { outcome: 'active', row };
-    const isAbsent = !create && (await this.head(address)) === undefined;
+    const isAbsent = (await this.head(address)) === undefined;
     return { outcome: isAbsent ? 'absent' : 'fenced' };
+  }
+
+  async #activateMany(asked: readonly Activating[]): Promise<ReadonlyMap<number, Activation>> {
+    const rows = await this.#barriers.query(this.#sql.activateMany(asked));
+    return new Map(
+      rows.flatMap((each) => {
+        const row = actorRow([each]);
+        return row === undefined ? [] : [[Number(each['member']), { outcome: 'active', row }] as const];
+      }),
+    );
+  }
+
+  /** Of each of so many actors, also where there are none. */
+  async #ofMany<T>(statement: Statement, count: number): Promise<ReadonlyMap<number, readonly T[]>> {
+    const found = new Map<number, T[]>(Array.from({ length: count }, (_, member) => [member, []]));
+    for (const { member, ...row } of await this.#barriers.query(statement)) {
+      found.get(Number(member))?.push(row as unknown as T);
+    }
+    return found;
   }
 
   async barrier(address: Address, epoch: number): Promise<ActorRow | undefined> {
@@ -279,12 +326,12 @@ export class PostgresStore implements Store {
     return new Set(members(await this.#commits.query(this.#sql.unlocked(addresses))));
   }
 
-  async slices(address: Address): Promise<readonly SliceRow[]> {
-    return (await this.#barriers.query(this.#sql.slices(address))) as unknown as readonly SliceRow[];
+  slices(address: Address): Promise<readonly SliceRow[]> {
+    return this.#slices.ask(address);
   }
 
-  async timers(address: Address): Promise<readonly TimerRow[]> {
-    return (await this.#barriers.query(this.#sql.timers(address))) as unknown as readonly TimerRow[];
+  timers(address: Address): Promise<readonly TimerRow[]> {
+    return this.#timers.ask(address);
   }
 
   async read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]> {

@@ -44,6 +44,27 @@ test('after a refresh a command is stale and does nothing, until the socket has 
   t.is((await refreshed.sync({ sync_token: null })).retrieved_items.length, 1);
 });
 
+test('what policy denies is denied in the same bytes before and after new tokens', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const lane = await enterLane(t, phone);
+  const foreign = { api, shared_vault_uuids: [crypto.randomUUID()] };
+  const before = (await run(lane, 'command-1', foreign)).payload;
+  t.deepEqual(before, { code: 'NOT_AUTHORIZED', retryable: false });
+  await reauth(lane, await ticketOf(await withNewTokens(phone)));
+  t.deepEqual((await run(lane, 'command-1', foreign)).payload, before);
+});
+
+test('a ban ends the sockets of its account at once', async (t) => {
+  const server = await startServer(t, { accounts: { adminEmails: new Set([alice.email]) } });
+  const admin = await server.device();
+  const bob = await server.device('bob@example.org');
+  const lane = await enterLane(t, bob);
+  const path = `/v1/admin/users/${bob.account.userUuid}/ban-status`;
+  t.is((await admin.call('PUT', path, { body: { banned: true } })).status, 200);
+  t.deepEqual(await ended(lane), ['NOT_AUTHORIZED', 1008]);
+});
+
 test('an access token that has expired makes a command stale', async (t) => {
   const server = await startServer(t, { accounts: { accessTokenAgeMs: 60_000 } });
   const lane = await enterLane(t, await server.device());
@@ -95,6 +116,8 @@ test('a ticket of another session, or one that was spent, ends the socket that s
   const second = await enterLane(t, phone);
   second.lane.send('REAUTH', { ticket: spent, deviceId });
   t.deepEqual(await ended(second), ['REAUTH_REJECTED', 1008]);
+  first.lane.send('REAUTH', { ticket: spent, deviceId });
+  t.deepEqual(await ended(first), ['REAUTH_REJECTED', 1008], 'on the socket that has spent it, too');
 });
 
 test('the ninth attempt to get new tokens ends the socket', async (t) => {
@@ -108,7 +131,7 @@ test('the ninth attempt to get new tokens ends the socket', async (t) => {
   t.deepEqual(await ended(lane), ['REAUTH_REJECTED', 1008]);
 });
 
-test('PING and REAUTH do not wait for a command, STATUS does, and another socket finds it accepted', async (t) => {
+test('PING and REAUTH do not wait for a command, STATUS does, and a command that is held is not taken over', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const lane = await enterLane(t, phone);
@@ -121,7 +144,6 @@ test('PING and REAUTH do not wait for a command, STATUS does, and another socket
   const asked = await lane.lane.status('command-1', body);
   await lane.lane.answer(lane.lane.send('PING', {}), 'PONG');
   t.is((await reauth(lane, await ticketOf(phone))).type, 'REAUTHENTICATED');
-  t.deepEqual((await ask(other, 'command-1', body)).payload, { status: 'ACCEPTED' });
   const doubled = await run(other, 'command-1', body);
   t.is(doubled.payload.code, 'BUSY', 'the first attempt is not taken over');
   letGo();
@@ -130,6 +152,26 @@ test('PING and REAUTH do not wait for a command, STATUS does, and another socket
   t.is((await lane.lane.answer(asked, 'STATUS')).payload.status, 'COMMITTED');
   t.is((await phone.sync({ sync_token: null })).retrieved_items.length, 1);
   t.is((await run(other, 'command-1', body)).payload.status, 'COMMITTED');
+});
+
+test('STATUS on another socket waits for a command that is held, and says that it is accepted after some seconds', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const lane = await enterLane(t, phone);
+  const other = await enterLane(t, phone);
+  const body = { api, items: [newNote()] };
+  const held = server.transport.holdNextAskOf('sync');
+  const sent = await lane.lane.command('command-1', body);
+  await lane.lane.answer(sent, 'ACCEPTED');
+  const letGo = await held;
+  const early = ask(other, 'command-1', body);
+  t.deepEqual((await server.answered(early, 9_000)).payload, { status: 'ACCEPTED' });
+  const asked = server.transport.asked.length;
+  const late = ask(other, 'command-1', body);
+  await server.until(() => server.transport.asked.slice(asked).includes('getSyncCommand'), 1_000);
+  letGo();
+  await lane.lane.answer(sent, 'COMMITTED');
+  t.is((await server.answered(late, 1_000)).payload.status, 'COMMITTED');
 });
 
 test('a command whose actor has moved before it came is not carried out, and unknown stays true', async (t) => {

@@ -1,5 +1,7 @@
 /** The sync lane over a started server (docs/protocol/sockets.md, "The sync lane"). */
 import test from 'ava';
+import { gatewaySettings } from '../../../gateway/settings.ts';
+import { defaultsOf } from '../../../runtime/setting.ts';
 import type { Device } from '../../kit/device.ts';
 import { openRaw } from '../../kit/gateway.ts';
 import { note } from '../../kit/items.ts';
@@ -17,6 +19,7 @@ import {
 import { digestOf } from '../../kit/lane-client.ts';
 import { startServer } from '../../kit/server.ts';
 import { isRefused, parsed } from '../../kit/socket-client.ts';
+import { join, makeVault } from '../../kit/vaults.ts';
 
 const api = '20240226';
 const newNote = (content = 'first') => note({ uuid: crypto.randomUUID(), content });
@@ -154,18 +157,21 @@ test('a restart within the life of a ticket lets nobody in by it', async (t) => 
   await enterLane(t, phone);
 });
 
-for (const [what, path, headers, status] of [
-  ['no origin', '/sockets/sync', {}, 403],
-  ['a foreign origin', '/sockets/sync', { origin: 'https://elsewhere.example' }, 403],
-  ['the origin null', '/sockets/sync', { origin: 'null' }, 403],
-  ['a query', '/sockets/sync?ticket=a', undefined, 400],
-  ['a trailing slash', '/sockets/sync/', undefined, 404],
+for (const [what, path, headers, status, reason] of [
+  ['no origin', '/sockets/sync', {}, 403, 'origin'],
+  ['a foreign origin', '/sockets/sync', { origin: 'https://elsewhere.example' }, 403, 'origin'],
+  ['the origin null', '/sockets/sync', { origin: 'null' }, 403, 'origin'],
+  ['a query', '/sockets/sync?ticket=a', undefined, 400, 'query'],
+  ['a trailing slash', '/sockets/sync/', undefined, 404, undefined],
 ] as const) {
   test(`an upgrade with ${what} is refused`, async (t) => {
     const server = await startServer(t);
     const dialled = await dialLane(t, server, { path, ...(headers !== undefined && { headers }) });
     t.true(isRefused(dialled));
     t.is(isRefused(dialled) ? dialled.status : 101, status);
+    const metrics = await server.registry.metrics();
+    const counted = /^sync_lane_refused_total\{reason="(.+)"\} 1$/m.exec(metrics)?.[1];
+    t.is(counted, reason);
   });
 }
 
@@ -243,6 +249,11 @@ test('a frame out of order, or one that breaks the rules, ends its socket', asyn
   const skipped = await enterLane(t, phone);
   skipped.lane.send('PING', {}, { sequence: 2 });
   t.deepEqual(await ended(skipped), ['OUT_OF_ORDER', 1008]);
+
+  const repeated = await enterLane(t, phone);
+  await repeated.lane.answer(repeated.lane.send('PING', {}), 'PONG');
+  repeated.lane.send('PING', {}, { sequence: 1 });
+  t.deepEqual(await ended(repeated), ['OUT_OF_ORDER', 1008]);
 
   const torn = await enterLane(t, phone);
   torn.socket.send('{"version":1,');
@@ -385,6 +396,45 @@ test('vaults of others, and items of sessions that may only read, are refused be
   t.deepEqual(readOnly, { code: 'READ_ONLY', retryable: false });
   t.is((await run(reading, 'command-2', { api })).payload.status, 'COMMITTED');
   t.is((await phone.sync({ sync_token: null })).retrieved_items.length, 0);
+});
+
+test('an item of a vault is saved once over the lane, and its members hear of it and pull it there', async (t) => {
+  const server = await startServer(t);
+  const phone = await server.device();
+  const bob = await server.device('bob@example.org');
+  const vault = await makeVault(phone);
+  await join(phone, vault, bob);
+  const ears = await bob.socket(t);
+  const lane = await enterLane(t, phone);
+  const item = { ...newNote(), shared_vault_uuid: vault, key_system_identifier: 'system' };
+  const body = { api, items: [item], sync_token: null, shared_vault_uuids: [vault] };
+  const first = (await run(lane, 'command-1', body)).payload;
+  t.is(first.result.saved_items[0].shared_vault_uuid, vault);
+  await server.until(() => parsed(ears.texts).some(({ type }) => type === 'ITEMS_CHANGED_ON_SERVER'), 5_000);
+  const saved = (payload: typeof first) => payload.result.saved_items;
+  t.deepEqual(saved((await run(lane, 'command-1', body)).payload), saved(first));
+  t.deepEqual(saved((await ask(lane, 'command-1', body)).payload), saved(first));
+  const pulling = { api, sync_token: null, shared_vault_uuids: [vault] };
+  const pulled = (await run(await enterLane(t, bob), 'command-1', pulling)).payload.result;
+  t.deepEqual(
+    pulled.retrieved_items.map(({ uuid }: { uuid: string }) => uuid),
+    [item.uuid],
+  );
+  const stale = { ...item, content: 'other', updated_at_timestamp: 1 };
+  const conflicting = (await run(lane, 'command-2', { ...body, items: [stale] })).payload.result;
+  t.is(conflicting.conflicts[0].type, 'sync_conflict');
+});
+
+test('a client of the lane that does not answer pings is dropped, and one that does stays', async (t) => {
+  const server = await startServer(t, {
+    gateway: { sockets: { ...defaultsOf(gatewaySettings).sockets, idleSeconds: 8 } },
+  });
+  const phone = await server.device();
+  const alive = await enterLane(t, phone);
+  const dead = await enterLane(t, phone, server, { answersPings: false });
+  await dead.socket.closed;
+  t.true(dead.socket.pings > 0);
+  t.false(alive.socket.isClosed);
 });
 
 test('an answer too large for a frame is fetched over HTTP, by the same name', async (t) => {
