@@ -72,6 +72,8 @@ export interface LaneServices {
 const authMs = 5_000;
 /** A little longer than the library waits for a client that does not read. */
 const lingerMs = 46_000;
+/** An AUTH has a ticket and a few names. Strangers have nothing larger parsed. */
+const authBytesMax = 4 * 1_024;
 const queuedFramesMax = 8;
 /** Less than it takes to have a megabyte unread is no sign of a client that does not read. */
 export const unreadBytesMax = 4 * 1_024 * 1_024;
@@ -141,6 +143,10 @@ export class LaneSocket {
     }
     if (!this.#budget.take(size, this.#lane.nowMs())) {
       this.close(closeCodes.tryLater, 'sync rate limit exceeded');
+      return;
+    }
+    if (this.#state !== 'ready' && size > authBytesMax) {
+      this.#end('AUTH_REQUIRED');
       return;
     }
     if (isBinary) {
