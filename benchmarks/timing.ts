@@ -18,13 +18,51 @@ const { values } = parseArgs({ options: { samples: { type: 'string', default: '6
 const samples = Number(values.samples);
 const addressesOfEach = 40;
 
+/** Every other step of a sign-in, with something that is wrong. */
+const failing: readonly {
+  readonly title: string;
+  readonly path: string;
+  readonly fields: (email: string) => object;
+}[] = [
+  {
+    title: 'a wrong code',
+    path: '/v2/login-params',
+    fields: (email) => ({ email, code_challenge: challenge(), mfa_code: '000000' }),
+  },
+  {
+    title: 'a wrong app password',
+    path: '/v2/login-params',
+    fields: (email) => ({ email, code_challenge: challenge(), app_password: 'wrong' }),
+  },
+  {
+    title: 'a wrong password',
+    path: '/v2/login',
+    fields: (email) => ({ email, password: 'wrong', code_verifier: challenge(), api: headerSessions }),
+  },
+  {
+    title: 'options of security keys',
+    path: '/v1/authenticators/generate-authentication-options',
+    fields: (username) => ({ username }),
+  },
+  {
+    title: 'wrong recovery codes',
+    path: '/v1/recovery/login-params',
+    fields: (username) => ({ username, code_challenge: challenge(), recovery_codes: 'AAAA' }),
+  },
+];
+
 interface Probe {
   readonly name: string;
   readonly path: string;
   readonly body: (round: number) => object;
 }
 
-const server = await startBuiltServer();
+// Every sample is to be answered by the account, and none by a limit.
+const server = await startBuiltServer({
+  MAX_LOGIN_ATTEMPTS: '1000',
+  MAX_CAPTCHA_LOGIN_ATTEMPTS: '1000',
+  MAX_STRANGER_LOGIN_ATTEMPTS: '100000',
+});
 try {
   const plain = await Promise.all(Array.from({ length: addressesOfEach }, () => register(server.url)));
   const guarded = await Promise.all(Array.from({ length: addressesOfEach }, withAuthenticatorApp));
@@ -32,7 +70,7 @@ try {
   const params = (accounts: readonly { readonly email: string }[]) => (round: number) => ({
     api: headerSessions,
     email: accounts[round % accounts.length]?.email,
-    code_challenge: randomBytes(32).toString('base64url'),
+    code_challenge: challenge(),
   });
   const escrow = (uuids: readonly string[]) => (round: number) => ({
     user_uuid: uuids[round % uuids.length],
@@ -42,6 +80,15 @@ try {
     { name: 'an account with a second factor', path: '/v2/login-params', body: params(guarded) },
     { name: 'nobody', path: '/v2/login-params', body: params(nobody) },
   ]);
+  for (const { title, path, fields } of failing) {
+    const body = (accounts: readonly { readonly email: string }[]) => (round: number) =>
+      fields(accounts[round % accounts.length]?.email ?? '');
+    await compare(title, [
+      { name: 'an account', path, body: body(plain) },
+      { name: 'an account with a second factor', path, body: body(guarded) },
+      { name: 'nobody', path, body: body(nobody) },
+    ]);
+  }
   await compare('recovery look-up', [
     {
       name: 'an account',
@@ -52,6 +99,10 @@ try {
   ]);
 } finally {
   await server.stop();
+}
+
+function challenge(): string {
+  return randomBytes(32).toString('base64url');
 }
 
 async function withAuthenticatorApp(): Promise<Account> {

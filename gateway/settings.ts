@@ -236,7 +236,7 @@ const limits = section('Access and limits', {
       min: 8 * mebibyte,
       default: 64 * mebibyte,
       description:
-        'What the sync lane may hold in the memory of the process: commands that wait, and answers that their clients have not read. Beyond it sockets that ask for more are closed, and their clients go on over HTTP.',
+        'What the sync lane may hold in the memory of the process: commands that wait, and answers that their clients have not read. One account takes no more than a quarter of what is free. Beyond it sockets that ask for more are closed, and their clients go on over HTTP.',
     }),
   },
   sockets: {

@@ -26,6 +26,8 @@ const newAccountMs = dayMs;
 const newAccountOthersPerDay = 3;
 const newAccountsShare = 4;
 const mailboxesMax = 20_000;
+/** Accounts on their first day cost nothing to make, so they leave the other half to accounts that are older. */
+const mailboxesForNewMax = mailboxesMax / 2;
 
 /** One row for each account and limit that has ever counted, as long as there is the account; and for each stopped mailbox. */
 export const mailSenderTable = table({
@@ -89,7 +91,7 @@ export function countMail(turn: Turn, mail: Counted, { sender }: SenderReads): n
     max: isToOthers ? ofOthers : accountPerDay,
   };
   const isCounted = mailbox !== undefined && ofMailbox.max > 0;
-  if (isFull(ofAccount) || isFull(ofMailbox) || (isCounted && !makeRoom(turn, name, day))) {
+  if (isFull(ofAccount) || isFull(ofMailbox) || (isCounted && !makeRoom(turn, name, day, isNew))) {
     return (day + 1) * dayMs - turn.nowMs;
   }
   turn.put(mailSenderTable, { ...senderKey(turn, mail), day, mails: ofAccount.mails + 1 });
@@ -101,8 +103,9 @@ const todayOf = (day: number, before: Count | undefined): number => (before?.day
 const isFull = ({ mails, max }: { mails: number; max: number }): boolean => max > 0 && mails >= max;
 
 /** False where today's mailboxes are as many as are counted. */
-function makeRoom(turn: Turn, name: string, day: number): boolean {
-  if (turn.entry(mailboxMap, name) !== undefined || turn.entries(mailboxMap).size < mailboxesMax) return true;
+function makeRoom(turn: Turn, name: string, day: number, isNew: boolean): boolean {
+  const max = isNew ? mailboxesForNewMax : mailboxesMax;
+  if (turn.entry(mailboxMap, name) !== undefined || turn.entries(mailboxMap).size < max) return true;
   return forgetMailboxes(turn, day, 100) > 0;
 }
 

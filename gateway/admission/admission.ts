@@ -59,17 +59,20 @@ export interface AdmissionOptions {
 
 /**
  * Whether a page of another origin can make a browser send this, without asking by a preflight. It can send any POST whose
- * type is that of a form or a plain text. Fields also come in the query, so a body is not needed. Such a POST does harm with
- * the user's cookies. It also does harm without them where a guess counts against the user's network, which is wherever no
- * session is needed: the page cannot add a bearer.
+ * type is that of a form or a plain text, and any GET, as an image does. Fields also come in the query, so a body is not
+ * needed. Such a request does harm with the user's cookies. It also does harm without them where a guess counts against the
+ * user's network, which is wherever no session is needed: the page cannot add a bearer.
  */
-const mayBeForged = (method: string, { body = 'json', access }: AnyRoute, headers: RequestHeaders): boolean =>
-  method === 'post' &&
-  body === 'json' &&
-  (headers.get('cookie') !== '' || (access !== 'session' && isOfBrowser(headers))) &&
+const mayBeForged = (method: string, route: AnyRoute, headers: RequestHeaders): boolean =>
+  isForgeable(method, route) &&
+  (headers.get('cookie') !== '' || (route.access !== 'session' && isOfBrowser(headers))) &&
   !jsonTypePattern.test(headers.get('content-type'));
 
-/** Browsers say where a POST comes from. Other programs do not. */
+/** A GET that takes guesses may also come with a session. Others that change something are links for browsers to open. */
+const isForgeable = (method: string, { body = 'json', access, safe }: AnyRoute): boolean =>
+  body === 'json' && (method === 'post' || (method === 'get' && !safe && access === 'optional-session'));
+
+/** Browsers say where a request comes from. Other programs do not. */
 const isOfBrowser = (headers: RequestHeaders): boolean =>
   headers.get('origin') !== '' || headers.get('sec-fetch-site') !== '';
 

@@ -81,6 +81,20 @@ const disturbing: readonly {
       sendAfterContinue(`${url}/v1/items`, savingBody(), { authorization: `Bearer ${account.access}` }),
   },
   {
+    what: 'requests in one segment',
+    status: 404,
+    send: async (t, { port }) => {
+      const connection = await openRaw(t, port);
+      const bare = (asked: string, more = '') =>
+        `${asked} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${more}\r\n`;
+      const last = bare('GET /v1/nowhere', 'Connection: close\r\n');
+      connection.send(bare('HEAD /v1/meta') + bare('GET /v1/meta') + bare('HEAD /v1/nowhere') + last);
+      const statuses = statusesOf(await connection.ended);
+      t.deepEqual(statuses, [200, 200, 404, 404]);
+      return statuses.at(-1) ?? 0;
+    },
+  },
+  {
     what: 'a request without a session',
     status: 401,
     send: async (_t, { url }) =>

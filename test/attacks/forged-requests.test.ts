@@ -62,6 +62,24 @@ test('a page of another site cannot count guesses against the network of its vis
   t.is(await guess({}), 401, 'a program that is no browser, and it is not locked out');
 });
 
+test('no image of a page makes its visitor guess a second factor', async (t) => {
+  const server = await startServer(t, { accounts: { plainAttemptsMax: 3 } });
+  const path = '/v1/login-params?email=victim@example.org&code_challenge=x&mfa_code=000000';
+  const guess = (headers: Record<string, string>) =>
+    fetch(`${server.url}${path}`, { headers }).then(({ status }) => status);
+  for (const headers of [
+    { cookie },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site', cookie },
+    { origin: 'https://evil.test' },
+  ]) {
+    for (let each = 0; each < 5; each += 1) t.is(await guess(headers), 415, JSON.stringify(headers));
+  }
+  const asked = { cookie, origin: 'https://app.test', 'content-type': 'application/json' };
+  t.not(await guess(asked), 415, 'a page that has asked first');
+  t.not(await guess({}), 423, 'a program that is no browser, and it is not locked out');
+});
+
 test('a JSON body with cookies has to be declared as JSON, and is taken in every spelling of that', async (t) => {
   let asked = 0;
   const handle = async () => {

@@ -45,8 +45,8 @@ async function askUntilEnded(
   return most;
 }
 
-async function withLibrary(server: TestServer) {
-  const phone = await server.device();
+async function withLibrary(server: TestServer, email?: string) {
+  const phone = await server.device(email);
   for (let count = 0; count < 10; count += 1) {
     await phone.save(note({ uuid: crypto.randomUUID(), content: 'x'.repeat(answerBytes / 10) }));
   }
@@ -71,15 +71,30 @@ test('all readers that stop share one budget, and those who read are served agai
   const server = await startServer(t, { gateway: { syncLane: { ...syncLane, memoryBytes } } });
   const phone = await withLibrary(server);
   const slow: LaneSocket[] = [];
-  for (let count = 0; count < 4; count += 1) slow.push(await enterLane(t, phone));
+  for (let count = 0; count < 6; count += 1) {
+    slow.push(await enterLane(t, await withLibrary(server, `reader-${count}@example.org`)));
+  }
   for (const { socket } of slow) socket.pause();
   const most = await askUntilEnded(server, slow, slow.length);
   t.is(await ended(server), slow.length);
-  t.true(most > unreadMax, `${most}`);
+  t.true(most > 2 * mebibyte, `${most}`);
   t.true(most <= memoryBytes + slow.length * (answerBytes + 100_000), `${most}`);
   // What the system had not taken is let go when the connections are, at the latest after the time that the library waits.
   await server.advance(60_000);
   t.is(await held(server), 0);
   const reading = await enterLane(t, phone);
   t.is((await run(reading, 'command-1', pull)).payload.status, 'COMMITTED');
+});
+
+test('one account whose readers all stop holds its share, and keeps nobody else off the lane', async (t) => {
+  const memoryBytes = 8 * mebibyte;
+  const server = await startServer(t, { gateway: { syncLane: { ...syncLane, memoryBytes } } });
+  const greedy = await withLibrary(server);
+  const other = await enterLane(t, await withLibrary(server, 'other@example.org'));
+  const slow: LaneSocket[] = [];
+  for (let count = 0; count < 16; count += 1) slow.push(await enterLane(t, greedy));
+  for (const { socket } of slow) socket.pause();
+  const most = await askUntilEnded(server, slow, slow.length);
+  t.true(most < memoryBytes / 2, `${most}`);
+  t.is((await run(other, 'command-1', pull)).payload.status, 'COMMITTED');
 });

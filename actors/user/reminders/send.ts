@@ -75,6 +75,7 @@ function send(turn: Turn, of: Reminder, recipient: string): void {
   ];
   const mail = {
     ...({ id: mailIdOf(of), source: 'email-reminder', userUuid: turn.self.id, recipient } as const),
+    accountSinceMs: turn.get(profileSlice).createdAtMs,
     listener: listenerFor(turn, 'reminder', of.uuid, of.round),
     ...(of.messageId !== null && { messageId: of.messageId }),
     subject: `Reminder: ${message}`,

@@ -67,10 +67,11 @@ function notify(
   subject: string,
   paragraphs: readonly string[],
 ): void {
-  const recipient = mailAddress(turn.get(profileSlice).email);
+  const { email, createdAtMs: accountSinceMs } = turn.get(profileSlice);
+  const recipient = mailAddress(email);
   if (recipient === undefined) return;
   const id = noticeIdOf(of, notice);
-  const rest = { source: 'dead-man-switch-notice', userUuid: turn.self.id } as const;
+  const rest = { source: 'dead-man-switch-notice', userUuid: turn.self.id, accountSinceMs } as const;
   tellToSend(turn, sealMail(turn, { id, ...rest, recipient, subject, text: textOf(paragraphs) }));
 }
 

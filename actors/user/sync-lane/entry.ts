@@ -53,7 +53,22 @@ export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncR
     String(server_item?.uuid ?? unsaved_item?.uuid ?? ''),
     type,
   ]);
-  return { digest, from, outcome: { saved, conflicts, to } };
+  const kept = { from, outcome: { saved, conflicts, to } };
+  return isLarge(kept) ? { digest, from: {} } : { digest, ...kept };
+}
+
+/**
+ * Tokens and types are any text that a client sends, and entries stay in memory too. So their characters are counted before
+ * anything of them is kept or written.
+ */
+function isLarge(kept: Kept): boolean {
+  let left = keptCharactersMax;
+  const fits = (value: unknown): boolean => {
+    left -= typeof value === 'string' ? value.length : 1;
+    if (left < 0) return false;
+    return typeof value !== 'object' || value === null || Object.values(value).every(fits);
+  };
+  return !fits(kept);
 }
 
 export function entryText({ from, outcome }: JournalEntry): string {

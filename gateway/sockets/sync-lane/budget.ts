@@ -1,10 +1,14 @@
-/** What one socket of the lane may send: frames and bytes, in two buckets that fill up again. */
+/** What one socket of the lane may send, and what its users may have the lane hold in memory. */
+import { mayTakeOneMore, type Share } from '../../../runtime/fair-share.ts';
+import { Counts } from '../../http/counts.ts';
+
 export const framesMax = 32;
 export const framesPerSecond = 16;
 /** Eight frames of the largest size at once. */
 export const bytesMax = 4 * 1_024 * 1_024;
 export const bytesPerSecond = 512 * 1_024;
 
+/** Frames and bytes of one socket, in two buckets that fill up again. */
 export class InboundBudget {
   #frames = framesMax;
   #bytes = bytesMax;
@@ -24,16 +28,28 @@ export class InboundBudget {
   }
 }
 
-/** Bytes that all sockets of the lane hold together: commands that wait, and answers that are not read. */
+/** Half a mebibyte is one frame of the largest size. A user alone holds a fifth of all at most, by however many sockets. */
+const share: Share = { least: 512 * 1_024, percentOfFree: 25 };
+
+/**
+ * Bytes that all sockets of the lane hold together: commands that wait, and answers that are not read. A user whose clients
+ * read nothing meets their share of what is free, so they cost nobody else the lane.
+ */
 export class LaneMemory {
   readonly #bytesMax: number;
+  readonly #bytesOfUsers = new Counts();
   bytes = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  get isFull(): boolean {
-    return this.bytes > this.#bytesMax;
+  isFullFor(user: string): boolean {
+    return !mayTakeOneMore(this.#bytesOfUsers.of(user), this.#bytesMax - this.bytes, share);
+  }
+
+  add(user: string, bytes: number): void {
+    this.bytes += bytes;
+    this.#bytesOfUsers.add(user, bytes);
   }
 }

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { digestOf } from './digest.ts';
 import {
   clientFrameTypes,
-  commasMax,
   type FrameFault,
   readFrame,
   sequenceMax,
+  valuesMax,
   writeFrame,
 } from './envelope.ts';
 
@@ -97,11 +97,25 @@ const withValues = (count: number) =>
   );
 
 test('a frame of more values than clients send is refused unparsed, and commas within strings are none of them', (t) => {
-  t.is(readFrame(withValues(commasMax)), 'INVALID_ENVELOPE');
-  t.is(readFrame(withValues(commasMax - 1_000)), 'INVALID_PAYLOAD_LENGTH');
+  t.is(readFrame(withValues(valuesMax)), 'INVALID_ENVELOPE');
+  t.is(readFrame(withValues(valuesMax - 1_000)), 'INVALID_PAYLOAD_LENGTH');
+  const lists = `"payload":{"a":[${`${'['.repeat(40)}${']'.repeat(40)},`.repeat(1_000)}0]}`;
+  t.is(
+    readFrame(JSON.stringify({ ...ping, payload: {} }).replace('"payload":{}', lists)),
+    'INVALID_ENVELOPE',
+  );
   const note = { text: `${',"\\'.repeat(60_000)}` };
   const payloadLength = Buffer.byteLength(JSON.stringify(note));
   t.is(typeof read({ ...ping, payload: note, payloadLength }), 'object');
+});
+
+test('a frame with an object of thousands of members is refused before it is sorted', (t) => {
+  const withMembers = (count: number) => {
+    const payload = { body: Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 1])) };
+    return read({ ...ping, payload, payloadLength: Buffer.byteLength(JSON.stringify(payload)) });
+  };
+  t.is(typeof withMembers(1_024), 'object');
+  t.is(withMembers(1_025), 'INVALID_ENVELOPE');
 });
 
 const lengths: readonly (readonly [payload: string, bytes: number])[] = [

@@ -14,8 +14,13 @@ export const frameBytesMax = 524_288;
 export const sequenceMax = 2 ** 32 - 2;
 /** An item nests a few levels. What nests deeper would overflow the stack where it is serialised. */
 const depthMax = 64;
-/** Between the values of a frame: 3,000 items' worth. A frame is parsed in one piece, and many small values take the longest. */
-export const commasMax = 40_000;
+/** Of one object. An item has some twenty, and tens of thousands in one place take the longest to sort for the digest. */
+const membersMax = 1_024;
+/**
+ * Commas and opening brackets of a frame: 3,000 items' worth. A frame is parsed in one piece, and many small values take the
+ * longest; those that are empty lists in lists have no comma between them.
+ */
+export const valuesMax = 40_000;
 
 export const clientFrameTypes = [
   'AUTH',
@@ -100,7 +105,7 @@ function faultOf(fields: Fields): FrameFault | undefined {
   if (version !== 1) return typeof version === 'number' ? 'UNSUPPORTED_VERSION' : 'INVALID_ENVELOPE';
   if (channel !== 'sync' || !types.has(type)) return 'INVALID_ENVELOPE';
   if (!isIdentifier(fields['requestId']) || !isIdentifier(fields['commandId'])) return 'INVALID_ENVELOPE';
-  if (!isObject(payload) || !isShallow(payload, depthMax)) return 'INVALID_ENVELOPE';
+  if (!isObject(payload) || !isSimple(payload, depthMax)) return 'INVALID_ENVELOPE';
   if (!isSequence(sequence)) return 'INVALID_SEQUENCE';
   if (payloadLength !== jsonBytes(payload)) return 'INVALID_PAYLOAD_LENGTH';
   return hasDigest(type)
@@ -161,18 +166,20 @@ const isSequence = (value: unknown): boolean =>
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 const comma = 44;
+const openBracket = 91;
+const openBrace = 123;
 const quote = 34;
 const backslash = 92;
 
 /** Skips strings, which are most of a frame. */
 function hasTooManyValues(text: string): boolean {
-  let commas = 0;
+  let values = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at);
-    else if (code === comma) commas += 1;
+    else if (code === comma || code === openBracket || code === openBrace) values += 1;
   }
-  return commas > commasMax;
+  return values > valuesMax;
 }
 
 /** The place of the closing quotation mark, or the end of a text that has none. */
@@ -188,7 +195,9 @@ function isEscaped(text: string, at: number): boolean {
   return (at - first) % 2 === 1;
 }
 
-function isShallow(value: unknown, levels: number): boolean {
+function isSimple(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  return levels > 0 && Object.values(value).every((each) => isShallow(each, levels - 1));
+  const values = Object.values(value);
+  if (!Array.isArray(value) && values.length > membersMax) return false;
+  return levels > 0 && values.every((each) => isSimple(each, levels - 1));
 }

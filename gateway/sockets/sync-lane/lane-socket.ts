@@ -72,6 +72,8 @@ export interface LaneServices {
 const authMs = 5_000;
 /** A little longer than the library waits for a client that does not read. */
 const lingerMs = 46_000;
+/** An AUTH has a ticket and a few names. Strangers have nothing larger parsed. */
+const authBytesMax = 4 * 1_024;
 const queuedFramesMax = 8;
 /** Less than it takes to have a megabyte unread is no sign of a client that does not read. */
 export const unreadBytesMax = 4 * 1_024 * 1_024;
@@ -143,6 +145,10 @@ export class LaneSocket {
       this.close(closeCodes.tryLater, 'sync rate limit exceeded');
       return;
     }
+    if (this.#state !== 'ready' && size > authBytesMax) {
+      this.#end('AUTH_REQUIRED');
+      return;
+    }
     if (isBinary) {
       this.#end('INVALID_ENVELOPE');
       return;
@@ -167,8 +173,12 @@ export class LaneSocket {
     this.#state = 'ending';
     this.#lane.metrics.closed(reason);
     // Either calls `closed` at once. Without memory nothing is left to a client that does not read.
-    if (this.#unread > 0 && this.#lane.memory.isFull) connection.close();
+    if (this.#unread > 0 && this.#hasNoMemory) connection.close();
     else connection.end(code, reason);
+  }
+
+  get #hasNoMemory(): boolean {
+    return this.#lane.memory.isFullFor(this.userUuid ?? '');
   }
 
   get #isEnded(): boolean {
@@ -329,22 +339,21 @@ export class LaneSocket {
       this.close(closeCodes.tryLater, 'draining');
       return;
     }
-    const { memory } = this.#lane;
-    const isFull = this.#queued >= queuedFramesMax || this.#queuedBytes + size > bytesMax || memory.isFull;
-    if (isFull) {
+    const isFull = this.#queued >= queuedFramesMax || this.#queuedBytes + size > bytesMax;
+    if (isFull || this.#hasNoMemory) {
       this.#end('BACKPRESSURE');
       return;
     }
     this.#queued += 1;
     this.#queuedBytes += size;
-    memory.bytes += size;
+    this.#hold(size);
     this.#work = (this.#work ?? Promise.resolve())
       .then(() => this.#run(frame))
       .catch((error) => this.#lane.failed(error))
       .finally(() => {
         this.#queued -= 1;
         this.#queuedBytes -= size;
-        memory.bytes -= size;
+        this.#hold(-size);
       });
   }
 
@@ -379,7 +388,7 @@ export class LaneSocket {
       this.#write({ ...frame, ...tooLarge });
       return;
     }
-    const isUnread = connection.getBufferedAmount() + bytes > unreadBytesMax || this.#lane.memory.isFull;
+    const isUnread = connection.getBufferedAmount() + bytes > unreadBytesMax || this.#hasNoMemory;
     if (isUnread && frame.type !== 'ERROR') {
       this.#end('BACKPRESSURE');
       return;
@@ -390,8 +399,12 @@ export class LaneSocket {
   }
 
   #countUnread(bytes: number): void {
-    this.#lane.memory.bytes += bytes - this.#unread;
+    this.#hold(bytes - this.#unread);
     this.#unread = bytes;
+  }
+
+  #hold(bytes: number): void {
+    this.#lane.memory.add(this.userUuid ?? '', bytes);
   }
 }
 

@@ -321,7 +321,10 @@ test('a device that waits at the old name of login-params is known there by its 
   const { phone } = await withTotp(server);
   const email = encodeURIComponent(phone.account.email);
   const ask = (cookie = '') =>
-    server.call('GET', `/v1/login-params?email=${email}&code_challenge=${randomUUID()}`, { cookie });
+    server.call('GET', `/v1/login-params?email=${email}&code_challenge=${randomUUID()}`, {
+      cookie,
+      headers: { 'content-type': 'application/json' },
+    });
   const refused = await ask();
   t.is(refused.status, 401);
   const [cookie = ''] = refused.setCookies;

@@ -1,0 +1,40 @@
+/** Frames of the sync lane that would take long to read: from strangers, and from accounts. */
+import test from 'ava';
+import { frameBytesMax } from '../../gateway/sockets/sync-lane/envelope.ts';
+import { ended, enterLane, openLane } from '../kit/lane.ts';
+import { startServer } from '../kit/server.ts';
+
+const half = (text: string): string => text.repeat(Math.floor(frameBytesMax / text.length / 2));
+
+/** Payloads of a frame that is otherwise right. */
+const costly: readonly (readonly [what: string, payload: string])[] = [
+  ['lists in lists', `{"a":[${half(`${'['.repeat(50)}${']'.repeat(50)},`)}0]}`],
+  ['values', `{"a":[${half('0,')}0]}`],
+  ['members', `{${Array.from({ length: 20_000 }, (_, at) => `"k${at}":0`).join()}}`],
+  ['levels', `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
+];
+
+const frameOf = (payload: string, sequence: number): string =>
+  `{"version":1,"channel":"sync","type":"PING","requestId":"a","commandId":"b","sequence":${sequence},` +
+  `"payloadLength":${Buffer.byteLength(payload)},"payload":${payload}}`;
+
+test('a stranger has no frame read that is larger than an AUTH, whatever it says', async (t) => {
+  const server = await startServer(t);
+  for (const [what, payload] of [...costly, ['text', `{"a":"${'x'.repeat(5_000)}"}`]]) {
+    const stranger = await openLane(t, server);
+    stranger.socket.send(frameOf(payload ?? '', 0));
+    t.deepEqual(await ended(stranger), ['AUTH_REQUIRED', 1008], what);
+  }
+  const malformed = await openLane(t, server);
+  malformed.socket.send('{'.repeat(5_000));
+  t.deepEqual(await ended(malformed), ['AUTH_REQUIRED', 1008]);
+});
+
+for (const [what, payload] of costly) {
+  test(`an account’s frame of too many ${what} ends its socket`, async (t) => {
+    const server = await startServer(t);
+    const socket = await enterLane(t, await server.device());
+    socket.socket.send(frameOf(payload, 1));
+    t.deepEqual(await ended(socket), ['INVALID_ENVELOPE', 1008]);
+  });
+}
