@@ -16,7 +16,7 @@ import { SeededRandom } from '../../test/kit/random.ts';
 import { until } from '../../test/kit/until.ts';
 
 const usersCount = 36;
-const deaths = 8;
+const deaths = 6;
 /** Longer than a request has at the server: whatever gets no answer has failed. */
 const timeoutMs = 30_000;
 const savePauseMs = 200;
