@@ -24,6 +24,8 @@ async function main(): Promise<void> {
   const exit = (code: number) => process.exit(code);
   const lifetime = new Lifetime({ logger, clock: systemClock, closeMostMs, exit });
   lifetime.listen(process);
+  // A server does not outlive its supervisor (supervisor.ts).
+  process.once('disconnect', () => lifetime.signal('SIGTERM'));
   process.on('uncaughtException', (error) => {
     logger.fatal({ error: loggable(error) }, 'a defect: ending at once');
     exit(exitCodes.software);

@@ -1,7 +1,7 @@
 /**
  * The figures of a cluster: three nodes, one NATS server and one PostgreSQL (fsync on) as processes of this machine.
  *
- *   node --import=tsx benchmarks/cluster.ts [--runs 1] [--lease-ms 10000] [--only hand-over,crash,hosts,push,bans,vault-syncs]
+ *   node --import=tsx benchmarks/cluster.ts [--runs 1] [--lease-ms 10000] [--only hand-over,crash,take-over,hosts,push,bans,vault-syncs]
  *
  * Everything shares the machine's cores, the load generator too: what more nodes can add on many machines does not show
  * here; what moving shards costs does.
@@ -14,6 +14,7 @@ import { startNatsServer } from '../test/kit/nats-server.ts';
 import { adminEmail, bans } from './cluster/bans.ts';
 import { throughput } from './cluster/hosts.ts';
 import { crashTakeOver, plannedHandOver } from './cluster/moves.ts';
+import { machineTakeOver, processTakeOver } from './cluster/take-over.ts';
 import { pushOver } from './scenarios/push.ts';
 import { syncsInVaults } from './scenarios/vault-syncs.ts';
 import { printFigures } from './support/figures.ts';
@@ -26,7 +27,15 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 });
-const wanted = values.only?.split(',') ?? ['hand-over', 'crash', 'hosts', 'push', 'bans', 'vault-syncs'];
+const wanted = values.only?.split(',') ?? [
+  'hand-over',
+  'crash',
+  'take-over',
+  'hosts',
+  'push',
+  'bans',
+  'vault-syncs',
+];
 const builds = await buildTwice('load');
 
 async function measure(
@@ -52,6 +61,10 @@ async function measure(
 if (wanted.includes('hand-over'))
   await measure('a planned hand-over: one of three nodes is drained', 3, plannedHandOver);
 if (wanted.includes('crash')) await measure('a crash: one of three nodes is killed', 3, crashTakeOver);
+if (wanted.includes('take-over')) {
+  await measure('a process is killed, and its supervisor lives', 3, processTakeOver);
+  await measure('a machine is lost, supervisor and all', 3, machineTakeOver);
+}
 if (wanted.includes('hosts')) {
   for (const nodes of [1, 2, 3]) await measure(`throughput with ${nodes} of role "all"`, nodes, throughput);
 }

@@ -94,12 +94,19 @@ export async function syncGeneration(
   directory: Pick<DataDirectory, 'has' | 'forget'>,
   random: Random,
 ): Promise<string> {
-  const fresh = random.bytes(generationBytes).toString('base64url');
-  if (!(await directory.has(restoredMarker))) return store.fixedSetting('generation', fresh);
-  await store.replaceSetting('generation', fresh);
+  if (!(await directory.has(restoredMarker))) return generationOf(store, random);
+  const fresh = freshGeneration(random);
+  await store.replaceSetting(generationSetting, fresh);
   await directory.forget(restoredMarker);
   return fresh;
 }
+
+/** As the database has it. */
+export const generationOf = (store: Pick<Store, 'fixedSetting'>, random: Random): Promise<string> =>
+  store.fixedSetting(generationSetting, freshGeneration(random));
+
+const generationSetting = 'generation';
+const freshGeneration = (random: Random): string => random.bytes(generationBytes).toString('base64url');
 
 /** The number of shards as the operator says it, else what the database has, else what the hosts he expects need. */
 export async function shardCountOf(

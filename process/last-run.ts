@@ -61,6 +61,11 @@ export class LastRun {
     return new LastRun(options, place, record !== undefined && record.place === place ? record : undefined);
   }
 
+  /** Whether there is anything to give up. */
+  get hasFound(): boolean {
+    return this.#dead !== undefined;
+  }
+
   /** Frees what a process that is known to be dead has left. @throws StoreError */
   async giveUp(store: Pick<Store, 'leave'>): Promise<void> {
     if (this.#dead === undefined) return;

@@ -19,8 +19,8 @@ export interface OpenedTransport {
 
 /** Closes with the lifetime. @throws StartError */
 export async function openTransport(
-  options: ServerOptions,
-  { generation, keyring, shardCount }: Resources,
+  options: Omit<ServerOptions, 'version'>,
+  { generation, keyring, shardCount }: Pick<Resources, 'generation' | 'keyring' | 'shardCount'>,
   registry: Registry,
 ): Promise<OpenedTransport> {
   const { config, secrets, clock, random, logger, lifetime } = options;

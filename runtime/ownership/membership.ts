@@ -38,6 +38,7 @@ export class Membership {
   /** Hosts that have renewed their lease lately. */
   #lively: ReadonlySet<string> = new Set();
   #changedAtMs = 0;
+  #soonestExpiryMs = Number.POSITIVE_INFINITY;
   #isDraining = false;
   /** Shards that were taken because the host they belong to did not: they stay until the hosts change. */
   readonly #adopted = new Set<number>();
@@ -60,10 +61,17 @@ export class Membership {
     return this.#hostCount;
   }
 
+  /** Milliseconds until the first lease of another host ends that has not ended yet, as the database said last. */
+  get soonestExpiryMs(): number {
+    return this.#soonestExpiryMs;
+  }
+
   /** Takes in what the database says now. True: the hosts are others than before. */
   update(nodes: readonly LiveNode[]): boolean {
     const { clock, node, shardCount, leaseMs } = this.#options;
     const live = nodes.filter(({ incarnation, roles }) => incarnation !== null && runsActors(roles));
+    const others = live.filter(({ id, expiresInMs }) => id !== node.id && expiresInMs > 0);
+    this.#soonestExpiryMs = Math.min(...others.map(({ expiresInMs }) => expiresInMs));
     const staying = live.filter(({ draining }) => !draining);
     const reachable = staying.filter(({ connected }) => connected);
     const takers = [reachable, staying, live].find((hosts) => hosts.length > 0) ?? [];

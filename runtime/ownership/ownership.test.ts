@@ -85,6 +85,21 @@ test('the shards of a host that crashed are served by the others within two leas
   t.is(made.held('b').length + made.held('c').length, made.shardCount);
 });
 
+test('the shards of a lost host are claimed within a tenth of a second after its lease, whenever it is lost', async (t) => {
+  for (let at = 0; at < 8; at += 1) {
+    const made = cluster();
+    const [a] = await made.joinAll(['a', 'b', 'c']);
+    await made.clock.advance(at * 617);
+    made.crash(a);
+    const leftMs = made.database.nodes().find(({ id }) => id === 'a')?.expiresInMs ?? 0;
+    const claimed = () => made.held('b').length + made.held('c').length;
+    await made.clock.advance(leftMs);
+    t.true(claimed() < made.shardCount, 'no sooner');
+    await made.clock.advance(100);
+    t.is(claimed(), made.shardCount, `lost ${at * 617} ms after the start`);
+  }
+});
+
 test('what one drain asks of all hosts is bounded, however many batches it has', async (t) => {
   const made = cluster({ shardCount: 1_024 });
   const ids = ['a', 'b', 'c', 'd'] as const;

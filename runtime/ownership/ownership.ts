@@ -28,8 +28,9 @@
  *
  * What it costs: a reconciliation is three small statements, and now and then one over all shards that are elsewhere:
  * twice a lease of each host where these are few, and where they are many as often of all together as of a few.
- * Hosts reconcile four times a lease by themselves, at once when a shard is freed that belongs to them, and all of them
- * when somebody joins, drains or leaves, spread over a time that grows with their number. However many hints come, at
+ * Hosts reconcile four times a lease by themselves, when the first lease of another host ends, at once when a shard is freed that
+ * belongs to them, and all of them when somebody joins, drains, leaves or is declared dead, spread over a time that grows with
+ * their number. However many hints come, at
  * most one reconciliation waits while another runs. Nothing here waits for the transport.
  */
 import { sleep } from '../clock.ts';
@@ -259,20 +260,30 @@ export class Ownership {
 
   #scheduleReconciliation(): void {
     if (this.#ended) return;
-    const { clock, leaseMs, random } = this.#options;
-    const pauseMs = (leaseMs / 4) * (0.8 + 0.4 * random.fraction());
     this.#cancel();
-    this.#cancel = clock.schedule(pauseMs, () => void this.#reconcileAndGoOn());
+    this.#cancel = this.#options.clock.schedule(this.#pauseMs(), () => void this.#reconcileAndGoOn());
+  }
+
+  #pauseMs(): number {
+    const { leaseMs, random } = this.#options;
+    const pauseMs = (leaseMs / 4) * (0.8 + 0.4 * random.fraction());
+    const { soonestExpiryMs } = this.#membership;
+    if (soonestExpiryMs >= pauseMs) return pauseMs;
+    // A host that has not renewed its lease by now may be gone. All others wait for that end, and the first one tells the rest.
+    return Math.min(pauseMs, soonestExpiryMs + 1 + this.#spreadMs() * random.fraction());
+  }
+
+  /** All hosts begin at the same moment, so each waits for a part of this. */
+  #spreadMs(): number {
+    return reconciliationSpreadMs(this.#membership.hostCount);
   }
 
   #reconcileSoon(): void {
     if (this.#ended || this.#isReconciliationWanted) return;
     this.#isReconciliationWanted = true;
     const { clock, random } = this.#options;
-    // All hosts were told at the same moment.
-    const spreadMs = reconciliationSpreadMs(this.#membership.hostCount);
     clock.schedule(
-      reconciliationPauseMs + spreadMs * random.fraction(),
+      reconciliationPauseMs + this.#spreadMs() * random.fraction(),
       () => void this.#reconcileAsWanted(),
     );
   }
@@ -303,9 +314,10 @@ export class Ownership {
   }
 
   async #reconcileOnce(): Promise<void> {
-    const { store, node, clock } = this.#options;
+    const { store, node, clock, transport } = this.#options;
     const beganAtMs = clock.monotonicMs();
-    if (this.#sight.hasLasted(beganAtMs)) await store.expireNodes();
+    const expired = this.#sight.hasLasted(beganAtMs) ? await store.expireNodes() : [];
+    if (expired.length > 0) transport.hint({ hint: 'nodes' });
     let nodes = await store.nodes();
     this.#sight.seen(beganAtMs);
     this.#sight.seen(clock.monotonicMs());

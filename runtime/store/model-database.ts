@@ -127,10 +127,12 @@ export class ModelDatabase {
     if (lease?.incarnation === incarnation) this.#leases.set(nodeId, { ...lease, connected });
   }
 
-  expireNodes(): void {
-    for (const [id, lease] of this.#leases) {
-      if (lease.expiresAtMs < this.timeMs()) this.#leases.set(id, { ...lease, incarnation: null });
-    }
+  expireNodes(): readonly string[] {
+    const expired = [...this.#leases].filter(
+      ([, { incarnation, expiresAtMs }]) => incarnation !== null && expiresAtMs < this.timeMs(),
+    );
+    for (const [id, lease] of expired) this.#leases.set(id, { ...lease, incarnation: null });
+    return expired.map(([id]) => id);
   }
 
   claim(

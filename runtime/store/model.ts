@@ -77,7 +77,7 @@ export class ModelStore implements Store {
     return this.#schedule('setConnected', () => this.#database.setConnected(nodeId, incarnation, connected));
   }
 
-  expireNodes(): Promise<void> {
+  expireNodes(): Promise<readonly string[]> {
     return this.#schedule('expireNodes', () => this.#database.expireNodes());
   }
 

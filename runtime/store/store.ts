@@ -282,8 +282,11 @@ export interface Store {
   setDraining(nodeId: string, draining: boolean, incarnation?: string): Promise<boolean>;
   /** This incarnation says whether other processes can reach it. */
   setConnected(nodeId: string, incarnation: string, connected: boolean): Promise<void>;
-  /** Clears the incarnation of nodes whose lease has expired by database time; their renewals fail from here on. */
-  expireNodes(): Promise<void>;
+  /**
+   * Clears the incarnation of nodes whose lease has expired by database time; their renewals fail from here on. Returns the ids
+   * of those that this call has cleared.
+   */
+  expireNodes(): Promise<readonly string[]>;
   /**
    * Claims, of the shards named, those that no other live incarnation holds, all under one new epoch. Shards that
    * this incarnation holds are claimed again: it names them only if it never got the answer of the claim before.

@@ -15,6 +15,8 @@ export interface ClusterOptions {
   readonly nodes?: number;
   /** Absent: three as one cluster, with JetStream. */
   readonly nats?: readonly TestNatsServer[];
+  /** How those three are started. */
+  readonly startNats?: typeof startNatsCluster;
   /** Absent: one of its own, that goes with the cluster. */
   readonly database?: Database;
   readonly leaseMs: number;
@@ -35,6 +37,23 @@ interface Parts {
 }
 
 const natsServers = 3;
+
+/** All of them, or none: what has started is stopped again where another cannot start. */
+async function partsOf(options: ClusterOptions): Promise<Parts> {
+  const { startNats = startNatsCluster } = options;
+  const [database, nats, directory] = await Promise.allSettled([
+    options.database ?? Database.start(),
+    options.nats ?? startNats(natsServers),
+    options.directory ?? mkdtemp(join(tmpdir(), 'cluster-test-')),
+  ]);
+  if (database.status === 'fulfilled' && nats.status === 'fulfilled' && directory.status === 'fulfilled')
+    return { database: database.value, nats: nats.value, directory: directory.value };
+  if (database.status === 'fulfilled') await database.value.stop();
+  if (nats.status === 'fulfilled') await Promise.all(nats.value.map((server) => server.stop()));
+  if (directory.status === 'fulfilled' && options.directory === undefined)
+    await rm(directory.value, { recursive: true, force: true });
+  throw [database, nats, directory].flatMap((part) => (part.status === 'rejected' ? [part.reason] : []))[0];
+}
 
 export class Cluster {
   readonly leaseMs: number;
@@ -59,16 +78,16 @@ export class Cluster {
 
   /** Starts everything and resolves when all nodes listen. */
   static async start(options: ClusterOptions): Promise<Cluster> {
-    const [database, nats, directory] = await Promise.all([
-      options.database ?? Database.start(),
-      options.nats ?? startNatsCluster(natsServers),
-      options.directory ?? mkdtemp(join(tmpdir(), 'cluster-test-')),
-    ]);
-    const cluster = new Cluster(options, { database, nats, directory });
-    const ids = Array.from({ length: options.nodes ?? 3 }, (_, index) => `node-${index + 1}`);
-    const nodes = await Promise.all(ids.map((id) => cluster.join(id)));
-    await Promise.all(nodes.map((node) => node.start()));
-    return cluster;
+    const cluster = new Cluster(options, await partsOf(options));
+    try {
+      const ids = Array.from({ length: options.nodes ?? 3 }, (_, index) => `node-${index + 1}`);
+      const nodes = await Promise.all(ids.map((id) => cluster.join(id)));
+      await Promise.all(nodes.map((node) => node.start()));
+      return cluster;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
   }
 
   get gateways(): readonly string[] {

@@ -131,6 +131,15 @@ const killedNode = toNode((node, cluster, random) => ({
   mend: () => node.start(),
 }));
 
+/** Its supervisor lives on, and knows it dead. */
+const killedServer = toNode((node, cluster, random) => ({
+  harms: 'nothing',
+  serves: true,
+  lastsMs: leases(cluster, random, 0.2, 1),
+  begin: () => node.killServer(),
+  mend: () => node.start(),
+}));
+
 const killedNodeBackAtOnce = toNode((node) => ({
   harms: 'nothing',
   serves: true,
@@ -190,6 +199,7 @@ const restartedDatabase: Maker = (cluster, random) => ({
 const makers = {
   'kill a node': killedNode,
   'kill a node, back at once': killedNodeBackAtOnce,
+  'kill a server under its supervisor': killedServer,
   'pause a node beyond its lease': paused(1.5, 2.5, true),
   'pause a node for a moment': paused(0.1, 0.5, false),
   'pause a node amid its commits': pausedAmidCommits,

@@ -2,7 +2,7 @@
  * One node as a process, with links of its own to the database and to each NATS server. It is watched as a supervisor
  * would: a node that ends by itself is started again, and that is told.
  */
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { exitCodes } from '../../process/start-error.ts';
@@ -12,7 +12,7 @@ import type { TcpProxy } from '../kit/tcp-proxy.ts';
 export interface NodeOptions {
   readonly id: string;
   readonly port: number;
-  /** The directory of its `main.js`. */
+  /** The directory of its `supervisor.js` and `main.js`. */
   readonly build: string;
   readonly dataDirectory: string;
   readonly settings: Readonly<Record<string, string>>;
@@ -32,10 +32,26 @@ const startsMax = 60;
 const passing: readonly (number | null)[] = [exitCodes.unavailable, exitCodes.inUse];
 const scrapeTimeoutMs = 2_000;
 
+/** To the group of a supervisor and its server. */
+function signal(started: ServerProcess | undefined, name: NodeJS.Signals): void {
+  if (started?.child.pid === undefined) return;
+  try {
+    process.kill(-started.child.pid, name);
+  } catch {
+    // Both have ended.
+  }
+}
+
+/** The process that the supervisor runs; undefined where that has ended. */
+function serverOf({ child: { pid } }: ServerProcess): number | undefined {
+  const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+  return first === undefined || first === '' ? undefined : Number(first);
+}
+
 const running = new Set<ServerProcess>();
 // A test process that fails takes its nodes along, those that are paused too.
 process.once('exit', () => {
-  for (const { child } of running) child.kill('SIGKILL');
+  for (const started of running) signal(started, 'SIGKILL');
 });
 
 export class ClusterNode {
@@ -73,7 +89,7 @@ export class ClusterNode {
         return;
       } catch (error) {
         if (this.#process !== started || tries >= startsMax) throw error;
-        started.child.kill('SIGKILL');
+        signal(started, 'SIGKILL');
         if (!passing.includes(await started.exitCode)) throw error;
         await pause(restartPauseMs);
       }
@@ -92,7 +108,7 @@ export class ClusterNode {
   #spawn(): ServerProcess {
     const { dataDirectory, settings, port } = this.#options;
     const started = startServerProcess({
-      entry: [join(this.#build, 'main.js')],
+      entry: [join(this.#build, 'supervisor.js')],
       dataDirectory,
       cwd: dataDirectory,
       settings: { ...settings, NODE_ID: this.id, PORT: String(port) },
@@ -112,18 +128,29 @@ export class ClusterNode {
     return this.#build;
   }
 
+  /** As when its machine is lost: the server, and its supervisor with it. */
   async kill(): Promise<void> {
     const forgotten = this.#forget();
-    forgotten?.child.kill('SIGKILL');
+    signal(forgotten, 'SIGKILL');
     await forgotten?.exitCode;
   }
 
+  /** The server alone, at once. Its supervisor gives up its lease, and ends. */
+  async killServer(): Promise<void> {
+    const forgotten = this.#forget();
+    const pid = forgotten === undefined ? undefined : serverOf(forgotten);
+    if (pid === undefined) throw new Error(`${this.id} has no server to kill`);
+    process.kill(pid, 'SIGKILL');
+    await forgotten?.exitCode;
+  }
+
+  /** Both: a supervisor that is frozen along with its server. */
   pause(): void {
-    this.#process?.child.kill('SIGSTOP');
+    signal(this.#process, 'SIGSTOP');
   }
 
   resume(): void {
-    this.#process?.child.kill('SIGCONT');
+    signal(this.#process, 'SIGCONT');
   }
 
   /** As an orchestrator ends it. Resolves to its exit code. */

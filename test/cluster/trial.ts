@@ -41,6 +41,11 @@ export interface Verdict {
 
 /** For one attempt; a client of people waits longer, and finds out less. */
 const timeoutMs = 4_000;
+/**
+ * Longer than a request has at the server. A client that asks again and again after four seconds makes a busy server busier, and never
+ * learns whether it would have been answered.
+ */
+const timeoutMaxMs = 30_000;
 /** Of the files of an account: little, so that uploads race for it. */
 const limitBytes = 150_000;
 /** Sweeps come every few seconds. */
@@ -57,7 +62,7 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
   let people: Circles | undefined;
   try {
     const { gateways } = cluster;
-    const load = { gateways, pauseMs, timeoutMs, seed, history, tally };
+    const load = { gateways, pauseMs, timeoutMs, timeoutMaxMs, seed, history, tally };
     workload = new Workload({ ...load, users, devicesOfEach });
     people = new Circles({ ...load, circles, limitBytes });
     const probe = await Probe.open(gateways);

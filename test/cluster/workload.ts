@@ -20,6 +20,8 @@ export interface WorkloadOptions {
   /** Between two actions of a device, on average. */
   readonly pauseMs: number;
   readonly timeoutMs: number;
+  /** See `ClientOptions`. */
+  readonly timeoutMaxMs?: number;
 }
 
 /** Per user, so that the last full sync stays small. */
@@ -93,11 +95,21 @@ export class Workload {
   }
 
   #client(): Client {
-    const { gateways, tally, timeoutMs } = this.#options;
+    const { gateways, tally, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
     const random = new SeededRandom(this.#random.below(2 ** 32));
     const isOver = () => performance.now() > this.#finishBy;
     const preferred = random.below(1_000);
-    return new Client({ who: 'device', gateways, preferred, random, tally, timeoutMs, pauseMaxMs, isOver });
+    return new Client({
+      who: 'device',
+      gateways,
+      preferred,
+      random,
+      tally,
+      timeoutMs,
+      timeoutMaxMs,
+      pauseMaxMs,
+      isOver,
+    });
   }
 
   async #signIn(user: Account, client: Client, random: SeededRandom): Promise<Device> {

@@ -64,6 +64,7 @@ const causes: Readonly<Record<string, readonly object[]>> = {
   ScriptoriumDown: [vanishes('up', 1)],
   ScriptoriumFencedWrites: grows('fenced_writes_total'),
   ScriptoriumLeaseInvalid: becomes('lease_valid', 1, 0),
+  ScriptoriumClockWrong: becomes('clock_skew_seconds', 0.9, -1.1),
   ScriptoriumShardsUnserved: [...becomes('shards', 1_024, 1_000), clusterShards],
   ScriptoriumHandOverStuck: becomes('shards_leaving', 0, 3),
   ScriptoriumReconciliationStalled: becomes('ownership_reconciliation_age_seconds', 1, 11),

@@ -99,7 +99,7 @@ test('the image is that of compose.yaml and of the chart: version, user, program
   );
   for (const manifest of (await render(cases.small)).filter(makesPods))
     t.is(podOf(manifest).spec.securityContext.runAsUser, Number(user));
-  t.regex(containerfile, /^CMD \["dist\/main\.js"\]$/m);
+  t.regex(containerfile, /^CMD \["dist\/supervisor\.js"\]$/m);
   t.true(textOf('helm/templates/migrate.yaml').includes('dist/cli/main.js'));
   t.true(textOf('helm/files/backup.sh').includes('/opt/scriptorium/tools/backup.sql'));
 });

@@ -23,6 +23,7 @@ import type { Network } from './network.ts';
 import type { MachinePlan, Plan } from './plan.ts';
 import { SimulatedProcess } from './process.ts';
 import type { StorageFaults } from './storage-faults.ts';
+import { Supervisors } from './supervisors.ts';
 import type { SimulatedTime } from './time.ts';
 import type { Trace } from './trace.ts';
 
@@ -93,11 +94,18 @@ export class Machines {
   readonly #runs = new Set<Run>();
   /** Those that are to have a process, always. */
   readonly #wanted = new Set<MachinePlan>();
+  readonly #supervisors: Supervisors;
   #started = 0;
   #healed = false;
 
   constructor(options: MachinesOptions) {
     this.#options = options;
+    this.#supervisors = new Supervisors({
+      ...options,
+      random: options.randomOf('supervisors'),
+      leaseMs: options.plan.leaseMs,
+      hint: () => this.#hintNodes(),
+    });
     for (const machine of options.plan.machines) {
       options.time.after(machine.startsAtMs, () => {
         this.#wanted.add(machine);
@@ -172,6 +180,12 @@ export class Machines {
     const untilMs = time.nowMs + drainMs;
     while (run.asks > 0 && (plan.isPlanned || time.nowMs < untilMs)) await time.sleep(drainPauseMs);
     this.#end(run, 'has shut down');
+  }
+
+  /** By the way of one that lives: what is sent there may be lost as well. */
+  #hintNodes(): void {
+    const [run] = this.#runs;
+    run?.process.enter(() => run.endpoint.hint({ hint: 'nodes' }));
   }
 
   #wake(process: SimulatedProcess): void {
@@ -272,6 +286,8 @@ export class Machines {
     run.process.kill();
     this.#runs.delete(run);
     network.leave(run.endpoint);
+    // One that has shut down in order has given its lease up itself, and leaves no name.
+    if (!run.isClosing) this.#supervisors.died(run.machine.id, run.store.incarnation);
     // Often at once, while what the one before had sent is still running.
     time.after(random.fraction() ** 3 * restartMaxMs, () => {
       const isAlone = this.runs.every(({ machine }) => machine !== run.machine);

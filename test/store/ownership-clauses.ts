@@ -143,7 +143,8 @@ export const ownershipClauses: readonly Clause[] = [
       await store.register(node('b', 'b1'), leaseMs);
       assert.deepEqual((await store.claim('b', 'b1', [0])).shards, []);
       assert.notEqual(await store.renew('a', 'a1', lapsedMs), undefined);
-      await store.expireNodes();
+      assert.deepEqual(await store.expireNodes(), ['a']);
+      assert.deepEqual(await store.expireNodes(), []);
       assert.deepEqual(await incarnations(store), { a: null, b: 'b1' });
       assert.equal(await store.renew('a', 'a1', leaseMs), undefined);
       assert.deepEqual((await store.claim('a', 'a1', [1])).shards, []);

@@ -79,7 +79,7 @@ export const setDraining = (nodeId: string, draining: boolean, incarnation: stri
 });
 
 export const expireNodes = (): Statement => ({
-  text: `UPDATE node SET incarnation = NULL WHERE incarnation IS NOT NULL AND ${isExpired}`,
+  text: `UPDATE node SET incarnation = NULL WHERE incarnation IS NOT NULL AND ${isExpired} RETURNING id`,
   values: [],
 });
 

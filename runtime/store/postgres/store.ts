@@ -233,8 +233,9 @@ export class PostgresStore implements Store {
     await this.#ownership.query(this.#sql.setConnected(nodeId, incarnation, connected));
   }
 
-  async expireNodes(): Promise<void> {
-    await this.#ownership.query(this.#sql.expireNodes());
+  async expireNodes(): Promise<readonly string[]> {
+    const rows = await this.#ownership.query(this.#sql.expireNodes());
+    return rows.map(({ id }) => id as string);
   }
 
   async claim(

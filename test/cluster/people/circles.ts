@@ -34,6 +34,8 @@ export interface CirclesOptions {
   /** Between two acts of a person, on average. */
   readonly pauseMs: number;
   readonly timeoutMs: number;
+  /** See `ClientOptions`. */
+  readonly timeoutMaxMs?: number;
   /** The most that the files of an account may take. */
   readonly limitBytes: number;
 }
@@ -135,11 +137,21 @@ export class Circles {
   }
 
   #client(): Client {
-    const { gateways, tally, timeoutMs } = this.#options;
+    const { gateways, tally, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
     const random = new SeededRandom(this.#random.below(2 ** 32));
     const isOver = () => performance.now() > this.#finishBy;
     const preferred = random.below(1_000);
-    return new Client({ who: 'person', gateways, preferred, random, tally, timeoutMs, pauseMaxMs, isOver });
+    return new Client({
+      who: 'person',
+      gateways,
+      preferred,
+      random,
+      tally,
+      timeoutMs,
+      timeoutMaxMs,
+      pauseMaxMs,
+      isOver,
+    });
   }
 
   async #live(person: Person): Promise<void> {

@@ -11,7 +11,7 @@ export const mutants: readonly Mutant[] = [
     find: 'const isWeaker = !hasSessions(version) && version < before && version !== revertsTo;',
     replace: 'const isWeaker = false;',
     tests: legacy,
-    match: 'an account never goes back*',
+    match: 'no other session takes an upgrade back*',
   },
   {
     name: 'legacy-tokens-that-outlive-their-hash',

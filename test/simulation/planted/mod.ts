@@ -10,6 +10,7 @@ const folders = {
   lane: './lane/',
 };
 export type Planted = keyof typeof folders;
+export const plantedOf = Object.keys(folders) as readonly Planted[];
 
 /** Planted bugs in the order of their names, one file each. */
 export async function plantedBugs(of: Planted): Promise<readonly PlantedBug[]> {

@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/ownership/lease.ts',
-      find: '      !this.#ended &&\n      clock.monotonicMs() < this.#validUntilMonotonicMs &&\n      clock.nowMs() < this.#validUntilWallMs',
-      replace: '      !this.#ended && clock.nowMs() > 0',
+      find: '      this.isClockRight &&\n      clock.monotonicMs() < this.#validUntilMonotonicMs &&\n      clock.nowMs() < this.#validUntilWallMs',
+      replace: '      this.isClockRight && clock.nowMs() > 0',
     },
   ],
 };

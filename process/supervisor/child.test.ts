@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+
+interface Supervised {
+  readonly supervisor: ChildProcess;
+  /** Of the server. */
+  readonly pid: number;
+  /** Resolves to the next line that either writes. */
+  line(): Promise<string>;
+  readonly exitCode: Promise<number | null>;
+}
+
+const runner = (entry: string) => `
+  const { runServer } = await import(${JSON.stringify(fileURLToPath(new URL('./child.ts', import.meta.url)))});
+  const code = await runServer(${JSON.stringify(entry)});
+  console.log('dead ' + code);
+  process.exit(code);
+`;
+
+/** A supervisor whose server runs this code once it has told its pid. */
+async function supervised(t: ExecutionContext, server: string): Promise<Supervised> {
+  const folder = mkdtempSync(join(tmpdir(), 'supervisor-test-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const entry = join(folder, 'server.mjs');
+  writeFileSync(entry, `${server}\nsetInterval(() => {}, 1_000);\nconsole.log(String(process.pid));`);
+  const runs = join(folder, 'supervisor.mjs');
+  writeFileSync(runs, runner(entry));
+  const args = ['--import=tsx', runs];
+  const supervisor = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  t.teardown(() => endGroup(supervisor));
+  const lines = createInterface({ input: supervisor.stdout })[Symbol.asyncIterator]();
+  const line = async (): Promise<string> => (await lines.next()).value;
+  const exitCode = once(supervisor, 'exit').then(([code]) => code as number | null);
+  return { supervisor, pid: Number(await line()), line, exitCode };
+}
+
+/** With the server, where that is still there. */
+function endGroup({ pid = 0 }: ChildProcess): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Both have ended.
+  }
+}
+
+const stateOf = (pid: number): string | undefined =>
+  /^State:\s+(\S)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+
+test('a server that is killed is known dead, and its supervisor ends as a shell would say', async (t) => {
+  const { pid, line, exitCode } = await supervised(t, '');
+  process.kill(pid, 'SIGKILL');
+  t.is(await line(), 'dead 137');
+  t.is(await exitCode, 137);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  test(`${signal} goes to the server, which ends by its own code`, async (t) => {
+    const { supervisor, line, exitCode } = await supervised(
+      t,
+      `process.on('${signal}', () => process.exit(78));`,
+    );
+    supervisor.kill(signal);
+    t.is(await line(), 'dead 78');
+    t.is(await exitCode, 78);
+  });
+}
+
+test('a server that is stopped is not taken for dead, however long it says nothing', async (t) => {
+  const { supervisor, pid, line } = await supervised(t, `process.on('SIGTERM', () => process.exit(0));`);
+  process.kill(pid, 'SIGSTOP');
+  while (stateOf(pid) !== 'T') await new Promise((resolve) => setImmediate(resolve));
+  // Forwarded by a supervisor that has seen the stop, and kept by the system for the stopped server.
+  supervisor.kill('SIGTERM');
+  process.kill(pid, 'SIGCONT');
+  t.is(await line(), 'dead 0');
+});
+
+test('a server learns that its supervisor has been killed', async (t) => {
+  const { supervisor, line } = await supervised(
+    t,
+    `process.once('disconnect', () => { console.log('alone'); process.exit(0); });`,
+  );
+  supervisor.kill('SIGKILL');
+  t.is(await line(), 'alone');
+});

@@ -1,0 +1,45 @@
+/**
+ * Gives up the lease of the server that was the last to hold the data directory, in its stead, and tells the others. Needs the
+ * lock of the directory, which proves that server dead (docs/decisions/0046-a-dead-process-is-known-by-its-directory.md).
+ */
+import { Registry } from 'prom-client';
+import { PostgresStore } from '../../runtime/store/postgres/store.ts';
+import type { Store } from '../../runtime/store/store.ts';
+import type { Transport } from '../../runtime/transport/transport.ts';
+import { type DataDirectory, openDataDirectory } from '../data-directory.ts';
+import { generationOf } from '../database.ts';
+import { storeLimitsOf } from '../database-settings.ts';
+import { LastRun } from '../last-run.ts';
+import { openKeyring } from '../root-secret.ts';
+import type { ServerOptions } from '../server-options.ts';
+import { openTransport } from '../transport.ts';
+
+type Options = Omit<ServerOptions, 'version'>;
+
+/** What was opened closes with the lifetime. @throws StartError | StoreError */
+export async function giveUpDeadServer(options: Options): Promise<void> {
+  const { config, secrets, clock, logger, lifetime } = options;
+  const directory = await openDataDirectory(config.dataDirectory);
+  lifetime.onEnd(() => directory.release());
+  const lastRun = await LastRun.open({ directory, nodeId: config.nodeId, logger });
+  if (!lastRun.hasFound || secrets.databaseUrl === undefined) return;
+  const connection = { connectionString: secrets.databaseUrl };
+  const store = new PostgresStore({ connection, clock, ...storeLimitsOf(config.database) });
+  lifetime.onEnd(() => store.close());
+  const [hints] = await Promise.all([openHints(options, directory, store), lastRun.giveUp(store)]);
+  hints.hint({ hint: 'nodes' });
+}
+
+/** Without a hint the others find it at their next reconciliation. */
+async function openHints(
+  options: Options,
+  directory: DataDirectory,
+  store: Store,
+): Promise<Pick<Transport, 'hint'>> {
+  const { secrets, random } = options;
+  const keyring = await openKeyring(secrets.secretKey, directory, random);
+  const generation = await generationOf(store, random);
+  // It asks no actor and serves none.
+  const resources = { keyring, generation, shardCount: 0 };
+  return (await openTransport(options, resources, new Registry())).transport;
+}

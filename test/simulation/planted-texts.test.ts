@@ -1,0 +1,20 @@
+/** Without a simulation: a planted bug whose text has gone from the sources would only be found by the run that plants it. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { plantedBugs, plantedOf } from './planted/mod.ts';
+
+const project = fileURLToPath(new URL('../../', import.meta.url));
+
+for (const of of plantedOf) {
+  test(`the texts that the planted bugs of ${of} replace stand once in their sources`, async (t) => {
+    const edits = (await plantedBugs(of)).flatMap(({ name, edits }) =>
+      edits.map(({ file, find }) => ({ name, file, find })),
+    );
+    const lost = edits.filter(
+      ({ file, find }) => readFileSync(`${project}${file}`, 'utf8').split(find).length !== 2,
+    );
+    t.true(edits.length > 0);
+    t.deepEqual(lost, []);
+  });
+}
