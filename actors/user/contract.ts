@@ -23,36 +23,36 @@ import { credentialsSchema } from '../identity/session-tokens.ts';
 import { mailOutcomeSchema } from '../mailer/contract.ts';
 import { answerSchema } from '../reply.ts';
 import { openToBridges, signedIn } from '../signed-in.ts';
-import { adminShapes } from './admin/shapes.ts';
-import { assistantShapes } from './assistant/shapes.ts';
-import { auditShapes } from './audit/shapes.ts';
-import { bridgeTokenShapes } from './bridge/shapes.ts';
-import { calendarShapes, calendarTokenShapes } from './calendar/shapes.ts';
-import { codeHostShapes } from './code-host/shapes.ts';
-import { emailDeliveryShapes } from './email-delivery/shapes.ts';
+import { adminShapes } from './admin/contract.ts';
+import { assistantShapes } from './assistant/contract.ts';
+import { auditShapes } from './audit/contract.ts';
+import { bridgeTokenShapes } from './bridge/contract.ts';
+import { calendarShapes, calendarTokenShapes } from './calendar/contract.ts';
+import { codeHostShapes } from './code-host/contract.ts';
+import { emailDeliveryShapes } from './email-delivery/contract.ts';
 import { userEventSchema } from './events.ts';
-import { factorShapes } from './factors/shapes.ts';
-import { fileShapes, fileTellShapes } from './files/shapes.ts';
-import { inboxShapes, inboxTellShapes } from './inbox/shapes.ts';
-import { notOfferedShapes } from './not-offered.ts';
-import { pairingShapes, pairingTellShapes } from './pairing/shapes.ts';
-import { publicShareShapes, publicShareTellShapes } from './public-shares/shapes.ts';
-import { publishedReminderShapes } from './published-reminders/shapes.ts';
-import { reminderShapes } from './reminders/shapes.ts';
-import { exportShapes } from './requests/shapes.ts';
-import { revisionShapes } from './revisions/shapes.ts';
-import { settingShapes } from './settings/shapes.ts';
+import { factorShapes } from './factors/contract.ts';
+import { fileShapes, fileTellShapes } from './files/contract.ts';
+import { inboxShapes, inboxTellShapes } from './inbox/contract.ts';
+import { notOfferedShapes } from './not-offered/contract.ts';
+import { pairingShapes, pairingTellShapes } from './pairing/contract.ts';
+import { publicShareShapes, publicShareTellShapes } from './public-shares/contract.ts';
+import { publishedReminderShapes } from './published-reminders/contract.ts';
+import { reminderShapes } from './reminders/contract.ts';
+import { exportShapes } from './requests/contract.ts';
+import { revisionShapes } from './revisions/contract.ts';
+import { settingShapes } from './settings/contract.ts';
 import {
   subscriptionShapes,
   subscriptionTellShapes,
   subscriptionTokenShapes,
-} from './subscription/shapes.ts';
-import { switchShapes } from './switches/shapes.ts';
-import { syncLaneShapes } from './sync-lane/shapes.ts';
-import { vaultShapes, vaultTellShapes } from './vaults/shapes.ts';
+} from './subscription/contract.ts';
+import { switchShapes } from './switches/contract.ts';
+import { syncLaneShapes } from './sync-lane/contract.ts';
+import { vaultShapes, vaultTellShapes } from './vaults/contract.ts';
 
 export { modernReplySchema } from '../collection/sync-reply.ts';
-export { wrappedKeysBytesMax } from './bridge/shapes.ts';
+export { wrappedKeysBytesMax } from './bridge/contract.ts';
 export {
   byUid,
   calendarGates,
@@ -62,13 +62,13 @@ export {
   type ShownSecret,
   uidEscapedMax,
   type WholeObject,
-} from './calendar/shapes.ts';
+} from './calendar/contract.ts';
 export { shownTodoSchema } from './calendar/todo.ts';
 export { type FrameEvent, type FrameType, frameTypes, itemsChanged, userEventSchema } from './events.ts';
-export { publishedReminder } from './published-reminders/shapes.ts';
-export { type ExportPlace, firstExportPlace } from './requests/shapes.ts';
+export { publishedReminder } from './published-reminders/contract.ts';
+export { type ExportPlace, firstExportPlace } from './requests/contract.ts';
 export { settingsActedOn, settingValueBytesMax } from './settings/known.ts';
-export type { TicketClaims } from './sync-lane/shapes.ts';
+export type { TicketClaims } from './sync-lane/contract.ts';
 
 const nothing = z.object({});
 

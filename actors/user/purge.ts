@@ -13,7 +13,7 @@ import { revision } from '../collection/revisions/table.ts';
 import { Vault } from '../vault/contract.ts';
 import { hasSlotsOut, purgeSomeTodos, todosLeftPlan } from './calendar/forget.ts';
 import { User } from './contract.ts';
-import { purgeFiles, purgeFilesPlan } from './files/commands.ts';
+import { purgeFiles, purgeFilesPlan } from './files/by-token.ts';
 import { inboxPurgePlans, purgeSomeInbox } from './inbox/purge.ts';
 import { profileSlice } from './profile.ts';
 import { endSomeShares } from './public-shares/public-shares.ts';

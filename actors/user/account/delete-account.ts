@@ -18,7 +18,7 @@ import { removeAuditTrail } from '../audit/trail.ts';
 import { endCalendar } from '../calendar/forget.ts';
 import { callerOf } from '../caller.ts';
 import { User } from '../contract.ts';
-import { forgetFiles } from '../files/commands.ts';
+import { forgetFiles } from '../files/by-token.ts';
 import { noProfile, profileSlice } from '../profile.ts';
 import { forgetDeliveries } from '../published-reminders/watch.ts';
 import { purgeFromStart } from '../purge.ts';

@@ -25,7 +25,7 @@ import { endSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
 import { sessionMap } from '../sessions/session.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { bridgeScopes, keyMaterialSchema, scopesByOtherName } from './shapes.ts';
+import { bridgeScopes, keyMaterialSchema, scopesByOtherName } from './contract.ts';
 
 const bridgeTokensMax = 20;
 const labelCharactersMax = 255;

@@ -18,9 +18,9 @@ import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import type { ShownToken } from './contract.ts';
 import { closedGate, isOpenToAll, isWanted } from './gates.ts';
 import { givenLabel } from './given.ts';
-import type { ShownToken } from './shapes.ts';
 import { giveBack, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
 
 const tokensMax = 100;

@@ -20,8 +20,8 @@ import {
 import type { Notification } from '../../inbox-entries.ts';
 import { User } from '../contract.ts';
 import { notificationAdded } from '../events.ts';
+import type { Subject } from './contract.ts';
 import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
-import type { Subject } from './shapes.ts';
 import { type NotificationRow, notificationTable } from './tables.ts';
 
 /** Four hundred bytes each, all of them in a first sync. */

@@ -12,9 +12,9 @@ import { User } from '../contract.ts';
 import { givenTimeMs } from '../given-time.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import type { ShownReminder } from './contract.ts';
 import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import { areWanted, removeReminder, setReminder } from './send.ts';
-import type { ShownReminder } from './shapes.ts';
 
 const charactersMax = 500;
 

@@ -1,7 +1,7 @@
 /** What the account is answered about features that this server does not have (docs/protocol/not-offered.md). */
 import { z } from 'zod';
-import { refuse } from '../reply.ts';
-import { signedIn } from '../signed-in.ts';
+import { refuse } from '../../reply.ts';
+import { signedIn } from '../../signed-in.ts';
 
 const nothing = z.object({});
 const reading = { access: 'reads', fields: nothing, ok: nothing } as const;

@@ -11,6 +11,7 @@ import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { putSetting } from '../settings/stored.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
+import type { ShownPublishedReminder } from './contract.ts';
 import {
   type DeliveryConfig,
   deliveryConfig,
@@ -37,7 +38,6 @@ import {
   sealContents,
 } from './published-reminder.ts';
 import { applyAnswers, askBack, markRecalled, type Recall } from './recall.ts';
-import type { ShownPublishedReminder } from './shapes.ts';
 import { armNext, dropMail, forgetDeliveries, put } from './watch.ts';
 
 const unknown = refuse(404, 'There is no such reminder.', 'reminder-not-found');

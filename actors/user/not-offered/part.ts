@@ -1,7 +1,7 @@
-import { User } from './contract.ts';
-import { notOffered } from './not-offered.ts';
-import { adminRequired, mayAdminister } from './rank.ts';
-import { signedInRead } from './signed-in.ts';
+import { User } from '../contract.ts';
+import { adminRequired, mayAdminister } from '../rank.ts';
+import { signedInRead } from '../signed-in.ts';
+import { notOffered } from './contract.ts';
 
 const { showNothing, doNothing, showAdministratorsNothing, doNothingForAdministrators } = User.commands;
 

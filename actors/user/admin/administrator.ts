@@ -18,7 +18,7 @@ import { isoTime } from '../iso-time.ts';
 import { UserAdministration } from '../operator-contract.ts';
 import { adminRequired, mayAdminister } from '../rank.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
-import { banFields, flagFields, registrationFields } from './shapes.ts';
+import { banFields, flagFields, registrationFields } from './contract.ts';
 
 const userNotFound = refuse(404, 'There is no such user.', 'user-not-found');
 const oneself = refuse(400, 'You cannot ban yourself.');

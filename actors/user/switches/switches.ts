@@ -7,9 +7,9 @@ import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import type { Session } from '../sessions/session.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import type { ShownSwitch } from './contract.ts';
 import { wantedSwitch } from './given.ts';
 import { recallMails } from './mails.ts';
-import type { ShownSwitch } from './shapes.ts';
 import { armed, checkedIn, contentsOf, type Switch, sealContents, switchesMax, switchMap } from './switch.ts';
 import { removeSwitch, setSwitch } from './watch.ts';
 
