@@ -5,7 +5,7 @@
 
 import type { Refusal } from '../actors/reply.ts';
 import { invalidAuth } from '../actors/signed-in.ts';
-import { User } from '../actors/user/contract.ts';
+import { Sessions } from '../actors/user/sessions/contract.ts';
 import {
   SessionRefusalReason,
   type SessionsService,
@@ -23,7 +23,7 @@ export function sessionsHandlers({ actors, verifyBearer }: Options): Handlers<Se
       const credentials = verifyBearer(authorization, cookie);
       if (credentials === undefined) return refusal(invalidAuth);
       const answer = await actors
-        .get(User, credentials.userUuid)
+        .get(Sessions, credentials.userUuid)
         .ask.validateSession({ credentials }, ask)
         .catch(refusedIfAbsent);
       if ('refused' in answer) return refusal(answer.refused);

@@ -11,7 +11,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { command, type Turn, timer } from '../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { UserPairing } from '../user/pairing/contract.ts';
 import { Pairing } from './contract.ts';
 import { byOperator, PairingAdministration } from './operator-contract.ts';
 import {
@@ -116,5 +116,5 @@ export function note(
   event: 'assistant-pairing-started' | 'assistant-paired' | 'assistant-unpaired' | 'assistant-all-unpaired',
   subscriptionId: string | null,
 ): void {
-  if (by !== byOperator) turn.tell(User, by).pairingNoted({ event, subscriptionId });
+  if (by !== byOperator) turn.tell(UserPairing, by).pairingNoted({ event, subscriptionId });
 }

@@ -22,7 +22,7 @@ import type { Device } from '../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
 import { isMailConfigured } from '../mailer/outgoing.ts';
 import { refuse } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { Factors } from '../user/factors/contract.ts';
 import { requestApproval, takeApproved, withdrawApproval } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
@@ -156,7 +156,7 @@ async function checkFactors(
       ? { response: assertionResponse, challenge: assertionChallenge }
       : undefined;
   try {
-    const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
+    const checked = await workflow.actors.get(Factors, userUuid).ask.checkFactors({
       ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
       hasAssertion: assertionResponse !== undefined,
       device: asked.device,

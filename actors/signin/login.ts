@@ -20,7 +20,7 @@ import { laneOfKnown, laneOfStranger, PasswordHasher } from '../identity/passwor
 import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
 import { signInReply } from '../identity/sign-in-reply.ts';
 import type { Refusal, Refused } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { Account } from '../user/account/contract.ts';
 import { lockedOut } from './attempts.ts';
 import { consumeChallenge, wayOf } from './challenges.ts';
 import { missingCredentials, Signin } from './contract.ts';
@@ -136,7 +136,7 @@ async function openSessionAt(workflow: Workflow, account: AccountRow, login: Log
   const { email, workspace, apiVersion, ephemeral, recoveryCodes, device } = login;
   const credentialsVersion = account.credentials_version;
   try {
-    return await workflow.actors.get(User, account.user_uuid).ask.openSession({
+    return await workflow.actors.get(Account, account.user_uuid).ask.openSession({
       ...{ credentialsVersion, email, workspace, apiVersion, ephemeral, recoveryCodes, device },
       isNewDevice: origin.isStranger,
     });

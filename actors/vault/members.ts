@@ -1,7 +1,7 @@
 /** The members of a vault: who they are, how one leaves, and who gets it when its owner is gone. */
 import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { refuse } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { Inbox } from '../user/inbox/contract.ts';
 import { noSuchVault, notTheOwner, Vault } from './contract.ts';
 import { nextMoment } from './moment.ts';
 import {
@@ -81,7 +81,7 @@ function designate(turn: Turn, roster: Roster, survivor: MemberRow): void {
   const { position: at } = changeVault(turn, vault, { survivor_uuid: survivor.member });
   const type = 'user_designated_as_survivor';
   const subject = { type, vaultUuid: vault.vault, userUuid: survivor.member } as const;
-  turn.tell(User, vault.owner_uuid).notified({ subject, at });
+  turn.tell(Inbox, vault.owner_uuid).notified({ subject, at });
 }
 
 export const memberCommands = { members, removeMember, designateSurvivor };

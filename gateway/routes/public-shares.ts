@@ -4,7 +4,7 @@ import type { ShareIds } from '../../actors/identity/share-ids.ts';
 import { isRefused, type Refusal } from '../../actors/reply.ts';
 import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/share/contract.ts';
 import { unlessAbsent } from '../../actors/unless-absent.ts';
-import { User } from '../../actors/user/contract.ts';
+import { PublicShares } from '../../actors/user/public-shares/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { errorBodySchema, refusedAnswer } from './answer.ts';
@@ -34,7 +34,7 @@ const ownerRoutes = [
   endpoint({
     method: 'POST',
     path: '/v1/shares',
-    command: User.commands.createShare,
+    command: PublicShares.commands.createShare,
     summary: 'Shares something that the client has encrypted with anyone who gets the link.',
     tag,
     bodyLimit: bodyBytesMax,
@@ -43,14 +43,14 @@ const ownerRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/shares',
-    command: User.commands.listShares,
+    command: PublicShares.commands.listShares,
     summary: 'The shares of the account, without what they hold.',
     tag,
   }),
   endpoint({
     method: 'DELETE',
     path: '/v1/shares/:shareId',
-    command: User.commands.revokeShare,
+    command: PublicShares.commands.revokeShare,
     summary: 'Revokes a share: nobody can open it any more.',
     tag,
     refusals: [404],

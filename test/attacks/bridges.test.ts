@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import type { SignedInShape } from '../../actors/signed-in.ts';
-import { User } from '../../actors/user/contract.ts';
+import { user, userParts } from '../../actors/user/user.ts';
 import { challengeOf, headerSessions, signIn, statusOf, tokensOf } from '../kit/account.ts';
 import { Device } from '../kit/device.ts';
 import { sampleOf } from '../kit/samples.ts';
@@ -55,15 +55,18 @@ test('a bridge that may write does what the account may, but for what protects i
   t.is((await bridge.save()).saved_items.length, 1);
   const { bridge: reader } = await make('read');
   const { userUuid } = bridge.account;
-  const user = server.host.actors.get(User, userUuid).ask as unknown as Record<string, Ask>;
+  const asks = server.host.actors.get(user, userUuid).ask as unknown as Record<string, Ask>;
   const ask = async (device: Device, name: string, fields: object) =>
-    (await user[name]?.({ ...fields, credentials: sessionTokens.verify(device.account.access), userUuid }))
+    (await asks[name]?.({ ...fields, credentials: sessionTokens.verify(device.account.access), userUuid }))
       ?.refused;
   const isClosed = (refused: Awaited<ReturnType<typeof ask>>) =>
     refused?.status === 403 && refused.message === closedMessage;
   const closed: string[] = [];
   const refusedByWhatIsAsked: string[] = [];
-  const shapes = Object.entries(User.commands) as unknown as [string, SignedInShape<unknown, unknown>][];
+  const shapes = userParts.flatMap(({ contract }) => Object.entries(contract.commands)) as unknown as [
+    string,
+    SignedInShape<unknown, unknown>,
+  ][];
   for (const [name, { access, fields }] of shapes.filter(([, { access }]) => access !== undefined)) {
     for (const request of requestsOf(fields)) {
       const ofReader = await ask(reader, name, request);

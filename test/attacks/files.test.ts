@@ -3,7 +3,7 @@ import test from 'ava';
 import { isBlobName } from '../../actors/files/store.ts';
 import type { ValetClaims } from '../../actors/identity/valet-tokens.ts';
 import { createValetTokens } from '../../actors/identity/valet-tokens.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Files } from '../../actors/user/files/contract.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { bob } from '../kit/account.ts';
@@ -12,7 +12,7 @@ import { startServer, type TestServer, valetTokens } from '../kit/server.ts';
 
 const claimsOf = (token: string) => valetTokens.verify(token) as ValetClaims;
 const askOf = (server: TestServer, { device }: RemoteFile) =>
-  server.host.actors.get(User, device.account.userUuid).ask;
+  server.host.actors.get(Files, device.account.userUuid).ask;
 
 test('a token that was altered anywhere, or made elsewhere, opens nothing and asks nobody', async (t) => {
   const server = await startServer(t);

@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { isRefused } from '../../actors/reply.ts';
 import { shareContentTable } from '../../actors/share/content-table.ts';
 import { Share } from '../../actors/share/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { PublicShares } from '../../actors/user/public-shares/contract.ts';
 import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import type { Commit, Store } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';
@@ -214,6 +214,6 @@ test('what was stored and never listed opens for nobody, and goes', async (t) =>
     read?.rows.map(({ share_uuid }) => share_uuid),
     [kept],
   );
-  const { ask } = server.host.actors.get(User, ownerUuid);
+  const { ask } = server.host.actors.get(PublicShares, ownerUuid);
   t.true((await ask.showsShare({ shareUuid: kept })).shows);
 });

@@ -1,19 +1,14 @@
-/** The account commands of the `user` actor (docs/protocol/authentication.md). */
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { Signin } from '../../signin/contract.ts';
-import { User } from '../contract.ts';
 import { isBridge } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
-import { changeCredentials } from './change-credentials.ts';
-import { deleteAccount } from './delete-account.ts';
-import { openSession } from './open-session.ts';
+import { Account } from './contract.ts';
 import { ownAccount, ownRow } from './own-account.ts';
-import { register } from './register.ts';
 
 /** No second factor is asked for, and the challenge is stored where the following login looks for it. */
-const keyParams = signedInWorkflow({
-  ...User.commands.keyParams,
+export const keyParams = signedInWorkflow({
+  ...Account.commands.keyParams,
   run: async (workflow, { codeChallenge }) => {
     const { row, maySignIn } = await workflow.turn({
       reads: ownAccount,
@@ -30,5 +25,3 @@ const keyParams = signedInWorkflow({
     return fullKeyParams(row);
   },
 });
-
-export const accountCommands = { register, openSession, keyParams, changeCredentials, deleteAccount };

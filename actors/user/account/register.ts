@@ -28,10 +28,10 @@ import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';
 import { putSetting } from '../settings/stored.ts';
+import { Account } from './contract.ts';
 import { resetAttempts } from './password-guard.ts';
 
 interface Registration {
@@ -55,7 +55,7 @@ const invalidUsername = refuse(
 const takenUsername = refuse(400, 'This email is already registered.');
 
 export const register = workflow({
-  ...User.commands.register,
+  ...Account.commands.register,
   creates: true,
   run: async (workflow, registration) => {
     const refused = refusalOf(registration, workflow.use(AccountSettings));

@@ -13,12 +13,11 @@ import { unlessAbsent } from '../../unless-absent.ts';
 import { markBanning, unmarkBanning } from '../account/set-ban.ts';
 import { audit } from '../audit/trail.ts';
 import { banReasonCharactersMax } from '../ban.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { UserAdministration } from '../operator-contract.ts';
 import { adminRequired, mayAdminister } from '../rank.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
-import { banFields, flagFields, registrationFields } from './contract.ts';
+import { Administration, banFields, flagFields, registrationFields } from './contract.ts';
 
 const userNotFound = refuse(404, 'There is no such user.', 'user-not-found');
 const oneself = refuse(400, 'You cannot ban yourself.');
@@ -40,7 +39,7 @@ interface Named {
 }
 
 const lookUpUser = signedInWorkflow({
-  ...User.commands.lookUpUser,
+  ...Administration.commands.lookUpUser,
   run: async (workflow, asked) => {
     const uuid = await find(workflow, asked);
     return uuid === undefined ? userNotFound : { uuid };
@@ -48,7 +47,7 @@ const lookUpUser = signedInWorkflow({
 });
 
 const getBan = signedInWorkflow({
-  ...User.commands.getBan,
+  ...Administration.commands.getBan,
   run: async (workflow, asked) => {
     const uuid = await find(workflow, asked);
     if (uuid === undefined) return userNotFound;
@@ -58,7 +57,7 @@ const getBan = signedInWorkflow({
 });
 
 const setBan = signedInWorkflow({
-  ...User.commands.setBan,
+  ...Administration.commands.setBan,
   run: async (workflow, { userUuid, ...given }) => {
     const uuid = userUuid.toLowerCase();
     const { banned, banReason } = await workflow.turn({
@@ -87,7 +86,7 @@ const setBan = signedInWorkflow({
 });
 
 const getFlags = signedInWorkflow({
-  ...User.commands.getFlags,
+  ...Administration.commands.getFlags,
   run: async (workflow, { userUuid }) => {
     const uuid = await asAdministrator(workflow, userUuid);
     const found = await unlessAbsent(operated(workflow, uuid).operatorFlags({}));
@@ -96,7 +95,7 @@ const getFlags = signedInWorkflow({
 });
 
 const setFlag = signedInWorkflow({
-  ...User.commands.setFlag,
+  ...Administration.commands.setFlag,
   run: async (workflow, { userUuid, ...given }) => {
     const uuid = await asAdministrator(workflow, userUuid);
     const { data: flag } = flagFields.safeParse(given);
@@ -115,7 +114,7 @@ const setFlag = signedInWorkflow({
 });
 
 const getRegistration = signedInWorkflow({
-  ...User.commands.getRegistration,
+  ...Administration.commands.getRegistration,
   run: async (workflow) => {
     await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
     const decided = await unlessAbsent(workflow.actors.get(Instance, instanceId).ask.registration({}));
@@ -124,7 +123,7 @@ const getRegistration = signedInWorkflow({
 });
 
 const setRegistration = signedInWorkflow({
-  ...User.commands.setRegistration,
+  ...Administration.commands.setRegistration,
   run: async (workflow, given) => {
     const { registrationDisabled, registrationEnabled } = registrationFields.safeParse(given).data ?? {};
     const disabled =

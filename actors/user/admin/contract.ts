@@ -1,5 +1,6 @@
 /** What administrators ask, each of their own actor (docs/protocol/account.md, "Administration"). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { signedIn } from '../../signed-in.ts';
 import { isStorableText } from '../../storable-text.ts';
 import { banReasonCharactersMax } from '../ban.ts';
@@ -33,7 +34,7 @@ const registration = z.object({
 });
 
 /** Refusals: 403 for everybody else, 404 for a user who does not exist. */
-export const adminShapes = {
+const commands = {
   getRegistration: signedIn({ access: 'reads', fields: z.object({}), ok: registration }),
   /** Refusals: 400 where it says neither or both. */
   setRegistration: signedIn({
@@ -78,3 +79,8 @@ export const adminShapes = {
     }),
   }),
 };
+
+export const Administration = contract({
+  name: 'user',
+  commands,
+});

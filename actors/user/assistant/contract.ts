@@ -1,11 +1,12 @@
 /** What is asked of an account about the assistant (docs/protocol/assistant.md). Nothing that is said to it comes here. */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { providerIds } from '../../assistant/profiles.ts';
-import { signedIn } from '../../signed-in.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
 
 const nothing = z.object({});
 
-export const assistantShapes = {
+const commands = {
   getAssistantUsage: signedIn({
     access: 'reads',
     bearerAlone: true,
@@ -38,3 +39,8 @@ export const assistantShapes = {
     reply: nothing,
   },
 };
+
+export const AssistantBudget = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+});

@@ -12,10 +12,10 @@ import { slice } from '../../../runtime/slice.ts';
 import { AssistantPolicy, profileFor } from '../../assistant/policy.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { callerOf } from '../caller.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { settingValue } from '../settings/stored.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { AssistantBudget } from './contract.ts';
 
 const dayMs = 86_400_000;
 /** Longer than a gateway lets one last, by what its last piece may take to a slow reader. */
@@ -58,12 +58,12 @@ const busy: Refused = {
 };
 
 const getAssistantUsage = signedInRead({
-  ...User.commands.getAssistantUsage,
+  ...AssistantBudget.commands.getAssistantUsage,
   answer: (view) => usageOf(view, view.nowMs),
 });
 
 const beginAssistantStream = signedInTurn({
-  ...User.commands.beginAssistantStream,
+  ...AssistantBudget.commands.beginAssistantStream,
   repeat: 'recorded',
   turn: (turn, { isValid }, _reads, { session }) => {
     if (isTurnedOff(turn)) return disabled;
@@ -85,7 +85,7 @@ const beginAssistantStream = signedInTurn({
 });
 
 const endAssistantStream = command({
-  ...User.commands.endAssistantStream,
+  ...AssistantBudget.commands.endAssistantStream,
   turn: (turn, { streamUuid, isRefunded }) => {
     const { day, used, streams } = turn.get(assistantSlice);
     const ended = streams.find(({ uuid }) => uuid === streamUuid);

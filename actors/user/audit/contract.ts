@@ -1,5 +1,6 @@
 /** What clients ask of the audit trail (docs/protocol/account.md, "Audit trail"). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { signedInOf } from '../../signed-in.ts';
 import { auditEventNames } from './event.ts';
 
@@ -8,7 +9,7 @@ const eventsMax = 200;
 /** Query fields come as text. */
 const wholeNumber = z.coerce.number().int().min(1);
 
-export const auditShapes = {
+const commands = {
   /** The newest first. */
   getAuditTrail: signedInOf({
     access: 'reads',
@@ -37,3 +38,19 @@ export const auditShapes = {
     }),
   }),
 };
+
+export const AuditTrail = contract({
+  name: 'user',
+  commands,
+  tells: {
+    /** What the `signin` actor of its address has for the audit trail. */
+    signInNoted: z.object({
+      event: z.enum(['sign-in-failed', 'sign-in-approved', 'sign-in-denied']),
+      from: z.object({ userAgent: z.string().nullable(), ipAddress: z.string().nullable() }),
+    }),
+  },
+  timers: {
+    /** The oldest event of its audit trail is too old. */
+    trimAuditTrail: z.null(),
+  },
+});

@@ -1,13 +1,13 @@
 /** Reading the audit trail, trimming it, and what the `signin` actor has to add (docs/protocol/account.md, "Audit trail"). */
 import { tell, timer } from '../../../runtime/command.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
+import { AuditTrail } from './contract.ts';
 import { audit, auditPages, auditTrail, trimAuditTrail } from './trail.ts';
 
 const getAuditTrail = signedInRead({
-  ...User.commands.getAuditTrail,
+  ...AuditTrail.commands.getAuditTrail,
   reads: auditPages,
   answer: (view, asked, pages, { readonly }) => {
     // As the list of sessions does: it would tell a program that may read notes where its user lives.
@@ -25,14 +25,14 @@ const getAuditTrail = signedInRead({
 export const auditCommands = { getAuditTrail };
 
 export const trimAuditTrailTimer = timer({
-  ...User.timers.trimAuditTrail,
+  ...AuditTrail.timers.trimAuditTrail,
   missed: 'fire-once',
   reads: auditPages,
   turn: (turn, _payload, pages) => trimAuditTrail(turn, pages),
 });
 
 export const signInNotedTell = tell({
-  ...User.tells.signInNoted,
+  ...AuditTrail.tells.signInNoted,
   turn: (turn, { event, from }) => {
     if (turn.get(profileSlice).state === 'active') audit(turn, event, from);
   },

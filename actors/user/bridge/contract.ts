@@ -1,5 +1,6 @@
 /** What clients and bridges ask of bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { deviceSchema, sessionReplySchema } from '../../identity/session.ts';
 import { answerSchema } from '../../reply.ts';
 import { signedIn } from '../../signed-in.ts';
@@ -35,7 +36,7 @@ const bridgeToken = z.object({
   expiresAt: z.string().nullable(),
 });
 
-export const bridgeTokenShapes = {
+const commands = {
   /** The token is shown only this once. Refusals: 400 for a blank label, too many tokens or too much of keys. */
   makeBridgeToken: signedIn({
     access: 'writes',
@@ -89,3 +90,8 @@ export const bridgeTokenShapes = {
     ),
   },
 };
+
+export const Bridges = contract({
+  name: 'user',
+  commands,
+});

@@ -1,9 +1,12 @@
 /** What clients and calendar programs ask of the calendar of an account (docs/protocol/calendar.md). */
 import { z } from 'zod';
 import type { CommandShape } from '../../../runtime/contract.ts';
+import { contract } from '../../../runtime/contract.ts';
 import { type Answer, answerSchema } from '../../reply.ts';
-import { signedIn } from '../../signed-in.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
 import { type ShownTodo, shownTodoSchema } from './todo.ts';
+
+export { shownTodoSchema } from './todo.ts';
 
 const nothing = z.object({});
 /** Judged in the actor, after the gates, which answers with tags of its own. */
@@ -74,7 +77,7 @@ export const objectsAtOnceMax = 200;
 export const byUid = (a: { readonly uid: string }, b: { readonly uid: string }): number =>
   a.uid < b.uid ? -1 : 1;
 
-export const calendarTokenShapes = {
+const tokenCommands = {
   /** Newest first. */
   listCalendarTokens: signedIn({
     access: 'reads',
@@ -100,7 +103,7 @@ export const calendarTokenShapes = {
   }),
 };
 
-export const calendarShapes = {
+const commands = {
   /** By uid. */
   listTodos: signedIn({
     access: 'reads',
@@ -155,3 +158,12 @@ export const calendarShapes = {
     reply: z.object({ proven: z.boolean() }),
   },
 };
+
+export const UserCalendar = contract({
+  name: 'user',
+  commands: { ...openToBridges(commands), ...tokenCommands },
+  timers: {
+    /** A calendar slot was wanted long ago. */
+    giveSlotsBack: z.null(),
+  },
+});

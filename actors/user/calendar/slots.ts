@@ -11,10 +11,10 @@ import { type Turn, timer } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { Calendar, calendarId, type SlotPurpose, slotPurposes } from '../../calendar/contract.ts';
 import type { Refused } from '../../reply.ts';
-import { User } from '../contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
+import { UserCalendar } from './contract.ts';
 
-const { giveSlotsBack } = User.timers;
+const { giveSlotsBack } = UserCalendar.timers;
 
 /** Longer than any call may take. */
 const wantedForMs = 120_000;

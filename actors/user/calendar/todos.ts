@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { keys, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
-import { byUid, User } from '../contract.ts';
 import { signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { byUid, UserCalendar } from './contract.ts';
 import { closedGate } from './gates.ts';
 import { type GivenTodo, givenTodo, isUid } from './given.ts';
 import { drafted, overflowOf, publicationSlice, put, remove, todosMax, todosPlan } from './publication.ts';
@@ -21,7 +21,7 @@ const listedPerTurn = 200;
 
 /** What is replaced meanwhile comes again, at the end. */
 const listTodos = signedInWorkflow({
-  ...User.commands.listTodos,
+  ...UserCalendar.commands.listTodos,
   run: async (workflow) => {
     const found = new Map<string, ShownTodo>();
     for (let after: number | undefined = 0; after !== undefined; ) {
@@ -42,7 +42,7 @@ const nextTodos = (after: number, found: Map<string, ShownTodo>) => ({
 });
 
 const publishTodo = signedInWorkflow({
-  ...User.commands.publishTodo,
+  ...UserCalendar.commands.publishTodo,
   run: async (workflow, asked) => {
     const given = givenTodo(asked);
     const needsSlot = await workflow.turn({
@@ -106,7 +106,7 @@ function holdSlot(turn: Turn, wanted: string | undefined): Refused | undefined {
 }
 
 const unpublishTodo = signedInTurn({
-  ...User.commands.unpublishTodo,
+  ...UserCalendar.commands.unpublishTodo,
   repeat: 'recorded',
   reads: ({ self }, { uid }) => ({ todo: keys(todoTable, keysOf(self.id, uid)) }),
   turn: (turn, { uid }, { todo }) => {

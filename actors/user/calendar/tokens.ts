@@ -15,10 +15,10 @@ import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { isRefused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import type { ShownToken } from './contract.ts';
+import { UserCalendar } from './contract.ts';
 import { closedGate, isOpenToAll, isWanted } from './gates.ts';
 import { givenLabel } from './given.ts';
 import { giveBack, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
@@ -59,7 +59,7 @@ const tooManyOfAll = refuse(
 );
 
 const getCalendarGates = signedInRead({
-  ...User.commands.getCalendarGates,
+  ...UserCalendar.commands.getCalendarGates,
   answer: (view) => {
     const caldavEnabled = isOpenToAll(view);
     const allowed = isWanted(view);
@@ -68,7 +68,7 @@ const getCalendarGates = signedInRead({
 });
 
 const listCalendarTokens = signedInRead({
-  ...User.commands.listCalendarTokens,
+  ...UserCalendar.commands.listCalendarTokens,
   answer: (view) => {
     const tokens = [...view.entries(calendarTokenMap).values()]
       .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.uuid < b.uuid ? -1 : 1))
@@ -78,7 +78,7 @@ const listCalendarTokens = signedInRead({
 });
 
 const makeCalendarToken = signedInWorkflow({
-  ...User.commands.makeCalendarToken,
+  ...UserCalendar.commands.makeCalendarToken,
   run: async (steps, asked) => {
     const label = givenLabel(asked.label);
     const refusedNow = (turn: Turn) =>
@@ -115,7 +115,7 @@ const makeCalendarToken = signedInWorkflow({
 });
 
 const revokeCalendarToken = signedInTurn({
-  ...User.commands.revokeCalendarToken,
+  ...UserCalendar.commands.revokeCalendarToken,
   repeat: 'recorded',
   turn: (turn, { uuid: given }, _reads, { session }) => {
     const uuid = given.toLowerCase();
@@ -127,7 +127,7 @@ const revokeCalendarToken = signedInTurn({
 });
 
 const revokeCalendarTokens = signedInTurn({
-  ...User.commands.revokeCalendarTokens,
+  ...UserCalendar.commands.revokeCalendarTokens,
   repeat: 'recorded',
   turn: (turn, _asked, _reads, { session }) => {
     const count = revokeAllCalendarTokens(turn);
@@ -149,12 +149,12 @@ function revoke(turn: Turn, uuids: readonly string[]): void {
 }
 
 const calendarTokenSalt = sharedRead({
-  ...User.commands.calendarTokenSalt,
+  ...UserCalendar.commands.calendarTokenSalt,
   answer: (view, { tokenUuid }) => ({ salt: view.entry(calendarTokenMap, tokenUuid)?.salt ?? null }),
 });
 
 const proveCalendarToken = workflow({
-  ...User.commands.proveCalendarToken,
+  ...UserCalendar.commands.proveCalendarToken,
   run: async (steps, { tokenUuid, secretHash, slowHash }) => {
     const proven = await steps.turn({
       turn: (turn) => {

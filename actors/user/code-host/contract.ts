@@ -1,10 +1,11 @@
 /** What is asked of an account about publishing to a code host (docs/protocol/code-host.md): neither token nor text comes here. */
 import { z } from 'zod';
-import { signedIn } from '../../signed-in.ts';
+import { contract } from '../../../runtime/contract.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
 
 const nothing = z.object({});
 
-export const codeHostShapes = {
+const commands = {
   /** Counts one attempt. Refusals: 429 after ten in a minute. */
   spendPublishing: signedIn({
     access: 'writes',
@@ -13,3 +14,8 @@ export const codeHostShapes = {
     ok: nothing,
   }),
 };
+
+export const CodePublishing = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+});

@@ -1,8 +1,8 @@
 /** How often an account publishes to the code host. */
 import { z } from 'zod';
 import { slice } from '../../../runtime/slice.ts';
-import { User } from '../contract.ts';
 import { signedInTurn } from '../signed-in.ts';
+import { CodePublishing } from './contract.ts';
 
 const perMinuteMax = 10;
 const minuteMs = 60_000;
@@ -16,7 +16,7 @@ export const publishingSlice = slice<{ readonly atMs: readonly number[] }>({
 });
 
 const spendPublishing = signedInTurn({
-  ...User.commands.spendPublishing,
+  ...CodePublishing.commands.spendPublishing,
   repeat: 'recorded',
   turn: (turn) => {
     const recent = turn.get(publishingSlice).atMs.filter((atMs) => atMs > turn.nowMs - minuteMs);

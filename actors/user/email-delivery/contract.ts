@@ -1,5 +1,6 @@
 /** What administrators ask of mail (docs/protocol/email-delivery.md). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import {
   auditPageFields,
   auditPageView,
@@ -17,7 +18,7 @@ import {
 import { signedIn } from '../../signed-in.ts';
 
 /** All of them may be refused with 403 `admin-required`, 501 and 503. */
-export const emailDeliveryShapes = {
+const commands = {
   listMailRelays: signedIn({ access: 'reads', fields: z.object({}), ok: relayListView }),
   setMailRelays: signedIn({ access: 'writes', fields: z.object(relayListFields), ok: relayListView }),
   testMail: signedIn({ access: 'writes', fields: z.object(testFields), ok: testView }),
@@ -31,3 +32,8 @@ export const emailDeliveryShapes = {
   }),
   discardMail: signedIn({ access: 'writes', fields: z.object(recordFields), ok: z.object({}) }),
 };
+
+export const EmailDelivery = contract({
+  name: 'user',
+  commands,
+});

@@ -2,10 +2,12 @@
  * The administration of mail, as administrators ask it of their own actor: it decides whether they are that, and asks the
  * mailer.
  */
+
 import { mailerId } from '../../mailer/contract.ts';
 import { MailAdministration } from '../../mailer/operator-contract.ts';
 import { administeredBy } from '../administered.ts';
-import { User } from '../contract.ts';
+import { userPart } from '../hooks.ts';
+import { EmailDelivery } from './contract.ts';
 
 const administered = administeredBy({
   actorOf: (actors) => actors.get(MailAdministration, mailerId).ask,
@@ -19,23 +21,29 @@ const administered = administeredBy({
   },
 });
 
-export const emailDeliveryCommands = {
-  listMailRelays: administered(User.commands.listMailRelays, (mailer) => mailer.listRelays({})),
-  setMailRelays: administered(User.commands.setMailRelays, (mailer, { by, relays, fallbackPolicy }) =>
-    mailer.setRelays({ by, relays, fallbackPolicy }),
+const commands = {
+  listMailRelays: administered(EmailDelivery.commands.listMailRelays, (mailer) => mailer.listRelays({})),
+  setMailRelays: administered(
+    EmailDelivery.commands.setMailRelays,
+    (mailer, { by, relays, fallbackPolicy }) => mailer.setRelays({ by, relays, fallbackPolicy }),
   ),
-  testMail: administered(User.commands.testMail, (mailer, { by, recipient, relayId }) =>
+  testMail: administered(EmailDelivery.commands.testMail, (mailer, { by, recipient, relayId }) =>
     mailer.test({ by, recipient, relayId }),
   ),
-  listMailQueue: administered(User.commands.listMailQueue, (mailer, { state, limit, cursor }) =>
+  listMailQueue: administered(EmailDelivery.commands.listMailQueue, (mailer, { state, limit, cursor }) =>
     mailer.listQueue({ state, limit, cursor }),
   ),
-  listMailLog: administered(User.commands.listMailLog, (mailer, { limit, cursor, relayId, outcome }) =>
-    mailer.listLog({ limit, cursor, relayId, outcome }),
+  listMailLog: administered(
+    EmailDelivery.commands.listMailLog,
+    (mailer, { limit, cursor, relayId, outcome }) => mailer.listLog({ limit, cursor, relayId, outcome }),
   ),
-  listMailAudit: administered(User.commands.listMailAudit, (mailer, { limit, cursor }) =>
+  listMailAudit: administered(EmailDelivery.commands.listMailAudit, (mailer, { limit, cursor }) =>
     mailer.listAudit({ limit, cursor }),
   ),
-  retryMail: administered(User.commands.retryMail, (mailer, { by, id }) => mailer.retry({ by, id })),
-  discardMail: administered(User.commands.discardMail, (mailer, { by, id }) => mailer.discard({ by, id })),
+  retryMail: administered(EmailDelivery.commands.retryMail, (mailer, { by, id }) => mailer.retry({ by, id })),
+  discardMail: administered(EmailDelivery.commands.discardMail, (mailer, { by, id }) =>
+    mailer.discard({ by, id }),
+  ),
 };
+
+export const emailDelivery = userPart(EmailDelivery, { name: 'email-delivery', commands });

@@ -1,6 +1,8 @@
 /** What clients ask of second factors, and of what stands in for them (docs/protocol/account.md). */
 import { z } from 'zod';
-import { approvalStatusSchema } from '../../identity/approval.ts';
+import { contract } from '../../../runtime/contract.ts';
+import { approvalSchema, approvalStatusSchema } from '../../identity/approval.ts';
+import { requestedCodeSchema } from '../../identity/emailed-code.ts';
 import { escrowSchema } from '../../identity/escrow.ts';
 import { deviceSchema } from '../../identity/session.ts';
 import { signedIn, signedInOf } from '../../signed-in.ts';
@@ -27,7 +29,7 @@ const trustedDevice = z.object({
   expiresAt: z.number(),
 });
 
-export const factorShapes = {
+const commands = {
   /** A secret for an authenticator app, not a factor yet. Refusals: 400 if one is on. */
   offerTotpSecret: signedInOf({
     access: 'writes',
@@ -179,3 +181,14 @@ export const factorShapes = {
     ok: z.object({ message: z.string() }),
   }),
 };
+
+export const Factors = contract({
+  name: 'user',
+  commands,
+  tells: {
+    /** Someone not yet signed in waits for one of the user's devices. */
+    approvalRequested: approvalSchema,
+    /** A code in a mail: sent if the account asks for codes by e-mail. */
+    mailCode: requestedCodeSchema,
+  },
+});

@@ -17,9 +17,9 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { User } from '../contract.ts';
 import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 import { signedInTurn } from '../signed-in.ts';
+import { Factors } from './contract.ts';
 import { generateRecoveryCodes } from './recovery-codes.ts';
 import { askEverybodyAgain } from './turned-on.ts';
 
@@ -54,7 +54,7 @@ export const totpSlice = slice<Totp>({
 export const isTotpOn = (view: View): boolean => settingValue(view, 'MFA_SECRET') !== null;
 
 export const offerTotpSecret = signedInTurn({
-  ...User.commands.offerTotpSecret,
+  ...Factors.commands.offerTotpSecret,
   turn: (turn) => {
     if (isTotpOn(turn)) return alreadyOn;
     const before = offeredSecret(turn);

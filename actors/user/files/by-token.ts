@@ -1,30 +1,18 @@
 /** The commands of the `user` actor for the files of its account. */
-import {
-  command,
-  keys,
-  type RangeResult,
-  range,
-  sharedRead,
-  type Turn,
-  type View,
-  workflow,
-} from '../../../runtime/command.ts';
+import { command, keys, sharedRead, type Turn, type View, workflow } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { closePersisted } from '../../files/closing.ts';
-import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
+import { discardFile } from '../../files/garbage.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
-import { filesSlice } from '../../files/ledger.ts';
 import { beingMoved, isMoving } from '../../files/move.ts';
 import { FileSettings } from '../../files/settings.ts';
-import { forgetSpent, spend, spentOn } from '../../files/spent.ts';
+import { spend, spentOn } from '../../files/spent.ts';
 import { file } from '../../files/tables.ts';
-import { tendTimer } from '../../files/tend.ts';
 import {
   abandonChunk,
   abandonPlan,
   beginChunk,
   closeUpload,
-  endUploads,
   finishChunk,
   isChunkNumber,
   openUpload,
@@ -32,14 +20,14 @@ import {
 import { haveWatched } from '../../files/watched.ts';
 import { type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
 import { answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
-import { User } from '../contract.ts';
 import { refusalToWrite, signedInRead } from '../signed-in.ts';
 import { invalidToken, refusalOf } from './access.ts';
+import { Files } from './contract.ts';
 import { mintVaultValetToken } from './mint-for-vault.ts';
-import { concludeFileMoveTimer, fileMoveTells, moveFile } from './move-file.ts';
+import { moveFile } from './move-file.ts';
 import { allows, allowsAsMinted, allowsUnspent, orOfVault } from './of-vaults.ts';
 import { duties, ownFiles } from './own-files.ts';
-import { holdForVault, vaultFilesTell } from './vault-bytes.ts';
+import { holdForVault } from './vault-bytes.ts';
 
 const notUuid = refuse(400, 'That is not the identifier of a file.', 'invalid-parameters');
 const withoutSize = {
@@ -53,7 +41,7 @@ const nothingToDelete = refuse(400, 'There is no such file.');
 const wrongChunk = refuse(400, 'That is not a chunk of a file.');
 
 const mintValetToken = signedInRead({
-  ...User.commands.mintValetToken,
+  ...Files.commands.mintValetToken,
   answer: (view, { operation, resources }, _reads, by) => {
     const refused = operation === 'read' ? undefined : refusalToWrite(by.readonly);
     if (refused !== undefined) return refused;
@@ -97,7 +85,7 @@ function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request
 }
 
 const open = command({
-  ...User.commands.openUpload,
+  ...Files.commands.openUpload,
   turn: writing((turn, { claims, uploadUuid }) => {
     haveWatched(turn);
     return openUpload(turn, ownFiles(turn), { ...claims, uploadUuid });
@@ -105,7 +93,7 @@ const open = command({
 });
 
 const begin = command({
-  ...User.commands.beginChunk,
+  ...Files.commands.beginChunk,
   turn: writing((turn, { claims: { remoteIdentifier }, ...chunk }) => {
     const isOne = isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax;
     if (!isOne) return wrongChunk;
@@ -114,7 +102,7 @@ const begin = command({
 });
 
 const finish = command({
-  ...User.commands.finishChunk,
+  ...Files.commands.finishChunk,
   turn: writing((turn, { claims: { remoteIdentifier }, ...stored }) =>
     finishChunk(turn, ownFiles(turn), { remoteIdentifier, ...stored }),
   ),
@@ -122,7 +110,7 @@ const finish = command({
 
 /** Allowed to the session that began the upload. Nothing is gained by it. */
 const abandon = command({
-  ...User.commands.abandonChunk,
+  ...Files.commands.abandonChunk,
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
     abandonPlan(view, { remoteIdentifier, uploadUuid }),
   turn: (turn, { claims: { remoteIdentifier }, ...abandoned }, reads) =>
@@ -130,7 +118,7 @@ const abandon = command({
 });
 
 const close = workflow({
-  ...User.commands.closeUpload,
+  ...Files.commands.closeUpload,
   run: (steps, asked) => {
     const { claims } = asked;
     return closePersisted(steps, claims.remoteIdentifier, {
@@ -152,7 +140,7 @@ const close = workflow({
 });
 
 const deleteFile = command({
-  ...User.commands.deleteFile,
+  ...Files.commands.deleteFile,
   reads: ownFile,
   turn: (turn, { claims }, { files }) => {
     const refused = refusalOf(turn, claims, 'delete');
@@ -172,7 +160,7 @@ const deleteFile = command({
 });
 
 const openFile = sharedRead({
-  ...User.commands.openFile,
+  ...Files.commands.openFile,
   reads: ownFile,
   answer: (view, { claims }, { files }) => {
     const refused = refusalOf(view, claims, 'read');
@@ -187,7 +175,7 @@ const openFile = sharedRead({
 
 /** A download may have spent its token: that is no reason to end it. */
 const checkToken = sharedRead({
-  ...User.commands.checkToken,
+  ...Files.commands.checkToken,
   reads: ownFile,
   answer: (view, { claims, uploadUuid }, { files }) => {
     const refused = refusalOf(view, claims, claims.operation);
@@ -198,7 +186,7 @@ const checkToken = sharedRead({
 });
 
 const spendOnRead = command({
-  ...User.commands.spendOnRead,
+  ...Files.commands.spendOnRead,
   turn: (turn, { claims, by }) => {
     const refused = refusalOf(turn, claims, 'read');
     if (refused !== undefined) return refused;
@@ -224,37 +212,3 @@ export const fileCommands = {
   moveFile,
   holdForVault,
 };
-
-export const fileTells = { vaultFiles: vaultFilesTell, ...fileMoveTells };
-export const fileTimers = {
-  tendFiles: tendTimer(duties, ownFiles),
-  concludeFileMove: concludeFileMoveTimer,
-};
-export const fileJobs = { removeBlobs: removalJob(duties) };
-
-// --- the end of an account ----------------------------------------------------------------------------------------
-
-/** Each row may name thousands of blobs. */
-const purgedAtOnce = 10;
-
-export const purgeFilesPlan = (view: View) =>
-  range(file, { after: 0, through: view.get(filesSlice).place, limit: purgedAtOnce });
-
-/** No token counts any more, and no upload goes on. */
-export function forgetFiles(turn: Turn): void {
-  endUploads(turn, ownFiles(turn), 'all');
-  forgetSpent(turn);
-}
-
-export type FilesLeft = 'files' | 'garbage' | 'nothing';
-
-/** Makes garbage of the next of an account's files, and tells what is left. */
-export function purgeFiles(turn: Turn, { rows }: RangeResult<typeof file>): FilesLeft {
-  const still = rows.filter((row) => !isMoving(turn, row));
-  for (const row of still) {
-    turn.remove(file, { owner_uuid: row.owner_uuid, remote_identifier: row.remote_identifier });
-    discardFile(turn, duties, row);
-  }
-  if (still.length > 0) return 'files';
-  return rows.length > 0 || garbageOf(turn) > 0 ? 'garbage' : 'nothing';
-}

@@ -1,6 +1,13 @@
 /** What clients ask of the files of an account, and of those of its shared vaults (docs/protocol/files.md). */
 import { z } from 'zod';
-import { byToken, byTokenShapes } from '../../files/shapes.ts';
+import { contract } from '../../../runtime/contract.ts';
+import {
+  byToken,
+  byTokenShapes,
+  fileJobShapes,
+  fileMoveTellShapes,
+  fileTimerShapes,
+} from '../../files/shapes.ts';
 import { moveTypes, valetOperations } from '../../identity/valet-tokens.ts';
 import { answerSchema } from '../../reply.ts';
 import { signedIn } from '../../signed-in.ts';
@@ -9,7 +16,7 @@ const nothing = z.object({});
 const uuid = z.string().max(64);
 const sizeBytes = z.int().min(0).nullish();
 
-export const fileShapes = {
+const commands = {
   /** Refusals: 400 for what is no uuid, 403 for more than reading in a read-only session or that of a bridge. */
   mintValetToken: signedIn({
     access: 'reads',
@@ -68,7 +75,7 @@ export const fileShapes = {
   },
 };
 
-export const fileTellShapes = {
+const tells = {
   /**
    * By a shared vault that the user owns: what its files take, and for which uploads nothing is to be held any more. These
    * come in no order: of the bytes, those of the greatest `at` count.
@@ -78,3 +85,11 @@ export const fileTellShapes = {
     ended: z.array(z.string()).readonly(),
   }),
 };
+
+export const Files = contract({
+  name: 'user',
+  commands,
+  tells: { ...tells, ...fileMoveTellShapes },
+  timers: fileTimerShapes,
+  jobs: fileJobShapes,
+});

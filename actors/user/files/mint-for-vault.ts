@@ -3,9 +3,9 @@ import { isUuid } from '../../collection/incoming.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { type Move, type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
-import { User } from '../contract.ts';
 import { refusalToWrite, signedInWorkflow } from '../signed-in.ts';
 import { askVault, uuidOf } from '../vaults/ask.ts';
+import { Files } from './contract.ts';
 
 const notUuid = refuse(400, 'That is not the identifier of a file.', 'invalid-parameters');
 const withoutSize = refuse(400, 'The size of the file is missing.', 'invalid-parameters');
@@ -47,7 +47,7 @@ function moveOf(asked: Asked): Move | Refused {
 }
 
 export const mintVaultValetToken = signedInWorkflow({
-  ...User.commands.mintVaultValetToken,
+  ...Files.commands.mintVaultValetToken,
   run: async (workflow, asked) => {
     const { id: by } = workflow.self;
     const writes = asked.operation !== 'read';

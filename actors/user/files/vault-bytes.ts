@@ -14,8 +14,8 @@ import { noSpace } from '../../files/quota.ts';
 import { heldBytes } from '../../files/uploads.ts';
 import type { Refused } from '../../reply.ts';
 import { membershipsMax } from '../../vault/bounds.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
+import { Files } from './contract.ts';
 import { limitBytesOf, ownFiles } from './own-files.ts';
 import { heldFor, heldForVault, holdsMax, vaultHoldMap } from './vault-holds.ts';
 
@@ -42,7 +42,7 @@ export const vaultBytesMap = sliceMap<{
 });
 
 export const holdForVault = command({
-  ...User.commands.holdForVault,
+  ...Files.commands.holdForVault,
   turn: (turn, { holdUuid, by, bytes, endsAtMs, instead, givesUp }) => {
     if (turn.get(profileSlice).state !== 'active') return noSpace;
     const before = turn.entry(vaultHoldMap, holdUuid);
@@ -89,7 +89,7 @@ function forgetEnded(turn: Turn): void {
 }
 
 export const vaultFilesTell = tell({
-  ...User.tells.vaultFiles,
+  ...Files.tells.vaultFiles,
   turn: (turn, { bytes, ended }, { address: { id: vaultUuid } }) => {
     if (turn.get(profileSlice).state !== 'active') return;
     for (const uuid of ended) turn.removeEntry(vaultHoldMap, uuid);

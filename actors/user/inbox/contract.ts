@@ -1,12 +1,13 @@
 /** What the inbox of the `user` actor is asked and told (docs/protocol/inbox.md). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { messageSchema, vaultInviteSchema } from '../../inbox-entries.ts';
-import { signedIn } from '../../signed-in.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
 
 const nothing = z.object({});
 const success = z.boolean();
 
-export const inboxShapes = {
+const commands = {
   listMessages: signedIn({
     access: 'reads',
     fields: nothing,
@@ -62,7 +63,7 @@ export type Subject = z.infer<typeof subjectSchema>;
 /** The position of the vault's head when it happened: tells come in no order, and the later one counts. */
 const at = z.int();
 
-export const inboxTellShapes = {
+const tells = {
   // --- by vaults ----------------------------------------------------------------------------------------------
 
   /** Stored, given by every sync that has not given it yet, and pushed. One about the same subject is replaced. */
@@ -93,3 +94,9 @@ export const inboxTellShapes = {
   /** To the sender: the recipient has deleted them, or had no room for them. */
   messagesGone: z.object({ uuids: z.array(z.string()).readonly() }),
 };
+
+export const Inbox = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+  tells,
+});

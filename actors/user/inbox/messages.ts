@@ -25,6 +25,7 @@ import { isStorableText } from '../../storable-text.ts';
 import { User } from '../contract.ts';
 import { messageArrived } from '../events.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { Inbox } from './contract.ts';
 import { isGone, rememberGone } from './gone.ts';
 import { grouped } from './grouped.ts';
 import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
@@ -92,13 +93,13 @@ export const inboxMessagesPlan = (view: View, columns?: readonly (keyof InboxMes
   });
 
 export const listMessages = signedInRead({
-  ...User.commands.listMessages,
+  ...Inbox.commands.listMessages,
   reads: (view) => ({ inbox: inboxMessagesPlan(view) }),
   answer: (_view, _request, { inbox }) => ({ messages: inbox.rows.map(received) }),
 });
 
 export const listSentMessages = signedInRead({
-  ...User.commands.listSentMessages,
+  ...Inbox.commands.listSentMessages,
   reads: (view) => ({ sent: sentPlan(view) }),
   answer: (_view, _request, { sent }) => ({ messages: sent.rows.map(ofSent) }),
 });
@@ -125,7 +126,7 @@ function draftOf(request: {
 }
 
 export const sendMessage = signedInTurn({
-  ...User.commands.sendMessage,
+  ...Inbox.commands.sendMessage,
   repeat: 'recorded',
   reads: (view) => ({ sent: sentPlan(view, summary) }),
   turn: (turn, request, { sent }) => {
@@ -150,7 +151,7 @@ export const sendMessage = signedInTurn({
     const row = addSent(turn, recipientUuid, text, identifier, size);
     const message = ofSent(row);
     turn
-      .tell(User, recipientUuid)
+      .tell(Inbox, recipientUuid)
       .messageSent({ message, ...(replaced !== undefined && { replaces: replaced.uuid }) });
     return { message };
   },
@@ -182,7 +183,7 @@ function addSent(
 }
 
 export const deleteMessage = signedInTurn({
-  ...User.commands.deleteMessage,
+  ...Inbox.commands.deleteMessage,
   reads: ({ self }, { messageUuid: uuid }) => {
     const key = isUuid(uuid) ? [{ user_uuid: self.id, uuid: uuid.toLowerCase() }] : [];
     return { inbox: keys(inboxMessageTable, key), sent: keys(sentMessageTable, key) };
@@ -201,7 +202,7 @@ export const deleteMessage = signedInTurn({
 });
 
 export const deleteMessages = signedInTurn({
-  ...User.commands.deleteMessages,
+  ...Inbox.commands.deleteMessages,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid', 'sender_uuid']) }),
   turn: (turn, _request, { inbox }) => {
     removeReceived(turn, inbox.rows);
@@ -216,7 +217,7 @@ export function removeReceived(
 ): void {
   for (const [senderUuid, theirs] of grouped(rows, (row) => row.sender_uuid)) {
     for (const { uuid } of theirs) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
-    turn.tell(User, senderUuid).messagesGone({ uuids: theirs.map(({ uuid }) => uuid) });
+    turn.tell(Inbox, senderUuid).messagesGone({ uuids: theirs.map(({ uuid }) => uuid) });
   }
 }
 
@@ -224,12 +225,12 @@ export function removeReceived(
 export function withdraw(turn: Turn, rows: readonly Pick<SentMessageRow, 'uuid' | 'recipient_uuid'>[]): void {
   for (const [recipientUuid, theirs] of grouped(rows, (row) => row.recipient_uuid)) {
     for (const { uuid } of theirs) turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid });
-    turn.tell(User, recipientUuid).messagesWithdrawn({ uuids: theirs.map(({ uuid }) => uuid) });
+    turn.tell(Inbox, recipientUuid).messagesWithdrawn({ uuids: theirs.map(({ uuid }) => uuid) });
   }
 }
 
 export const messageSent = tell({
-  ...User.tells.messageSent,
+  ...Inbox.tells.messageSent,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, inboxSummary) }),
   turn: (turn, { message, replaces }, _sender, { inbox }) => {
     if (!hasInbox(turn)) return;
@@ -268,7 +269,7 @@ function receive(turn: Turn, message: Message, others: readonly InboxMessageRow[
 }
 
 export const messagesWithdrawn = tell({
-  ...User.tells.messagesWithdrawn,
+  ...Inbox.tells.messagesWithdrawn,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid']) }),
   turn: (turn, { uuids }, _sender, { inbox }) => {
     if (hasInbox(turn)) forget(turn, uuids, inbox);
@@ -287,7 +288,7 @@ function forget(turn: Turn, uuids: readonly string[], inbox: RangeResult<typeof 
 }
 
 export const messagesGone = tell({
-  ...User.tells.messagesGone,
+  ...Inbox.tells.messagesGone,
   turn: (turn, { uuids }) => {
     for (const uuid of uuids) turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid });
   },

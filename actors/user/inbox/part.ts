@@ -1,4 +1,8 @@
 /** The commands and tells of the `user` actor for its inbox. */
+import { ItemSettings } from '../../collection/settings.ts';
+import { userPart } from '../hooks.ts';
+import { Inbox } from './contract.ts';
+import { goneSlice } from './gone.ts';
 import { invited, inviteGone, listInboundInvites } from './invites.ts';
 import {
   deleteMessage,
@@ -9,10 +13,14 @@ import {
   messagesGone,
   messagesWithdrawn,
   sendMessage,
+  sentSlice,
 } from './messages.ts';
 import { itemsRejoined, itemsRemovedTell, notified, rejoined } from './notifications.ts';
+import { inboxSlice } from './positions.ts';
+import { inboxPurge } from './purge.ts';
+import { inboundInviteTable, inboxMessageTable, notificationTable, sentMessageTable } from './tables.ts';
 
-export const inboxCommands = {
+const commands = {
   listMessages,
   listSentMessages,
   sendMessage,
@@ -21,7 +29,7 @@ export const inboxCommands = {
   listInboundInvites,
 };
 
-export const inboxTells = {
+const tells = {
   notified,
   itemsRemoved: itemsRemovedTell,
   itemsRejoined,
@@ -32,3 +40,13 @@ export const inboxTells = {
   messagesWithdrawn,
   messagesGone,
 };
+
+export const inbox = userPart(Inbox, {
+  name: 'inbox',
+  uses: [ItemSettings],
+  slices: [inboxSlice, goneSlice, sentSlice],
+  tables: [inboxMessageTable, notificationTable, inboundInviteTable, sentMessageTable],
+  commands,
+  tells,
+  on: { purgeFirst: inboxPurge },
+});

@@ -1,11 +1,11 @@
-import { User } from '../contract.ts';
+import { userPart } from '../hooks.ts';
 import { adminRequired, mayAdminister } from '../rank.ts';
 import { signedInRead } from '../signed-in.ts';
-import { notOffered } from './contract.ts';
+import { NotOffered, notOffered } from './contract.ts';
 
-const { showNothing, doNothing, showAdministratorsNothing, doNothingForAdministrators } = User.commands;
+const { showNothing, doNothing, showAdministratorsNothing, doNothingForAdministrators } = NotOffered.commands;
 
-export const notOfferedCommands = {
+const commands = {
   showNothing: signedInRead({ ...showNothing, answer: () => ({}) }),
   doNothing: signedInRead({ ...doNothing, answer: () => notOffered }),
   showAdministratorsNothing: signedInRead({
@@ -17,3 +17,5 @@ export const notOfferedCommands = {
     answer: (view, _asked, _reads, by) => (mayAdminister(view, by) ? notOffered : adminRequired),
   }),
 };
+
+export const notOfferedPart = userPart(NotOffered, { name: 'not-offered', commands });

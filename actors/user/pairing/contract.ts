@@ -1,5 +1,6 @@
 /** What administrators ask of pairings (docs/protocol/pairing.md), and what comes of it in their audit trails. */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import {
   completeFields,
   listView,
@@ -15,7 +16,7 @@ import {
 import { signedIn } from '../../signed-in.ts';
 
 /** All of them may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
-export const pairingShapes = {
+const commands = {
   getPairing: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: statusView }),
   listPairings: signedIn({ access: 'reads', fields: z.object({}), ok: listView }),
   startPairing: signedIn({ access: 'writes', fields: z.object(subscriptionFields), ok: startView }),
@@ -25,7 +26,7 @@ export const pairingShapes = {
   getPairingUsage: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: usageView }),
 };
 
-export const pairingTellShapes = {
+const tells = {
   /** By the `pairing` actor, with the commit of what it tells of. */
   pairingNoted: z.object({
     event: z.enum([
@@ -37,3 +38,9 @@ export const pairingTellShapes = {
     subscriptionId: z.string().nullable(),
   }),
 };
+
+export const UserPairing = contract({
+  name: 'user',
+  commands,
+  tells,
+});

@@ -1,11 +1,13 @@
 /** The administration of pairings, as administrators ask it of their own actor. */
+
 import { tell } from '../../../runtime/command.ts';
 import { pairingId } from '../../pairing/contract.ts';
 import { PairingAdministration } from '../../pairing/operator-contract.ts';
 import { administeredBy } from '../administered.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
+import { userPart } from '../hooks.ts';
 import { profileSlice } from '../profile.ts';
+import { UserPairing } from './contract.ts';
 
 const administered = administeredBy({
   actorOf: (actors) => actors.get(PairingAdministration, pairingId).ask,
@@ -17,34 +19,36 @@ const administered = administeredBy({
   },
 });
 
-export const pairingCommands = {
-  getPairing: administered(User.commands.getPairing, (pairing, { by, subscriptionId }) =>
+const commands = {
+  getPairing: administered(UserPairing.commands.getPairing, (pairing, { by, subscriptionId }) =>
     pairing.status({ by, subscriptionId }),
   ),
-  listPairings: administered(User.commands.listPairings, (pairing, { by }) => pairing.list({ by })),
-  startPairing: administered(User.commands.startPairing, (pairing, { by, subscriptionId }) =>
+  listPairings: administered(UserPairing.commands.listPairings, (pairing, { by }) => pairing.list({ by })),
+  startPairing: administered(UserPairing.commands.startPairing, (pairing, { by, subscriptionId }) =>
     pairing.start({ by, subscriptionId }),
   ),
   completePairing: administered(
-    User.commands.completePairing,
+    UserPairing.commands.completePairing,
     (pairing, { by, code, state, subscriptionId }) => pairing.complete({ by, code, state, subscriptionId }),
   ),
-  unpair: administered(User.commands.unpair, (pairing, { by, subscriptionId, confirmReferences }) =>
+  unpair: administered(UserPairing.commands.unpair, (pairing, { by, subscriptionId, confirmReferences }) =>
     pairing.unpair({ by, subscriptionId, confirmReferences }),
   ),
-  unpairAll: administered(User.commands.unpairAll, (pairing, { by, confirmation }) =>
+  unpairAll: administered(UserPairing.commands.unpairAll, (pairing, { by, confirmation }) =>
     pairing.unpairAll({ by, confirmation }),
   ),
-  getPairingUsage: administered(User.commands.getPairingUsage, (pairing, { by, subscriptionId }) =>
+  getPairingUsage: administered(UserPairing.commands.getPairingUsage, (pairing, { by, subscriptionId }) =>
     pairing.usage({ by, subscriptionId }),
   ),
 };
 
-export const pairingTells = {
+const tells = {
   pairingNoted: tell({
-    ...User.tells.pairingNoted,
+    ...UserPairing.tells.pairingNoted,
     turn: (turn, { event, subscriptionId }) => {
       if (turn.get(profileSlice).state === 'active') audit(turn, event, null, subscriptionId ?? undefined);
     },
   }),
 };
+
+export const pairing = userPart(UserPairing, { name: 'pairing', commands, tells });

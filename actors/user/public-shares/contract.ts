@@ -1,7 +1,8 @@
 /** What is asked of a user about public shares (docs/protocol/public-shares.md). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { shareTypes, termsFields } from '../../share/contract.ts';
-import { signedIn } from '../../signed-in.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
 
 const shareView = z.object({
   uuid: z.string(),
@@ -14,7 +15,7 @@ const shareView = z.object({
 
 const ofShare = z.object({ shareUuid: z.string() });
 
-export const publicShareShapes = {
+const commands = {
   /** Refusals: 400 `invalid-share`, 409 `share-limit`, 413 `payload-too-large`. */
   createShare: signedIn({
     access: 'writes',
@@ -58,7 +59,13 @@ export const publicShareShapes = {
   },
 };
 
-export const publicShareTellShapes = {
+const tells = {
   /** By the share: when it was opened for the first time, and from when on nobody can open it any more. */
   shareOpened: ofShare.extend({ atMs: z.number(), endedAtMs: z.number().nullable() }),
 };
+
+export const PublicShares = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+  tells,
+});

@@ -1,6 +1,7 @@
 /** What clients ask of published reminders (docs/protocol/delivery.md). */
 import { z } from 'zod';
-import { signedIn } from '../../signed-in.ts';
+import { contract } from '../../../runtime/contract.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
 import { channels } from './destination.ts';
 import { deliveryErrors, occurrenceStates } from './published-reminder.ts';
 
@@ -32,7 +33,7 @@ export type ShownPublishedReminder = z.infer<typeof publishedReminder>;
 /** Judged in the actor, after the gates, which answers with tags of its own. */
 const given = z.unknown().optional();
 
-export const publishedReminderShapes = {
+const commands = {
   /** Behind no gate: it tells of them. */
   getDeliveryGates: signedIn({
     access: 'reads',
@@ -82,3 +83,16 @@ export const publishedReminderShapes = {
     ok: z.object({ deleted: z.literal(true) }),
   }),
 };
+
+export const PublishedReminders = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+  timers: {
+    /** A published reminder is due, or counts as sent. */
+    watchDeliveries: z.null(),
+  },
+  jobs: {
+    /** Hands published reminders to messengers. */
+    deliverReminders: z.null(),
+  },
+});

@@ -7,11 +7,11 @@ import { isMailConfigured } from '../../mailer/outgoing.ts';
 import { Messengers } from '../../messengers/messengers.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { putSetting } from '../settings/stored.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
 import type { ShownPublishedReminder } from './contract.ts';
+import { PublishedReminders } from './contract.ts';
 import {
   type DeliveryConfig,
   deliveryConfig,
@@ -83,7 +83,7 @@ async function askedBack(
 // --- gates ----------------------------------------------------------------------------------------------------
 
 const getDeliveryGates = signedInWorkflow({
-  ...User.commands.getDeliveryGates,
+  ...PublishedReminders.commands.getDeliveryGates,
   run: async (workflow) => {
     const { master, allowed } = await workflow.turn({
       turn: (turn) => ({ master: isOpenToAll(turn), allowed: isWanted(turn) }),
@@ -99,7 +99,7 @@ const getDeliveryGates = signedInWorkflow({
 });
 
 const optOutOfDelivery = signedInWorkflow({
-  ...User.commands.optOutOfDelivery,
+  ...PublishedReminders.commands.optOutOfDelivery,
   run: async (workflow) => {
     await answerRepeat(workflow);
     const recalls = await askedBack(workflow, (turn) =>
@@ -127,12 +127,12 @@ const optOutOfDelivery = signedInWorkflow({
 // --- the configuration ------------------------------------------------------------------------------------------
 
 const getDeliveryConfig = signedInRead({
-  ...User.commands.getDeliveryConfig,
+  ...PublishedReminders.commands.getDeliveryConfig,
   answer: (view) => closedGate(view) ?? { config: deliveryConfig(view) },
 });
 
 const configure = signedInWorkflow({
-  ...User.commands.setDeliveryConfig,
+  ...PublishedReminders.commands.setDeliveryConfig,
   run: async (workflow, asked) => {
     const wanted = givenConfig(asked);
     const recalls = await askedBack(workflow, (turn) => {
@@ -204,7 +204,7 @@ function redirect(turn: Turn, reminder: PublishedReminder, isElsewhere: boolean)
 // --- reminders ------------------------------------------------------------------------------------------------
 
 const listPublishedReminders = signedInRead({
-  ...User.commands.listPublishedReminders,
+  ...PublishedReminders.commands.listPublishedReminders,
   answer: (view) => {
     const inOrder = all(view).toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1));
     return closedGate(view) ?? { reminders: inOrder.map((each) => shown(view, each)) };
@@ -212,7 +212,7 @@ const listPublishedReminders = signedInRead({
 });
 
 const publishReminder = signedInWorkflow({
-  ...User.commands.publishReminder,
+  ...PublishedReminders.commands.publishReminder,
   run: async (workflow, asked) => {
     const read = (turn: Turn) =>
       closedGate(turn) ?? givenReminder(asked, deliveryConfig(turn)?.channel ?? undefined);
@@ -292,7 +292,7 @@ const mayBegin = (before: PublishedReminder, { dueAtMs }: GivenReminder): boolea
   isRecallable(before) || (isDispatched(before) && dueAtMs > before.dueAtMs);
 
 const deletePublishedReminder = signedInWorkflow({
-  ...User.commands.deletePublishedReminder,
+  ...PublishedReminders.commands.deletePublishedReminder,
   run: async (workflow, { id }) => {
     await answerRepeat(workflow);
     const found = (turn: Turn) => closedGate(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;

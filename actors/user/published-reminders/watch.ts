@@ -9,7 +9,7 @@ import type { MailOutcome } from '../../mailer/contract.ts';
 import { tellToRecall } from '../../mailer/outgoing.ts';
 import { Messengers } from '../../messengers/messengers.ts';
 import { AccountSettings } from '../../settings.ts';
-import { User } from '../contract.ts';
+import { PublishedReminders } from './contract.ts';
 import {
   type DeliveryConfig,
   deliveryConfig,
@@ -34,8 +34,8 @@ import {
   uncertain,
 } from './published-reminder.ts';
 
-const { watchDeliveries } = User.timers;
-const { deliverReminders } = User.jobs;
+const { watchDeliveries } = PublishedReminders.timers;
+const { deliverReminders } = PublishedReminders.jobs;
 
 /** With the mail queue, and with the job: each of them works on one at a time. */
 const claimsMax = 20;

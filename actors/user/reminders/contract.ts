@@ -1,6 +1,7 @@
 /** What clients ask of reminders by e-mail (docs/protocol/delivery.md). */
 import { z } from 'zod';
-import { signedIn } from '../../signed-in.ts';
+import { contract } from '../../../runtime/contract.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
 
 /** Times in milliseconds. */
 const emailReminder = z.object({
@@ -15,7 +16,7 @@ export type ShownReminder = z.infer<typeof emailReminder>;
 /** Judged in the actor, which answers all that is wrong with one tag. */
 const given = z.unknown().optional();
 
-export const reminderShapes = {
+const commands = {
   /** Refusals: 400 `invalid-email-reminder`, `email-reminder-limit`, `email-reminders-disabled`, `email-delivery-unavailable`. */
   makeReminder: signedIn({
     access: 'writes',
@@ -36,3 +37,12 @@ export const reminderShapes = {
     ok: z.object({ message: z.string() }),
   }),
 };
+
+export const Reminders = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+  timers: {
+    /** A reminder by e-mail is due, or leaves the list. */
+    sendReminders: z.null(),
+  },
+});

@@ -8,11 +8,11 @@ import { noMailConfigured } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { User } from '../contract.ts';
 import { givenTimeMs } from '../given-time.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import type { ShownReminder } from './contract.ts';
+import { Reminders } from './contract.ts';
 import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import { areWanted, removeReminder, setReminder } from './send.ts';
 
@@ -47,7 +47,7 @@ export function oneLine(given: unknown): string | undefined {
 }
 
 const makeReminder = signedInWorkflow({
-  ...User.commands.makeReminder,
+  ...Reminders.commands.makeReminder,
   run: async (workflow, given) => {
     await workflow.turn({ turn: (turn) => refusalToRemind(turn) ?? null });
     const noMail = await noMailConfigured(workflow.actors);
@@ -79,7 +79,7 @@ function make(turn: Turn, given: { readonly dueAt?: unknown; readonly time?: unk
 }
 
 const listReminders = signedInRead({
-  ...User.commands.listReminders,
+  ...Reminders.commands.listReminders,
   answer: (view) => {
     const inOrder = [...view.entries(reminderMap).values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs);
     return { emailReminders: inOrder.map((each) => shown(view, each)) };
@@ -87,7 +87,7 @@ const listReminders = signedInRead({
 });
 
 const deleteReminder = signedInTurn({
-  ...User.commands.deleteReminder,
+  ...Reminders.commands.deleteReminder,
   turn: (turn, { reminderId }) => {
     const before = turn.entry(reminderMap, reminderId);
     if (before === undefined) return unknown;

@@ -5,14 +5,14 @@ import type { MailOutcome } from '../../mailer/contract.ts';
 import { sealMail, tellToRecall, tellToSend } from '../../mailer/outgoing.ts';
 import { AccountSettings } from '../../settings.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { listenerFor } from '../mail-listener.ts';
 import { profileSlice } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
+import { Reminders } from './contract.ts';
 import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
 
-const { sendReminders } = User.timers;
+const { sendReminders } = Reminders.timers;
 const askAgainMs = 60_000;
 
 const isInUse = (turn: Turn): boolean => turn.get(profileSlice).state === 'active' && !isBanned(turn);

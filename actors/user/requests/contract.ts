@@ -1,7 +1,8 @@
 /** What users request of their account as a whole (docs/protocol/account.md, "Requests"). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { keyParamsSchema } from '../../identity/key-params.ts';
-import { signedInOf } from '../../signed-in.ts';
+import { openToBridges, signedInOf } from '../../signed-in.ts';
 
 const requestUuid = z.string().max(64);
 
@@ -16,7 +17,7 @@ const exportPlaceSchema = z.object({
 export type ExportPlace = z.infer<typeof exportPlaceSchema>;
 export const firstExportPlace: ExportPlace = { part: 'items', vault: null, after: 0 };
 
-export const exportShapes = {
+const commands = {
   /** `data-export` alone. Refusals: 400. */
   makeRequest: signedInOf({
     access: 'writes',
@@ -52,3 +53,8 @@ export const exportShapes = {
     }),
   }),
 };
+
+export const Requests = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+});

@@ -1,11 +1,13 @@
 /** What clients ask of the history of an item (docs/protocol/sync.md, "Revisions"). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { listedSchema, revisionSchema } from '../../collection/revisions/read.ts';
+import { revisionTimerShapes } from '../../collection/revisions/timer-shapes.ts';
 import { signedIn } from '../../signed-in.ts';
 
 const uuid = z.string().max(64);
 
-export const revisionShapes = {
+const commands = {
   /** Without content; nothing for an item that is not the user's. Refusals: 400 for what is no uuid. */
   listRevisions: signedIn({
     access: 'reads',
@@ -25,3 +27,9 @@ export const revisionShapes = {
     ok: z.object({ message: z.string() }),
   }),
 };
+
+export const Revisions = contract({
+  name: 'user',
+  commands,
+  timers: revisionTimerShapes,
+});

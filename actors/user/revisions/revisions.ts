@@ -15,10 +15,10 @@ import { revision } from '../../collection/revisions/table.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { refuse } from '../../reply.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
+import { Revisions } from './contract.ts';
 import { newestFirst } from './order.ts';
 
 const notUuids = refuse(400, 'That is not the uuid of an item or a revision.');
@@ -50,7 +50,7 @@ interface HistoryReads {
 }
 
 const listRevisions = signedInWorkflow({
-  ...User.commands.listRevisions,
+  ...Revisions.commands.listRevisions,
   run: async (workflow, { itemUuid }) => {
     if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
@@ -86,7 +86,7 @@ const keysOf = (collection: string, named: Named) =>
   areUuids(named) ? [revisionKey(collection, named.itemUuid, named.id)] : [];
 
 const getRevision = signedInWorkflow({
-  ...User.commands.getRevision,
+  ...Revisions.commands.getRevision,
   run: async (workflow, named) => {
     if (!areUuids(named)) return workflow.turn({ turn: () => notUuids });
     const { itemUuid, id } = named;
@@ -111,7 +111,7 @@ const getRevision = signedInWorkflow({
 
 /** What its saves have left in vaults goes as well, as long as the item is the user's. */
 const deleteRevision = signedInWorkflow({
-  ...User.commands.deleteRevision,
+  ...Revisions.commands.deleteRevision,
   run: async (workflow, named) => {
     if (!areUuids(named)) return workflow.turn({ turn: () => notUuids });
     const { itemUuid, id } = named;
@@ -138,4 +138,4 @@ export const revisionCommands = { listRevisions, getRevision, deleteRevision };
 /** The purge removes everything of a deleted account. */
 const isGone = (turn: Turn): boolean => turn.get(profileSlice).state === 'deleted';
 
-export const userRevisionTimers = revisionTimers(User.timers, isGone);
+export const userRevisionTimers = revisionTimers(Revisions.timers, isGone);

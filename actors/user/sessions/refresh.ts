@@ -12,8 +12,8 @@ import type { Device, Issued } from '../../identity/session.ts';
 import type { Credentials } from '../../identity/session-tokens.ts';
 import { answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
-import { User } from '../contract.ts';
 import { findSession } from './check.ts';
+import { Sessions } from './contract.ts';
 import { renewSession } from './issue.ts';
 import { inGrace, type Session, standingOf } from './session.ts';
 
@@ -32,7 +32,7 @@ const invalidRefreshToken = refuse(400, 'The refresh token is not valid.', 'inva
 const expiredRefreshToken = refuse(400, 'The refresh token has expired.', 'expired-refresh-token');
 
 export const refresh = command({
-  ...User.commands.refresh,
+  ...Sessions.commands.refresh,
   repeat: 'recorded',
   turn: (turn, request) => answerOf(refreshSession(turn, request)),
 });

@@ -1,7 +1,10 @@
 /** What clients ask of settings (docs/protocol/account.md, "Settings"). */
 import { z } from 'zod';
-import { signedInOf } from '../../signed-in.ts';
+import { contract } from '../../../runtime/contract.ts';
+import { openToBridges, signedInOf } from '../../signed-in.ts';
 import { settingSchema } from './schema.ts';
+
+export { settingsActedOn, settingValueBytesMax } from './known.ts';
 
 const nothing = z.object({});
 const name = z.string().max(64);
@@ -10,7 +13,7 @@ const success = z.boolean();
 const password = z.string().optional();
 const oneSetting = z.object({ success, setting: settingSchema.optional() });
 
-export const settingShapes = {
+const commands = {
   /** Those that are not secret. */
   listSettings: signedInOf({
     access: 'reads',
@@ -50,3 +53,8 @@ export const settingShapes = {
     ok: oneSetting,
   }),
 };
+
+export const Settings = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+});

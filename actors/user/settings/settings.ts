@@ -4,11 +4,11 @@ import { type Refused, refuse } from '../../reply.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
 import { returnAttempts, serverPasswordIs } from '../account/password-guard.ts';
 import { audit, type Whence } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { disableTotp, enableTotp } from '../factors/totp.ts';
 import { applyGate } from '../published-reminders/watch.ts';
 import { type Session, sessionMap } from '../sessions/session.ts';
 import { refusalOfBridge, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { Settings } from './contract.ts';
 import {
   checkedValue,
   knownSetting,
@@ -40,7 +40,7 @@ const tooMuch = refuse(400, `All settings of an account hold at most ${settingsB
 const listed = settingNames.filter((name) => knownSetting(name).secret !== true);
 
 const listSettings = signedInRead({
-  ...User.commands.listSettings,
+  ...Settings.commands.listSettings,
   answer: (view) => {
     const settings = listed.map((name) => shownSetting(view, name)).filter((each) => each !== undefined);
     return { success: true, settings };
@@ -48,7 +48,7 @@ const listSettings = signedInRead({
 });
 
 const showSetting = signedInRead({
-  ...User.commands.getSetting,
+  ...Settings.commands.getSetting,
   answer: (view, { name }) => {
     const known = settingNamed(name);
     if (known === undefined) return unknownName;
@@ -61,7 +61,7 @@ const showSetting = signedInRead({
 
 /** They can stand in for the second factor, so reading them needs the password. */
 const showRecoveryCodes = signedInWorkflow({
-  ...User.commands.getSetting,
+  ...Settings.commands.getSetting,
   run: async (workflow, { password }) => {
     const account = await workflow.turn({ reads: ownAccount, turn: ownRow });
     const refused = await serverPasswordIs(workflow, account, password);
@@ -78,12 +78,12 @@ const showRecoveryCodes = signedInWorkflow({
 });
 
 const getSetting = choice({
-  ...User.commands.getSetting,
+  ...Settings.commands.getSetting,
   choose: ({ name }) => (settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting),
 });
 
 const putAccountSetting = signedInTurn({
-  ...User.commands.putSetting,
+  ...Settings.commands.putSetting,
   turn: (turn, { name, value, totpToken }, _reads, { session }) => {
     const known = settingNamed(name);
     if (known === undefined) return unknownName;
@@ -106,7 +106,7 @@ function turnOnTotp(turn: Turn, secret: string | null, code: string | undefined,
 }
 
 const deleteSetting = signedInWorkflow({
-  ...User.commands.deleteSetting,
+  ...Settings.commands.deleteSetting,
   run: async (workflow, { name, password }) => {
     const known = settingNamed(name);
     const account = await workflow.turn({
@@ -141,7 +141,7 @@ function deleteNow(turn: Turn, name: SettingName, from: Whence) {
 }
 
 const getSubscriptionSetting = signedInRead({
-  ...User.commands.getSubscriptionSetting,
+  ...Settings.commands.getSubscriptionSetting,
   answer: (view, { name }) => {
     const known = subscriptionSettingNamed(name);
     return known === undefined ? unknownName : { success: true, setting: shownSetting(view, known) };
@@ -149,7 +149,7 @@ const getSubscriptionSetting = signedInRead({
 });
 
 const putSubscriptionSetting = signedInTurn({
-  ...User.commands.putSubscriptionSetting,
+  ...Settings.commands.putSubscriptionSetting,
   turn: (turn, { name, value }, _reads, { session }) => {
     const known = subscriptionSettingNamed(name);
     if (known === undefined) return unknownName;

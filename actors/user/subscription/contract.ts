@@ -1,8 +1,9 @@
 /** What clients and other actors ask of subscriptions, invites and features (docs/protocol/account.md). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { activatedSchema, premiumSchema } from '../../identity/premium.ts';
 import { answerSchema } from '../../reply.ts';
-import { signedIn, signedInOf } from '../../signed-in.ts';
+import { openToBridges, signedIn, signedInOf } from '../../signed-in.ts';
 import { featureSchema } from './features.ts';
 
 const nothing = z.object({});
@@ -31,7 +32,7 @@ const invitation = z.object({
   updatedAt: z.int(),
 });
 
-export const subscriptionTokenShapes = {
+const tokenCommands = {
   makeSubscriptionToken: signedIn({
     access: 'writes',
     fields: nothing,
@@ -55,7 +56,7 @@ export const subscriptionTokenShapes = {
   offlineFeatures: byToken(z.object({ success, features, roles: z.array(z.string()) })),
 };
 
-export const subscriptionShapes = {
+const commands = {
   getSubscription: signedInOf({
     access: 'reads',
     fields: nothing,
@@ -126,7 +127,7 @@ export const subscriptionShapes = {
 
 const ofInvite = z.object({ inviteUuid: z.string() });
 
-export const subscriptionTellShapes = {
+const tells = {
   /** To the invitee: the invite was accepted. */
   subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
   /** To the invitee: it is shared no more. */
@@ -137,3 +138,9 @@ export const subscriptionTellShapes = {
   /** Somebody has asked for a subscription token for the owner of this address. */
   mailSubscriptionToken: z.object({ email: z.string() }),
 };
+
+export const Subscription = contract({
+  name: 'user',
+  commands: { ...openToBridges(commands), ...tokenCommands },
+  tells,
+});

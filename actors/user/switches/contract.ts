@@ -1,6 +1,7 @@
 /** What clients ask of dead man's switches (docs/protocol/delivery.md). */
 import { z } from 'zod';
-import { signedIn } from '../../signed-in.ts';
+import { contract } from '../../../runtime/contract.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
 
 /** Times in milliseconds. The address that is sent is never among it. */
 const deadManSwitch = z.object({
@@ -26,7 +27,7 @@ const switchId = z.string().max(64);
 /** Judged in the actor, which answers all that is wrong with one tag. */
 const given = z.unknown().optional();
 
-export const switchShapes = {
+const commands = {
   /** Refusals: 400 `invalid-dead-man-switch` and `email-delivery-unavailable`, 409 `dead-man-switch-limit`. */
   makeSwitch: signedIn({
     access: 'writes',
@@ -61,3 +62,12 @@ export const switchShapes = {
     ok: z.object({ message: z.string() }),
   }),
 };
+
+export const Switches = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+  timers: {
+    /** Something comes for one of its dead man's switches. */
+    watchSwitches: z.null(),
+  },
+});

@@ -4,10 +4,10 @@ import { noMailConfigured } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import type { Session } from '../sessions/session.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import type { ShownSwitch } from './contract.ts';
+import { Switches } from './contract.ts';
 import { wantedSwitch } from './given.ts';
 import { recallMails } from './mails.ts';
 import { armed, checkedIn, contentsOf, type Switch, sealContents, switchesMax, switchMap } from './switch.ts';
@@ -21,7 +21,7 @@ const tooMany = refuse(
 const unknown = refuse(404, "There is no such dead man's switch.", 'dead-man-switch-not-found');
 
 const makeSwitch = signedInWorkflow({
-  ...User.commands.makeSwitch,
+  ...Switches.commands.makeSwitch,
   run: async (workflow, given) => {
     await workflow.turn({ turn: () => null });
     // Its owner would rely on a switch that can send nothing.
@@ -51,7 +51,7 @@ function make(turn: Turn, given: Parameters<typeof wantedSwitch>[0], session: Se
 }
 
 const listSwitches = signedInRead({
-  ...User.commands.listSwitches,
+  ...Switches.commands.listSwitches,
   answer: (view) => {
     const newestFirst = [...view.entries(switchMap).values()].toSorted(
       (a, b) => b.createdAtMs - a.createdAtMs,
@@ -61,7 +61,7 @@ const listSwitches = signedInRead({
 });
 
 const checkIn = signedInTurn({
-  ...User.commands.checkIn,
+  ...Switches.commands.checkIn,
   // A copy of the call that comes late shows nobody's presence: the deadline counts from when the first came.
   repeat: 'recorded',
   turn: (turn, { switchId }) => {
@@ -75,7 +75,7 @@ const checkIn = signedInTurn({
 });
 
 const deleteSwitch = signedInTurn({
-  ...User.commands.deleteSwitch,
+  ...Switches.commands.deleteSwitch,
   turn: (turn, { switchId }, _reads, { session }) => {
     const before = turn.entry(switchMap, switchId);
     if (before === undefined) return unknown;

@@ -8,12 +8,12 @@ import type { MailOutcome } from '../../mailer/contract.ts';
 import { AccountSettings } from '../../settings.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
+import { Switches } from './contract.ts';
 import { forgetMail, mailSwitch, recallMails, tellOwnerSent, warnOwner } from './mails.ts';
 import { nextWatchMs, type Switch, switchMap, watched } from './switch.ts';
 
-const { watchSwitches } = User.timers;
+const { watchSwitches } = Switches.timers;
 /** A mail is dead if an administrator discards it. */
 const deadRetryMs = 86_400_000;
 

@@ -1,5 +1,6 @@
 /** What the user's actor is asked for the sync lane (docs/protocol/sockets.md, "The sync lane"). */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { syncReplyJson, syncReplySchema } from '../../collection/sync-reply.ts';
 import { signedIn } from '../../signed-in.ts';
 
@@ -25,7 +26,7 @@ export const ticketClaimsSchema = z.object({
 });
 export type TicketClaims = z.infer<typeof ticketClaimsSchema>;
 
-export const syncLaneShapes = {
+const commands = {
   /** What a ticket has to say for the session to be let in by it. */
   mintSyncTicket: signedIn({
     access: 'reads',
@@ -66,3 +67,12 @@ export const syncLaneShapes = {
         : `{"command":${JSON.stringify(command)},"result":${syncReplyJson(result)}}`,
   }),
 };
+
+export const SyncLane = contract({
+  name: 'user',
+  commands,
+  timers: {
+    /** The oldest command of its journal is too old, or there are too many. */
+    trimSyncJournal: z.null(),
+  },
+});

@@ -2,13 +2,13 @@
 import { command, type Turn, type View } from '../../../runtime/command.ts';
 import type { Refused } from '../../reply.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { checkSession } from '../sessions/check.ts';
 import { pairName, sessionMap } from '../sessions/session.ts';
 import { settingValue } from '../settings/stored.ts';
 import { type SignedIn, signedInRead, signedInTurn } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
+import { SyncLane } from './contract.ts';
 import { commandKey, laneMemory } from './memory.ts';
 
 const ticketMs = 30_000;
@@ -26,7 +26,7 @@ const switchedOff: Refused = {
 const isSwitchedOff = (view: View): boolean => settingValue(view, 'LIVE_SYNC_ENABLED') === 'false';
 
 const mintSyncTicket = signedInRead({
-  ...User.commands.mintSyncTicket,
+  ...SyncLane.commands.mintSyncTicket,
   answer: (view, _request, _reads, { session }) =>
     isSwitchedOff(view)
       ? switchedOff
@@ -40,7 +40,7 @@ const mintSyncTicket = signedInRead({
 });
 
 const spendSyncTicket = command({
-  ...User.commands.spendSyncTicket,
+  ...SyncLane.commands.spendSyncTicket,
   turn: (turn, { activation, nonce, socket, expiresAtMs, sessionUuid, pair }) => {
     const isCurrent = activation === turn.activation.id && turn.nowMs < expiresAtMs;
     if (!isCurrent || !laneMemory(turn).spend(nonce, socket, expiresAtMs, turn.nowMs)) {
@@ -64,7 +64,7 @@ function verdictOn(turn: Turn, sessionUuid: string, pair: string): 'good' | 'gon
 }
 
 const holdSyncCommand = signedInTurn({
-  ...User.commands.holdSyncCommand,
+  ...SyncLane.commands.holdSyncCommand,
   turn: (turn, asked, _reads, by) => ({ verdict: holdVerdict(turn, asked, by) }),
 });
 
@@ -91,7 +91,7 @@ function holdVerdict(
 }
 
 const releaseSyncCommand = command({
-  ...User.commands.releaseSyncCommand,
+  ...SyncLane.commands.releaseSyncCommand,
   turn: (turn, { sessionUuid, commandId, hold }) => {
     laneMemory(turn).release(commandKey(sessionUuid, commandId), hold);
     return {};

@@ -1,7 +1,8 @@
 /** What is asked of a user about shared vaults (docs/protocol/shared-vaults.md), and what vaults tell the user. */
 import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
 import { permissions, vaultInviteSchema } from '../../inbox-entries.ts';
-import { type SignedInShape, signedIn } from '../../signed-in.ts';
+import { openToBridges, type SignedInShape, signedIn } from '../../signed-in.ts';
 import { memberSchema, vaultSchema } from '../../vault/shown.ts';
 
 const nothing = z.object({});
@@ -24,7 +25,7 @@ const change = <Fields extends z.ZodObject>(
   });
 
 /** Refusals: 400 throughout, and 403 where collaboration is switched off for the account. */
-export const vaultShapes = {
+const commands = {
   createVault: signedIn({
     access: 'writes',
     fields: nothing,
@@ -83,10 +84,20 @@ export const vaultShapes = {
 const membership = z.object({ vaultUuid: z.string(), membership: z.number() });
 
 /** By vaults, in no order: see `memberships.ts`. */
-export const vaultTellShapes = {
+const tells = {
   joined: membership,
   /** And the user is notified, in the same tell: one commit may end a thousand memberships. `at`: as in the inbox. */
   left: membership.extend({ at: z.int() }),
   /** Somebody has invited the user for the first time to this vault. */
   mailVaultInvite: z.object({ inviteUuid: z.string() }),
 };
+
+export const Vaults = contract({
+  name: 'user',
+  commands: {
+    ...openToBridges(commands),
+    // It takes from the other members what they have.
+    deleteVault: commands.deleteVault,
+  },
+  tells,
+});

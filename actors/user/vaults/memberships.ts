@@ -23,6 +23,7 @@ import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { notify, notifyPlans, selfRemoved } from '../inbox/notifications.ts';
 import { profileSlice } from '../profile.ts';
+import { Vaults } from './contract.ts';
 
 const endedMax = 500;
 /** Much longer than a vault is waited for. */
@@ -128,7 +129,7 @@ export function noteLeft(turn: Turn, { vaultUuid, membership }: Numbered): boole
 
 /** A `left` tells of an end that the user did not bring about, and goes into their trail then. */
 export const joinedTell = tell({
-  ...User.tells.joined,
+  ...Vaults.tells.joined,
   turn: (turn, joined) => {
     const { state } = turn.get(profileSlice);
     if (state === 'active') noteJoined(turn, joined);
@@ -137,7 +138,7 @@ export const joinedTell = tell({
 });
 
 export const leftTell = tell({
-  ...User.tells.left,
+  ...Vaults.tells.left,
   reads: (view, { vaultUuid }) => notifyPlans(view, [selfRemoved(vaultUuid)]),
   turn: (turn, left, _sender, reads) => {
     if (turn.get(profileSlice).state !== 'active') return;

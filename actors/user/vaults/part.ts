@@ -1,10 +1,14 @@
 /** What a user does with shared vaults (docs/protocol/shared-vaults.md). */
+import { ItemSettings } from '../../collection/settings.ts';
+import { VaultSettings } from '../../vault/settings.ts';
+import { userPart } from '../hooks.ts';
 import { acceptVaultInvite, declineInboundInvites, endVaultInvite } from './answer-invites.ts';
+import { Vaults } from './contract.ts';
 import { createVault, deleteVault } from './create.ts';
 import { listVaults } from './list.ts';
-import { mailVaultInviteTell } from './mails.ts';
+import { inviteMailSlice, mailVaultInviteTell } from './mails.ts';
 import { designateSurvivor, listVaultMembers, removeVaultMember } from './members.ts';
-import { joinedTell, leftTell } from './memberships.ts';
+import { joinedTell, leaveSomeVaults, leftTell, membershipMap } from './memberships.ts';
 import {
   cancelOutboundInvites,
   cancelVaultInvites,
@@ -14,7 +18,10 @@ import {
   listVaultInvites,
 } from './sent-invites.ts';
 
-export const vaultCommands = {
+/** Each is a tell. */
+const leftAtOnce = 100;
+
+const commands = {
   createVault,
   listVaults,
   deleteVault,
@@ -32,4 +39,13 @@ export const vaultCommands = {
   declineInboundInvites,
 };
 
-export const vaultTells = { joined: joinedTell, left: leftTell, mailVaultInvite: mailVaultInviteTell };
+export const vaults = userPart(Vaults, {
+  name: 'vaults',
+  uses: [ItemSettings, VaultSettings],
+  slices: [membershipMap, inviteMailSlice],
+  commands,
+  tells: { joined: joinedTell, left: leftTell, mailVaultInvite: mailVaultInviteTell },
+  on: {
+    purgeFirst: { turn: (turn) => ({ left: leaveSomeVaults(turn, leftAtOnce) ? 'more' : 'nothing' }) },
+  },
+});

@@ -26,7 +26,7 @@ import {
 import { haveWatched } from '../../files/watched.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
-import { User } from '../../user/contract.ts';
+import { Files } from '../../user/files/contract.ts';
 import { Vault } from '../contract.ts';
 import { notify, rosterFor, rosterPlan } from '../roster.ts';
 import type { VaultRow } from '../tables.ts';
@@ -75,7 +75,7 @@ export async function holdAt(
 ): Promise<Refused | undefined> {
   const endsAtMs = nowMs + uploadAgeMs + graceMs;
   try {
-    const { ask } = actors.get(User, ownerUuid);
+    const { ask } = actors.get(Files, ownerUuid);
     const answer = await ask.holdForVault({ endsAtMs, ...held });
     return isRefused(answer) ? answer : undefined;
   } catch (error) {

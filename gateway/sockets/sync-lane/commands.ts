@@ -9,9 +9,11 @@
 
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
 import { isRefused, type Refusal } from '../../../actors/reply.ts';
-import { User } from '../../../actors/user/contract.ts';
+import { Items } from '../../../actors/user/items/contract.ts';
+import { SyncLane } from '../../../actors/user/sync-lane/contract.ts';
+import type { CommandShapes } from '../../../runtime/contract.ts';
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
-import type { Actors } from '../../../runtime/handles.ts';
+import type { Actors, Ask, KindRef } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { refusalOf } from '../../http/errors.ts';
 import { validateRequest } from '../../http/request.ts';
@@ -56,7 +58,7 @@ const stepMs = 15_000;
 /** The version of snjs that first knows vaults. A client that knows the lane knows them. */
 const knowsVaults = '2.200.0';
 
-const { sync } = User.commands;
+const { sync } = Items.commands;
 export const commandBody = sync.fields.omit({ snjs_version: true, identity: true });
 const body = { request: commandBody };
 
@@ -95,7 +97,7 @@ export class Commands {
     const hold = this.#options.random.uuid();
     const asked = { credentials, commandId, hold, saves: (items?.length ?? 0) > 0, vaults: vaults ?? [] };
     try {
-      const answer = await this.#ask(credentials).holdSyncCommand(asked, { deadlineMs: stepMs });
+      const answer = await this.#of(SyncLane, credentials).holdSyncCommand(asked, { deadlineMs: stepMs });
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { verdict } = answer.ok;
       return verdict === 'held' ? hold : errorAnswer(ofVerdict[verdict]);
@@ -113,7 +115,7 @@ export class Commands {
     const { commandId: id, digest = '' } = frame;
     const asked = { ...request, credentials, snjs_version: knowsVaults, identity: { id, digest, hold } };
     try {
-      const answer = await this.#ask(credentials).sync(asked, { deadlineMs: stepMs });
+      const answer = await this.#of(Items, credentials).sync(asked, { deadlineMs: stepMs });
       if (!isRefused(answer)) return committed(sync.json?.(answer.ok) ?? JSON.stringify(answer.ok));
       await this.#release(id, credentials, hold);
       return ofRefusal(answer.refused) ?? committedAs(frame, answer.refused);
@@ -127,7 +129,7 @@ export class Commands {
   /** Nothing will happen any more, so that nobody has to wait until the hold ends by itself. */
   async #release(commandId: string, credentials: Credentials, hold: string): Promise<void> {
     const asked = { sessionUuid: credentials.identifier, commandId, hold };
-    await this.#ask(credentials)
+    await this.#of(SyncLane, credentials)
       .releaseSyncCommand(asked, { deadlineMs: stepMs })
       .catch(() => {});
   }
@@ -135,7 +137,7 @@ export class Commands {
   async status({ commandId: id, digest = '' }: ClientFrame, credentials: Credentials): Promise<Answer> {
     try {
       const asked = { commandId: id, digest, credentials };
-      const answer = await this.#ask(credentials).getSyncCommand(asked, { deadlineMs: stepMs });
+      const answer = await this.#of(SyncLane, credentials).getSyncCommand(asked, { deadlineMs: stepMs });
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { command, result } = answer.ok;
       if (command.status !== 'committed') return statusOf({ status: command.status.toUpperCase() });
@@ -146,8 +148,8 @@ export class Commands {
     }
   }
 
-  #ask({ userUuid }: Credentials) {
-    return this.#options.actors.get(User, userUuid).ask;
+  #of<C extends CommandShapes>(contract: KindRef<C>, { userUuid }: Credentials): Ask<C> {
+    return this.#options.actors.get(contract, userUuid).ask;
   }
 
   #failure(error: unknown, code: ErrorCode): Answer {

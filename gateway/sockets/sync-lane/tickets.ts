@@ -9,7 +9,7 @@
  * and on all nodes.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { TicketClaims } from '../../../actors/user/contract.ts';
+import type { TicketClaims } from '../../../actors/user/sync-lane/contract.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { identifierPattern } from './envelope.ts';
 

@@ -33,9 +33,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-ban-that-spares-sessions',
     harm: 'The sockets of who was banned stay open, and every session is back with the end of the ban.',
-    file: 'actors/user/account/set-ban.ts',
-    find: '  endAllSessions(turn);\n',
-    replace: '',
+    file: 'actors/user/sessions/part.ts',
+    find: ', banned: endAllSessions }',
+    replace: ' }',
     tests: ended,
   },
   {

@@ -148,8 +148,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'devices-trusted-after-a-change-of-the-password',
     harm: 'Whoever the password was changed for still passes the second factor.',
-    file: 'actors/user/account/change-credentials.ts',
-    find: '  distrustAllDevices(turn);\n',
+    file: 'actors/user/factors/part.ts',
+    find: '      distrustAllDevices(turn);\n',
     replace: '',
     tests: devices,
   },
