@@ -1,6 +1,6 @@
 /**
  * What happens to an account as a whole, and reaches its features as hooks. The account raises them and knows no feature; each
- * feature says in its part (`part.ts`) what it does then.
+ * feature says in its part what it does then.
  *
  * The parts of one hook run in the order of the list in `user.ts`.
  */
