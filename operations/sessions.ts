@@ -3,7 +3,7 @@
  * "Validation for other services").
  */
 
-import type { Refusal } from '../actors/reply.ts';
+import type { Refusal, RefusalReason } from '../actors/reply.ts';
 import { invalidAuth } from '../actors/signed-in.ts';
 import { Sessions } from '../actors/user/sessions/contract.ts';
 import {
@@ -54,7 +54,11 @@ const reasons: Readonly<Record<string, SessionRefusalReason>> = {
   'expired-access-token': SessionRefusalReason.EXPIRED,
 };
 
-function refusal({ status: httpStatus, tag = '', message }: Refusal): SessionsValidateResponse {
+/** By which a service of HTTP would answer its own caller. */
+const httpStatuses: Readonly<Partial<Record<RefusalReason, number>>> = { expired: 498, forbidden: 403 };
+
+function refusal({ reason: refused, tag = '', message }: Refusal): SessionsValidateResponse {
   const reason = reasons[tag] ?? SessionRefusalReason.INVALID;
+  const httpStatus = httpStatuses[refused] ?? 401;
   return { outcome: { $case: 'refusal', value: { reason, httpStatus, tag, message } } };
 }

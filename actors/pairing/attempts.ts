@@ -32,14 +32,13 @@ const attemptMs = 10 * 60_000;
 const stateBytes = 32;
 const verifierBytes = 64;
 
-const invalidId = refuse(
-  400,
+const invalidId = refuse.badRequest(
   'A subscription id is 1 to 128 letters, digits, dots, underscores and hyphens, the first and last of them a letter or digit.',
   'invalid-subscription-id',
 );
 const full: Refused = {
   refused: {
-    ...{ status: 429, tag: 'pairing-capacity', retryAfterMs: attemptMs },
+    ...{ reason: 'too-many', tag: 'pairing-capacity', retryAfterMs: attemptMs },
     message: 'Too many pairings have been started or made. Please complete or remove some.',
   },
 };

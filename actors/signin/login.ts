@@ -49,14 +49,17 @@ interface Login {
 }
 
 /** The same for an unmatched verifier, an unknown address and a wrong password. */
-const wrongCredentials: Refusal = { status: 401, message: 'Invalid email or password' };
-const captchaMissing: Refusal = { status: 401, message: 'Please solve the captcha and try again.' };
+const wrongCredentials: Refusal = { reason: 'unauthenticated', message: 'Invalid email or password' };
+const captchaMissing: Refusal = {
+  reason: 'unauthenticated',
+  message: 'Please solve the captcha and try again.',
+};
 
 /** Only a caller who knows the password is told. */
-const banned: Refusal = { status: 401, message: 'Your account has been suspended.' };
+const banned: Refusal = { reason: 'unauthenticated', message: 'Your account has been suspended.' };
 
 const unknownVersion: Refusal = {
-  status: 401,
+  reason: 'unauthenticated',
   message: 'This version of the application is not supported. Please update it.',
 };
 

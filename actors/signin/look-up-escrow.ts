@@ -14,7 +14,7 @@ import { Signin } from './contract.ts';
 import { countedAttempt } from './counted-attempt.ts';
 import { forgetAttempts } from './counting.ts';
 
-const unavailable = refuse(404, 'Account recovery is not available for this code.');
+const unavailable = refuse.notFound('Account recovery is not available for this code.');
 
 export const lookUpEscrow = workflow({
   ...Signin.commands.lookUpEscrow,

@@ -18,7 +18,7 @@ import { Signin } from './contract.ts';
 import { countedAttempt } from './counted-attempt.ts';
 import { forgetAttempts } from './counting.ts';
 
-const wrong = refuse(401, 'This is no calendar token.');
+const wrong = refuse.unauthenticated('This is no calendar token.');
 const nobodysSalt = '00'.repeat(16);
 
 export const proveCalendarToken = workflow({

@@ -31,12 +31,11 @@ import { VaultSettings } from './settings.ts';
 import { shownInvite } from './shown.ts';
 import { type InviteRow, inviteTable } from './tables.ts';
 
-const isMember = refuse(400, 'This user is a member of the shared vault already.');
-const tooManyInvites = refuse(
-  400,
+const isMember = refuse.badRequest('This user is a member of the shared vault already.');
+const tooManyInvites = refuse.badRequest(
   'There are as many invites to this shared vault as there can be. Please cancel some first.',
 );
-const full = refuse(400, 'This shared vault has as many members as it can have.');
+const full = refuse.badRequest('This shared vault has as many members as it can have.');
 
 const inviteKey = ({ self }: Pick<View, 'self'>, invitee: string) => ({ vault: self.id, invitee });
 

@@ -17,10 +17,10 @@ import {
 import { shownMember } from './shown.ts';
 import type { MemberRow } from './tables.ts';
 
-const notAnAdmin = refuse(400, 'Only an admin of the shared vault may do this.');
-const noSuchMember = refuse(400, 'This user is not a member of the shared vault.');
-const ownerStays = refuse(400, 'The owner of a shared vault cannot be removed from it.');
-const ownSurvivor = refuse(400, 'The owner of a shared vault cannot be its survivor.');
+const notAnAdmin = refuse.badRequest('Only an admin of the shared vault may do this.');
+const noSuchMember = refuse.badRequest('This user is not a member of the shared vault.');
+const ownerStays = refuse.badRequest('The owner of a shared vault cannot be removed from it.');
+const ownSurvivor = refuse.badRequest('The owner of a shared vault cannot be its survivor.');
 
 const members = sharedRead({
   ...Vault.commands.members,

@@ -5,6 +5,7 @@ import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { type Refusal, refusals } from '../http/refusal.ts';
+import { statusOf } from '../http/refusal-status.ts';
 
 /** Undefined if it is. `bearerAlone` is that of the route. @throws ActorError */
 export type CheckSession = (
@@ -22,8 +23,8 @@ export function createSessionCheck(actors: Actors): CheckSession {
       const command = bearerAlone ? 'validateBearer' : 'validateSession';
       const answer = await ask[command]({ credentials }, { deadlineMs: askMs });
       if (!isRefused(answer)) return undefined;
-      const { status, message, tag } = answer.refused;
-      return { status, message, ...(tag !== undefined && { tag }) };
+      const { message, tag } = answer.refused;
+      return { status: statusOf(answer.refused), message, ...(tag !== undefined && { tag }) };
     } catch (error) {
       if (error instanceof NotFoundError) return refusals.invalidAuth;
       throw error;

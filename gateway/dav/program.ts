@@ -22,6 +22,7 @@ import {
 import { OverloadedError } from '../../runtime/errors.ts';
 import type { RateBucket, RateLimiter } from '../admission/rate-limit.ts';
 import { refusals } from '../http/refusal.ts';
+import { statusOf } from '../http/refusal-status.ts';
 import type { BodyKind, RequestContext, RouteReply } from '../http/route.ts';
 
 export interface ProgramOptions {
@@ -125,7 +126,8 @@ async function programOf(
       guard.proveCalendarToken({ userUuid, tokenUuid, secret, device: context.client }, ask),
     );
     if (!isRefused(answer)) return;
-    const { status, retryAfterMs = 0 } = answer.refused;
+    const { retryAfterMs = 0 } = answer.refused;
+    const status = statusOf(answer.refused);
     throw new Denied(status === 429 ? later(retryAfterMs) : failed());
   }
 
@@ -138,7 +140,8 @@ async function programOf(
     if (answer === undefined || 'unproven' in answer)
       throw new OverloadedError('a calendar token is proven anew');
     if (isRefused(answer)) {
-      const { status, message: body } = answer.refused;
+      const { message: body } = answer.refused;
+      const status = statusOf(answer.refused);
       throw new Denied({ ...texts, status, body });
     }
     return answer.ok;

@@ -1,30 +1,23 @@
-const reasons: Readonly<Record<number, string>> = {
-  200: 'OK',
-  201: 'Created',
-  202: 'Accepted',
-  204: 'No Content',
-  206: 'Partial Content',
-  207: 'Multi-Status',
-  304: 'Not Modified',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  410: 'Gone',
-  412: 'Precondition Failed',
-  413: 'Payload Too Large',
-  415: 'Unsupported Media Type',
-  416: 'Range Not Satisfiable',
-  423: 'Locked',
-  429: 'Too Many Requests',
-  498: 'Invalid Token',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
+import type { Refusal as DomainRefusal, RefusalReason } from '../../actors/reply.ts';
+
+const statuses: Readonly<Record<RefusalReason, number>> = {
+  'bad-request': 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  'too-large': 413,
+  locked: 423,
+  'too-many': 429,
+  // Clients know this one as the time to exchange their tokens.
+  expired: 498,
+  'not-implemented': 501,
+  'upstream-failed': 502,
+  unavailable: 503,
 };
 
-/** What stands behind the version in a reply's first line. */
-export const statusLine = (status: number) => `${status} ${reasons[status] ?? 'Unknown'}`;
+/** The status by which a refusal of the domain is answered. */
+export const statusOf = ({ reason }: Pick<DomainRefusal, 'reason'>): number => statuses[reason];
+
+/** What a route refuses by itself, as the domain would be answered. */
+export type RouteRefusal = Omit<DomainRefusal, 'reason'> & { readonly status: number };

@@ -1,6 +1,5 @@
 /** A note becomes a file at a code host (docs/protocol/code-host.md). Clients know it by two paths. Never in the envelope. */
 import { z } from 'zod';
-import { isRefused } from '../../actors/reply.ts';
 import { CodePublishing } from '../../actors/user/code-host/contract.ts';
 import type { CodeHost } from '../code-host/code-host.ts';
 import { contentBytesMax, type GivenPublishing, publishingOf } from '../code-host/given.ts';
@@ -32,8 +31,8 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
     const reply = await signedInAnswer(spent, () => ({ status: 200 }));
     if (reply.status !== 200) return reply;
     const publishing = publishingOf(asked);
-    const done = isRefused(publishing) ? publishing : await codeHost.publish(publishing, gone);
-    return isRefused(done) ? refusedAnswer(done.refused) : { status: 200, body: done };
+    const done = 'refused' in publishing ? publishing : await codeHost.publish(publishing, gone);
+    return 'refused' in done ? refusedAnswer(done.refused) : { status: 200, body: done };
   }
 
   return paths.map((path) =>

@@ -16,7 +16,7 @@ import {
 } from '../../actors/files/layout.ts';
 import type { FileStore } from '../../actors/files/store.ts';
 import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
-import { type Answer, isRefused, type Refusal } from '../../actors/reply.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
 import { unlessAbsent } from '../../actors/unless-absent.ts';
 import { Files } from '../../actors/user/files/contract.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -25,6 +25,7 @@ import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
+import type { RouteRefusal } from '../http/refusal-status.ts';
 import {
   type AnyRoute,
   type BodyKind,
@@ -62,12 +63,15 @@ const invalidToken = {
   status: 403,
   tag: 'invalid-auth',
   message: 'This valet token is not valid any more.',
-} satisfies Refusal;
-const withoutRange: Refusal = { status: 400, message: 'The range of the request is missing.' };
-const notChunkId: Refusal = { status: 400, message: 'The number of the chunk is missing, or not a number.' };
-const notChunkSize: Refusal = { status: 400, message: 'The size of the chunk is not a number.' };
-const emptyChunk: Refusal = { status: 400, message: 'The chunk is empty.' };
-const withoutLength: Refusal = { status: 411, message: 'The length of the chunk is missing.' };
+} satisfies RouteRefusal;
+const withoutRange: RouteRefusal = { status: 400, message: 'The range of the request is missing.' };
+const notChunkId: RouteRefusal = {
+  status: 400,
+  message: 'The number of the chunk is missing, or not a number.',
+};
+const notChunkSize: RouteRefusal = { status: 400, message: 'The size of the chunk is not a number.' };
+const emptyChunk: RouteRefusal = { status: 400, message: 'The chunk is empty.' };
+const withoutLength: RouteRefusal = { status: 411, message: 'The length of the chunk is missing.' };
 
 /** What the owner of a file is asked. */
 type Owner = Pick<

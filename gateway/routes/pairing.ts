@@ -4,6 +4,7 @@ import { Pairing, pairingId } from '../../actors/pairing/contract.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { UserPairing } from '../../actors/user/pairing/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
+import { statusOf } from '../http/refusal-status.ts';
 import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, type Area, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { flat } from './answer.ts';
@@ -91,8 +92,8 @@ const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
     handle: async ({ actors, ask }, { code, state, error }): Promise<RouteReply> => {
       const answer = await actors.get(Pairing, pairingId).ask.callback({ code, state, error }, ask);
       if (isRefused(answer)) {
-        const { status, message } = answer.refused;
-        return { status, contentType: htmlType, body: notPaired(message) };
+        const { message } = answer.refused;
+        return { status: statusOf(answer.refused), contentType: htmlType, body: notPaired(message) };
       }
       const { pairedForOperator: subscriptionId } = answer.ok;
       if (subscriptionId !== null) pairedForOperator(subscriptionId);

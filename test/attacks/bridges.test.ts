@@ -60,7 +60,7 @@ test('a bridge that may write does what the account may, but for what protects i
     (await asks[name]?.({ ...fields, credentials: sessionTokens.verify(device.account.access), userUuid }))
       ?.refused;
   const isClosed = (refused: Awaited<ReturnType<typeof ask>>) =>
-    refused?.status === 403 && refused.message === closedMessage;
+    refused?.reason === 'forbidden' && refused.message === closedMessage;
   const closed: string[] = [];
   const refusedByWhatIsAsked: string[] = [];
   const shapes = userParts.flatMap(({ contract }) => Object.entries(contract.commands)) as unknown as [
@@ -70,7 +70,7 @@ test('a bridge that may write does what the account may, but for what protects i
   for (const [name, { access, fields }] of shapes.filter(([, { access }]) => access !== undefined)) {
     for (const request of requestsOf(fields)) {
       const ofReader = await ask(reader, name, request);
-      t.not(ofReader?.status, 401, name);
+      t.not(ofReader?.reason, 'unauthenticated', name);
       if (access === 'writes') t.is(ofReader?.tag, 'read-only-access', name);
       else if (ofReader?.tag === 'read-only-access') refusedByWhatIsAsked.push(name);
       if (isClosed(await ask(bridge, name, request)) && !closed.includes(name)) closed.push(name);
@@ -124,7 +124,7 @@ test('a bridge that may write makes shares, switches on reminders and vaults, an
 
 type Ask = (
   request: object,
-) => Promise<{ refused?: { status: number; message: string; tag?: string | undefined } }>;
+) => Promise<{ refused?: { reason: string; message: string; tag?: string | undefined } }>;
 
 /** What a command may be asked for: the least that fits, with each choice that its fields leave. */
 function requestsOf(fields: z.ZodType): readonly object[] {

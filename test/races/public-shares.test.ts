@@ -31,8 +31,8 @@ test('of a thousand who open a one-time share at the same moment one gets it', a
     60_000,
   );
   t.is(answers.filter((answer) => !isRefused(answer)).length, 1);
-  const refusals = new Set(answers.flatMap((each) => (isRefused(each) ? [each.refused.status] : [])));
-  t.deepEqual([...refusals], [404]);
+  const refusals = new Set(answers.flatMap((each) => (isRefused(each) ? [each.refused.reason] : [])));
+  t.deepEqual([...refusals], ['not-found']);
 });
 
 test('who has no room for what a share holds is told so, and has not opened it', async (t) => {

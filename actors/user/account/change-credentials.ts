@@ -63,11 +63,15 @@ interface CredentialsChange {
   readonly device: Device;
 }
 
-export const notAllowed = refuse(401, 'Operation not allowed.');
-const unsupportedVersion = refuse(401, 'This version of the application is not supported. Please update it.');
-const invalidEmail = refuse(401, 'The new email is not valid.');
-const takenEmail = refuse(401, 'The email you entered is already taken. Please try again.');
-const wrongPassword = refuse(401, 'The current password you entered is incorrect. Please try again.');
+export const notAllowed = refuse.unauthenticated('Operation not allowed.');
+const unsupportedVersion = refuse.unauthenticated(
+  'This version of the application is not supported. Please update it.',
+);
+const invalidEmail = refuse.unauthenticated('The new email is not valid.');
+const takenEmail = refuse.unauthenticated('The email you entered is already taken. Please try again.');
+const wrongPassword = refuse.unauthenticated(
+  'The current password you entered is incorrect. Please try again.',
+);
 
 export const changeCredentials = (hooks: RaisedHooks) =>
   signedInWorkflow({
@@ -105,7 +109,7 @@ function refusalOf(
   const isWeaker = !hasSessions(version) && version < before && version !== revertsTo;
   if (!isVersion(version) || isWeaker) return unsupportedVersion;
   const missing = missingKeyParam(keyParams, version);
-  if (missing !== undefined) return refuse(400, `${missing} is missing.`);
+  if (missing !== undefined) return refuse.badRequest(`${missing} is missing.`);
   const isNewEmail = newEmail !== undefined && newEmail !== row.identifier;
   return isNewEmail && !isValidUsername(newEmail) ? invalidEmail : undefined;
 }

@@ -19,16 +19,14 @@ import { adminRequired, mayAdminister } from '../rank.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { Administration, banFields, flagFields, registrationFields } from './contract.ts';
 
-const userNotFound = refuse(404, 'There is no such user.', 'user-not-found');
-const oneself = refuse(400, 'You cannot ban yourself.');
-const noBan = refuse(
-  400,
+const userNotFound = refuse.notFound('There is no such user.', 'user-not-found');
+const oneself = refuse.badRequest('You cannot ban yourself.');
+const noBan = refuse.badRequest(
   `Say whether the user is to be banned: banned, true or false. A reason has ${banReasonCharactersMax} characters at most.`,
 );
-const noFlag = refuse(400, 'Give the name of a flag, and its value: a text, or null for none.');
-const busy = refuse(409, 'This administrator is banning somebody. Please try again in two minutes.');
-const undecided = refuse(
-  400,
+const noFlag = refuse.badRequest('Give the name of a flag, and its value: a text, or null for none.');
+const busy = refuse.conflict('This administrator is banning somebody. Please try again in two minutes.');
+const undecided = refuse.badRequest(
   'Say whether registration is to be disabled: registrationDisabled, true or false.',
 );
 

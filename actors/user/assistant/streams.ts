@@ -41,17 +41,16 @@ export const assistantSlice = slice<AssistantUse>({
   initial: { day: 0, used: 0, streams: [] },
 });
 
-const disabled = refuse(403, 'The assistant is turned off for this account.', 'ai-disabled');
-const invalid = refuse(400, 'This is nothing that the assistant can answer.', 'invalid-request');
+const disabled = refuse.forbidden('The assistant is turned off for this account.', 'ai-disabled');
+const invalid = refuse.badRequest('This is nothing that the assistant can answer.', 'invalid-request');
 /** Without `Retry-After`, as nothing but an administrator ends it. */
-const unavailable = refuse(
-  503,
+const unavailable = refuse.unavailable(
   'No assistant is set up for this account. Asking again does not help: an administrator has to set one up.',
   'assistant-unavailable',
 );
 const busy: Refused = {
   refused: {
-    ...{ status: 429, tag: 'assistant-busy', retryAfterMs: busyRetryMs },
+    ...{ reason: 'too-many', tag: 'assistant-busy', retryAfterMs: busyRetryMs },
     message:
       'The assistant is answering this account several times already. Please wait until one has ended.',
   },
@@ -117,7 +116,7 @@ function limitOf(view: View): number {
 
 const tooMany = ({ nowMs }: Turn, limit: number, resetsAt: string): Refused => ({
   refused: {
-    ...{ status: 429, tag: 'ai-rate-limited', payload: { limit, resetsAt } },
+    ...{ reason: 'too-many', tag: 'ai-rate-limited', payload: { limit, resetsAt } },
     message: `The assistant has answered ${limit} times today, which is the limit of this account.`,
     retryAfterMs: (dayOf(nowMs) + 1) * dayMs - nowMs,
   },

@@ -52,14 +52,13 @@ export const bridgeTokenMap = sliceMap<BridgeToken>({
   schema: storedSchema,
 });
 
-const labelMissing = refuse(400, 'Give the token a name.');
-const tooMany = refuse(400, `There are ${bridgeTokensMax} bridge tokens already. Delete one first.`);
-const tooMuch = refuse(
-  400,
+const labelMissing = refuse.badRequest('Give the token a name.');
+const tooMany = refuse.badRequest(`There are ${bridgeTokensMax} bridge tokens already. Delete one first.`);
+const tooMuch = refuse.badRequest(
   `The keys of all bridge tokens take at most ${allKeysBytesMax} bytes. Delete a token first.`,
 );
-const unknown = refuse(404, 'There is no such bridge token.');
-const unsupportedVersion = refuse(400, 'This version of the interface is not supported.');
+const unknown = refuse.notFound('There is no such bridge token.');
+const unsupportedVersion = refuse.badRequest('This version of the interface is not supported.');
 
 const makeBridgeToken = signedInTurn({
   ...Bridges.commands.makeBridgeToken,

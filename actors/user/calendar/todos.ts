@@ -11,10 +11,13 @@ import { busy, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
 import { openTodo, type ShownTodo } from './todo.ts';
 import { type TodoRow, todoTable } from './todo-table.ts';
 
-const unknown = refuse(404, 'There is no such to-do.', 'caldav-todo-not-found');
-const tooMany = refuse(409, `There are ${todosMax} to-dos already. Delete one first.`, 'caldav-item-limit');
-const tooManyPublishers = refuse(409, 'Too many accounts have published to-dos.', 'caldav-item-limit');
-const full = refuse(409, 'The to-dos of this account have no room for it.', 'caldav-store-full');
+const unknown = refuse.notFound('There is no such to-do.', 'caldav-todo-not-found');
+const tooMany = refuse.conflict(
+  `There are ${todosMax} to-dos already. Delete one first.`,
+  'caldav-item-limit',
+);
+const tooManyPublishers = refuse.conflict('Too many accounts have published to-dos.', 'caldav-item-limit');
+const full = refuse.conflict('The to-dos of this account have no room for it.', 'caldav-store-full');
 
 /** To open as many as an account may have takes long: others get their turns in between. */
 const listedPerTurn = 200;

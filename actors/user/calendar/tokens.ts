@@ -46,14 +46,12 @@ export const calendarTokenMap = sliceMap<StoredToken>({
   schema: storedSchema,
 });
 
-const unknown = refuse(404, 'There is no such calendar token.', 'caldav-token-not-found');
-const tooMany = refuse(
-  409,
+const unknown = refuse.notFound('There is no such calendar token.', 'caldav-token-not-found');
+const tooMany = refuse.conflict(
   `There are ${tokensMax} calendar tokens already. Revoke one first.`,
   'caldav-token-limit',
 );
-const tooManyOfAll = refuse(
-  409,
+const tooManyOfAll = refuse.conflict(
   'This server has no room for another calendar token of this account. Revoke one of them, or ask the operator.',
   'caldav-token-limit',
 );

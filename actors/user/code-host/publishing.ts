@@ -1,6 +1,7 @@
 /** How often an account publishes to the code host. */
 import { z } from 'zod';
 import { slice } from '../../../runtime/slice.ts';
+import { refuse } from '../../reply.ts';
 import { signedInTurn } from '../signed-in.ts';
 import { CodePublishing } from './contract.ts';
 
@@ -23,7 +24,7 @@ const spendPublishing = signedInTurn({
     const [first] = recent;
     if (first !== undefined && recent.length >= perMinuteMax) {
       const message = 'This account has published much within a minute. Please wait a moment.';
-      return { refused: { status: 429, message, retryAfterMs: first + minuteMs - turn.nowMs } };
+      return refuse.tooMany(message, first + minuteMs - turn.nowMs);
     }
     turn.set(publishingSlice, { atMs: [...recent, turn.nowMs] });
     return {};

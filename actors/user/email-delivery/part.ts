@@ -13,7 +13,7 @@ const administered = administeredBy({
   actorOf: (actors) => actors.get(MailAdministration, mailerId).ask,
   unavailable: {
     refused: {
-      status: 503,
+      reason: 'unavailable',
       tag: 'email-delivery-unavailable',
       message: 'The mail queue cannot be reached at the moment. Please try again.',
       retryAfterMs: 5_000,

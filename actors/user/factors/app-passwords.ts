@@ -36,9 +36,9 @@ export const appPasswordMap = sliceMap<AppPassword>({
   }),
 });
 
-const labelMissing = refuse(400, 'Give the app password a name.');
-const tooMany = refuse(400, `There are ${appPasswordsMax} app passwords already. Delete one first.`);
-const unknown = refuse(404, 'There is no such app password.');
+const labelMissing = refuse.badRequest('Give the app password a name.');
+const tooMany = refuse.badRequest(`There are ${appPasswordsMax} app passwords already. Delete one first.`);
+const unknown = refuse.notFound('There is no such app password.');
 
 /** Without a state it is that of nobody. */
 export const findAppPassword = (state: State | undefined, secret: string): AppPassword | undefined =>

@@ -12,7 +12,7 @@ import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { Factors } from './contract.ts';
 
-const notPending = refuse(400, 'This sign-in does not wait for an approval any more.');
+const notPending = refuse.badRequest('This sign-in does not wait for an approval any more.');
 
 const listApprovals = signedInWorkflow({
   ...Factors.commands.listApprovals,

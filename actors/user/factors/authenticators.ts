@@ -62,9 +62,9 @@ export const authenticatorOfferSlice = slice<{ challenge: string; untilMs: numbe
   initial: null,
 });
 
-const tooMany = refuse(400, `There are ${authenticatorsMax} security keys already. Remove one first.`);
-const notVerified = refuse(400, 'The security key could not be verified. Please try again.');
-const unknown = refuse(404, 'There is no such security key.');
+const tooMany = refuse.badRequest(`There are ${authenticatorsMax} security keys already. Remove one first.`);
+const notVerified = refuse.badRequest('The security key could not be verified. Please try again.');
+const unknown = refuse.notFound('There is no such security key.');
 
 const offerAuthenticator = signedInTurn({
   ...Factors.commands.offerAuthenticator,

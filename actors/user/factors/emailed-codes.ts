@@ -15,8 +15,8 @@ import { signedInRead, signedInWorkflow } from '../signed-in.ts';
 import { Factors } from './contract.ts';
 import { askEverybodyAgain } from './turned-on.ts';
 
-const noMail = refuse(400, 'This server is not set up to send mail.');
-const noAddress = refuse(400, 'No mail can be sent to the name of this account.');
+const noMail = refuse.badRequest('This server is not set up to send mail.');
+const noAddress = refuse.badRequest('No mail can be sent to the name of this account.');
 
 export const areCodesEmailed = (view: View): boolean => settingValue(view, 'MAGIC_LINK_ENABLED') === 'true';
 

@@ -29,10 +29,10 @@ const offerMs = 300_000;
 const toleranceSeconds = 30;
 const base32 = new ScureBase32Plugin();
 
-const alreadyOn = refuse(400, 'The authenticator app is on already. Turn it off first.');
-const codeMissing = refuse(400, 'Enter the code that your authenticator app shows.');
-const nothingOffered = refuse(400, 'This took too long. Please start again.');
-const wrongCode = refuse(400, 'The code is not right. Please try again.');
+const alreadyOn = refuse.badRequest('The authenticator app is on already. Turn it off first.');
+const codeMissing = refuse.badRequest('Enter the code that your authenticator app shows.');
+const nothingOffered = refuse.badRequest('This took too long. Please start again.');
+const wrongCode = refuse.badRequest('The code is not right. Please try again.');
 
 interface Totp {
   /** What was shown last and may still be confirmed. */

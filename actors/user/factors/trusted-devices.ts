@@ -41,7 +41,7 @@ export const trustedDeviceMap = sliceMap<TrustedDevice>({
   }),
 });
 
-const unknown = refuse(404, 'There is no such trusted device.');
+const unknown = refuse.notFound('There is no such trusted device.');
 
 /** The one of this token, if it still counts. Without a state it is that of nobody. */
 export function findTrustedDevice(

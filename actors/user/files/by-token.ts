@@ -29,16 +29,16 @@ import { allows, allowsAsMinted, allowsUnspent, orOfVault } from './of-vaults.ts
 import { duties, ownFiles } from './own-files.ts';
 import { holdForVault } from './vault-bytes.ts';
 
-const notUuid = refuse(400, 'That is not the identifier of a file.', 'invalid-parameters');
+const notUuid = refuse.badRequest('That is not the identifier of a file.', 'invalid-parameters');
 const withoutSize = {
   success: false as const,
   reason: 'invalid-parameters' as const,
   error: { message: 'Say how large the file is: its unencryptedFileSize.' },
 };
-const unknownFile = refuse(404, 'There is no such file.');
+const unknownFile = refuse.notFound('There is no such file.');
 /** Clients ask then whether to delete the item all the same. */
-const nothingToDelete = refuse(400, 'There is no such file.');
-const wrongChunk = refuse(400, 'That is not a chunk of a file.');
+const nothingToDelete = refuse.badRequest('There is no such file.');
+const wrongChunk = refuse.badRequest('That is not a chunk of a file.');
 
 const mintValetToken = signedInRead({
   ...Files.commands.mintValetToken,

@@ -13,6 +13,7 @@ import { sliceMap } from '../../../runtime/slice.ts';
 import { noSpace } from '../../files/quota.ts';
 import { heldBytes } from '../../files/uploads.ts';
 import type { Refused } from '../../reply.ts';
+import { refuse } from '../../reply.ts';
 import { membershipsMax } from '../../vault/bounds.ts';
 import { profileSlice } from '../profile.ts';
 import { Files } from './contract.ts';
@@ -25,9 +26,7 @@ const memberHoldsMax = 8;
 /** The part of the quota that another member may hold at once before sending a byte of it. */
 const memberShare = 3 / 4;
 
-const tooManyHolds: Refused = {
-  refused: { status: 429, message: 'Too many uploads are open. Please finish some.', retryAfterMs: 60_000 },
-};
+const tooManyHolds: Refused = refuse.tooMany('Too many uploads are open. Please finish some.', 60_000);
 
 /** By the vault's uuid. */
 export const vaultBytesMap = sliceMap<{

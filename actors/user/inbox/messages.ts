@@ -46,20 +46,18 @@ export const sentSlice = slice({
   initial: { place: 0, micros: 0 },
 });
 
-const notAUuid = refuse(400, 'The recipient has to be named by a uuid.');
-const empty = refuse(400, 'The message has no text.');
-const tooLong = refuse(400, `A message may have ${encryptedMessageBytesMax} bytes at most.`);
-const notStorable = refuse(400, 'The message contains characters that cannot be stored.');
-const longIdentifier = refuse(
-  400,
+const notAUuid = refuse.badRequest('The recipient has to be named by a uuid.');
+const empty = refuse.badRequest('The message has no text.');
+const tooLong = refuse.badRequest(`A message may have ${encryptedMessageBytesMax} bytes at most.`);
+const notStorable = refuse.badRequest('The message contains characters that cannot be stored.');
+const longIdentifier = refuse.badRequest(
   `A replaceability identifier may have ${identifierLengthMax} characters at most.`,
 );
-const tooManyToOne = refuse(
-  400,
+const tooManyToOne = refuse.badRequest(
   'There are too many messages from you that this user has not processed yet.',
 );
-const tooMany = refuse(400, 'You have sent too many messages that nobody has processed yet.');
-const unknown = refuse(400, 'There is no such message.');
+const tooMany = refuse.badRequest('You have sent too many messages that nobody has processed yet.');
+const unknown = refuse.badRequest('There is no such message.');
 
 /** What is looked at before one is added. */
 const summary = [

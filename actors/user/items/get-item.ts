@@ -8,7 +8,7 @@ import { askIfThere } from '../vaults/ask.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
 
-const notFound = refuse(404, 'Item not found.');
+const notFound = refuse.notFound('Item not found.');
 
 export const getItem = signedInWorkflow({
   ...Items.commands.getItem,

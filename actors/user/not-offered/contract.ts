@@ -16,7 +16,7 @@ const commands = {
   doNothingForAdministrators: signedIn(acting),
 };
 
-export const notOffered = refuse(404, 'This server does not offer this feature.', 'not-offered');
+export const notOffered = refuse.notFound('This server does not offer this feature.', 'not-offered');
 
 export const NotOffered = contract({
   name: 'user',

@@ -13,7 +13,7 @@ const administered = administeredBy({
   actorOf: (actors) => actors.get(PairingAdministration, pairingId).ask,
   unavailable: {
     refused: {
-      ...{ status: 503, tag: 'pairing-unreachable', retryAfterMs: 5_000 },
+      ...{ reason: 'unavailable', tag: 'pairing-unreachable', retryAfterMs: 5_000 },
       message: 'The pairings cannot be reached at the moment. Please try again.',
     },
   },

@@ -59,10 +59,10 @@ export const publicShareMap = sliceMap<PublicShare>({
   schema: publicShareSchema,
 });
 
-const tooMany = refuse(409, 'You have too many shares. Please revoke some first.', 'share-limit');
+const tooMany = refuse.conflict('You have too many shares. Please revoke some first.', 'share-limit');
 const tooLate: Refused = {
   refused: {
-    ...{ status: 503, message: 'The share could not be stored in time. Please try again.' },
+    ...{ reason: 'unavailable', message: 'The share could not be stored in time. Please try again.' },
     retryAfterMs: 5_000,
   },
 };

@@ -40,22 +40,23 @@ import {
 import { applyAnswers, askBack, markRecalled, type Recall } from './recall.ts';
 import { armNext, dropMail, forgetDeliveries, put } from './watch.ts';
 
-const unknown = refuse(404, 'There is no such reminder.', 'reminder-not-found');
-const tooMany = refuse(
-  409,
+const unknown = refuse.notFound('There is no such reminder.', 'reminder-not-found');
+const tooMany = refuse.conflict(
   `There are ${publishedRemindersMax} published reminders already. Delete one first.`,
   'reminder-limit',
 );
-const notRecallable = refuse(
-  409,
+const notRecallable = refuse.conflict(
   'This reminder is being sent, or may have arrived already.',
   'reminder-not-recallable',
 );
-const alreadyAccepted = refuse(409, 'A reminder has just left for the old destination.', 'delivery-accepted');
+const alreadyAccepted = refuse.conflict(
+  'A reminder has just left for the old destination.',
+  'delivery-accepted',
+);
 /** Longer than a provider may take. */
 const beingSent: Refused = {
   refused: {
-    ...{ status: 409, tag: 'delivery-in-flight', message: 'A reminder is being sent at this moment.' },
+    ...{ reason: 'conflict', tag: 'delivery-in-flight', message: 'A reminder is being sent at this moment.' },
     retryAfterMs: 15_000,
   },
 };

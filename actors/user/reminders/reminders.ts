@@ -18,22 +18,20 @@ import { areWanted, removeReminder, setReminder } from './send.ts';
 
 const charactersMax = 500;
 
-const invalid = refuse(400, 'Give a message and when it is due.', 'invalid-email-reminder');
-const turnedOff = refuse(400, 'This server sends no reminders by e-mail.', 'email-reminders-disabled');
-const turnedOffByUser = refuse(
-  400,
+const invalid = refuse.badRequest('Give a message and when it is due.', 'invalid-email-reminder');
+const turnedOff = refuse.badRequest('This server sends no reminders by e-mail.', 'email-reminders-disabled');
+const turnedOffByUser = refuse.badRequest(
   'You have turned reminders by e-mail off. Turn them on in the settings of your account first.',
   'email-reminders-disabled',
 );
-const noAddress = refuse(
-  400,
+const noAddress = refuse.badRequest(
   'No mail can be sent to the name of this account, as it is no e-mail address.',
   'email-reminders-disabled',
 );
-const unknown = refuse(404, 'There is no such reminder.', 'email-reminder-not-found');
+const unknown = refuse.notFound('There is no such reminder.', 'email-reminder-not-found');
 /** Clients look for "reached the maximum". */
 const tooMany = (most: number) =>
-  refuse(400, `You have reached the maximum of ${most} reminders by e-mail.`, 'email-reminder-limit');
+  refuse.badRequest(`You have reached the maximum of ${most} reminders by e-mail.`, 'email-reminder-limit');
 
 /** One line, cut at a whole character. It becomes the subject of a mail. */
 export function oneLine(given: unknown): string | undefined {

@@ -42,10 +42,10 @@ export const exportSlice = slice<z.infer<typeof exportSchema> | null>({
   initial: null,
 });
 
-const unknownType = refuse(400, 'There is no such request.');
-const unknown = refuse(404, 'There is no such download any more. Please request it again.');
-const tooMany = refuse(429, 'This download was fetched too often. Please request it again tomorrow.');
-const overtaken = refuse(409, 'Another download has begun, or this one has taken too long.');
+const unknownType = refuse.badRequest('There is no such request.');
+const unknown = refuse.notFound('There is no such download any more. Please request it again.');
+const tooMany = refuse.tooMany('This download was fetched too often. Please request it again tomorrow.');
+const overtaken = refuse.conflict('Another download has begun, or this one has taken too long.');
 
 const makeRequest = signedInTurn({
   ...Requests.commands.makeRequest,

@@ -21,8 +21,8 @@ import { askIfThere } from '../vaults/ask.ts';
 import { Revisions } from './contract.ts';
 import { newestFirst } from './order.ts';
 
-const notUuids = refuse(400, 'That is not the uuid of an item or a revision.');
-const unknown = refuse(404, 'Revision not found.');
+const notUuids = refuse.badRequest('That is not the uuid of an item or a revision.');
+const unknown = refuse.notFound('Revision not found.');
 
 /** The most vaults that are asked for the history of an item. */
 const vaultsAskedMax = 20;

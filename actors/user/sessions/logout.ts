@@ -7,7 +7,7 @@ import { Sessions } from './contract.ts';
 import { endSessions } from './end.ts';
 import { standingOf } from './session.ts';
 
-const invalidSessionToken = refuse(401, 'Invalid session token.');
+const invalidSessionToken = refuse.unauthenticated('Invalid session token.');
 
 export const logout = command({
   ...Sessions.commands.logout,

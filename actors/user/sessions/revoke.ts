@@ -15,9 +15,9 @@ export const deleteSession = signedInTurn({
   repeat: 'recorded',
   turn: (turn, { sessionUuid }, _reads, { session: current }) => {
     if (current.legacy) return knowsNoSessions;
-    if (sessionUuid === current.uuid) return refuse(400, 'You can not delete your current session.');
+    if (sessionUuid === current.uuid) return refuse.badRequest('You can not delete your current session.');
     const session = turn.entry(sessionMap, sessionUuid);
-    if (session === undefined) return refuse(400, 'No session exists with the provided identifier.');
+    if (session === undefined) return refuse.badRequest('No session exists with the provided identifier.');
     revoke(turn, [session]);
     audit(turn, 'session-revoked', current, sessionUuid);
     return {};

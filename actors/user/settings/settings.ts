@@ -31,11 +31,13 @@ import {
 /** UTF-8 bytes of all values of one account: they are in memory while it is active. */
 const settingsBytesMax = 256 * 1024;
 
-const unknownName = refuse(400, 'There is no setting of this name.');
-const notChangedHere = refuse(400, 'This setting cannot be changed here.');
-const notSet = refuse(400, 'This setting is not set.');
-const tooLarge = refuse(400, `A setting holds at most ${settingValueBytesMax} bytes.`);
-const tooMuch = refuse(400, `All settings of an account hold at most ${settingsBytesMax} bytes together.`);
+const unknownName = refuse.badRequest('There is no setting of this name.');
+const notChangedHere = refuse.badRequest('This setting cannot be changed here.');
+const notSet = refuse.badRequest('This setting is not set.');
+const tooLarge = refuse.badRequest(`A setting holds at most ${settingValueBytesMax} bytes.`);
+const tooMuch = refuse.badRequest(
+  `All settings of an account hold at most ${settingsBytesMax} bytes together.`,
+);
 
 const listed = settingNames.filter((name) => knownSetting(name).secret !== true);
 
@@ -166,7 +168,7 @@ const refusalOfSetting = (session: Session, name: SettingName): Refused | undefi
 function putByUser(turn: Turn, name: SettingName, given: string | null): Refused | undefined {
   if (knownSetting(name).setBy !== 'user') return notChangedHere;
   const checked = given === null ? { value: null } : checkedValue(name, given);
-  if ('why' in checked) return refuse(400, checked.why);
+  if ('why' in checked) return refuse.badRequest(checked.why);
   const { value } = checked;
   const bytes = Buffer.byteLength(value ?? '');
   if (bytes > settingValueBytesMax) return tooLarge;

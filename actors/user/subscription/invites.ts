@@ -67,11 +67,11 @@ export const inviteMap = sliceMap<Invite>({
   schema: inviteSchema,
 });
 
-const notAnAddress = refuse(400, 'Please provide the e-mail address of whom you want to invite.');
-const ownAddress = refuse(400, 'You cannot invite yourself.');
-const invitedBefore = refuse(400, 'This address is invited already.');
-const tooManyOpen = refuse(400, `A subscription is shared with ${openInvitesMax} others at most.`);
-const tooManyToday = refuse(400, 'Too many invites were sent within a day. Please try again later.');
+const notAnAddress = refuse.badRequest('Please provide the e-mail address of whom you want to invite.');
+const ownAddress = refuse.badRequest('You cannot invite yourself.');
+const invitedBefore = refuse.badRequest('This address is invited already.');
+const tooManyOpen = refuse.badRequest(`A subscription is shared with ${openInvitesMax} others at most.`);
+const tooManyToday = refuse.badRequest('Too many invites were sent within a day. Please try again later.');
 
 export const createInvite = signedInTurn({
   ...Subscription.commands.createInvite,

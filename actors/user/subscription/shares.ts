@@ -41,8 +41,8 @@ export const shareMap = sliceMap<Share>({
   }),
 });
 
-const unknown = refuse(400, 'This invite is not valid any more.');
-const tooMany = refuse(400, `You have accepted ${sharesMax} invites already.`);
+const unknown = refuse.badRequest('This invite is not valid any more.');
+const tooMany = refuse.badRequest(`You have accepted ${sharesMax} invites already.`);
 
 export const acceptInvite = signedInWorkflow({
   ...Subscription.commands.acceptInvite,

@@ -13,12 +13,11 @@ import { recallMails } from './mails.ts';
 import { armed, checkedIn, contentsOf, type Switch, sealContents, switchesMax, switchMap } from './switch.ts';
 import { removeSwitch, setSwitch } from './watch.ts';
 
-const tooMany = refuse(
-  409,
+const tooMany = refuse.conflict(
   `There are ${switchesMax} dead man's switches already. Delete one first.`,
   'dead-man-switch-limit',
 );
-const unknown = refuse(404, "There is no such dead man's switch.", 'dead-man-switch-not-found');
+const unknown = refuse.notFound("There is no such dead man's switch.", 'dead-man-switch-not-found');
 
 const makeSwitch = signedInWorkflow({
   ...Switches.commands.makeSwitch,
@@ -36,7 +35,7 @@ const makeSwitch = signedInWorkflow({
 
 function make(turn: Turn, given: Parameters<typeof wantedSwitch>[0], session: Session) {
   const wanted = wantedSwitch(given, turn.nowMs);
-  if (typeof wanted === 'string') return refuse(400, wanted, 'invalid-dead-man-switch');
+  if (typeof wanted === 'string') return refuse.badRequest(wanted, 'invalid-dead-man-switch');
   if (turn.entries(switchMap).size >= switchesMax) return tooMany;
   const { intervalDays, deadlineMs, recipient, shareUrl, message } = wanted;
   const uuid = turn.random.uuid();

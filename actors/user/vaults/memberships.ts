@@ -52,11 +52,10 @@ export const membershipMap = sliceMap<Membership>({
  * What is in a vault comes home however much the account holds (see ../items/come-home.ts). So a user whose account is full may
  * begin no other vault: they could fill and end one after the other without end.
  */
-const homeIsFull = refuse(
-  413,
+const homeIsFull = refuse.tooLarge(
   'This account holds as much as this server allows. Please delete something before you begin with another shared vault.',
 );
-const tooMany = refuse(400, 'You are a member of as many shared vaults as you can be.');
+const tooMany = refuse.badRequest('You are a member of as many shared vaults as you can be.');
 
 const nowhere: ReadonlyMap<string, number> = new Map();
 const numbersOf = new WeakMap<ReadonlyMap<string, Membership>, ReadonlyMap<string, number>>();

@@ -21,11 +21,11 @@ const sentBytesMax = 8 * 1_048_576;
 /** Calls beside each other may go beyond what each of them finds to be free. */
 const listedMax = 5_000;
 
-const notAUuid = refuse(400, 'The recipient has to be named by a uuid.');
-const empty = refuse(400, 'The invite has no encrypted message.');
-const tooLong = refuse(400, `An encrypted message may have ${encryptedMessageBytesMax} bytes at most.`);
-const notStorable = refuse(400, 'The encrypted message contains characters that cannot be stored.');
-const tooMany = refuse(400, 'You have sent as many invites as you can. Please cancel some first.');
+const notAUuid = refuse.badRequest('The recipient has to be named by a uuid.');
+const empty = refuse.badRequest('The invite has no encrypted message.');
+const tooLong = refuse.badRequest(`An encrypted message may have ${encryptedMessageBytesMax} bytes at most.`);
+const notStorable = refuse.badRequest('The encrypted message contains characters that cannot be stored.');
+const tooMany = refuse.badRequest('You have sent as many invites as you can. Please cancel some first.');
 
 export const inviteToVault = signedInWorkflow({
   ...Vaults.commands.inviteToVault,

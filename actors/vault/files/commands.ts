@@ -15,9 +15,9 @@ import { concludeFileMoveTimer, moveCommands } from './move.ts';
 import { duties, vaultFiles } from './own-files.ts';
 import { changePlan, fileKey, uploadCommands } from './uploads.ts';
 
-const unknownFile = refuse(404, 'There is no such file.');
+const unknownFile = refuse.notFound('There is no such file.');
 /** Clients ask then whether to delete the item all the same. */
-const nothingToDelete = refuse(400, 'There is no such file.');
+const nothingToDelete = refuse.badRequest('There is no such file.');
 
 const mayUseFiles = sharedRead({
   ...Vault.commands.mayUseFiles,

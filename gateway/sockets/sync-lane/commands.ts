@@ -16,6 +16,7 @@ import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import type { Actors, Ask, KindRef } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { refusalOf } from '../../http/errors.ts';
+import { type RouteRefusal, statusOf } from '../../http/refusal-status.ts';
 import { validateRequest } from '../../http/request.ts';
 import type { ClientFrame } from './envelope.ts';
 
@@ -118,7 +119,10 @@ export class Commands {
       const answer = await this.#of(Items, credentials).sync(asked, { deadlineMs: stepMs });
       if (!isRefused(answer)) return committed(sync.json?.(answer.ok) ?? JSON.stringify(answer.ok));
       await this.#release(id, credentials, hold);
-      return ofRefusal(answer.refused) ?? committedAs(frame, answer.refused);
+      return (
+        ofRefusal(answer.refused) ??
+        committedAs(frame, { ...answer.refused, status: statusOf(answer.refused) })
+      );
     } catch (error) {
       const isCertain = error instanceof RetryableError && error.outcome === 'none';
       if (isCertain) await this.#release(id, credentials, hold);
@@ -140,9 +144,9 @@ export class Commands {
       const answer = await this.#of(SyncLane, credentials).getSyncCommand(asked, { deadlineMs: stepMs });
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { command, result } = answer.ok;
-      if (command.status !== 'committed') return statusOf({ status: command.status.toUpperCase() });
+      if (command.status !== 'committed') return commandStatus({ status: command.status.toUpperCase() });
       if (result === undefined) return tooLarge;
-      return statusOf({ status: 'COMMITTED', result: { ...result, command } });
+      return commandStatus({ status: 'COMMITTED', result: { ...result, command } });
     } catch (error) {
       return this.#failure(error, 'BACKEND_TIMEOUT');
     }
@@ -161,8 +165,8 @@ export class Commands {
 }
 
 /** Undefined: it is no matter of the lane. */
-function ofRefusal({ status, tag }: Refusal): Answer | undefined {
-  if (status === 401 || status === 498) return errorAnswer('SESSION_STALE');
+function ofRefusal({ reason, tag }: Refusal): Answer | undefined {
+  if (reason === 'unauthenticated' || reason === 'expired') return errorAnswer('SESSION_STALE');
   if (tag === 'sync_command_digest_mismatch') return errorAnswer('COMMAND_ID_CONFLICT');
   if (tag === 'sync_command_pending') return errorAnswer('BUSY');
   if (tag === 'sync_command_lost') return errorAnswer('LEASE_LOST');
@@ -177,13 +181,13 @@ const committed = (result: string): Answer => ({
 /** As an answer of HTTP, by which clients tell it from that of a sync. */
 function committedAs(
   { commandId: id, digest }: ClientFrame,
-  { status, tag, message }: Pick<Refusal, 'status' | 'tag' | 'message'>,
+  { status, tag, message }: Pick<RouteRefusal, 'status' | 'tag' | 'message'>,
 ): Answer {
   const error = { ...(tag !== undefined && { tag }), message };
   return committed(JSON.stringify({ status, data: { error }, command: { id, digest, status: 'committed' } }));
 }
 
-const statusOf = (payload: object): Answer => ({ type: 'STATUS', payload: JSON.stringify(payload) });
+const commandStatus = (payload: object): Answer => ({ type: 'STATUS', payload: JSON.stringify(payload) });
 
 /** The client fetches the result over HTTP, by the same name. */
-export const tooLarge = statusOf({ status: 'COMMITTED', code: 'RESULT_TOO_LARGE' });
+export const tooLarge = commandStatus({ status: 'COMMITTED', code: 'RESULT_TOO_LARGE' });
