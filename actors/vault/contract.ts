@@ -15,15 +15,15 @@ import {
   saveItemsFields,
 } from '../collection/move/wire.ts';
 import { listedSchema, revisionSchema } from '../collection/revisions/read.ts';
-import { revisionTimerShapes } from '../collection/revisions/timer-shapes.ts';
-import { movingFileSchema, ownerSchema } from '../files/move.ts';
+import { revisionTimerShapes } from '../collection/revisions/timer-payloads.ts';
 import {
   byToken,
   byTokenShapes,
   fileJobShapes,
   fileMoveTellShapes,
   fileTimerShapes,
-} from '../files/shapes.ts';
+} from '../files/messages.ts';
+import { movingFileSchema, ownerSchema } from '../files/move.ts';
 import { permissions, vaultInviteSchema } from '../inbox-entries.ts';
 import { answerSchema, refuse } from '../reply.ts';
 import { membersMax } from './bounds.ts';

@@ -7,7 +7,7 @@ import {
   fileJobShapes,
   fileMoveTellShapes,
   fileTimerShapes,
-} from '../../files/shapes.ts';
+} from '../../files/messages.ts';
 import { moveTypes, valetOperations } from '../../identity/valet-tokens.ts';
 import { answerSchema } from '../../reply.ts';
 import { signedIn } from '../../signed-in.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { listedSchema, revisionSchema } from '../../collection/revisions/read.ts';
-import { revisionTimerShapes } from '../../collection/revisions/timer-shapes.ts';
+import { revisionTimerShapes } from '../../collection/revisions/timer-payloads.ts';
 import { signedIn } from '../../signed-in.ts';
 
 const uuid = z.string().max(64);

@@ -1,4 +1,4 @@
-/** The commands of the `vault` actor for its files. */
+/** What the vault is asked about its files with a valet token. */
 import { command, keys, sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { discardFile, removalJob } from '../../files/garbage.ts';
