@@ -59,7 +59,11 @@ test('a command that is not a shared read is declared to write', (t) => {
   t.true(declared.length > 30);
   const readers = declared.filter(([, shape]) => 'access' in shape && shape.access === 'reads');
   const withTurns = readers.filter(([name]) => user.commands[name]?.type !== 'shared').map(([name]) => name);
-  t.deepEqual(withTurns.toSorted(), Object.keys(turnsOfReaders).toSorted());
+  t.deepEqual(
+    withTurns.toSorted(),
+    Object.keys(turnsOfReaders).toSorted(),
+    'declare what writes with `access: writes`, make it a shared read, or say in `turnsOfReaders` why it is neither',
+  );
 });
 
 interface Operation {
@@ -88,7 +92,11 @@ test('an endpoint that changes something is refused to a session that may only r
       if (!isRefused(answer)) open.push(`${method} ${template}`);
     }
   }
-  t.deepEqual(open.toSorted(), Object.keys(openToReaders).toSorted());
+  t.deepEqual(
+    open.toSorted(),
+    Object.keys(openToReaders).toSorted(),
+    'refuse it to sessions that may only read, or say in `openToReaders` why it need not be',
+  );
 });
 
 const isRefused = ({ status, body }: Answer): boolean =>
