@@ -17,9 +17,29 @@ const callerSchema: z.ZodType<Caller> = z.object({
   roles: z.array(z.object({ uuid: z.string(), name: z.string() })).readonly(),
 });
 
+/** Why the domain refuses. The front doors say it in their own way: the gateway as an HTTP status, operations as a gRPC code. */
+export const refusalReasons = [
+  'bad-request',
+  'unauthenticated',
+  'forbidden',
+  'not-found',
+  'conflict',
+  'too-large',
+  /** Too many wrong attempts. */
+  'locked',
+  'too-many',
+  /** The credentials were right once, and can be exchanged for others. */
+  'expired',
+  'not-implemented',
+  /** Another server did not answer as it should. */
+  'upstream-failed',
+  'unavailable',
+] as const;
+export type RefusalReason = (typeof refusalReasons)[number];
+
 /** An answer that is not what was asked for, with the error body of docs/protocol/http.md, "Errors". */
 export interface Refusal {
-  readonly status: number;
+  readonly reason: RefusalReason;
   readonly tag?: string | undefined;
   readonly message: string;
   readonly payload?: Readonly<Record<string, unknown>> | undefined;
@@ -32,7 +52,7 @@ export interface Refusal {
 }
 
 const refusalSchema: z.ZodType<Refusal> = z.object({
-  status: z.number().int(),
+  reason: z.enum(refusalReasons),
   tag: z.string().optional(),
   message: z.string(),
   payload: z.record(z.string(), z.unknown()).optional(),
@@ -61,9 +81,29 @@ export function answerSchema<Ok>(ok: z.ZodType<Ok>): z.ZodType<Answer<Ok>> {
   return schema as unknown as z.ZodType<Answer<Ok>>;
 }
 
-export function refuse(status: number, message: string, tag?: string): Refused {
-  return { refused: { status, message, tag } };
-}
+const refusing =
+  (reason: RefusalReason) =>
+  (message: string, tag?: string): Refused => ({ refused: { reason, message, tag } });
+
+const refusingFor =
+  (reason: RefusalReason) =>
+  (message: string, retryAfterMs?: number): Refused => ({ refused: { reason, message, retryAfterMs } });
+
+/** A refusal says what is wrong and what to do about it. What says more than that is written out as `Refused`. */
+export const refuse = {
+  badRequest: refusing('bad-request'),
+  unauthenticated: refusing('unauthenticated'),
+  forbidden: refusing('forbidden'),
+  notFound: refusing('not-found'),
+  conflict: refusing('conflict'),
+  tooLarge: refusing('too-large'),
+  tooMany: refusingFor('too-many'),
+  unavailable: refusing('unavailable'),
+  notImplemented: refusing('not-implemented'),
+  upstreamFailed: refusing('upstream-failed'),
+  /** Unavailable for a moment. */
+  notNow: refusingFor('unavailable'),
+};
 
 export function isRefused(result: unknown): result is Refused {
   return typeof result === 'object' && result !== null && 'refused' in result;

@@ -71,7 +71,7 @@ export function openToBridges<Shapes extends object>(shapes: Shapes): Shapes {
 
 /** There is no such session, or no such account. */
 export const invalidAuth: Refusal = {
-  status: 401,
+  reason: 'unauthenticated',
   tag: 'invalid-auth',
   message: 'Invalid login credentials.',
   bare: true,

@@ -30,13 +30,15 @@ export interface CommandIdentity {
   readonly hold?: string | undefined;
 }
 
-const incomplete = refuse(
-  400,
+const incomplete = refuse.badRequest(
   'A command needs its id and its digest, each once.',
   'invalid_sync_command_metadata',
 );
-export const wrongId = refuse(400, 'The id of the command is not valid.', 'invalid_sync_command_id');
-const wrongDigest = refuse(400, 'The digest of the command is not valid.', 'invalid_sync_command_digest');
+export const wrongId = refuse.badRequest('The id of the command is not valid.', 'invalid_sync_command_id');
+const wrongDigest = refuse.badRequest(
+  'The digest of the command is not valid.',
+  'invalid_sync_command_digest',
+);
 
 export function identityOf({ id, digest, hold }: GivenIdentity): CommandIdentity | Refused {
   if (id === null || digest === null) return incomplete;
@@ -45,19 +47,17 @@ export function identityOf({ id, digest, hold }: GivenIdentity): CommandIdentity
   return { id, digest, hold };
 }
 
-export const otherDigest = refuse(
-  409,
+export const otherDigest = refuse.conflict(
   'There is another command of this id.',
   'sync_command_digest_mismatch',
 );
-export const needsModernApi = refuse(
-  400,
+export const needsModernApi = refuse.badRequest(
   'A command needs a version of the API that knows it.',
   'sync_command_rejected',
 );
 export const isUnderWay: Refused = {
   refused: {
-    status: 409,
+    reason: 'conflict',
     tag: 'sync_command_pending',
     message: 'This command is being carried out. Please ask again.',
     retryAfterMs: 1_000,
@@ -65,11 +65,11 @@ export const isUnderWay: Refused = {
 };
 export const journalFull: Refused = {
   refused: {
-    status: 429,
+    reason: 'too-many',
     tag: 'sync_command_rate_limited',
     message: 'This account has sent too many commands. Please try again later.',
     retryAfterMs: 60_000,
   },
 };
 /** The hold has ended, or the actor that gave it: nobody may rely on it any more. */
-export const holdLost = refuse(409, 'The command is not held any more.', 'sync_command_lost');
+export const holdLost = refuse.conflict('The command is not held any more.', 'sync_command_lost');

@@ -11,8 +11,8 @@ export function accepted<Ok>(answer: Answer<Ok>): Ok {
 /** As the messages of the API have it. */
 export const timeOf = (iso: string | null): Date | undefined => (iso === null ? undefined : new Date(iso));
 
-function errorOf({ status, message, retryAfterMs }: Refusal): CallError {
-  if (status === 400) return invalidArgument(message);
-  if (status === 404) return notFound(message);
-  return status === 429 ? limitReached(message, retryAfterMs) : failedPrecondition(message);
+function errorOf({ reason, message, retryAfterMs }: Refusal): CallError {
+  if (reason === 'bad-request') return invalidArgument(message);
+  if (reason === 'not-found') return notFound(message);
+  return reason === 'too-many' ? limitReached(message, retryAfterMs) : failedPrecondition(message);
 }

@@ -3,9 +3,9 @@
  * "Validation for other services").
  */
 
-import type { Refusal } from '../actors/reply.ts';
+import type { Refusal, RefusalReason } from '../actors/reply.ts';
 import { invalidAuth } from '../actors/signed-in.ts';
-import { User } from '../actors/user/contract.ts';
+import { Sessions } from '../actors/user/sessions/contract.ts';
 import {
   SessionRefusalReason,
   type SessionsService,
@@ -23,7 +23,7 @@ export function sessionsHandlers({ actors, verifyBearer }: Options): Handlers<Se
       const credentials = verifyBearer(authorization, cookie);
       if (credentials === undefined) return refusal(invalidAuth);
       const answer = await actors
-        .get(User, credentials.userUuid)
+        .get(Sessions, credentials.userUuid)
         .ask.validateSession({ credentials }, ask)
         .catch(refusedIfAbsent);
       if ('refused' in answer) return refusal(answer.refused);
@@ -54,7 +54,11 @@ const reasons: Readonly<Record<string, SessionRefusalReason>> = {
   'expired-access-token': SessionRefusalReason.EXPIRED,
 };
 
-function refusal({ status: httpStatus, tag = '', message }: Refusal): SessionsValidateResponse {
+/** By which a service of HTTP would answer its own caller. */
+const httpStatuses: Readonly<Partial<Record<RefusalReason, number>>> = { expired: 498, forbidden: 403 };
+
+function refusal({ reason: refused, tag = '', message }: Refusal): SessionsValidateResponse {
   const reason = reasons[tag] ?? SessionRefusalReason.INVALID;
+  const httpStatus = httpStatuses[refused] ?? 401;
   return { outcome: { $case: 'refusal', value: { reason, httpStatus, tag, message } } };
 }

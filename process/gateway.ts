@@ -2,13 +2,7 @@
 import type { Registry } from 'prom-client';
 import { assistantPolicy, configuredProviders } from '../actors/assistant/policy.ts';
 import type { FileStore } from '../actors/files/store.ts';
-import type { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
-import type { CalendarTokens } from '../actors/identity/calendar-tokens.ts';
-import type { SessionTokens } from '../actors/identity/session-tokens.ts';
-import type { ShareIds } from '../actors/identity/share-ids.ts';
-import type { SigninKeys } from '../actors/identity/signin-keys.ts';
-import type { SubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
-import type { ValetTokens } from '../actors/identity/valet-tokens.ts';
+import type { KeyedTools } from '../actors/identity/keyed-tools.ts';
 import { createOutboundHttp } from '../actors/outbound/node-http.ts';
 import { pairingOf } from '../actors/pairing/settings.ts';
 import type { VerifyBearer } from '../gateway/admission/bearer.ts';
@@ -32,13 +26,7 @@ import type { ServerOptions } from './server-options.ts';
 
 export interface GatewayParts {
   readonly readiness: Readiness;
-  readonly tokens: SessionTokens;
-  readonly signinKeys: SigninKeys;
-  readonly bridgeTokens: BridgeTokens;
-  readonly calendarTokens: CalendarTokens;
-  readonly subscriptionTokens: SubscriptionTokens;
-  readonly shareIds: ShareIds;
-  readonly valetTokens: ValetTokens;
+  readonly keyedTools: KeyedTools;
   readonly fileStore: FileStore;
   readonly actors: Actors;
   readonly verifyBearer: VerifyBearer;
@@ -51,7 +39,7 @@ export interface GatewayParts {
 /** Drains with the lifetime. Resolves to the port taken; rejects when it is not available. */
 export async function openGateway(options: ServerOptions, parts: GatewayParts): Promise<number> {
   const { config, secrets, version, clock, random, logger, lifetime } = options;
-  const { readiness, tokens, signinKeys, bridgeTokens, subscriptionTokens, shareIds, transport } = parts;
+  const { readiness, transport } = parts;
   const accessKey =
     secrets.accessKey === undefined
       ? undefined
@@ -61,22 +49,17 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
   const gateway = createGateway({
     ...parts,
     routes: allRoutes({
+      ...parts.keyedTools,
       readiness,
-      tokens,
-      signinKeys,
-      bridgeTokens,
-      subscriptionTokens,
-      shareIds,
       socketTokens,
       syncTickets,
       syncLane: config.gateway.syncLane,
       assistant: assistantOf(options, parts.registry),
       codeHost: new CodeHost({ http: createOutboundHttp({ clock }), apiUrl: config.codeHostApiUrl }),
-      files: { tokens: parts.valetTokens, store: parts.fileStore, clock, random },
+      files: { store: parts.fileStore, clock, random },
       calendar: {
         basePath: config.gateway.calendar.basePath,
         publicUrl: config.publicUrl,
-        tokens: parts.calendarTokens,
         failures: createRateLimiter(config.gateway.rateLimits, clock, [wrongTokens]),
       },
       version,

@@ -1,44 +1,24 @@
 /** The host role: the kinds of actors this process runs, and its part in the cluster. */
 import { availableParallelism, hostname } from 'node:os';
 import type { Registry } from 'prom-client';
-import { AssistantPolicy, assistantPolicy } from '../actors/assistant/policy.ts';
-import { ItemSettings } from '../actors/collection/settings.ts';
-import { FileSettings } from '../actors/files/settings.ts';
-import { FileStore } from '../actors/files/store.ts';
-import { BridgeTokens } from '../actors/identity/bridge-tokens.ts';
-import {
-  CalendarTokenHasher,
-  CalendarTokens,
-  createCalendarTokenHasher,
-  createProvenTokens,
-  ProvenTokens,
-} from '../actors/identity/calendar-tokens.ts';
-import { CaptchaVerifier, createCaptchaVerifier, noCaptcha } from '../actors/identity/captcha.ts';
+import { assistantPolicy } from '../actors/assistant/policy.ts';
+import type { FileStore } from '../actors/files/store.ts';
+import { createCalendarTokenHasher, createProvenTokens } from '../actors/identity/calendar-tokens.ts';
+import { createCaptchaVerifier, noCaptcha } from '../actors/identity/captcha.ts';
+import type { KeyedTools } from '../actors/identity/keyed-tools.ts';
 import { rememberLastHash } from '../actors/identity/last-hash.ts';
-import { createPasswordHasher, PasswordHasher } from '../actors/identity/password-hasher.ts';
-import { SessionTokens } from '../actors/identity/session-tokens.ts';
-import { ShareIds } from '../actors/identity/share-ids.ts';
-import { SigninKeys } from '../actors/identity/signin-keys.ts';
-import { SubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
-import { UserSecrets } from '../actors/identity/user-secrets.ts';
-import { ValetTokens } from '../actors/identity/valet-tokens.ts';
+import { createPasswordHasher, type PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { kinds } from '../actors/kinds.ts';
 import { countedMailSender } from '../actors/mailer/metrics.ts';
-import { MailRoom, unknownRoom } from '../actors/mailer/room.ts';
+import { unknownRoom } from '../actors/mailer/room.ts';
 import { createMailSender } from '../actors/mailer/send.ts';
-import { MailSender } from '../actors/mailer/sender.ts';
-import { MailSettings } from '../actors/mailer/settings.ts';
 import { createMessengers } from '../actors/messengers/http-messengers.ts';
-import { Messengers } from '../actors/messengers/messengers.ts';
 import { createOutboundHttp } from '../actors/outbound/node-http.ts';
 import { countedPairing } from '../actors/pairing/metrics.ts';
 import { pairingTools } from '../actors/pairing/oauth.ts';
-import { PairingTools } from '../actors/pairing/tools.ts';
-import { createRefreshWaits, RefreshWaits } from '../actors/pairing/waiting.ts';
+import { createRefreshWaits } from '../actors/pairing/waiting.ts';
+import { providedOf } from '../actors/provided.ts';
 import type { QueueLimits } from '../actors/queue.ts';
-import { AccountSettings, WebAuthnSettings } from '../actors/settings.ts';
-import { VaultSettings } from '../actors/vault/settings.ts';
-import { provide } from '../runtime/dependency.ts';
 import { messageOf } from '../runtime/errors.ts';
 import { Incarnations } from '../runtime/host/incarnations.ts';
 import { prometheusRuntimeMetrics } from '../runtime/host/metrics.ts';
@@ -58,14 +38,7 @@ export interface NodeParts {
   readonly resources: Resources;
   readonly transport: Transport;
   readonly registry: Registry;
-  readonly tokens: SessionTokens;
-  readonly signinKeys: SigninKeys;
-  readonly userSecrets: UserSecrets;
-  readonly bridgeTokens: BridgeTokens;
-  readonly calendarTokens: CalendarTokens;
-  readonly subscriptionTokens: SubscriptionTokens;
-  readonly shareIds: ShareIds;
-  readonly valetTokens: ValetTokens;
+  readonly keyedTools: KeyedTools;
   readonly fileStore: FileStore;
   readonly lastRun: LastRun;
 }
@@ -90,40 +63,30 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
   const captcha = captchaServerUrl === undefined ? noCaptcha : createCaptchaVerifier(captchaServerUrl, http);
   const node: Node = new Node({
     kinds,
-    provided: [
-      provide(AccountSettings, config.accounts),
-      provide(ItemSettings, { ...config.items, generation: resources.generation }),
-      provide(VaultSettings, config.vaults),
-      provide(SessionTokens, parts.tokens),
-      provide(SigninKeys, parts.signinKeys),
-      provide(UserSecrets, parts.userSecrets),
-      provide(BridgeTokens, parts.bridgeTokens),
-      provide(SubscriptionTokens, parts.subscriptionTokens),
-      provide(ShareIds, parts.shareIds),
-      provide(ValetTokens, parts.valetTokens),
-      provide(FileSettings, config.files),
-      provide(FileStore, parts.fileStore),
-      provide(PasswordHasher, hasher),
-      provide(CaptchaVerifier, captcha),
-      provide(WebAuthnSettings, config.webAuthn),
-      provide(CalendarTokens, parts.calendarTokens),
-      provide(CalendarTokenHasher, createCalendarTokenHasher(hashing)),
-      provide(ProvenTokens, createProvenTokens()),
-      provide(MailSettings, {
+    provided: providedOf({
+      ...parts.keyedTools,
+      accounts: config.accounts,
+      items: { ...config.items, generation: resources.generation },
+      vaults: config.vaults,
+      files: config.files,
+      fileStore: parts.fileStore,
+      passwordHasher: hasher,
+      captcha,
+      webAuthn: config.webAuthn,
+      calendarTokenHasher: createCalendarTokenHasher(hashing),
+      provenTokens: createProvenTokens(),
+      mail: {
         ...config.mail,
         password: secrets.smtpPassword ?? secrets.smtpPass,
         publicUrl: config.publicUrl,
-      }),
-      provide(MailSender, countedMailSender(createMailSender({ clock, http }), registry)),
-      provide(MailRoom, isEmbedded ? createMailRoom(resources.directory.path, clock) : unknownRoom),
-      provide(AssistantPolicy, assistantPolicy(config.assistant, secrets)),
-      provide(PairingTools, countedPairing(pairingTools(config, secrets, http), registry)),
-      provide(RefreshWaits, createRefreshWaits(clock)),
-      provide(
-        Messengers,
-        createMessengers({ http, clock, credentials: { ...config.messengers, ...secrets } }),
-      ),
-    ],
+      },
+      mailSender: countedMailSender(createMailSender({ clock, http }), registry),
+      mailRoom: isEmbedded ? createMailRoom(resources.directory.path, clock) : unknownRoom,
+      assistant: assistantPolicy(config.assistant, secrets),
+      pairing: countedPairing(pairingTools(config, secrets, http), registry),
+      refreshWaits: createRefreshWaits(clock),
+      messengers: createMessengers({ http, clock, credentials: { ...config.messengers, ...secrets } }),
+    }),
     store: resources.store,
     transport,
     clock,

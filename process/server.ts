@@ -3,14 +3,7 @@
  * the ports it listens on, and back at the end.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { createBridgeTokens } from '../actors/identity/bridge-tokens.ts';
-import { createCalendarTokens } from '../actors/identity/calendar-tokens.ts';
-import { createSessionTokens } from '../actors/identity/session-tokens.ts';
-import { createShareIds } from '../actors/identity/share-ids.ts';
-import { createSigninKeys } from '../actors/identity/signin-keys.ts';
-import { createSubscriptionTokens } from '../actors/identity/subscription-tokens.ts';
-import { createUserSecrets } from '../actors/identity/user-secrets.ts';
-import { createValetTokens } from '../actors/identity/valet-tokens.ts';
+import { createKeyedTools } from '../actors/identity/keyed-tools.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
 import { createActors } from '../runtime/host/actors.ts';
@@ -51,30 +44,10 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
   const files = await openFiles(options, resources.directory, registry);
   const fileStore = files.store;
-  const tokens = createSessionTokens(keyring.derive('session-token'));
-  const signinKeys = createSigninKeys(keyring);
-  const userSecrets = createUserSecrets(keyring);
-  const bridgeTokens = createBridgeTokens(keyring);
-  const calendarTokens = createCalendarTokens(keyring);
-  const subscriptionTokens = createSubscriptionTokens(keyring);
-  const shareIds = createShareIds(keyring);
-  const valetTokens = createValetTokens(keyring, random);
+  const keyedTools = createKeyedTools(keyring, random);
   const ofRole = await takeRole(
     options,
-    {
-      resources,
-      transport,
-      registry,
-      tokens,
-      signinKeys,
-      userSecrets,
-      bridgeTokens,
-      calendarTokens,
-      subscriptionTokens,
-      shareIds,
-      valetTokens,
-      fileStore,
-    },
+    { resources, transport, registry, keyedTools, fileStore },
     isWakeStreamUp,
   );
 
@@ -91,7 +64,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     clock,
     config.readyWithout,
   );
-  const verifyBearer = createVerifyBearer(tokens);
+  const verifyBearer = createVerifyBearer(keyedTools.sessionTokens);
   const admin = createAdmin(registry, readiness, [config.adminHost, ...config.adminNames]);
   lifetime.onEnd(() => admin.close());
   const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
@@ -118,13 +91,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
   if (config.role === 'host') return { port: undefined, adminPort, internalApi };
   const gateway = {
     readiness,
-    tokens,
-    signinKeys,
-    bridgeTokens,
-    calendarTokens,
-    subscriptionTokens,
-    shareIds,
-    valetTokens,
+    keyedTools,
     fileStore,
     actors,
     verifyBearer,

@@ -11,6 +11,11 @@ export interface CommandShape<Request, Reply> {
 // biome-ignore lint/suspicious/noExplicitAny: commands of any shape
 export type CommandShapes = Readonly<Record<string, CommandShape<any, any>>>;
 
+/** A command knows its own name, so that a route can be declared by the command alone. */
+export type NamedCommands<C extends CommandShapes> = {
+  readonly [Name in keyof C]: C[Name] & { readonly name: string };
+};
+
 /** A timer or a tell: its name within the kind, and what it carries. */
 export interface MessageShape<Payload> {
   readonly name: string;
@@ -62,16 +67,21 @@ export function contract<
   readonly timers?: M;
   readonly jobs?: J;
   readonly event?: z.ZodType<E>;
-}): Contract<C, T, M, E, J> {
+}): Contract<NamedCommands<C>, T, M, E, J> {
   const { name, commands, tells, timers, jobs, event } = definition;
   return {
     name,
-    commands: commands ?? ({} as C),
+    commands: namedCommands(commands ?? ({} as C)),
     tells: shapes(tells ?? ({} as T)),
     timers: shapes(timers ?? ({} as M)),
     jobs: jobShapes(jobs ?? ({} as J)),
     event,
   };
+}
+
+function namedCommands<C extends CommandShapes>(commands: C): NamedCommands<C> {
+  const named = Object.entries(commands).map(([name, shape]) => [name, { ...shape, name }] as const);
+  return Object.fromEntries(named) as NamedCommands<C>;
 }
 
 function shapes<P extends Payloads>(payloads: P): MessageShapes<P> {

@@ -45,7 +45,7 @@ export function kind<const C extends Commands>(
 }
 
 /** A handler for everything that the contract names, of the shapes it gives. */
-type Implementation<K> =
+export type Implementation<K> =
   K extends Contract<infer C, infer T, infer M, unknown, infer J>
     ? {
         readonly commands: {

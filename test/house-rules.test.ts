@@ -69,6 +69,30 @@ test('the native HTTP server comes by the file that checks it, and not before th
   t.false(loadedWith('main.ts', imports).has('gateway/http/uws.ts'));
 });
 
+/** What the account asks and needs an answer from; everything else hears of it by hooks (`actors/user/hooks.ts`). */
+const askedByTheAccount =
+  /^actors\/user\/(?:account|sessions|audit|settings)\/|^actors\/user\/factors\/restore\.ts$/;
+
+test('the account imports no feature but those it needs an answer from', async (t) => {
+  const raising = /^actors\/user\/(?:account\/.+|purge|mail-outcome|hooks)\.ts$/;
+  const imported = [...(await readImports())]
+    .filter(([file]) => raising.test(file))
+    .flatMap(([file, list]) => list.map(({ of }) => [file, of] as const));
+  t.true(imported.length > 50);
+  const features = imported.filter(
+    ([, of]) => /^actors\/user\/[^/]+\//.test(of) && !askedByTheAccount.test(of),
+  );
+  t.deepEqual(features, []);
+});
+
+test('a part of the user kind is known to the kind alone', async (t) => {
+  const knowing = [...(await readImports())].filter(([, list]) =>
+    list.some(({ of }) => /^actors\/user\/[^/]+\/part\.ts$/.test(of)),
+  );
+  const sourcesOnly = knowing.map(([file]) => file).filter((file) => !file.startsWith('test/'));
+  t.deepEqual(sourcesOnly, ['actors/user/user.ts']);
+});
+
 const outboundPort = 'actors/outbound/node-http.ts';
 /** It runs in browsers, and asks the server. */
 const inBrowsers = 'gateway/viewer/browser/';

@@ -1,6 +1,6 @@
 /** `docs/endpoints.md`: every endpoint that is served, by family. */
 import type { FileStore } from '../actors/files/store.ts';
-import { createSessionTokens } from '../actors/identity/session-tokens.ts';
+import { createKeyedTools } from '../actors/identity/keyed-tools.ts';
 import { defaultAccountSettings } from '../actors/settings.ts';
 import { createRateLimiter } from '../gateway/admission/rate-limit.ts';
 import type { AnyRoute } from '../gateway/http/route.ts';
@@ -10,6 +10,7 @@ import { gatewaySettings } from '../gateway/settings.ts';
 import { createSyncTickets } from '../gateway/sockets/sync-lane/tickets.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { createKeyring } from '../runtime/keyring.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { createReadiness } from '../runtime/readiness.ts';
 import { defaultsOf } from '../runtime/setting.ts';
@@ -65,27 +66,16 @@ function routes(): readonly AnyRoute[] {
     version: '',
     settings: defaultAccountSettings,
     cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
-    tokens: createSessionTokens(Buffer.alloc(32)),
-    signinKeys: {
-      actorId: () => '',
-      recoveryId: () => '',
-      readApprovalId: () => undefined,
-      calendarTokenId: () => '',
-      readUnsubscribeToken: () => undefined,
-    },
-    bridgeTokens: { verify: () => undefined },
-    subscriptionTokens: { verify: () => undefined },
-    shareIds: { read: () => undefined },
+    ...createKeyedTools(createKeyring(Buffer.alloc(32)), systemRandom),
     socketTokens: createSocketTokens(Buffer.alloc(32), systemClock),
     syncTickets: createSyncTickets(Buffer.alloc(32), systemRandom),
     syncLane: defaultsOf(gatewaySettings).syncLane,
     calendar: {
-      ...{ basePath: '/dav', publicUrl: undefined, tokens: { verify: () => undefined } },
+      ...{ basePath: '/dav', publicUrl: undefined },
       failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),
     },
     ...noProviders,
     files: {
-      tokens: { verify: () => undefined },
       store: noStore,
       clock: systemClock,
       random: systemRandom,

@@ -58,12 +58,12 @@ test('a malformed vault uuid fails the request and is named, shortened', (t) => 
   for (const shared_vault_uuid of ['', 'x'.repeat(1e6), 5, {}]) {
     const wrong = malformed([note({ shared_vault_uuid })]);
     t.true(isRefused(wrong));
-    t.is(wrong?.refused.status, 400);
+    t.is(wrong?.refused.reason, 'bad-request');
     t.true((wrong?.refused.message.length ?? 0) < 120);
   }
 });
 
 test('more items than one request may bring are refused', (t) => {
   t.is(malformed(new Array(20_000).fill(note())), undefined);
-  t.is(malformed(new Array(20_001).fill(note()))?.refused.status, 400);
+  t.is(malformed(new Array(20_001).fill(note()))?.refused.reason, 'bad-request');
 });

@@ -77,10 +77,11 @@ const itemsMax = 20_000;
 
 /** What fails the whole request rather than one item of it. */
 export function malformed(items: readonly ClientItem[]): Refused | undefined {
-  if (items.length > itemsMax) return refuse(400, `No more than ${itemsMax} items can be saved at once.`);
+  if (items.length > itemsMax)
+    return refuse.badRequest(`No more than ${itemsMax} items can be saved at once.`);
   const wrong = items.find(({ shared_vault_uuid: vault }) => !isAbsent(vault) && !isUuid(vault));
   if (wrong === undefined) return undefined;
-  return refuse(400, `Given value is not a valid uuid: ${shown(wrong.shared_vault_uuid)}`);
+  return refuse.badRequest(`Given value is not a valid uuid: ${shown(wrong.shared_vault_uuid)}`);
 }
 
 const shownLengthMax = 64;

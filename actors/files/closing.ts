@@ -20,10 +20,8 @@ interface Closing<P extends Plans> {
 /** Clients close once all their chunks are answered. */
 const triesMax = 3;
 
-const lost = refuse(400, 'Chunks of this file were lost before it was closed. Please upload it again.');
-const notNow: Refused = {
-  refused: { status: 503, message: 'The file cannot be stored now. Please try again.', retryAfterMs: 5_000 },
-};
+const lost = refuse.badRequest('Chunks of this file were lost before it was closed. Please upload it again.');
+const notNow: Refused = refuse.notNow('The file cannot be stored now. Please try again.', 5_000);
 
 export async function closePersisted<P extends Plans>(
   steps: Workflow,

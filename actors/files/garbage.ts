@@ -13,6 +13,7 @@
  */
 import { job, keys, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
+import { refuse } from '../reply.ts';
 import { blobName, type Chunk, chunksIn, type Origin, packBlobs, unpackBlobs } from './layout.ts';
 import type { Duties } from './ledger.ts';
 import { change, filesSlice, tendAt } from './ledger.ts';
@@ -27,9 +28,7 @@ const removalTimeoutMs = 300_000;
 /** Owners that have more have to wait until it is less. */
 export const garbageMax = 1_000;
 
-const cleaningUp: Refused = {
-  refused: { status: 503, message: 'Earlier files are still being removed.', retryAfterMs: 30_000 },
-};
+const cleaningUp: Refused = refuse.notNow('Earlier files are still being removed.', 30_000);
 
 /** `bytes` of a chunk: what may be in the store of it. */
 export function discard(turn: Turn, duties: Duties, origin: Origin, chunks: readonly Chunk[]): void {

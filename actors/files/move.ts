@@ -101,14 +101,10 @@ export const movingFileSchema = z.object({
 });
 export type MovingFile = z.infer<typeof movingFileSchema>;
 
-const nothingToMove = refuse(400, 'There is no such file.');
-const isTaken = refuse(400, 'There is a file of this identifier already.');
-const givenUp: Refused = {
-  refused: { status: 503, message: 'The file was not moved. Please try again.', retryAfterMs: 1_000 },
-};
-export const beingMoved: Refused = {
-  refused: { status: 503, message: 'The file is being moved. Please try again.', retryAfterMs: 5_000 },
-};
+const nothingToMove = refuse.badRequest('There is no such file.');
+const isTaken = refuse.badRequest('There is a file of this identifier already.');
+const givenUp: Refused = refuse.notNow('The file was not moved. Please try again.', 1_000);
+export const beingMoved: Refused = refuse.notNow('The file is being moved. Please try again.', 5_000);
 
 /** Whether neither side may change it. */
 export function isMoving(state: State & { readonly nowMs: number }, { upload_uuid }: FileRow): boolean {

@@ -16,4 +16,4 @@ export interface Quota {
   release(uploadUuid: string): void;
 }
 
-export const noSpace = refuse(403, 'You have used all the space that you have for files.', 'no-space');
+export const noSpace = refuse.forbidden('You have used all the space that you have for files.', 'no-space');

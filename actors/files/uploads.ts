@@ -88,18 +88,19 @@ export const uploadMap = sliceMap<Upload>({
   }),
 });
 
-const noUpload = refuse(400, 'There is no upload of this file. Please start it again.');
-export const tooManyUploads: Refused = {
-  refused: { status: 429, message: 'Too many uploads are open. Please finish some.', retryAfterMs: 60_000 },
-};
-const tooManyPending: Refused = {
-  refused: { status: 429, message: 'Too many chunks at once. Please try again.', retryAfterMs: 1_000 },
-};
-const tooLarge = refuse(413, 'This file is larger than files may be here.');
-const tooManyChunks = refuse(400, 'These are more chunks than a file of this size may have.');
-const longerThanSaid = refuse(400, 'This is more than the file was said to hold.');
-const incomplete = refuse(400, 'Chunks of this file are missing.');
-const notExpected = refuse(400, 'This chunk took too long, or its upload has ended. Please send it again.');
+const noUpload = refuse.badRequest('There is no upload of this file. Please start it again.');
+export const tooManyUploads: Refused = refuse.tooMany(
+  'Too many uploads are open. Please finish some.',
+  60_000,
+);
+const tooManyPending: Refused = refuse.tooMany('Too many chunks at once. Please try again.', 1_000);
+const tooLarge = refuse.tooLarge('This file is larger than files may be here.');
+const tooManyChunks = refuse.badRequest('These are more chunks than a file of this size may have.');
+const longerThanSaid = refuse.badRequest('This is more than the file was said to hold.');
+const incomplete = refuse.badRequest('Chunks of this file are missing.');
+const notExpected = refuse.badRequest(
+  'This chunk took too long, or its upload has ended. Please send it again.',
+);
 
 export interface OpenRequest {
   readonly remoteIdentifier: string;

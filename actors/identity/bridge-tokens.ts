@@ -14,7 +14,7 @@ import { equalInConstantTime } from './session-tokens.ts';
 import { dashed } from './uuid-text.ts';
 
 /** Whatever is wrong with a token. */
-export const invalidBridgeToken: Refusal = { status: 401, message: 'Invalid MCP token' };
+export const invalidBridgeToken: Refusal = { reason: 'unauthenticated', message: 'Invalid MCP token' };
 
 export interface BridgeToken {
   readonly userUuid: string;

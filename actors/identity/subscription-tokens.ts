@@ -16,7 +16,7 @@ import { dashed } from './uuid-text.ts';
 
 /** Whatever is wrong with a token. */
 export const invalidSubscriptionToken: Refusal = {
-  status: 401,
+  reason: 'unauthenticated',
   tag: 'invalid-auth',
   message: 'Invalid subscription token.',
 };

@@ -4,8 +4,11 @@ import { kindOf } from '../../runtime/kind.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings } from '../settings.ts';
-import { mailAdministrationCommands } from './admin/commands.ts';
-import { testsSlice } from './admin/test-mail.ts';
+import { health } from './admin/health.ts';
+import { listAudit, listLog, listQueue } from './admin/pages.ts';
+import { discard, retry } from './admin/records.ts';
+import { listRelays, setRelays } from './admin/relay-list.ts';
+import { testMail, testsSlice } from './admin/test-mail.ts';
 import { becomeDue } from './attempt.ts';
 import { Mailer } from './contract.ts';
 import { forgetSenderTell, mailboxMap, mailSenderTable, unsubscribeCommand } from './daily-limit.ts';
@@ -40,7 +43,7 @@ export const mailer = kindOf(Mailer, {
   ],
   tables: [mailTable, mailSenderTable, mailLogTable, mailAuditTable],
   commands: {
-    ...mailAdministrationCommands,
+    ...{ listRelays, setRelays, test: testMail, listQueue, listLog, listAudit, retry, discard, health },
     queue: queueCommand,
     recall: recallCommand,
     room: roomCommand,

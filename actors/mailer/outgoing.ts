@@ -79,11 +79,14 @@ export async function refusalOfMail(
 }
 
 /** Nothing that waiting would mend. */
-const notConfigured = refuse(400, 'This server is not set up to send mail.', 'email-delivery-unavailable');
+const notConfigured = refuse.badRequest(
+  'This server is not set up to send mail.',
+  'email-delivery-unavailable',
+);
 
 const full = (retryAfterMs: number): Refused => ({
   refused: {
-    ...{ status: 503, tag: 'email-queue-full', retryAfterMs },
+    ...{ reason: 'unavailable', tag: 'email-queue-full', retryAfterMs },
     message: 'The server cannot send any more mail at the moment. Please try again later.',
   },
 });

@@ -11,7 +11,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { command, type Turn, timer } from '../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { UserPairing } from '../user/pairing/contract.ts';
 import { Pairing } from './contract.ts';
 import { byOperator, PairingAdministration } from './operator-contract.ts';
 import {
@@ -32,14 +32,13 @@ const attemptMs = 10 * 60_000;
 const stateBytes = 32;
 const verifierBytes = 64;
 
-const invalidId = refuse(
-  400,
+const invalidId = refuse.badRequest(
   'A subscription id is 1 to 128 letters, digits, dots, underscores and hyphens, the first and last of them a letter or digit.',
   'invalid-subscription-id',
 );
 const full: Refused = {
   refused: {
-    ...{ status: 429, tag: 'pairing-capacity', retryAfterMs: attemptMs },
+    ...{ reason: 'too-many', tag: 'pairing-capacity', retryAfterMs: attemptMs },
     message: 'Too many pairings have been started or made. Please complete or remove some.',
   },
 };
@@ -116,5 +115,5 @@ export function note(
   event: 'assistant-pairing-started' | 'assistant-paired' | 'assistant-unpaired' | 'assistant-all-unpaired',
   subscriptionId: string | null,
 ): void {
-  if (by !== byOperator) turn.tell(User, by).pairingNoted({ event, subscriptionId });
+  if (by !== byOperator) turn.tell(UserPairing, by).pairingNoted({ event, subscriptionId });
 }

@@ -38,25 +38,24 @@ const claimMs = 2 * 60_000;
 const statePattern = /^[A-Za-z0-9_-]{43}$/;
 const codePattern = /^[\x21-\x7e]{1,4096}$/;
 
-const invalidState = refuse(
-  400,
+const invalidState = refuse.badRequest(
   'This pairing is not known. It may be used up, replaced or too old: please start another one.',
   'invalid-pairing-state',
 );
-const invalidCode = refuse(400, 'This is no authorization code.', 'invalid-pairing-code');
-const ofAnother = refuse(403, 'Another administrator has started this pairing.', 'pairing-admin-mismatch');
-const noAdministrator = refuse(
-  403,
+const invalidCode = refuse.badRequest('This is no authorization code.', 'invalid-pairing-code');
+const ofAnother = refuse.forbidden(
+  'Another administrator has started this pairing.',
+  'pairing-admin-mismatch',
+);
+const noAdministrator = refuse.forbidden(
   'Whoever started this pairing is no administrator any more.',
   'admin-required',
 );
-const failed = refuse(
-  502,
+const failed = refuse.upstreamFailed(
   'The provider did not complete the pairing. Please start another one.',
   'pairing-exchange-failed',
 );
-const superseded = refuse(
-  409,
+const superseded = refuse.conflict(
   'This pairing was replaced, removed or too slow. Please start another one.',
   'pairing-superseded',
 );

@@ -113,13 +113,11 @@ function opened<T>(
   );
 }
 
-export const unavailable = refuse(
-  503,
+export const unavailable = refuse.unavailable(
   'Pairing is not set up on this server: it needs its key, its addresses and PUBLIC_URL.',
   'pairing-unavailable',
 );
-export const unreadable = refuse(
-  503,
+export const unreadable = refuse.unavailable(
   'The pairings cannot be read: they were sealed under another key, or altered.',
   'pairing-store-unreadable',
 );

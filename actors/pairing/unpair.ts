@@ -18,9 +18,11 @@ import { stopRefresh } from './refresh.ts';
 import { profilesOf } from './status.ts';
 import { PairingTools } from './tools.ts';
 
-const idRequired = refuse(400, 'Say which subscription: its subscriptionId.', 'subscription-id-required');
-const notConfirmed = refuse(
-  400,
+const idRequired = refuse.badRequest(
+  'Say which subscription: its subscriptionId.',
+  'subscription-id-required',
+);
+const notConfirmed = refuse.badRequest(
   `To remove all pairings, send the confirmation: ${unpairAllConfirmation}`,
   'confirmation-mismatch',
 );
@@ -62,7 +64,7 @@ function referencesTo(turn: Turn, subscriptionId: string): readonly Reference[] 
 
 const unconfirmed = (references: readonly Reference[]): Refused => ({
   refused: {
-    ...{ status: 409, tag: 'confirmation-required', payload: { references } },
+    ...{ reason: 'conflict', tag: 'confirmation-required', payload: { references } },
     message: 'Profiles of the assistant use this pairing, and answer nobody without it.',
   },
 });

@@ -19,7 +19,7 @@ export const viewSchema = z.object({ ...termsFields, encryptedPayload: z.string(
 const needsRoomSchema = z.object({ needsBytes: z.number() });
 
 /** Whatever the reason is. */
-export const shareNotFound = refuse(404, 'Share not found', 'share-not-found');
+export const shareNotFound = refuse.notFound('Share not found', 'share-not-found');
 
 const nothing = z.object({});
 

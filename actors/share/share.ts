@@ -25,7 +25,7 @@ import {
 import { NotFoundError } from '../../runtime/errors.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
-import { User } from '../user/contract.ts';
+import { PublicShares } from '../user/public-shares/contract.ts';
 import { shareContentTable } from './content-table.ts';
 import { Share, shareNotFound, termsFields } from './contract.ts';
 import { endedAtMs, isOneTime, keptUntilMs, type Opening, standingOf } from './opening.ts';
@@ -91,7 +91,7 @@ function open(turn: Turn, state: ShareState, by: string): boolean {
   if (standing !== 'first') return standing === 'open';
   turn.set(shareSlice, { ...state, opened: opening });
   turn.arm(Share.timers.expire, keptUntilMs(state, opening), null);
-  turn.tell(User, state.ownerUuid).shareOpened({
+  turn.tell(PublicShares, state.ownerUuid).shareOpened({
     shareUuid: turn.self.id,
     atMs: opening.atMs,
     endedAtMs: isOneTime(state) ? endedAtMs(state, opening) : null,
@@ -122,7 +122,7 @@ async function askOwner(
 ): Promise<OwnersWord> {
   if (ownerUuid === undefined) return unknown;
   try {
-    return await actors.get(User, ownerUuid).ask.showsShare({ shareUuid: self.id });
+    return await actors.get(PublicShares, ownerUuid).ask.showsShare({ shareUuid: self.id });
   } catch (error) {
     if (error instanceof NotFoundError) return unknown;
     throw error;
@@ -162,7 +162,7 @@ export const share = kindOf(Share, {
         if (state === null || state.opened === null) return;
         const { atMs } = state.opened;
         const ended = { shareUuid: turn.self.id, atMs, endedAtMs: endedAtMs(state, state.opened) };
-        turn.tell(User, state.ownerUuid).shareOpened(ended);
+        turn.tell(PublicShares, state.ownerUuid).shareOpened(ended);
         end(turn);
       },
     }),

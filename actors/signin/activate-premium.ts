@@ -2,7 +2,7 @@
 import { lookup, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';
-import { User } from '../user/contract.ts';
+import { Subscription } from '../user/subscription/contract.ts';
 import { Signin } from './contract.ts';
 import { expireLater } from './expiry.ts';
 
@@ -19,7 +19,7 @@ export const activatePremium = workflow({
     });
     if (userUuid === undefined) return { activated: false };
     try {
-      return await workflow.actors.get(User, userUuid).ask.activatePremium(premium);
+      return await workflow.actors.get(Subscription, userUuid).ask.activatePremium(premium);
     } catch (error) {
       if (error instanceof NotFoundError) return { activated: false };
       throw error;

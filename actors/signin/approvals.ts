@@ -22,7 +22,8 @@ import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { secretHashOf } from '../identity/shown-once.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { AccountSettings } from '../settings.ts';
-import { User } from '../user/contract.ts';
+import { AuditTrail } from '../user/audit/contract.ts';
+import { Factors } from '../user/factors/contract.ts';
 import { Signin } from './contract.ts';
 import { isOwn, originOf } from './counting.ts';
 
@@ -83,7 +84,7 @@ export function requestApproval(turn: Turn, device: Device, userUuid: string, wa
     expiresAtMs: turn.nowMs + turn.use(AccountSettings).approvalAgeMs,
   };
   turn.setEntry(approvalMap, approval.uuid, approval);
-  if (hadRoom) turn.tell(User, userUuid).approvalRequested(shown(approval));
+  if (hadRoom) turn.tell(Factors, userUuid).approvalRequested(shown(approval));
   return idOf(approval.uuid);
 }
 
@@ -131,7 +132,7 @@ export const resolveApproval = command({
     if (approval?.status !== 'pending') return { resolved: false };
     turn.setEntry(approvalMap, uuid, { ...approval, status: approve ? 'approved' : 'denied' });
     const event = approve ? 'sign-in-approved' : 'sign-in-denied';
-    turn.tell(User, userUuid).signInNoted({ event, from });
+    turn.tell(AuditTrail, userUuid).signInNoted({ event, from });
     return { resolved: true };
   },
 });

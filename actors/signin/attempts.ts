@@ -71,6 +71,6 @@ export function debit(attempts: Attempts, nowMs: number, limits: Limits): Attemp
 export const endOf = ({ plain, captcha }: Attempts): number => Math.max(plain.untilMs, captcha.untilMs);
 
 export const lockedOut: Refusal = {
-  status: 423,
+  reason: 'locked',
   message: 'Too many successive login requests. Please try your request again later.',
 };

@@ -24,7 +24,7 @@ const address = { email: z.string(), workspace: z.string() };
 
 /** The refusal of a sign-in that lacks a field. */
 export const missingCredentials: Refusal = {
-  status: 401,
+  reason: 'unauthenticated',
   tag: 'invalid-auth',
   message: 'Invalid login credentials.',
 };

@@ -7,6 +7,7 @@
 import type { Turn } from '../../runtime/command.ts';
 import { networkOf } from '../identity/network.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
+import { refuse } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 import {
   type Attempts,
@@ -24,9 +25,7 @@ import { isKnown, knownDeviceMap, knownNetworkMap, remember } from './known.ts';
 import { currentStrangers, nextAttemptMs, noStrangers, strangersSlice } from './strangers.ts';
 
 /** For a caller who is not signing in and has made too many attempts. */
-export const tooMany = {
-  refused: { status: 429, message: 'Too many attempts. Please try again later.', retryAfterMs: 3_600_000 },
-};
+export const tooMany = refuse.tooMany('Too many attempts. Please try again later.', 3_600_000);
 
 /** Where an attempt comes from. */
 export interface Origin {

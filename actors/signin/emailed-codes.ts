@@ -19,6 +19,7 @@ import { slice, sliceMap } from '../../runtime/slice.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import type { Refused } from '../reply.ts';
+import { refuse } from '../reply.ts';
 import { isOwn, originOf, type Place } from './counting.ts';
 
 export const codeAgeMs = 15 * 60_000;
@@ -141,9 +142,8 @@ function current({ nowMs }: { readonly nowMs: number }, requests: Requests | und
 
 const oneMore = ({ count, untilMs }: Requests): Requests => ({ count: count + 1, untilMs });
 
-const tooMany = (retryAfterMs: number): Refused => ({
-  refused: { status: 429, message: 'Too many mails were asked for. Please try again later.', retryAfterMs },
-});
+const tooMany = (retryAfterMs: number): Refused =>
+  refuse.tooMany('Too many mails were asked for. Please try again later.', retryAfterMs);
 
 const networkKey = (turn: Turn, ipAddress: string | null): string => originOf(turn, { ipAddress }).key;
 

@@ -22,7 +22,7 @@ import type { Device } from '../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
 import { isMailConfigured } from '../mailer/outgoing.ts';
 import { refuse } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { Factors } from '../user/factors/contract.ts';
 import { requestApproval, takeApproved, withdrawApproval } from './approvals.ts';
 import { takeAssertionChallenge } from './assertion-challenge.ts';
 import { lockedOut } from './attempts.ts';
@@ -156,7 +156,7 @@ async function checkFactors(
       ? { response: assertionResponse, challenge: assertionChallenge }
       : undefined;
   try {
-    const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
+    const checked = await workflow.actors.get(Factors, userUuid).ask.checkFactors({
       ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
       hasAssertion: assertionResponse !== undefined,
       device: asked.device,
@@ -198,29 +198,35 @@ function conclude(
   return { ok: { identifier: asked.email, pw_nonce, version: pseudoVersion } };
 }
 
-const codeMissing = refuse(401, 'Please enter your two-factor authentication code.', 'mfa-required');
-const codeWrong = refuse(
-  401,
+const codeMissing = refuse.unauthenticated(
+  'Please enter your two-factor authentication code.',
+  'mfa-required',
+);
+const codeWrong = refuse.unauthenticated(
   'The two-factor authentication code is not right. Please try again.',
   'mfa-invalid',
 );
-const codeUsed = refuse(
-  401,
+const codeUsed = refuse.unauthenticated(
   'This two-factor authentication code was used already. Please wait for the next one.',
   'mfa-invalid',
 );
 /** **Needed**: clients that find `email` in the message ask for the mail. */
-const mailedMissing = refuse(401, 'Please enter the code that was sent to you by email.', 'mfa-required');
-const mailedWrong = refuse(
-  401,
+const mailedMissing = refuse.unauthenticated(
+  'Please enter the code that was sent to you by email.',
+  'mfa-required',
+);
+const mailedWrong = refuse.unauthenticated(
   'The code is not that of the newest email, or it is too old. Please try again.',
   'mfa-invalid',
 );
-const keyMissing = refuse(401, 'Please authenticate with your security key.', 'u2f-required');
-const keyWrong = refuse(401, 'The security key could not be verified. Please try again.', 'mfa-invalid');
+const keyMissing = refuse.unauthenticated('Please authenticate with your security key.', 'u2f-required');
+const keyWrong = refuse.unauthenticated(
+  'The security key could not be verified. Please try again.',
+  'mfa-invalid',
+);
 
 /** For any failure of a recovery, whether or not there is such an account. */
-const wrongRecovery = refuse(401, 'Invalid login credentials.');
+const wrongRecovery = refuse.unauthenticated('Invalid login credentials.');
 
 const refusals = {
   totp: { missing: codeMissing, wrong: codeWrong, used: codeUsed },

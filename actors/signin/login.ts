@@ -20,7 +20,7 @@ import { laneOfKnown, laneOfStranger, PasswordHasher } from '../identity/passwor
 import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
 import { signInReply } from '../identity/sign-in-reply.ts';
 import type { Refusal, Refused } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { Account } from '../user/account/contract.ts';
 import { lockedOut } from './attempts.ts';
 import { consumeChallenge, wayOf } from './challenges.ts';
 import { missingCredentials, Signin } from './contract.ts';
@@ -49,14 +49,17 @@ interface Login {
 }
 
 /** The same for an unmatched verifier, an unknown address and a wrong password. */
-const wrongCredentials: Refusal = { status: 401, message: 'Invalid email or password' };
-const captchaMissing: Refusal = { status: 401, message: 'Please solve the captcha and try again.' };
+const wrongCredentials: Refusal = { reason: 'unauthenticated', message: 'Invalid email or password' };
+const captchaMissing: Refusal = {
+  reason: 'unauthenticated',
+  message: 'Please solve the captcha and try again.',
+};
 
 /** Only a caller who knows the password is told. */
-const banned: Refusal = { status: 401, message: 'Your account has been suspended.' };
+const banned: Refusal = { reason: 'unauthenticated', message: 'Your account has been suspended.' };
 
 const unknownVersion: Refusal = {
-  status: 401,
+  reason: 'unauthenticated',
   message: 'This version of the application is not supported. Please update it.',
 };
 
@@ -136,7 +139,7 @@ async function openSessionAt(workflow: Workflow, account: AccountRow, login: Log
   const { email, workspace, apiVersion, ephemeral, recoveryCodes, device } = login;
   const credentialsVersion = account.credentials_version;
   try {
-    return await workflow.actors.get(User, account.user_uuid).ask.openSession({
+    return await workflow.actors.get(Account, account.user_uuid).ask.openSession({
       ...{ credentialsVersion, email, workspace, apiVersion, ephemeral, recoveryCodes, device },
       isNewDevice: origin.isStranger,
     });

@@ -9,12 +9,12 @@ import { lookup, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { accountTable } from '../identity/account-table.ts';
 import { refuse } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { Factors } from '../user/factors/contract.ts';
 import { Signin } from './contract.ts';
 import { countedAttempt } from './counted-attempt.ts';
 import { forgetAttempts } from './counting.ts';
 
-const unavailable = refuse(404, 'Account recovery is not available for this code.');
+const unavailable = refuse.notFound('Account recovery is not available for this code.');
 
 export const lookUpEscrow = workflow({
   ...Signin.commands.lookUpEscrow,
@@ -30,7 +30,7 @@ export const lookUpEscrow = workflow({
       turn: (_turn, { account }) => account.rows.length === 0,
     });
     try {
-      const { escrow } = await workflow.actors.get(User, userUuid).ask.escrow({ isNobody });
+      const { escrow } = await workflow.actors.get(Factors, userUuid).ask.escrow({ isNobody });
       if (escrow === undefined) return unavailable;
       await workflow.turn({ turn: (turn) => forgetAttempts(turn) });
       return { ok: escrow };

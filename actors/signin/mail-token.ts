@@ -9,7 +9,7 @@ import { lookup, workflow } from '../../runtime/command.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { refusalOfMail } from '../mailer/outgoing.ts';
-import { User } from '../user/contract.ts';
+import { Subscription } from '../user/subscription/contract.ts';
 import { Signin } from './contract.ts';
 import { countMailRequest } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
@@ -27,7 +27,7 @@ export const mailSubscriptionToken = workflow({
         const full = countMailRequest(turn, { ipAddress: device.ipAddress, cookieSessions });
         if (full !== undefined) return full;
         const userUuid = account.rows[0]?.user_uuid ?? turn.use(SigninKeys).pseudoUser(address);
-        turn.tell(User, userUuid).mailSubscriptionToken({ email: address.email });
+        turn.tell(Subscription, userUuid).mailSubscriptionToken({ email: address.email });
         expireLater(turn);
         return { ok: {} };
       },

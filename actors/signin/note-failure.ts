@@ -2,7 +2,7 @@ import type { Turn } from '../../runtime/command.ts';
 import type { AccountRow } from '../identity/account-table.ts';
 import type { Device } from '../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
-import { User } from '../user/contract.ts';
+import { AuditTrail } from '../user/audit/contract.ts';
 
 /**
  * Has the account's audit trail tell of an attempt that failed. For an unknown address the same is written, to a user that
@@ -14,5 +14,5 @@ export function noteFailure(
   { device: { userAgent, ipAddress }, email, workspace }: SignInAddress & { readonly device: Device },
 ): void {
   const userUuid = account?.user_uuid ?? turn.use(SigninKeys).pseudoUser({ email, workspace });
-  turn.tell(User, userUuid).signInNoted({ event: 'sign-in-failed', from: { userAgent, ipAddress } });
+  turn.tell(AuditTrail, userUuid).signInNoted({ event: 'sign-in-failed', from: { userAgent, ipAddress } });
 }

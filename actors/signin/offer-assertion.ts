@@ -8,7 +8,7 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { WebAuthnSettings } from '../settings.ts';
-import { User } from '../user/contract.ts';
+import { Factors } from '../user/factors/contract.ts';
 import { makeAssertionChallenge } from './assertion-challenge.ts';
 import { Signin } from './contract.ts';
 import { expireLater } from './expiry.ts';
@@ -26,7 +26,7 @@ export const offerAssertion = workflow({
     });
     const keys = workflow.use(SigninKeys);
     const allowed = await workflow.actors
-      .get(User, account?.user_uuid ?? keys.pseudoUser(address))
+      .get(Factors, account?.user_uuid ?? keys.pseudoUser(address))
       .ask.authenticatorsOf({ ...address, isNobody: account === undefined })
       .then(
         (reply) => reply.allowed,

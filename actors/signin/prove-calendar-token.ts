@@ -13,12 +13,12 @@ import { laneOfStranger } from '../identity/password-hasher.ts';
 import { secretHashOf } from '../identity/shown-once.ts';
 import { refuse } from '../reply.ts';
 import { unlessAbsent } from '../unless-absent.ts';
-import { User } from '../user/contract.ts';
+import { UserCalendar } from '../user/calendar/contract.ts';
 import { Signin } from './contract.ts';
 import { countedAttempt } from './counted-attempt.ts';
 import { forgetAttempts } from './counting.ts';
 
-const wrong = refuse(401, 'This is no calendar token.');
+const wrong = refuse.unauthenticated('This is no calendar token.');
 const nobodysSalt = '00'.repeat(16);
 
 export const proveCalendarToken = workflow({
@@ -30,7 +30,7 @@ export const proveCalendarToken = workflow({
       turn: (turn) => countedAttempt(turn, device),
     });
     if (refused !== undefined) return refused;
-    const { ask } = steps.actors.get(User, userUuid);
+    const { ask } = steps.actors.get(UserCalendar, userUuid);
     const named = await unlessAbsent(ask.calendarTokenSalt({ tokenUuid }));
     const lane = laneOfStranger(device.ipAddress);
     const slowHash = await steps.use(CalendarTokenHasher).hash(secret, named?.salt ?? nobodysSalt, lane);

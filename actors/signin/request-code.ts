@@ -6,7 +6,7 @@
 import { lookup, tell, workflow } from '../../runtime/command.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';
 import { refusalOfMail } from '../mailer/outgoing.ts';
-import { User } from '../user/contract.ts';
+import { Factors } from '../user/factors/contract.ts';
 import { Signin } from './contract.ts';
 import { codeAgeMs, countMailRequest, makeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
@@ -42,6 +42,6 @@ export const codeRequested = tell({
   turn: (turn, { from }) => {
     if (from === null) return;
     const { userUuid, ...requested } = from;
-    turn.tell(User, userUuid).mailCode(requested);
+    turn.tell(Factors, userUuid).mailCode(requested);
   },
 });

@@ -3,10 +3,7 @@ import type { View } from '../../runtime/command.ts';
 import type { SealedMail } from '../mailer/contract.ts';
 import { User } from './contract.ts';
 
-const parts = ['switch', 'reminder', 'published'] as const;
-type Part = (typeof parts)[number];
-
-export function listenerFor(view: View, part: Part, uuid: string, round: number): SealedMail['listener'] {
+export function listenerFor(view: View, part: string, uuid: string, round: number): SealedMail['listener'] {
   return { kind: User.name, id: view.self.id, key: `${part}/${uuid}/${round}` };
 }
 

@@ -16,13 +16,14 @@ import { revokeAllCalendarTokens } from './calendar/tokens.ts';
 import { callerOf } from './caller.ts';
 import { User } from './contract.ts';
 import { rolesChanged } from './events.ts';
+import { type RaisedHooks, userPart } from './hooks.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
 import { isAdministrator, rankSlice } from './rank.ts';
 import { endAllSessions } from './sessions/end.ts';
 import { type Session, sessionMap } from './sessions/session.ts';
 
-export const operatorCommands = {
+const operatorCommands = (hooks: RaisedHooks) => ({
   operatorShow: sharedRead({
     ...UserAdministration.commands.operatorShow,
     answer: (view) => {
@@ -80,7 +81,7 @@ export const operatorCommands = {
     repeat: 'recorded',
     turn: (turn, { banned, reason, by }) => {
       active(turn);
-      const outcome = banned ? ban(turn, by, reason) : unban(turn);
+      const outcome = banned ? ban(turn, hooks, by, reason) : unban(turn, hooks);
       return { outcome, status: banStatus(turn) };
     },
   }),
@@ -120,7 +121,10 @@ export const operatorCommands = {
       return auditTrail(view, pages, asked);
     },
   }),
-};
+});
+
+export const operators = (hooks: RaisedHooks) =>
+  userPart(UserAdministration, { name: 'operators', commands: operatorCommands(hooks) });
 
 function tellRoles(turn: Turn): void {
   const currentRoles = callerOf(turn).roles.map(({ name }) => name);

@@ -39,4 +39,4 @@ export function isAdministrator(view: View): boolean {
 export const mayAdminister = (view: View, { session }: { readonly session: Session }): boolean =>
   isAdministrator(view) && !isBridge(session);
 
-export const adminRequired = refuse(403, 'This needs an administrator.', 'admin-required');
+export const adminRequired = refuse.forbidden('This needs an administrator.', 'admin-required');

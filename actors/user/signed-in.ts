@@ -215,13 +215,13 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   }
 }
 
-const readOnlyAccess = refuse(403, 'Session has read-only access.', 'read-only-access');
+const readOnlyAccess = refuse.forbidden('Session has read-only access.', 'read-only-access');
 
 /**
  * A bridge is let in without the password and the second factor, so it may not touch what protects the account: credentials,
  * factors, tokens, sessions. Nor may it delete what cannot be had back, or administer.
  */
-const notForBridges = refuse(403, 'A bridge may not do this. Please use an app that is signed in.');
+const notForBridges = refuse.forbidden('A bridge may not do this. Please use an app that is signed in.');
 
 /** A command that `reads` asks this itself where it is asked to write something that is no item. */
 export const refusalToWrite = (readonly: boolean): Refused | undefined =>
@@ -232,7 +232,7 @@ export const refusalOfBridge = (session: Session): Refused | undefined =>
   isBridge(session) ? notForBridges : undefined;
 
 /** The request names a user other than its caller. */
-export const anotherUsers = refuse(403, 'Operation not allowed.');
+export const anotherUsers = refuse.forbidden('Operation not allowed.');
 
 /** Checks the session, and makes the answer the caller's. */
 function whenSignedIn<R extends object>(

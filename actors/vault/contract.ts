@@ -15,15 +15,15 @@ import {
   saveItemsFields,
 } from '../collection/move/wire.ts';
 import { listedSchema, revisionSchema } from '../collection/revisions/read.ts';
-import { revisionTimerShapes } from '../collection/revisions/timer-shapes.ts';
-import { movingFileSchema, ownerSchema } from '../files/move.ts';
+import { revisionTimerShapes } from '../collection/revisions/timer-payloads.ts';
 import {
   byToken,
   byTokenShapes,
   fileJobShapes,
   fileMoveTellShapes,
   fileTimerShapes,
-} from '../files/shapes.ts';
+} from '../files/messages.ts';
+import { movingFileSchema, ownerSchema } from '../files/move.ts';
 import { permissions, vaultInviteSchema } from '../inbox-entries.ts';
 import { answerSchema, refuse } from '../reply.ts';
 import { membersMax } from './bounds.ts';
@@ -31,10 +31,10 @@ import { vaultEventSchema } from './events.ts';
 import { memberSchema, vaultSchema } from './shown.ts';
 
 /** For a caller who is not a member, in the same words whether there is such a vault or not. */
-export const noSuchVault = refuse(400, 'There is no such shared vault, or you are not a member of it.');
+export const noSuchVault = refuse.badRequest('There is no such shared vault, or you are not a member of it.');
 /** Likewise, for a caller whom the invite is neither to nor from. */
-export const noSuchInvite = refuse(400, 'There is no such invite, or it is not yours.');
-export const notTheOwner = refuse(400, 'Only the owner of the shared vault may do this.');
+export const noSuchInvite = refuse.badRequest('There is no such invite, or it is not yours.');
+export const notTheOwner = refuse.badRequest('Only the owner of the shared vault may do this.');
 
 const by = z.string();
 const byMember = z.object({ by });

@@ -21,7 +21,8 @@ import {
 import { head } from '../collection/head.ts';
 import type { Permission } from '../inbox-entries.ts';
 import { refuse } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { Inbox } from '../user/inbox/contract.ts';
+import { Vaults } from '../user/vaults/contract.ts';
 import { invitesMax } from './bounds.ts';
 import { noSuchInvite, noSuchVault, notTheOwner, Vault } from './contract.ts';
 import { nextMoment } from './moment.ts';
@@ -30,12 +31,11 @@ import { VaultSettings } from './settings.ts';
 import { shownInvite } from './shown.ts';
 import { type InviteRow, inviteTable } from './tables.ts';
 
-const isMember = refuse(400, 'This user is a member of the shared vault already.');
-const tooManyInvites = refuse(
-  400,
+const isMember = refuse.badRequest('This user is a member of the shared vault already.');
+const tooManyInvites = refuse.badRequest(
   'There are as many invites to this shared vault as there can be. Please cancel some first.',
 );
-const full = refuse(400, 'This shared vault has as many members as it can have.');
+const full = refuse.badRequest('This shared vault has as many members as it can have.');
 
 const inviteKey = ({ self }: Pick<View, 'self'>, invitee: string) => ({ vault: self.id, invitee });
 
@@ -86,9 +86,8 @@ const invite = command({
       ...{ position, created_at: micros, updated_at: micros },
     });
     turn.put(inviteTable, row);
-    const user = turn.tell(User, recipientUuid);
-    user.invited({ invite: shownInvite(row), isNew: true });
-    if (before === undefined) user.mailVaultInvite({ inviteUuid: row.uuid });
+    turn.tell(Inbox, recipientUuid).invited({ invite: shownInvite(row), isNew: true });
+    if (before === undefined) turn.tell(Vaults, recipientUuid).mailVaultInvite({ inviteUuid: row.uuid });
     return { ok: { invite: shownInvite(row) } };
   },
 });
@@ -107,7 +106,7 @@ const changeInvite = command({
     const permission = given.permission ?? (before.permission as Permission);
     const row = said({ ...given, permission }, { ...before, position, updated_at: micros });
     turn.put(inviteTable, row);
-    turn.tell(User, row.invitee).invited({ invite: shownInvite(row), isNew: false });
+    turn.tell(Inbox, row.invitee).invited({ invite: shownInvite(row), isNew: false });
     return { ok: { invite: shownInvite(row) } };
   },
 });
@@ -181,13 +180,13 @@ export function cancel(turn: Turn, invites: readonly Pending[]): void {
     forget(turn, each);
     const gone = { vaultUuid: turn.self.id, inviteUuid: each.uuid };
     const subject = { type: 'shared_vault_invite_canceled', ...gone } as const;
-    turn.tell(User, each.invitee).notified({ subject, at });
+    turn.tell(Inbox, each.invitee).notified({ subject, at });
   }
 }
 
 function forget(turn: Turn, { invitee, uuid }: Pick<Pending, 'invitee' | 'uuid'>): void {
   turn.remove(inviteTable, inviteKey(turn, invitee));
-  turn.tell(User, invitee).inviteGone({ vaultUuid: turn.self.id, inviteUuid: uuid });
+  turn.tell(Inbox, invitee).inviteGone({ vaultUuid: turn.self.id, inviteUuid: uuid });
 }
 
 export type PendingInvites = RangeResult<typeof inviteTable>;

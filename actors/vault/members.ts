@@ -1,7 +1,7 @@
 /** The members of a vault: who they are, how one leaves, and who gets it when its owner is gone. */
 import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { refuse } from '../reply.ts';
-import { User } from '../user/contract.ts';
+import { Inbox } from '../user/inbox/contract.ts';
 import { noSuchVault, notTheOwner, Vault } from './contract.ts';
 import { nextMoment } from './moment.ts';
 import {
@@ -17,10 +17,10 @@ import {
 import { shownMember } from './shown.ts';
 import type { MemberRow } from './tables.ts';
 
-const notAnAdmin = refuse(400, 'Only an admin of the shared vault may do this.');
-const noSuchMember = refuse(400, 'This user is not a member of the shared vault.');
-const ownerStays = refuse(400, 'The owner of a shared vault cannot be removed from it.');
-const ownSurvivor = refuse(400, 'The owner of a shared vault cannot be its survivor.');
+const notAnAdmin = refuse.badRequest('Only an admin of the shared vault may do this.');
+const noSuchMember = refuse.badRequest('This user is not a member of the shared vault.');
+const ownerStays = refuse.badRequest('The owner of a shared vault cannot be removed from it.');
+const ownSurvivor = refuse.badRequest('The owner of a shared vault cannot be its survivor.');
 
 const members = sharedRead({
   ...Vault.commands.members,
@@ -81,7 +81,7 @@ function designate(turn: Turn, roster: Roster, survivor: MemberRow): void {
   const { position: at } = changeVault(turn, vault, { survivor_uuid: survivor.member });
   const type = 'user_designated_as_survivor';
   const subject = { type, vaultUuid: vault.vault, userUuid: survivor.member } as const;
-  turn.tell(User, vault.owner_uuid).notified({ subject, at });
+  turn.tell(Inbox, vault.owner_uuid).notified({ subject, at });
 }
 
 export const memberCommands = { members, removeMember, designateSurvivor };

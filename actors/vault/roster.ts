@@ -9,7 +9,8 @@ import {
 } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
 import type { Permission } from '../inbox-entries.ts';
-import { User } from '../user/contract.ts';
+import { Inbox } from '../user/inbox/contract.ts';
+import { Vaults } from '../user/vaults/contract.ts';
 import { membersMax } from './bounds.ts';
 import { Vault } from './contract.ts';
 import { type Moment, nextMoment } from './moment.ts';
@@ -80,9 +81,8 @@ export function admit(turn: Turn, userUuid: string, permission: Permission, mome
     ...{ position, membership: position, created_at: micros, updated_at: micros },
   };
   turn.put(memberTable, row);
-  const user = turn.tell(User, userUuid);
-  user.joined({ vaultUuid: turn.self.id, membership: position });
-  user.rejoined({ vaultUuid: turn.self.id, at: position });
+  turn.tell(Vaults, userUuid).joined({ vaultUuid: turn.self.id, membership: position });
+  turn.tell(Inbox, userUuid).rejoined({ vaultUuid: turn.self.id, at: position });
   return row;
 }
 
@@ -90,7 +90,7 @@ export function admit(turn: Turn, userUuid: string, permission: Permission, mome
 export function dismiss(turn: Turn, { member, membership }: MemberRow, at: number): void {
   turn.remove(memberTable, memberKey(turn, member));
   turn.publish(Vault, { event: 'member-removed', userUuid: member, membership });
-  turn.tell(User, member).left({ vaultUuid: turn.self.id, membership, at });
+  turn.tell(Vaults, member).left({ vaultUuid: turn.self.id, membership, at });
 }
 
 /** Everybody gets to see it by sync and push. */
@@ -105,6 +105,6 @@ export function notify(
   at: number,
 ): void {
   for (const { member } of members) {
-    turn.tell(User, member).notified({ subject: { type, vaultUuid: turn.self.id }, at });
+    turn.tell(Inbox, member).notified({ subject: { type, vaultUuid: turn.self.id }, at });
   }
 }

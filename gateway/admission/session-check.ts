@@ -1,10 +1,11 @@
 /** Whether a session is alive, for decisions before its command runs: a valid MAC does not tell. */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { isRefused } from '../../actors/reply.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { type Refusal, refusals } from '../http/refusal.ts';
+import { statusOf } from '../http/refusal-status.ts';
 
 /** Undefined if it is. `bearerAlone` is that of the route. @throws ActorError */
 export type CheckSession = (
@@ -17,13 +18,13 @@ const askMs = 10_000;
 
 export function createSessionCheck(actors: Actors): CheckSession {
   return async (credentials, bearerAlone) => {
-    const { ask } = actors.get(User, credentials.userUuid);
+    const { ask } = actors.get(Sessions, credentials.userUuid);
     try {
       const command = bearerAlone ? 'validateBearer' : 'validateSession';
       const answer = await ask[command]({ credentials }, { deadlineMs: askMs });
       if (!isRefused(answer)) return undefined;
-      const { status, message, tag } = answer.refused;
-      return { status, message, ...(tag !== undefined && { tag }) };
+      const { message, tag } = answer.refused;
+      return { status: statusOf(answer.refused), message, ...(tag !== undefined && { tag }) };
     } catch (error) {
       if (error instanceof NotFoundError) return refusals.invalidAuth;
       throw error;

@@ -6,8 +6,8 @@
  * - Neither the token nor anything of the file or of what the host says is kept, or told to anybody.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
-import { type Refused, refuse } from '../../actors/reply.ts';
 import type { Publishing } from './given.ts';
+import { type Refused, refuse } from './refused.ts';
 
 const timeoutMs = 15_000;
 /** The host sends a file back as base64, inside JSON. */

@@ -1,6 +1,7 @@
 /** What a client wants published, as the code host is asked for it (docs/protocol/code-host.md, "A request"). */
-import { type Refused, refuse } from '../../actors/reply.ts';
+
 import { isStorableText } from '../../actors/storable-text.ts';
+import { type Refused, refuse } from './refused.ts';
 
 export const contentBytesMax = 2_097_152;
 

@@ -16,20 +16,21 @@ import {
   type ListedObject,
   objectsAtOnceMax,
   type ShownSecret,
-  User,
+  UserCalendar,
   type WholeObject,
-} from '../../actors/user/contract.ts';
+} from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 import type { RateBucket, RateLimiter } from '../admission/rate-limit.ts';
 import { refusals } from '../http/refusal.ts';
+import { statusOf } from '../http/refusal-status.ts';
 import type { BodyKind, RequestContext, RouteReply } from '../http/route.ts';
 
 export interface ProgramOptions {
   readonly calendar: {
-    readonly tokens: Pick<CalendarTokens, 'verify'>;
     /** Counts wrong tokens. */
     readonly failures: RateLimiter;
   };
+  readonly calendarTokens: Pick<CalendarTokens, 'verify'>;
   readonly signinKeys: Pick<SigninKeys, 'calendarTokenId'>;
 }
 
@@ -107,8 +108,8 @@ async function programOf(
 ): Promise<Program> {
   const password = passwordIn(context.header('authorization'));
   if (password === 'none') throw new Denied(unauthorized);
-  const { calendar, signinKeys, proofs } = options;
-  const shown = password === undefined ? undefined : calendar.tokens.verify(password);
+  const { calendar, calendarTokens, signinKeys, proofs } = options;
+  const shown = password === undefined ? undefined : calendarTokens.verify(password);
   const failed = (): RouteReply => {
     const waitMs = calendar.failures.take(wrongTokens, context.client.ipAddress ?? '');
     return waitMs > 0 ? later(waitMs) : unauthorized;
@@ -116,7 +117,7 @@ async function programOf(
   if (shown === undefined) throw new Denied(failed());
   const { actors, ask } = context;
   const { userUuid, tokenUuid, secret } = shown;
-  const user = actors.get(User, userUuid).ask;
+  const user = actors.get(UserCalendar, userUuid).ask;
   const token: ShownSecret = { tokenUuid, secretHash: secretHashOf(secret) };
 
   async function prove(): Promise<void> {
@@ -125,7 +126,8 @@ async function programOf(
       guard.proveCalendarToken({ userUuid, tokenUuid, secret, device: context.client }, ask),
     );
     if (!isRefused(answer)) return;
-    const { status, retryAfterMs = 0 } = answer.refused;
+    const { retryAfterMs = 0 } = answer.refused;
+    const status = statusOf(answer.refused);
     throw new Denied(status === 429 ? later(retryAfterMs) : failed());
   }
 
@@ -138,7 +140,8 @@ async function programOf(
     if (answer === undefined || 'unproven' in answer)
       throw new OverloadedError('a calendar token is proven anew');
     if (isRefused(answer)) {
-      const { status, message: body } = answer.refused;
+      const { message: body } = answer.refused;
+      const status = statusOf(answer.refused);
       throw new Denied({ ...texts, status, body });
     }
     return answer.ok;

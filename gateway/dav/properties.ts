@@ -1,6 +1,6 @@
 /** The properties of each resource, as XML (docs/protocol/calendar.md, "The DAV surface"). */
 import { calendarOf } from '../../actors/icalendar.ts';
-import type { ListedObject, WholeObject } from '../../actors/user/contract.ts';
+import type { ListedObject, WholeObject } from '../../actors/user/calendar/contract.ts';
 import { type Hrefs, hrefOf, type Kind, type Resource } from './resources.ts';
 import { Elements, type Name, namespaces, type Prefix, xmlText } from './xml.ts';
 

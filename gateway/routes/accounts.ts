@@ -5,7 +5,7 @@ import { sentKeyParamsSchema } from '../../actors/identity/key-params.ts';
 import { normaliseUsername } from '../../actors/identity/usernames.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Account } from '../../actors/user/account/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
@@ -56,7 +56,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
     request: z.infer<typeof registrationRequest>,
   ): Promise<RouteReply> {
     const userUuid = newUserUuid(ask.callId ?? requestId);
-    const reply = await actors.get(User, userUuid).ask.register(
+    const reply = await actors.get(Account, userUuid).ask.register(
       {
         ...addressOf(settings, request.email, request.workspace_identifier),
         password: request.password,
@@ -76,7 +76,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
     request: z.infer<typeof credentialsRequest>,
   ): Promise<RouteReply> {
     const { new_email } = request;
-    const asked = actors.get(User, credentials.userUuid).ask.changeCredentials(
+    const asked = actors.get(Account, credentials.userUuid).ask.changeCredentials(
       {
         credentials,
         userUuid: request.userUuid,
@@ -162,7 +162,7 @@ export async function deleteAccount(
   const deleted = (): RouteReply => ({ status: 200, body: { message: 'Successfully deleted user.' } });
   const password = context.header('x-server-password');
   const asked = actors
-    .get(User, credentials.userUuid)
+    .get(Account, credentials.userUuid)
     .ask.deleteAccount({ credentials, userUuid, password }, ask);
   try {
     return answered(await asked, deleted);

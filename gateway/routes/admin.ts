@@ -1,5 +1,5 @@
 /** What administrators do in a client (docs/protocol/account.md, "Administration"). */
-import { User } from '../../actors/user/contract.ts';
+import { Administration } from '../../actors/user/admin/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -9,7 +9,7 @@ export const adminRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'GET',
     path: '/v1/admin/lookup-user/:email',
-    command: User.commands.lookUpUser,
+    command: Administration.commands.lookUpUser,
     summary: 'The uuid of the user with an address.',
     tag,
     refusals: [403, 404],
@@ -17,7 +17,7 @@ export const adminRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'GET',
     path: '/v1/admin/users/:email/ban-status',
-    command: User.commands.getBan,
+    command: Administration.commands.getBan,
     summary: 'Whether the user with an address is banned.',
     tag,
     refusals: [403, 404],
@@ -25,7 +25,7 @@ export const adminRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'PUT',
     path: '/v1/admin/users/:userUuid/ban-status',
-    command: User.commands.setBan,
+    command: Administration.commands.setBan,
     summary: 'Bans a user, which ends all sessions at once, or ends the ban.',
     tag,
     refusals: [400, 404, 409],
@@ -33,7 +33,7 @@ export const adminRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'GET',
     path: '/v1/admin/users/:userUuid/feature-flags',
-    command: User.commands.getFlags,
+    command: Administration.commands.getFlags,
     summary: 'What administrators have set for a user.',
     tag,
     refusals: [403, 404],
@@ -41,7 +41,7 @@ export const adminRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'PUT',
     path: '/v1/admin/users/:userUuid/feature-flags',
-    command: User.commands.setFlag,
+    command: Administration.commands.setFlag,
     summary: 'Sets one of the flags of a user.',
     tag,
     refusals: [400, 404],
@@ -49,7 +49,7 @@ export const adminRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'GET',
     path: '/v1/admin/registration',
-    command: User.commands.getRegistration,
+    command: Administration.commands.getRegistration,
     summary: 'Whether anybody may register.',
     tag,
     refusals: [403],
@@ -57,7 +57,7 @@ export const adminRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'PUT',
     path: '/v1/admin/registration',
-    command: User.commands.setRegistration,
+    command: Administration.commands.setRegistration,
     summary: 'Closes the registration, or opens it.',
     tag,
     refusals: [400],

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type Answer, type Caller, isRefused, type Refusal } from '../../actors/reply.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
+import { type RouteRefusal, statusOf } from '../http/refusal-status.ts';
 import type { RouteReply } from '../http/route.ts';
 
 export const errorBodySchema = z.object({
@@ -21,7 +22,7 @@ export function answered<Ok>(answer: Answer<Ok>, replyOf: (ok: Ok) => RouteReply
 
 /** Likewise of an actor that may not exist (any more), which is refused as `absent`. */
 export async function answeredOr<Ok>(
-  absent: Refusal,
+  absent: AnyRefusal,
   asked: Promise<Answer<Ok>>,
   replyOf: (ok: Ok) => RouteReply,
 ): Promise<RouteReply> {
@@ -41,8 +42,12 @@ export function signedInAnswer<Ok>(
   return answeredOr(invalidAuth, asked, replyOf);
 }
 
-export function refusedAnswer(refusal: Refusal, caller?: Caller): RouteReply {
-  const { status, tag, message, payload, retryAfterMs, bare = false } = refusal;
+/** What the domain refuses with a reason, and a route itself with a status. */
+type AnyRefusal = Refusal | RouteRefusal;
+
+export function refusedAnswer(refusal: AnyRefusal, caller?: Caller): RouteReply {
+  const status = 'status' in refusal ? refusal.status : statusOf(refusal);
+  const { tag, message, payload, retryAfterMs, bare = false } = refusal;
   const error = {
     ...(tag !== undefined && { tag }),
     message,

@@ -1,7 +1,8 @@
 /** The assistant (docs/protocol/assistant.md). Never in the envelope. What is said goes between client and provider, and nowhere else. */
 import { z } from 'zod';
 import { providerIds, providerNamed } from '../../actors/assistant/profiles.ts';
-import { User } from '../../actors/user/contract.ts';
+import { AssistantBudget } from '../../actors/user/assistant/contract.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { Asking, givenFields } from '../assistant/asked.ts';
 import type { Assistant, StreamEnd } from '../assistant/assistant.ts';
@@ -37,7 +38,7 @@ const notPaired = {
 };
 const notHeard: StreamEnd = { isHeard: false };
 
-type BegunStream = z.infer<typeof User.commands.beginAssistantStream.ok>;
+type BegunStream = z.infer<typeof AssistantBudget.commands.beginAssistantStream.ok>;
 
 export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly AnyRoute[] {
   async function listModels(given: string | undefined): Promise<RouteReply> {
@@ -52,7 +53,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
     const { actors, credentials, ask, gone, stopping } = context;
     const giveBack = assistant.takePlace(credentials.userUuid);
     if (giveBack === undefined) return refusedAnswer(full);
-    const user = actors.get(User, credentials.userUuid).ask;
+    const user = actors.get(AssistantBudget, credentials.userUuid).ask;
     const asking = new Asking(given);
     let begun: BegunStream | undefined;
     let paired: Paired | undefined;
@@ -133,14 +134,14 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
         401: errorBodySchema,
       },
       handle: async ({ actors, credentials, ask }: RequestContext<'session'>, { provider }) => {
-        const checked = actors.get(User, credentials.userUuid).ask.validateBearer({ credentials }, ask);
+        const checked = actors.get(Sessions, credentials.userUuid).ask.validateBearer({ credentials }, ask);
         const reply = await signedInAnswer(checked, () => ({ status: 200 }));
         return reply.status === 200 ? listModels(provider) : reply;
       },
     }),
     endpoint({
       ...{ ...common, method: 'GET', path: `${path}/usage` },
-      command: User.commands.getAssistantUsage,
+      command: AssistantBudget.commands.getAssistantUsage,
       summary: 'How often the assistant has answered today, and how often it may.',
     }),
     route({

@@ -1,5 +1,5 @@
 /** What happened to the account (docs/protocol/account.md, "Audit trail"). */
-import { User } from '../../actors/user/contract.ts';
+import { AuditTrail } from '../../actors/user/audit/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -7,7 +7,7 @@ export const auditTrailRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'GET',
     path: '/v1/users/:userUuid/audit-trail',
-    command: User.commands.getAuditTrail,
+    command: AuditTrail.commands.getAuditTrail,
     summary: 'Sign-ins, devices, factors, tokens and what operators did, the newest first.',
     tag: 'Audit trail',
     refusals: [400],

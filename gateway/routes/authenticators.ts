@@ -4,7 +4,7 @@ import { approvalStatusSchema } from '../../actors/identity/approval.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Factors } from '../../actors/user/factors/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
@@ -48,7 +48,7 @@ export function authenticatorRoutes({
     if (named === undefined) {
       if (credentials === undefined) return expired;
       const shown = actors
-        .get(User, credentials.userUuid)
+        .get(Factors, credentials.userUuid)
         .ask.showApproval({ credentials, challengeId }, ask);
       return signedInAnswer(shown, (body) => ({ status: 200, body }));
     }
@@ -65,14 +65,14 @@ export function authenticatorRoutes({
     endpoint({
       method: 'GET',
       path: '/v1/authenticators',
-      command: User.commands.listAuthenticators,
+      command: Factors.commands.listAuthenticators,
       summary: 'The security keys of the account.',
       tag,
     }),
     endpoint({
       method: 'GET',
       path: '/v1/authenticators/generate-registration-options',
-      command: User.commands.offerAuthenticator,
+      command: Factors.commands.offerAuthenticator,
       summary: 'What a browser needs to make a new security key.',
       tag,
       refusals: [400],
@@ -80,7 +80,7 @@ export function authenticatorRoutes({
     endpoint({
       method: 'POST',
       path: '/v1/authenticators/verify-registration',
-      command: User.commands.addAuthenticator,
+      command: Factors.commands.addAuthenticator,
       summary: 'Adds the security key that a browser has made.',
       tag,
       refusals: [400],
@@ -99,7 +99,7 @@ export function authenticatorRoutes({
     endpoint({
       method: 'DELETE',
       path: '/v1/authenticators/:authenticatorUuid',
-      command: User.commands.removeAuthenticator,
+      command: Factors.commands.removeAuthenticator,
       summary: 'Removes a security key.',
       tag,
       refusals: [404],
@@ -107,14 +107,14 @@ export function authenticatorRoutes({
     endpoint({
       method: 'GET',
       path: '/v1/pending-mfa-approvals',
-      command: User.commands.listApprovals,
+      command: Factors.commands.listApprovals,
       summary: 'The sign-ins that wait for a device of the account.',
       tag: approvals,
     }),
     endpoint({
       method: 'POST',
       path: '/v1/pending-mfa-approvals/:challengeId/resolve',
-      command: User.commands.resolveApproval,
+      command: Factors.commands.resolveApproval,
       summary: 'Approves or denies a sign-in.',
       tag: approvals,
       refusals: [400],

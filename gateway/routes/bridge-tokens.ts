@@ -1,7 +1,7 @@
 /** Bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
 import { z } from 'zod';
 import { type BridgeTokens, invalidBridgeToken } from '../../actors/identity/bridge-tokens.ts';
-import { User, wrappedKeysBytesMax } from '../../actors/user/contract.ts';
+import { Bridges, wrappedKeysBytesMax } from '../../actors/user/bridge/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
@@ -34,7 +34,7 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
     if (named === undefined) return refusedAnswer(invalidBridgeToken);
     const { userUuid, tokenUuid, secret } = named;
     const asked = actors
-      .get(User, userUuid)
+      .get(Bridges, userUuid)
       .ask.authenticateBridge({ tokenUuid, secret, apiVersion, device }, ask);
     return answeredOr(invalidBridgeToken, asked, sessionAnswer(cookies));
   }
@@ -43,14 +43,14 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
     endpoint({
       method: 'GET',
       path: '/v1/mcp-tokens',
-      command: User.commands.listBridgeTokens,
+      command: Bridges.commands.listBridgeTokens,
       summary: 'The bridge tokens of the account, and when and from where each was last used.',
       tag,
     }),
     endpoint({
       method: 'POST',
       path: '/v1/mcp-tokens',
-      command: User.commands.makeBridgeToken,
+      command: Bridges.commands.makeBridgeToken,
       bodyLimit: makeBytesMax,
       summary: 'Makes a bridge token and shows it only this once.',
       tag,
@@ -59,7 +59,7 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
     endpoint({
       method: 'DELETE',
       path: '/v1/mcp-tokens/:bridgeTokenUuid',
-      command: User.commands.deleteBridgeToken,
+      command: Bridges.commands.deleteBridgeToken,
       summary: 'Deletes a bridge token and ends the sessions it has opened.',
       tag,
       refusals: [404],
@@ -67,7 +67,7 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
     endpoint({
       method: 'GET',
       path: '/v1/mcp-tokens/keys/:bridgeTokenUuid',
-      command: User.commands.getBridgeTokenKeys,
+      command: Bridges.commands.getBridgeTokenKeys,
       summary: 'The keys that were wrapped for a bridge.',
       tag,
       refusals: [404],

@@ -1,6 +1,11 @@
 /** To-dos that an account publishes, and the tokens of its calendar programs (docs/protocol/calendar.md). Never in the envelope. */
 import { z } from 'zod';
-import { calendarGates, shownTodoSchema, User, uidEscapedMax } from '../../actors/user/contract.ts';
+import {
+  calendarGates,
+  shownTodoSchema,
+  UserCalendar,
+  uidEscapedMax,
+} from '../../actors/user/calendar/contract.ts';
 import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
 import { errorBodySchema, signedInAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
@@ -16,7 +21,7 @@ export interface CalendarRouteOptions {
 const common = { tag: 'Calendar feed', enveloped: false } as const;
 const todos = '/v1/caldav/todos';
 const tokens = '/v1/caldav/tokens';
-const { publishTodo, getCalendarGates } = User.commands;
+const { publishTodo, getCalendarGates } = UserCalendar.commands;
 
 /** A description of the most characters, each of them escaped, and the rest. */
 const todoBytesMax = 512 * 1024;
@@ -32,7 +37,7 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
   return [
     endpoint({
       ...{ ...common, method: 'GET', path: todos },
-      command: User.commands.listTodos,
+      command: UserCalendar.commands.listTodos,
       summary: 'The to-dos that the account has published, by uid.',
     }),
     route({
@@ -43,7 +48,7 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
       bodyLimit: todoBytesMax,
       handle: ({ actors, credentials, ask }: RequestContext<'session'>, request) => {
         const asked = actors
-          .get(User, credentials.userUuid)
+          .get(UserCalendar, credentials.userUuid)
           .ask.publishTodo({ ...request, credentials }, ask);
         return signedInAnswer(asked, ({ created, todo }) => ({
           status: created ? 201 : 200,
@@ -53,7 +58,7 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
     }),
     endpoint({
       ...{ ...common, method: 'DELETE', path: `${todos}/:uid` },
-      command: User.commands.unpublishTodo,
+      command: UserCalendar.commands.unpublishTodo,
       summary: 'Takes a to-do back.',
       parameterCharactersMax: uidEscapedMax,
       refusals: [404],
@@ -68,31 +73,33 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
         ...errors(),
       },
       handle: ({ actors, credentials, ask }: RequestContext<'session'>) => {
-        const asked = actors.get(User, credentials.userUuid).ask.getCalendarGates({ credentials }, ask);
+        const asked = actors
+          .get(UserCalendar, credentials.userUuid)
+          .ask.getCalendarGates({ credentials }, ask);
         return signedInAnswer(asked, (gates) => ({ status: 200, body: { ...gates, ...place } }));
       },
     }),
     endpoint({
       ...{ ...common, method: 'GET', path: tokens },
-      command: User.commands.listCalendarTokens,
+      command: UserCalendar.commands.listCalendarTokens,
       summary: 'The calendar tokens of the account, and when each was last used.',
     }),
     endpoint({
       ...{ ...common, method: 'POST', path: tokens },
-      command: User.commands.makeCalendarToken,
+      command: UserCalendar.commands.makeCalendarToken,
       status: 201,
       summary: 'Makes a calendar token and shows it only this once.',
       refusals: [400, 409],
     }),
     endpoint({
       ...{ ...common, method: 'DELETE', path: `${tokens}/:uuid` },
-      command: User.commands.revokeCalendarToken,
+      command: UserCalendar.commands.revokeCalendarToken,
       summary: 'Revokes a calendar token: it opens nothing from then on.',
       refusals: [404],
     }),
     endpoint({
       ...{ ...common, method: 'DELETE', path: tokens },
-      command: User.commands.revokeCalendarTokens,
+      command: UserCalendar.commands.revokeCalendarTokens,
       summary: 'Revokes all calendar tokens of the account.',
     }),
   ];

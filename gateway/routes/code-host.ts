@@ -1,7 +1,6 @@
 /** A note becomes a file at a code host (docs/protocol/code-host.md). Clients know it by two paths. Never in the envelope. */
 import { z } from 'zod';
-import { isRefused } from '../../actors/reply.ts';
-import { User } from '../../actors/user/contract.ts';
+import { CodePublishing } from '../../actors/user/code-host/contract.ts';
 import type { CodeHost } from '../code-host/code-host.ts';
 import { contentBytesMax, type GivenPublishing, publishingOf } from '../code-host/given.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
@@ -28,12 +27,12 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
   async function publish(context: RequestContext<'session'>, asked: GivenPublishing): Promise<RouteReply> {
     const { actors, credentials, ask, gone } = context;
     // Neither token nor text goes along: what an actor is asked may be recorded.
-    const spent = actors.get(User, credentials.userUuid).ask.spendPublishing({ credentials }, ask);
+    const spent = actors.get(CodePublishing, credentials.userUuid).ask.spendPublishing({ credentials }, ask);
     const reply = await signedInAnswer(spent, () => ({ status: 200 }));
     if (reply.status !== 200) return reply;
     const publishing = publishingOf(asked);
-    const done = isRefused(publishing) ? publishing : await codeHost.publish(publishing, gone);
-    return isRefused(done) ? refusedAnswer(done.refused) : { status: 200, body: done };
+    const done = 'refused' in publishing ? publishing : await codeHost.publish(publishing, gone);
+    return 'refused' in done ? refusedAnswer(done.refused) : { status: 200, body: done };
   }
 
   return paths.map((path) =>

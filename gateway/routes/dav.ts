@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { calendarBegin, calendarEnd, calendarOf } from '../../actors/icalendar.ts';
-import { uidEscapedMax } from '../../actors/user/contract.ts';
+import { uidEscapedMax } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 import { unmetCondition } from '../dav/conditions.ts';
 import { UnsupportedFilter } from '../dav/filter.ts';

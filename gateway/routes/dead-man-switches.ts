@@ -1,5 +1,5 @@
 /** Dead man's switches (docs/protocol/delivery.md). */
-import { User } from '../../actors/user/contract.ts';
+import { Switches } from '../../actors/user/switches/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -9,24 +9,24 @@ const tag = "Dead man's switches";
 export const deadManSwitchRoutes: readonly AnyRoute[] = [
   endpoint({
     ...{ method: 'POST', path, tag },
-    command: User.commands.makeSwitch,
+    command: Switches.commands.makeSwitch,
     summary: 'Makes a switch that mails a link to somebody unless its owner checks in.',
     refusals: [400, 409],
   }),
   endpoint({
     ...{ method: 'GET', path, tag },
-    command: User.commands.listSwitches,
+    command: Switches.commands.listSwitches,
     summary: 'The switches of the account, without their links.',
   }),
   endpoint({
     ...{ method: 'POST', path: `${path}/:switchId/check-in`, tag },
-    command: User.commands.checkIn,
+    command: Switches.commands.checkIn,
     summary: 'Moves the deadline of a switch on by its interval, whatever its state.',
     refusals: [404],
   }),
   endpoint({
     ...{ method: 'DELETE', path: `${path}/:switchId`, tag },
-    command: User.commands.deleteSwitch,
+    command: Switches.commands.deleteSwitch,
     summary: 'Deletes a switch, and recalls its mail if that has not left.',
     refusals: [404],
   }),

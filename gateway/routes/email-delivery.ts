@@ -1,5 +1,5 @@
 /** The administration of mail (docs/protocol/email-delivery.md). */
-import { User } from '../../actors/user/contract.ts';
+import { EmailDelivery } from '../../actors/user/email-delivery/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -13,7 +13,7 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     ...common,
     method: 'GET',
     path: `${base}/relays`,
-    command: User.commands.listMailRelays,
+    command: EmailDelivery.commands.listMailRelays,
     summary: 'The relays that mail goes through, without their credentials.',
     refusals: always,
   }),
@@ -21,7 +21,7 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     ...common,
     method: 'PUT',
     path: `${base}/relays`,
-    command: User.commands.setMailRelays,
+    command: EmailDelivery.commands.setMailRelays,
     summary: 'Replaces the whole list of relays.',
     refusals: [...always, 400],
   }),
@@ -29,7 +29,7 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     ...common,
     method: 'POST',
     path: `${base}/test`,
-    command: User.commands.testMail,
+    command: EmailDelivery.commands.testMail,
     summary: 'Sends a fixed text through a relay, and says what became of it.',
     refusals: [...always, 400, 404, 409, 429],
   }),
@@ -37,7 +37,7 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     ...common,
     method: 'GET',
     path: `${base}/queue`,
-    command: User.commands.listMailQueue,
+    command: EmailDelivery.commands.listMailQueue,
     summary: 'The mails of one state of the queue, without what they say and to whom.',
     refusals: [...always, 400],
   }),
@@ -45,7 +45,7 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     ...common,
     method: 'GET',
     path: `${base}/logs`,
-    command: User.commands.listMailLog,
+    command: EmailDelivery.commands.listMailLog,
     summary: 'The attempts to send mail, the newest first.',
     refusals: [...always, 400],
   }),
@@ -53,7 +53,7 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     ...common,
     method: 'GET',
     path: `${base}/audit`,
-    command: User.commands.listMailAudit,
+    command: EmailDelivery.commands.listMailAudit,
     summary: 'What administrators and operators did with mail, the newest first.',
     refusals: [403, 503, 400],
   }),
@@ -61,7 +61,7 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     ...common,
     method: 'POST',
     path: `${base}/queue/:id/retry`,
-    command: User.commands.retryMail,
+    command: EmailDelivery.commands.retryMail,
     status: 202,
     summary: 'Has a mail tried again at once.',
     refusals: [...always, 404, 409],
@@ -70,7 +70,7 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     ...common,
     method: 'DELETE',
     path: `${base}/queue/:id`,
-    command: User.commands.discardMail,
+    command: EmailDelivery.commands.discardMail,
     status: 204,
     summary: 'Throws a mail away.',
     refusals: [...always, 404, 409],

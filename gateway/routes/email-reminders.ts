@@ -1,5 +1,5 @@
 /** Reminders by e-mail (docs/protocol/delivery.md). */
-import { User } from '../../actors/user/contract.ts';
+import { Reminders } from '../../actors/user/reminders/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -9,18 +9,18 @@ const tag = 'Email reminders';
 export const emailReminderRoutes: readonly AnyRoute[] = [
   endpoint({
     ...{ method: 'POST', path, tag },
-    command: User.commands.makeReminder,
+    command: Reminders.commands.makeReminder,
     summary: 'Has a message mailed to the account’s own address at a time.',
     refusals: [400],
   }),
   endpoint({
     ...{ method: 'GET', path, tag },
-    command: User.commands.listReminders,
+    command: Reminders.commands.listReminders,
     summary: 'The reminders of the account, those that were sent within 30 days among them.',
   }),
   endpoint({
     ...{ method: 'DELETE', path: `${path}/:reminderId`, tag },
-    command: User.commands.deleteReminder,
+    command: Reminders.commands.deleteReminder,
     summary: 'Deletes a reminder, and recalls its mail if that has not left.',
     refusals: [404],
   }),

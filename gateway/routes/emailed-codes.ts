@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Factors } from '../../actors/user/factors/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, errorBodySchema, refusedAnswer } from './answer.ts';
@@ -59,14 +59,14 @@ export function emailedCodeRoutes({ settings, signinKeys }: EmailedCodeRouteOpti
     endpoint({
       method: 'GET',
       path: '/v1/mfa/magic-link/status',
-      command: User.commands.showEmailedCodes,
+      command: Factors.commands.showEmailedCodes,
       summary: 'Whether the account asks for a code by e-mail at sign-in.',
       tag,
     }),
     endpoint({
       method: 'POST',
       path: '/v1/mfa/magic-link/status',
-      command: User.commands.switchEmailedCodes,
+      command: Factors.commands.switchEmailedCodes,
       summary: 'Turns codes by e-mail on or off.',
       tag,
       refusals: [400],

@@ -25,6 +25,8 @@ type Adds<Fields> = {
   ) => Fields[Name];
 };
 
+type UserCommand<Fields, Ok> = SignedInShape<Fields, Ok> & { readonly name: string };
+
 export interface Endpoint<Fields, Ok>
   extends Pick<
     Route,
@@ -32,8 +34,8 @@ export interface Endpoint<Fields, Ok>
     | 'parameterCharactersMax'
   > {
   readonly method: Method;
-  /** One of `User.commands`. */
-  readonly command: SignedInShape<Fields, Ok>;
+  /** A command of the `user` kind, as its contract names it. */
+  readonly command: UserCommand<Fields, Ok>;
   /** 200 with what the command answers, unless said otherwise; 204 has no body. */
   readonly status?: 200 | 201 | 202 | 204;
   /** For a GET that reads but may still change something: HEAD does not run it. */
@@ -100,13 +102,12 @@ type AskUser<Fields, Ok> = (
   request: SignedInRequest<Fields>,
 ) => Promise<Answer<Ok>>;
 
-function askFor<Fields, Ok>(command: SignedInShape<Fields, Ok>): AskUser<Fields, Ok> {
-  const [name] = Object.entries<unknown>(User.commands).find(([, each]) => each === command) ?? [];
-  if (name === undefined) throw new TypeError('this is not a command of the user kind');
+function askFor<Fields, Ok>(command: UserCommand<Fields, Ok>): AskUser<Fields, Ok> {
+  const contract = { name: User.name, commands: { [command.name]: command } };
   type Asks = Record<string, (request: unknown, options: AskOptions) => Promise<Answer<Ok>>>;
   return ({ actors, credentials, ask: options }, request) => {
-    const asks = actors.get(User, credentials.userUuid).ask as unknown as Asks;
-    return (asks[name] as Asks[string])(request, options);
+    const asks = actors.get(contract, credentials.userUuid).ask as unknown as Asks;
+    return (asks[command.name] as Asks[string])(request, options);
   };
 }
 

@@ -16,15 +16,16 @@ import {
 } from '../../actors/files/layout.ts';
 import type { FileStore } from '../../actors/files/store.ts';
 import type { ValetClaims, ValetTokens } from '../../actors/identity/valet-tokens.ts';
-import { type Answer, isRefused, type Refusal } from '../../actors/reply.ts';
+import { type Answer, isRefused } from '../../actors/reply.ts';
 import { unlessAbsent } from '../../actors/unless-absent.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Files } from '../../actors/user/files/contract.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Actors, Ask } from '../../runtime/handles.ts';
 import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
+import type { RouteRefusal } from '../http/refusal-status.ts';
 import {
   type AnyRoute,
   type BodyKind,
@@ -37,8 +38,8 @@ import { answeredOr, errorBodySchema, refusedAnswer, signedInAnswer } from './an
 import { endpoint } from './endpoint.ts';
 
 export interface FileRouteOptions {
+  readonly valetTokens: Pick<ValetTokens, 'verify'>;
   readonly files: {
-    readonly tokens: Pick<ValetTokens, 'verify'>;
     readonly store: Pick<FileStore, 'write' | 'read'>;
     readonly clock: Pick<Clock, 'nowMs'>;
     readonly random: Pick<Random, 'bytes' | 'uuid'>;
@@ -62,16 +63,19 @@ const invalidToken = {
   status: 403,
   tag: 'invalid-auth',
   message: 'This valet token is not valid any more.',
-} satisfies Refusal;
-const withoutRange: Refusal = { status: 400, message: 'The range of the request is missing.' };
-const notChunkId: Refusal = { status: 400, message: 'The number of the chunk is missing, or not a number.' };
-const notChunkSize: Refusal = { status: 400, message: 'The size of the chunk is not a number.' };
-const emptyChunk: Refusal = { status: 400, message: 'The chunk is empty.' };
-const withoutLength: Refusal = { status: 411, message: 'The length of the chunk is missing.' };
+} satisfies RouteRefusal;
+const withoutRange: RouteRefusal = { status: 400, message: 'The range of the request is missing.' };
+const notChunkId: RouteRefusal = {
+  status: 400,
+  message: 'The number of the chunk is missing, or not a number.',
+};
+const notChunkSize: RouteRefusal = { status: 400, message: 'The size of the chunk is not a number.' };
+const emptyChunk: RouteRefusal = { status: 400, message: 'The chunk is empty.' };
+const withoutLength: RouteRefusal = { status: 411, message: 'The length of the chunk is missing.' };
 
 /** What the owner of a file is asked. */
 type Owner = Pick<
-  Ask<typeof User.commands>,
+  Ask<typeof Files.commands>,
   | 'openUpload'
   | 'beginChunk'
   | 'finishChunk'
@@ -84,7 +88,7 @@ type Owner = Pick<
   | 'moveFile'
 >;
 
-const ownerOf = (actors: Actors, { userUuid }: ValetClaims): Owner => actors.get(User, userUuid).ask;
+const ownerOf = (actors: Actors, { userUuid }: ValetClaims): Owner => actors.get(Files, userUuid).ask;
 
 /** A request whose token this server has made, and which has not ended. */
 interface Asked<B extends BodyKind> {
@@ -99,13 +103,13 @@ const done = (message: string) => (): RouteReply => ({ status: 200, body: { succ
 const answer = <Ok>(asked: Promise<Answer<Ok>>, replyOf: (ok: Ok) => RouteReply): Promise<RouteReply> =>
   answeredOr(invalidToken, asked, replyOf);
 
-export function fileRoutes({ files }: FileRouteOptions): readonly AnyRoute[] {
+export function fileRoutes(options: FileRouteOptions): readonly AnyRoute[] {
   const downloads = new Downloads();
   return [
     valetTokenRoute,
     vaultValetTokenRoute,
-    ...accountBases.flatMap((base) => byteRoutes(base, 'account', files, downloads)),
-    ...vaultBases.flatMap((base) => byteRoutes(base, 'vault', files, downloads)),
+    ...accountBases.flatMap((base) => byteRoutes(base, 'account', options, downloads)),
+    ...vaultBases.flatMap((base) => byteRoutes(base, 'vault', options, downloads)),
   ];
 }
 
@@ -115,9 +119,9 @@ const valetTokenRoute = route({
   access: 'session',
   summary: 'A token by which the client may write, read or delete one file.',
   tag,
-  request: User.commands.mintValetToken.fields,
+  request: Files.commands.mintValetToken.fields,
   replies: {
-    200: User.commands.mintValetToken.ok,
+    200: Files.commands.mintValetToken.ok,
     400: errorBodySchema,
     401: errorBodySchema,
     403: z.looseObject({}),
@@ -125,7 +129,7 @@ const valetTokenRoute = route({
   bodyLimit: 'small',
   handle: ({ actors, credentials, ask }, request) =>
     signedInAnswer(
-      actors.get(User, credentials.userUuid).ask.mintValetToken({ ...request, credentials }, ask),
+      actors.get(Files, credentials.userUuid).ask.mintValetToken({ ...request, credentials }, ask),
       (body) => ({ status: body.success ? 200 : 403, body }),
     ),
 });
@@ -133,7 +137,7 @@ const valetTokenRoute = route({
 const vaultValetTokenRoute = endpoint({
   method: 'POST',
   path: '/v1/shared-vaults/:sharedVaultUuid/valet-tokens',
-  command: User.commands.mintVaultValetToken,
+  command: Files.commands.mintVaultValetToken,
   summary: 'A token by which the client may write, read, delete or move one file of a shared vault.',
   tag,
   refusals: [400, 403],
@@ -142,7 +146,7 @@ const vaultValetTokenRoute = endpoint({
 function byteRoutes(
   base: string,
   of: 'account' | 'vault',
-  { tokens, store, clock, random }: FileRouteOptions['files'],
+  { valetTokens, files: { store, clock, random } }: FileRouteOptions,
   downloads: Downloads,
 ): AnyRoute[] {
   interface Declared<B extends BodyKind> {
@@ -159,7 +163,7 @@ function byteRoutes(
 
   /** Undefined: not ours, or ended. */
   const verified = (token: string): ValetClaims | undefined => {
-    const claims = tokens.verify(token);
+    const claims = valetTokens.verify(token);
     return claims !== undefined && claims.endsMs > clock.nowMs() ? claims : undefined;
   };
 

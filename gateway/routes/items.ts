@@ -1,6 +1,7 @@
 /** Item sync, integrity and single items (docs/protocol/sync.md). */
 import type { AnsweredCommand, GivenIdentity } from '../../actors/sync-command.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Items } from '../../actors/user/items/contract.ts';
+import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
 import type { RequestContext } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
@@ -45,7 +46,7 @@ export const itemRoutes = [
   endpoint({
     method: 'POST',
     path: '/v1/items',
-    command: User.commands.sync,
+    command: Items.commands.sync,
     summary: 'Saves items and gives those that changed since the token.',
     tag,
     bodyLimit: 'large',
@@ -57,7 +58,7 @@ export const itemRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/items/sync-command/:commandId',
-    command: User.commands.getSyncCommand,
+    command: SyncLane.commands.getSyncCommand,
     changesSomething: true,
     summary: 'What has become of a sync that its client has named.',
     tag,
@@ -68,7 +69,7 @@ export const itemRoutes = [
   endpoint({
     method: 'POST',
     path: '/v1/items/check-integrity',
-    command: User.commands.checkIntegrity,
+    command: Items.commands.checkIntegrity,
     summary: 'Tells which of the user’s items differ from what the client has.',
     tag,
     bodyLimit: 'large',
@@ -77,7 +78,7 @@ export const itemRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/items/:uuid',
-    command: User.commands.getItem,
+    command: Items.commands.getItem,
     summary: 'Gives one item of the user, also when it is deleted.',
     tag,
     refusals: [404],

@@ -4,20 +4,20 @@
  * refused: nothing is said of clients that are no browsers, of old browsers behind https, or of two names of one domain.
  */
 import { isIP } from 'node:net';
-import type { Refusal } from '../../actors/reply.ts';
+import type { RouteRefusal } from '../http/refusal-status.ts';
 import { type AnyRoute, type RequestContext, type Route, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { errorBodySchema, refusedAnswer } from './answer.ts';
 
 const cookieApiVersion = '20240226';
 
-const otherSite: Refusal = {
+const otherSite: RouteRefusal = {
   status: 400,
   tag: 'cookies-of-another-site',
   message:
     'This page and the server are different sites, so the browser would not keep the session. Open both under one host name, or let the server be reached over https and set PUBLIC_URL to that address.',
 };
-const notSecure: Refusal = {
+const notSecure: RouteRefusal = {
   status: 400,
   tag: 'cookies-need-https',
   message:
@@ -59,7 +59,7 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
 export function lostCookies(
   { sameSite, secure }: Pick<CookieOptions, 'sameSite' | 'secure'>,
   { origin, host, fetchSite, forwardedProto }: Sent,
-): Refusal | undefined {
+): RouteRefusal | undefined {
   const page = URL.canParse(origin) ? new URL(origin) : undefined;
   const server = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
   if (page === undefined || server === undefined || !page.protocol.startsWith('http')) return undefined;

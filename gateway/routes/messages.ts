@@ -1,5 +1,5 @@
 /** Messages between users (docs/protocol/inbox.md, "Messages"). */
-import { User } from '../../actors/user/contract.ts';
+import { Inbox } from '../../actors/user/inbox/contract.ts';
 import { endpoint } from './endpoint.ts';
 
 const tag = 'Messages';
@@ -11,21 +11,21 @@ export const messageRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/messages',
-    command: User.commands.listMessages,
+    command: Inbox.commands.listMessages,
     summary: 'The messages that wait for the caller.',
     tag,
   }),
   endpoint({
     method: 'GET',
     path: '/v1/messages/outbound',
-    command: User.commands.listSentMessages,
+    command: Inbox.commands.listSentMessages,
     summary: 'The messages that the caller has sent and that nobody has deleted.',
     tag,
   }),
   endpoint({
     method: 'POST',
     path: '/v1/messages',
-    command: User.commands.sendMessage,
+    command: Inbox.commands.sendMessage,
     summary: 'Sends a message to a user.',
     tag,
     bodyLimit: bodyBytesMax,
@@ -34,14 +34,14 @@ export const messageRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/v1/messages/inbound',
-    command: User.commands.deleteMessages,
+    command: Inbox.commands.deleteMessages,
     summary: 'Deletes all messages that wait for the caller.',
     tag,
   }),
   endpoint({
     method: 'DELETE',
     path: '/v1/messages/:messageUuid',
-    command: User.commands.deleteMessage,
+    command: Inbox.commands.deleteMessage,
     summary: 'Deletes a message that the caller has sent or got.',
     tag,
     refusals: [400],

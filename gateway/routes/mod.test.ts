@@ -1,5 +1,4 @@
 import test from 'ava';
-import { createSessionTokens } from '../../actors/identity/session-tokens.ts';
 import { defaultAccountSettings } from '../../actors/settings.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -8,6 +7,7 @@ import { defaultsOf } from '../../runtime/setting.ts';
 import { createMemoryFileStore } from '../../test/kit/file-store.ts';
 import { startGateway, testSocketTokens, testSyncTickets } from '../../test/kit/gateway.ts';
 import { noProviders } from '../../test/kit/no-providers.ts';
+import { keyedTools } from '../../test/kit/provided.ts';
 import { createRateLimiter } from '../admission/rate-limit.ts';
 import { gatewaySettings } from '../settings.ts';
 import { wrongTokens } from './dav.ts';
@@ -23,27 +23,16 @@ const routes = allRoutes({
   settings: defaultAccountSettings,
   refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),
   cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },
-  tokens: createSessionTokens(Buffer.alloc(32)),
-  signinKeys: {
-    actorId: () => '',
-    recoveryId: () => '',
-    readApprovalId: () => undefined,
-    calendarTokenId: () => '',
-    readUnsubscribeToken: () => undefined,
-  },
-  bridgeTokens: { verify: () => undefined },
-  subscriptionTokens: { verify: () => undefined },
-  shareIds: { read: () => undefined },
+  ...keyedTools,
   socketTokens: testSocketTokens(systemClock),
   syncTickets: testSyncTickets,
   syncLane: defaultsOf(gatewaySettings).syncLane,
   calendar: {
-    ...{ basePath: '/dav', publicUrl: undefined, tokens: { verify: () => undefined } },
+    ...{ basePath: '/dav', publicUrl: undefined },
     failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),
   },
   ...noProviders,
   files: {
-    tokens: { verify: () => undefined },
     store: createMemoryFileStore(),
     clock: systemClock,
     random: systemRandom,

@@ -58,10 +58,7 @@ export interface RoutesOptions
     PairingRouteOptions,
     CodeHostRouteOptions,
     SocketRouteOptions {
-  readonly signinKeys: Pick<
-    SigninKeys,
-    'actorId' | 'recoveryId' | 'readApprovalId' | 'calendarTokenId' | 'readUnsubscribeToken'
-  >;
+  readonly signinKeys: SigninKeys;
   readonly calendar: CalendarRouteOptions['calendar'] & DavRouteOptions['calendar'];
   readonly settings: AccountRouteOptions['settings'] &
     DavRouteOptions['settings'] &

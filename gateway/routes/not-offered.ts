@@ -4,7 +4,7 @@
  * no pane shows an error.
  */
 import { z } from 'zod';
-import { User } from '../../actors/user/contract.ts';
+import { NotOffered } from '../../actors/user/not-offered/contract.ts';
 import { type AnyRoute, type Method, type RequestContext, route } from '../http/route.ts';
 import { errorBodySchema, signedInAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
@@ -52,7 +52,7 @@ function reading(path: string, audience: Audience, body: object): AnyRoute {
   if (audience === 'anybody')
     return route({ ...declared, summary, access: 'public', replies: given, handle: async () => reply() });
   const handle = ({ actors, credentials, ask }: RequestContext<'session'>) => {
-    const user = actors.get(User, credentials.userUuid);
+    const user = actors.get(NotOffered, credentials.userUuid);
     const asked =
       audience === 'users'
         ? user.ask.showNothing({ credentials }, ask)
@@ -69,7 +69,8 @@ export const notOfferedRoutes: readonly AnyRoute[] = [
     endpoint({
       method,
       path,
-      command: audience === 'users' ? User.commands.doNothing : User.commands.doNothingForAdministrators,
+      command:
+        audience === 'users' ? NotOffered.commands.doNothing : NotOffered.commands.doNothingForAdministrators,
       summary: 'Refuses what needs a feature that this server does not offer.',
       tag,
       refusals: [404],

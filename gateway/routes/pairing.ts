@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { Pairing, pairingId } from '../../actors/pairing/contract.ts';
 import { isRefused } from '../../actors/reply.ts';
-import { User } from '../../actors/user/contract.ts';
+import { UserPairing } from '../../actors/user/pairing/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
+import { statusOf } from '../http/refusal-status.ts';
 import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, type Area, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { flat } from './answer.ts';
@@ -32,37 +33,37 @@ const callbacks: RateBucket = { name: 'pairing callbacks', perMinute: 10, by: 'a
 const administration = [
   endpoint({
     ...{ ...common, method: 'GET', path: `${base}/status`, refusals: always },
-    command: User.commands.getPairing,
+    command: UserPairing.commands.getPairing,
     summary: 'How it is with one pairing.',
   }),
   endpoint({
     ...{ ...common, method: 'GET', path: `${base}/list`, refusals: always },
-    command: User.commands.listPairings,
+    command: UserPairing.commands.listPairings,
     summary: 'All pairings.',
   }),
   endpoint({
     ...{ ...common, method: 'POST', path: `${base}/start`, refusals: [...always, 429] },
-    command: User.commands.startPairing,
+    command: UserPairing.commands.startPairing,
     summary: 'Begins to pair a subscription: where to go, and the state to come back with.',
   }),
   endpoint({
     ...{ ...common, method: 'POST', path: `${base}/complete`, refusals: [...always, 409, 502] },
-    command: User.commands.completePairing,
+    command: UserPairing.commands.completePairing,
     summary: 'Completes a pairing by hand. Only the administrator who started it may.',
   }),
   endpoint({
     ...{ ...common, method: 'POST', path: `${base}/unpair`, refusals: [...always, 409] },
-    command: User.commands.unpair,
+    command: UserPairing.commands.unpair,
     summary: 'Removes one pairing here; the provider is not told.',
   }),
   endpoint({
     ...{ ...common, method: 'POST', path: `${base}/unpair-all`, refusals: always },
-    command: User.commands.unpairAll,
+    command: UserPairing.commands.unpairAll,
     summary: 'Removes all pairings and all that are under way.',
   }),
   endpoint({
     ...{ ...common, method: 'GET', path: `${base}/usage`, refusals: always },
-    command: User.commands.getPairingUsage,
+    command: UserPairing.commands.getPairingUsage,
     summary: 'What was asked of the provider by one pairing.',
   }),
 ].map((each) => ({
@@ -91,8 +92,8 @@ const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
     handle: async ({ actors, ask }, { code, state, error }): Promise<RouteReply> => {
       const answer = await actors.get(Pairing, pairingId).ask.callback({ code, state, error }, ask);
       if (isRefused(answer)) {
-        const { status, message } = answer.refused;
-        return { status, contentType: htmlType, body: notPaired(message) };
+        const { message } = answer.refused;
+        return { status: statusOf(answer.refused), contentType: htmlType, body: notPaired(message) };
       }
       const { pairedForOperator: subscriptionId } = answer.ok;
       if (subscriptionId !== null) pairedForOperator(subscriptionId);

@@ -1,11 +1,12 @@
 /** Public shares (docs/protocol/public-shares.md). */
 import { z } from 'zod';
 import type { ShareIds } from '../../actors/identity/share-ids.ts';
-import { isRefused, type Refusal } from '../../actors/reply.ts';
+import { isRefused } from '../../actors/reply.ts';
 import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/share/contract.ts';
 import { unlessAbsent } from '../../actors/unless-absent.ts';
-import { User } from '../../actors/user/contract.ts';
+import { PublicShares } from '../../actors/user/public-shares/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
+import type { RouteRefusal } from '../http/refusal-status.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { errorBodySchema, refusedAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
@@ -22,7 +23,7 @@ const openings: RateBucket = { name: 'share openings', perMinute: 120, by: 'addr
 
 /** Most shares are notes, and opened with a single question. */
 const fewBytes = 16 * 1_024;
-const noRoom: Refusal = {
+const noRoom: RouteRefusal = {
   status: 503,
   message: 'The server is sending too much at the moment. Please try again.',
   retryAfterMs: 2_000,
@@ -34,7 +35,7 @@ const ownerRoutes = [
   endpoint({
     method: 'POST',
     path: '/v1/shares',
-    command: User.commands.createShare,
+    command: PublicShares.commands.createShare,
     summary: 'Shares something that the client has encrypted with anyone who gets the link.',
     tag,
     bodyLimit: bodyBytesMax,
@@ -43,14 +44,14 @@ const ownerRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/shares',
-    command: User.commands.listShares,
+    command: PublicShares.commands.listShares,
     summary: 'The shares of the account, without what they hold.',
     tag,
   }),
   endpoint({
     method: 'DELETE',
     path: '/v1/shares/:shareId',
-    command: User.commands.revokeShare,
+    command: PublicShares.commands.revokeShare,
     summary: 'Revokes a share: nobody can open it any more.',
     tag,
     refusals: [404],

@@ -135,6 +135,6 @@ export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute
 
 /** Every failure gets the same message. */
 function withOneText<Ok>(reply: Answer<Ok>): Answer<Ok> {
-  if (!isRefused(reply) || reply.refused.status !== 401) return reply;
+  if (!isRefused(reply) || reply.refused.reason !== 'unauthenticated') return reply;
   return { ...reply, refused: { ...reply.refused, message: 'Invalid login credentials.', tag: undefined } };
 }

@@ -1,43 +1,43 @@
 /** Published reminders and where they go (docs/protocol/delivery.md). Never in the envelope. */
 import { z } from 'zod';
-import { publishedReminder, User } from '../../actors/user/contract.ts';
+import { PublishedReminders, publishedReminder } from '../../actors/user/published-reminders/contract.ts';
 import { type AnyRoute, type RequestContext, route } from '../http/route.ts';
 import { errorBodySchema, signedInAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
 
 const path = '/v1/reminder-delivery';
 const common = { tag: 'Published reminder delivery', enveloped: false } as const;
-const { publishReminder } = User.commands;
+const { publishReminder } = PublishedReminders.commands;
 const published = z.object({ reminder: publishedReminder });
 
 export const reminderDeliveryRoutes: readonly AnyRoute[] = [
   endpoint({
     ...{ ...common, method: 'GET', path: `${path}/config` },
-    command: User.commands.getDeliveryGates,
+    command: PublishedReminders.commands.getDeliveryGates,
     summary:
       'Whether the operator and the user have turned published reminders on, and which channels there are.',
   }),
   endpoint({
     ...{ ...common, method: 'POST', path: `${path}/opt-out` },
-    command: User.commands.optOutOfDelivery,
+    command: PublishedReminders.commands.optOutOfDelivery,
     summary: 'Removes everything published and where it goes, and turns delivery off.',
     refusals: [409],
   }),
   endpoint({
     ...{ ...common, method: 'GET', path: `${path}/delivery-config` },
-    command: User.commands.getDeliveryConfig,
+    command: PublishedReminders.commands.getDeliveryConfig,
     summary: 'Where published reminders go.',
     refusals: [403],
   }),
   endpoint({
     ...{ ...common, method: 'PUT', path: `${path}/delivery-config` },
-    command: User.commands.setDeliveryConfig,
+    command: PublishedReminders.commands.setDeliveryConfig,
     summary: 'Replaces where published reminders go. What is queued goes there.',
     refusals: [400, 409],
   }),
   endpoint({
     ...{ ...common, method: 'GET', path },
-    command: User.commands.listPublishedReminders,
+    command: PublishedReminders.commands.listPublishedReminders,
     summary: 'The published reminders, and what became of each.',
     refusals: [403],
   }),
@@ -53,7 +53,7 @@ export const reminderDeliveryRoutes: readonly AnyRoute[] = [
     bodyLimit: 'small',
     handle: ({ actors, credentials, ask }: RequestContext<'session'>, request) => {
       const asked = actors
-        .get(User, credentials.userUuid)
+        .get(PublishedReminders, credentials.userUuid)
         .ask.publishReminder({ ...request, credentials }, ask);
       return signedInAnswer(asked, ({ created, reminder }) => ({
         status: created ? 201 : 200,
@@ -63,7 +63,7 @@ export const reminderDeliveryRoutes: readonly AnyRoute[] = [
   }),
   endpoint({
     ...{ ...common, method: 'DELETE', path: `${path}/:id` },
-    command: User.commands.deletePublishedReminder,
+    command: PublishedReminders.commands.deletePublishedReminder,
     summary: 'Deletes a published reminder, unless it is being sent or may have arrived.',
     refusals: [404, 409],
   }),

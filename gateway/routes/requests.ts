@@ -1,16 +1,16 @@
 /** What users request of their account as a whole: its deletion, and its data (docs/protocol/account.md, "Requests"). */
 import { z } from 'zod';
 import { isRefused } from '../../actors/reply.ts';
-import { type ExportPlace, firstExportPlace, User } from '../../actors/user/contract.ts';
+import { type ExportPlace, firstExportPlace, Requests } from '../../actors/user/requests/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { deleteAccount } from './accounts.ts';
 import { errorBodySchema, signedInAnswer } from './answer.ts';
 import { saysSuccess } from './endpoint.ts';
 
 const tag = 'Users';
-type ExportPage = z.infer<typeof User.commands.exportPage.ok>;
+type ExportPage = z.infer<typeof Requests.commands.exportPage.ok>;
 
-const requestMade = z.union([User.commands.makeRequest.ok, z.object({ success: z.boolean() })]);
+const requestMade = z.union([Requests.commands.makeRequest.ok, z.object({ success: z.boolean() })]);
 const madeRequest = z.object({ userUuid: z.string().max(64), requestType: z.string().max(64) });
 const download = z.object({ userUuid: z.string().max(64), requestUuid: z.string().max(64) });
 
@@ -61,7 +61,7 @@ async function makeRequest(
     return reply.status === 200 ? { ...reply, body: { success: true } } : reply;
   }
   const asked = actors
-    .get(User, credentials.userUuid)
+    .get(Requests, credentials.userUuid)
     .ask.makeRequest({ credentials, userUuid, requestType }, ask);
   return signedInAnswer(asked, (body) => ({ status: 200, body }));
 }
@@ -72,7 +72,7 @@ function downloadExport(
   { userUuid, requestUuid }: z.infer<typeof download>,
 ): Promise<RouteReply> {
   const { actors, credentials, ask, gone } = context;
-  const user = actors.get(User, credentials.userUuid);
+  const user = actors.get(Requests, credentials.userUuid);
 
   /** Every page is a call of its own. */
   async function page(downloadUuid: string, place: ExportPlace) {

@@ -1,6 +1,6 @@
 /** The history of items (docs/protocol/sync.md, "Revisions"). */
 import { z } from 'zod';
-import { User } from '../../actors/user/contract.ts';
+import { Revisions } from '../../actors/user/revisions/contract.ts';
 import { type AnyRoute, type Method, route } from '../http/route.ts';
 import { errorBodySchema, refusedAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
@@ -30,7 +30,7 @@ export const revisionRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'GET',
     path: '/v2/items/:itemUuid/revisions',
-    command: User.commands.listRevisions,
+    command: Revisions.commands.listRevisions,
     summary: 'The revisions of an item, the newest first, without their content.',
     tag,
     refusals: [400],
@@ -38,7 +38,7 @@ export const revisionRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'GET',
     path: '/v2/items/:itemUuid/revisions/:id',
-    command: User.commands.getRevision,
+    command: Revisions.commands.getRevision,
     summary: 'One revision of an item.',
     tag,
     refusals: [400, 404],
@@ -46,7 +46,7 @@ export const revisionRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'DELETE',
     path: '/v2/items/:itemUuid/revisions/:id',
-    command: User.commands.deleteRevision,
+    command: Revisions.commands.deleteRevision,
     summary: 'Deletes one revision of an item.',
     tag,
     refusals: [400],

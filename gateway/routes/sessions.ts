@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { sessionApiVersions } from '../../actors/identity/session.ts';
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { type RateLimiter, unlimited } from '../admission/rate-limit.ts';
 import {
   accessCookiePrefix,
@@ -18,7 +18,7 @@ import { endpoint } from './endpoint.ts';
 import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 
 export interface SessionRouteOptions {
-  readonly tokens: Pick<SessionTokens, 'verify'>;
+  readonly sessionTokens: Pick<SessionTokens, 'verify'>;
   readonly cookies: CookieOptions;
   /**
    * Refreshes are counted apart from everything else: by user if the MAC is valid, by address if it is not.
@@ -55,7 +55,7 @@ const sessionListRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'GET',
     path: '/v1/sessions',
-    command: User.commands.listSessions,
+    command: Sessions.commands.listSessions,
     summary: 'The sessions of the account, the one that would live longest first.',
     tag,
     refusals: [400],
@@ -63,7 +63,7 @@ const sessionListRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'DELETE',
     path: '/v1/sessions/:sessionUuid',
-    command: User.commands.deleteSession,
+    command: Sessions.commands.deleteSession,
     status: 204,
     summary: 'Revoke another session of the account; its client wipes its data.',
     tag,
@@ -72,7 +72,7 @@ const sessionListRoutes: readonly AnyRoute[] = [
   endpoint({
     method: 'DELETE',
     path: '/v1/sessions',
-    command: User.commands.deleteOtherSessions,
+    command: Sessions.commands.deleteOtherSessions,
     status: 204,
     summary: 'Revoke all other sessions of the account.',
     tag,
@@ -80,10 +80,14 @@ const sessionListRoutes: readonly AnyRoute[] = [
   }),
 ];
 
-export function sessionRoutes({ tokens, cookies, refreshLimiter }: SessionRouteOptions): readonly AnyRoute[] {
+export function sessionRoutes({
+  sessionTokens,
+  cookies,
+  refreshLimiter,
+}: SessionRouteOptions): readonly AnyRoute[] {
   async function refresh(context: RequestContext<'public'>, request: RefreshRequest): Promise<RouteReply> {
     const apiVersion = request.api ?? defaultRefreshVersion;
-    const access = tokens.verify(request.access_token, secretsOf(context.cookies, accessCookiePrefix));
+    const access = sessionTokens.verify(request.access_token, secretsOf(context.cookies, accessCookiePrefix));
     const waitMs = waitToRefreshMs(context, access);
     if (waitMs > 0) return refusedAnswer(tooManyRequests(waitMs));
     if (access === undefined || !sessionApiVersions.includes(apiVersion)) {
@@ -92,7 +96,7 @@ export function sessionRoutes({ tokens, cookies, refreshLimiter }: SessionRouteO
     const { actors, client: device, ask } = context;
     const refreshSecrets = refreshSecretsOf(context, access, request.refresh_token);
     const asked = actors
-      .get(User, access.userUuid)
+      .get(Sessions, access.userUuid)
       .ask.refresh({ access, refreshSecrets, apiVersion, device }, ask);
     return answeredOr(invalidParameters, asked, sessionAnswer(cookies));
   }
@@ -113,7 +117,7 @@ export function sessionRoutes({ tokens, cookies, refreshLimiter }: SessionRouteO
     refreshToken: string,
   ): readonly string[] {
     if (access.style === 2) return secretsOf(cookies, refreshCookiePrefix);
-    const refresh = tokens.verify(refreshToken);
+    const refresh = sessionTokens.verify(refreshToken);
     return refresh?.style === 1 ? refresh.secrets : [];
   }
 
@@ -123,7 +127,7 @@ export function sessionRoutes({ tokens, cookies, refreshLimiter }: SessionRouteO
     ask,
   }: RequestContext<'optional-session'>): Promise<RouteReply> {
     if (credentials === undefined) return refusedAnswer(invalidSessionToken);
-    const asked = actors.get(User, credentials.userUuid).ask.logout({ credentials }, ask);
+    const asked = actors.get(Sessions, credentials.userUuid).ask.logout({ credentials }, ask);
     return answeredOr(invalidSessionToken, asked, ({ sessionUuid }) => ({
       status: 204,
       setCookies: clearedSessionCookies(cookies, sessionUuid),

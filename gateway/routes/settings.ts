@@ -1,5 +1,7 @@
 /** Settings, subscription and features of the caller's account (docs/protocol/account.md). */
-import { settingsActedOn, settingValueBytesMax, User } from '../../actors/user/contract.ts';
+import { Factors } from '../../actors/user/factors/contract.ts';
+import { Settings, settingsActedOn, settingValueBytesMax } from '../../actors/user/settings/contract.ts';
+import { Subscription } from '../../actors/user/subscription/contract.ts';
 import type { RequestContext } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -13,14 +15,14 @@ export const settingRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/users/:userUuid/settings',
-    command: User.commands.listSettings,
+    command: Settings.commands.listSettings,
     summary: 'The settings of the account that are not secret.',
     tag,
   }),
   endpoint({
     method: 'PUT',
     path: '/v1/users/:userUuid/settings',
-    command: User.commands.putSetting,
+    command: Settings.commands.putSetting,
     bodyLimit: settingBytesMax,
     summary: `Sets a setting. The server acts on ${settingsActedOn.join(', ')}; it only keeps the others.`,
     tag,
@@ -29,7 +31,7 @@ export const settingRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/users/:userUuid/settings/:name',
-    command: User.commands.getSetting,
+    command: Settings.commands.getSetting,
     summary: 'One setting; for a secret only that it is set.',
     // A wrong password for the recovery codes is counted.
     changesSomething: true,
@@ -41,7 +43,7 @@ export const settingRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/v1/users/:userUuid/settings/:name',
-    command: User.commands.deleteSetting,
+    command: Settings.commands.deleteSetting,
     summary: 'Removes a setting; the secret of an authenticator app needs the header x-server-password.',
     tag,
     refusals: [400, 423],
@@ -51,7 +53,7 @@ export const settingRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/users/:userUuid/subscription-settings/:name',
-    command: User.commands.getSubscriptionSetting,
+    command: Settings.commands.getSubscriptionSetting,
     summary: 'One setting of the subscription.',
     tag,
     refusals: [400],
@@ -59,7 +61,7 @@ export const settingRoutes = [
   endpoint({
     method: 'PUT',
     path: '/v1/users/:userUuid/subscription-settings',
-    command: User.commands.putSubscriptionSetting,
+    command: Settings.commands.putSubscriptionSetting,
     summary: 'Sets a setting of the subscription.',
     tag,
     refusals: [400],
@@ -67,21 +69,21 @@ export const settingRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/users/:userUuid/features',
-    command: User.commands.getFeatures,
+    command: Subscription.commands.getFeatures,
     summary: 'What the account may use: everything.',
     tag,
   }),
   endpoint({
     method: 'GET',
     path: '/v1/users/:userUuid/subscription',
-    command: User.commands.getSubscription,
+    command: Subscription.commands.getSubscription,
     summary: 'The subscription that every account has.',
     tag,
   }),
   endpoint({
     method: 'GET',
     path: '/v1/users/:userUuid/mfa-secret',
-    command: User.commands.offerTotpSecret,
+    command: Factors.commands.offerTotpSecret,
     summary: 'A secret for an authenticator app, the same one for five minutes.',
     tag,
     refusals: [400],
@@ -89,7 +91,7 @@ export const settingRoutes = [
   endpoint({
     method: 'POST',
     path: '/v1/recovery/codes',
-    command: User.commands.makeRecoveryCodes,
+    command: Factors.commands.makeRecoveryCodes,
     summary: 'New recovery codes, which replace the old ones; needs the header x-server-password.',
     tag: 'Account recovery',
     refusals: [400, 423],

@@ -1,5 +1,6 @@
 /** Shared vaults, their members and their invites (docs/protocol/shared-vaults.md). */
-import { User } from '../../actors/user/contract.ts';
+import { Inbox } from '../../actors/user/inbox/contract.ts';
+import { Vaults } from '../../actors/user/vaults/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';
 
@@ -17,14 +18,14 @@ const vaultRoutes = [
   endpoint({
     method: 'GET',
     path: vaults,
-    command: User.commands.listVaults,
+    command: Vaults.commands.listVaults,
     summary: 'The shared vaults that the caller is a member of.',
     tag,
   }),
   endpoint({
     method: 'POST',
     path: vaults,
-    command: User.commands.createVault,
+    command: Vaults.commands.createVault,
     summary: 'Makes a shared vault, which the caller owns.',
     tag,
     refusals,
@@ -32,7 +33,7 @@ const vaultRoutes = [
   endpoint({
     method: 'DELETE',
     path: vault,
-    command: User.commands.deleteVault,
+    command: Vaults.commands.deleteVault,
     summary: 'Ends a shared vault for all of its members. Its owner alone may.',
     tag,
     refusals,
@@ -43,7 +44,7 @@ const memberRoutes = [
   endpoint({
     method: 'GET',
     path: `${vault}/users`,
-    command: User.commands.listVaultMembers,
+    command: Vaults.commands.listVaultMembers,
     summary: 'The members of a shared vault, for one of them.',
     tag,
     refusals,
@@ -51,7 +52,7 @@ const memberRoutes = [
   endpoint({
     method: 'DELETE',
     path: member,
-    command: User.commands.removeVaultMember,
+    command: Vaults.commands.removeVaultMember,
     summary: 'Removes a member of a shared vault, or leaves it.',
     tag,
     refusals,
@@ -59,7 +60,7 @@ const memberRoutes = [
   endpoint({
     method: 'POST',
     path: `${member}/designate-survivor`,
-    command: User.commands.designateSurvivor,
+    command: Vaults.commands.designateSurvivor,
     summary: 'Says which member gets a shared vault when the account of its owner is deleted.',
     tag,
     refusals,
@@ -70,7 +71,7 @@ const invitesOfVault = [
   endpoint({
     method: 'POST',
     path: `${vault}/invites`,
-    command: User.commands.inviteToVault,
+    command: Vaults.commands.inviteToVault,
     summary: 'Invites a user to a shared vault, whether there is such a user or not.',
     tag,
     bodyLimit: inviteBytesMax,
@@ -79,21 +80,21 @@ const invitesOfVault = [
   endpoint({
     method: 'GET',
     path: `${vault}/invites`,
-    command: User.commands.listVaultInvites,
+    command: Vaults.commands.listVaultInvites,
     summary: 'The invites to a shared vault that the caller has sent and that nobody has answered.',
     tag,
   }),
   endpoint({
     method: 'DELETE',
     path: `${vault}/invites`,
-    command: User.commands.cancelVaultInvites,
+    command: Vaults.commands.cancelVaultInvites,
     summary: 'Cancels the invites to a shared vault that the caller has sent.',
     tag,
   }),
   endpoint({
     method: 'PATCH',
     path: invite,
-    command: User.commands.changeVaultInvite,
+    command: Vaults.commands.changeVaultInvite,
     summary: 'Changes what an invite says that the caller has sent.',
     tag,
     bodyLimit: inviteBytesMax,
@@ -102,7 +103,7 @@ const invitesOfVault = [
   endpoint({
     method: 'POST',
     path: `${invite}/accept`,
-    command: User.commands.acceptVaultInvite,
+    command: Vaults.commands.acceptVaultInvite,
     summary: 'Accepts an invite, again and again.',
     tag,
     refusals,
@@ -110,7 +111,7 @@ const invitesOfVault = [
   endpoint({
     method: 'POST',
     path: `${invite}/decline`,
-    command: User.commands.endVaultInvite,
+    command: Vaults.commands.endVaultInvite,
     summary: 'Declines an invite, or cancels one that the caller has sent.',
     tag,
     refusals,
@@ -118,7 +119,7 @@ const invitesOfVault = [
   endpoint({
     method: 'DELETE',
     path: invite,
-    command: User.commands.endVaultInvite,
+    command: Vaults.commands.endVaultInvite,
     summary: 'Declines an invite, or cancels one that the caller has sent.',
     tag,
     refusals,
@@ -129,28 +130,28 @@ const invitesOfCaller = [
   endpoint({
     method: 'GET',
     path: `${vaults}/invites`,
-    command: User.commands.listInboundInvites,
+    command: Inbox.commands.listInboundInvites,
     summary: 'The invites that wait for the caller’s answer.',
     tag,
   }),
   endpoint({
     method: 'GET',
     path: `${vaults}/invites/outbound`,
-    command: User.commands.listOutboundInvites,
+    command: Vaults.commands.listOutboundInvites,
     summary: 'The invites that the caller has sent and that nobody has answered.',
     tag,
   }),
   endpoint({
     method: 'DELETE',
     path: `${vaults}/invites/inbound`,
-    command: User.commands.declineInboundInvites,
+    command: Vaults.commands.declineInboundInvites,
     summary: 'Declines all invites that wait for the caller’s answer.',
     tag,
   }),
   endpoint({
     method: 'DELETE',
     path: `${vaults}/invites/outbound`,
-    command: User.commands.cancelOutboundInvites,
+    command: Vaults.commands.cancelOutboundInvites,
     summary: 'Cancels all invites that the caller has sent.',
     tag,
   }),

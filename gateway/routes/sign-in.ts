@@ -6,7 +6,7 @@ import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { missingCredentials, Signin } from '../../actors/signin/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Account } from '../../actors/user/account/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { approvalCookie, approvalCookieName } from '../http/cookies.ts';
 import { type AnyRoute, type Method, type RequestContext, type RouteReply, route } from '../http/route.ts';
@@ -186,7 +186,7 @@ async function ownKeyParams(
 ): Promise<RouteReply | undefined> {
   try {
     const answer = await actors
-      .get(User, credentials.userUuid)
+      .get(Account, credentials.userUuid)
       .ask.keyParams({ credentials, codeChallenge }, ask);
     return isRefused(answer) ? undefined : { status: 200, body: answer.ok, caller: answer.caller };
   } catch (error) {

@@ -1,6 +1,7 @@
 /** The routes around `/sockets` (docs/protocol/sockets.md). The socket itself is gateway/sockets. */
 import { z } from 'zod';
-import { User } from '../../actors/user/contract.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
+import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import type { Readiness } from '../../runtime/readiness.ts';
 import { refusalOf } from '../http/errors.ts';
@@ -82,7 +83,7 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
 
   async function mint(context: RequestContext<'session'>, deviceId: string): Promise<RouteReply> {
     const { actors, credentials, ask } = context;
-    const asked = actors.get(User, credentials.userUuid).ask.mintSyncTicket({ credentials }, ask);
+    const asked = actors.get(SyncLane, credentials.userUuid).ask.mintSyncTicket({ credentials }, ask);
     try {
       const answer = await signedInAnswer(asked, ({ issuedAtMs, ...claims }) => ({
         status: 200,
@@ -202,4 +203,4 @@ async function noted(context: RequestContext<'public'>): Promise<RouteReply> {
 }
 
 const sessionOf = (actors: Actors, credentials: RequestContext<'session'>['credentials'], ask: AskOptions) =>
-  actors.get(User, credentials.userUuid).ask.validateSession({ credentials }, ask);
+  actors.get(Sessions, credentials.userUuid).ask.validateSession({ credentials }, ask);

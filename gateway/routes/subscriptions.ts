@@ -10,7 +10,7 @@ import {
 import type { Answer } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Subscription } from '../../actors/user/subscription/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { addressOf, emailField, workspaceField } from './address-fields.ts';
 import { answered, answeredOr, errorBodySchema, refusedAnswer } from './answer.ts';
@@ -30,14 +30,14 @@ const inviteRoutes = [
   endpoint({
     method: 'POST',
     path: '/v1/subscription-tokens',
-    command: User.commands.makeSubscriptionToken,
+    command: Subscription.commands.makeSubscriptionToken,
     summary: 'A token that shows subscription and features without a session, for three hours.',
     tag,
   }),
   endpoint({
     method: 'POST',
     path: '/v1/subscription-invites',
-    command: User.commands.createInvite,
+    command: Subscription.commands.createInvite,
     summary: 'Invites an address to share the subscription.',
     tag,
     refusals: [400],
@@ -46,14 +46,14 @@ const inviteRoutes = [
   endpoint({
     method: 'GET',
     path: '/v1/subscription-invites',
-    command: User.commands.listInvites,
+    command: Subscription.commands.listInvites,
     summary: 'The invites that the caller has sent.',
     tag,
   }),
   endpoint({
     method: 'DELETE',
     path: '/v1/subscription-invites/:inviteUuid',
-    command: User.commands.endInvite,
+    command: Subscription.commands.endInvite,
     summary: 'Cancels an invite, or declines one that was sent to the caller.',
     tag,
     refusals: [400],
@@ -62,7 +62,7 @@ const inviteRoutes = [
   endpoint({
     method: 'POST',
     path: '/v1/subscription-invites/:inviteUuid/accept',
-    command: User.commands.acceptInvite,
+    command: Subscription.commands.acceptInvite,
     summary: 'Accepts an invite that was sent to the caller’s address.',
     tag,
     refusals: [400],
@@ -71,7 +71,7 @@ const inviteRoutes = [
   endpoint({
     method: 'POST',
     path: '/v1/subscription-invites/:inviteUuid/decline',
-    command: User.commands.declineInvite,
+    command: Subscription.commands.declineInvite,
     summary: 'Declines an invite that was sent to the caller’s address.',
     tag,
     refusals: [400],
@@ -143,9 +143,9 @@ export function subscriptionRoutes({
       tag,
       request: nothing,
       headers,
-      replies: { 200: User.commands.offlineSubscription.ok, 401: errorBodySchema },
+      replies: { 200: Subscription.commands.offlineSubscription.ok, 401: errorBodySchema },
       handle: byToken(({ actors, ask }, { userUuid, ...claims }) =>
-        actors.get(User, userUuid).ask.offlineSubscription(claims, ask),
+        actors.get(Subscription, userUuid).ask.offlineSubscription(claims, ask),
       ),
     }),
     route({
@@ -157,9 +157,9 @@ export function subscriptionRoutes({
       tag,
       request: nothing,
       headers,
-      replies: { 200: User.commands.offlineFeatures.ok, 401: errorBodySchema },
+      replies: { 200: Subscription.commands.offlineFeatures.ok, 401: errorBodySchema },
       handle: byToken(({ actors, ask }, { userUuid, ...claims }) =>
-        actors.get(User, userUuid).ask.offlineFeatures(claims, ask),
+        actors.get(Subscription, userUuid).ask.offlineFeatures(claims, ask),
       ),
     }),
   ];

@@ -4,7 +4,8 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { type FrameType, frameTypes, modernReplySchema } from '../../actors/user/contract.ts';
+import { type FrameType, frameTypes } from '../../actors/user/contract.ts';
+import { modernReplySchema } from '../../actors/user/items/contract.ts';
 import { schemaOf } from '../http/openapi.ts';
 import { socketPath } from './admission.ts';
 import { commandBody, errorCodes } from './sync-lane/commands.ts';

@@ -12,6 +12,7 @@
  * Requests that last are told of the end of their session, too, by the same subscription.
  */
 import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { Vault, type VaultItemsChanged, vaultEventSchema } from '../../actors/vault/contract.ts';
 import type { Address } from '../../runtime/address.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
@@ -212,7 +213,7 @@ export class Hub {
   }
 
   async #ask(userUuid: string, sessions: readonly string[]): Promise<Opened> {
-    const { ask } = this.#options.actors.get(User, userUuid);
+    const { ask } = this.#options.actors.get(Sessions, userUuid);
     try {
       const opened = await ask.openSocket({ gateway: this.#gateway, sessions }, { deadlineMs: askMs });
       const { endsInMs } = opened;

@@ -2,7 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import type { SignedInShape } from '../../actors/signed-in.ts';
-import { User } from '../../actors/user/contract.ts';
+import { user, userParts } from '../../actors/user/user.ts';
 import { challengeOf, headerSessions, signIn, statusOf, tokensOf } from '../kit/account.ts';
 import { Device } from '../kit/device.ts';
 import { sampleOf } from '../kit/samples.ts';
@@ -55,19 +55,22 @@ test('a bridge that may write does what the account may, but for what protects i
   t.is((await bridge.save()).saved_items.length, 1);
   const { bridge: reader } = await make('read');
   const { userUuid } = bridge.account;
-  const user = server.host.actors.get(User, userUuid).ask as unknown as Record<string, Ask>;
+  const asks = server.host.actors.get(user, userUuid).ask as unknown as Record<string, Ask>;
   const ask = async (device: Device, name: string, fields: object) =>
-    (await user[name]?.({ ...fields, credentials: sessionTokens.verify(device.account.access), userUuid }))
+    (await asks[name]?.({ ...fields, credentials: sessionTokens.verify(device.account.access), userUuid }))
       ?.refused;
   const isClosed = (refused: Awaited<ReturnType<typeof ask>>) =>
-    refused?.status === 403 && refused.message === closedMessage;
+    refused?.reason === 'forbidden' && refused.message === closedMessage;
   const closed: string[] = [];
   const refusedByWhatIsAsked: string[] = [];
-  const shapes = Object.entries(User.commands) as unknown as [string, SignedInShape<unknown, unknown>][];
+  const shapes = userParts.flatMap(({ contract }) => Object.entries(contract.commands)) as unknown as [
+    string,
+    SignedInShape<unknown, unknown>,
+  ][];
   for (const [name, { access, fields }] of shapes.filter(([, { access }]) => access !== undefined)) {
     for (const request of requestsOf(fields)) {
       const ofReader = await ask(reader, name, request);
-      t.not(ofReader?.status, 401, name);
+      t.not(ofReader?.reason, 'unauthenticated', name);
       if (access === 'writes') t.is(ofReader?.tag, 'read-only-access', name);
       else if (ofReader?.tag === 'read-only-access') refusedByWhatIsAsked.push(name);
       if (isClosed(await ask(bridge, name, request)) && !closed.includes(name)) closed.push(name);
@@ -121,7 +124,7 @@ test('a bridge that may write makes shares, switches on reminders and vaults, an
 
 type Ask = (
   request: object,
-) => Promise<{ refused?: { status: number; message: string; tag?: string | undefined } }>;
+) => Promise<{ refused?: { reason: string; message: string; tag?: string | undefined } }>;
 
 /** What a command may be asked for: the least that fits, with each choice that its fields leave. */
 function requestsOf(fields: z.ZodType): readonly object[] {

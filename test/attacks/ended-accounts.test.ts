@@ -1,7 +1,7 @@
 /** Every credential of an account that is banned or gone. */
 import test, { type ExecutionContext } from 'ava';
-import { User } from '../../actors/user/contract.ts';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { alice, challengeOf, refresh, register, signIn, statusOf, tokensOf } from '../kit/account.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
@@ -49,7 +49,7 @@ async function nothingWorks(t: ExecutionContext, of: Wealthy, loginMessage: stri
     t.true((await refresh(server, tokens)).status >= 400);
   }
   const { living } = await server.host.actors
-    .get(User, userUuid)
+    .get(Sessions, userUuid)
     .ask.openSocket({ gateway: 'g', sessions: [of.sessionUuid] });
   t.deepEqual(living, []);
   const dialled = await phone.dial(t, { token: of.socketToken });

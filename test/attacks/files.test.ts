@@ -3,7 +3,7 @@ import test from 'ava';
 import { isBlobName } from '../../actors/files/store.ts';
 import type { ValetClaims } from '../../actors/identity/valet-tokens.ts';
 import { createValetTokens } from '../../actors/identity/valet-tokens.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Files } from '../../actors/user/files/contract.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { bob } from '../kit/account.ts';
@@ -12,7 +12,7 @@ import { startServer, type TestServer, valetTokens } from '../kit/server.ts';
 
 const claimsOf = (token: string) => valetTokens.verify(token) as ValetClaims;
 const askOf = (server: TestServer, { device }: RemoteFile) =>
-  server.host.actors.get(User, device.account.userUuid).ask;
+  server.host.actors.get(Files, device.account.userUuid).ask;
 
 test('a token that was altered anywhere, or made elsewhere, opens nothing and asks nobody', async (t) => {
   const server = await startServer(t);
@@ -129,8 +129,8 @@ test('nobody reaches the file of another by its identifier', async (t) => {
   t.deepEqual(await file.download(100), bytes);
   const claims = claimsOf(await other.token('read'));
   t.is(
-    ((await askOf(server, file).openFile({ claims })) as { refused?: { status: number } }).refused?.status,
-    403,
+    ((await askOf(server, file).openFile({ claims })) as { refused?: { reason: string } }).refused?.reason,
+    'forbidden',
   );
 });
 
@@ -183,7 +183,7 @@ test('uploads and chunks that nobody finishes have a bound', async (t) => {
   const token = await file.token('write', 1_000);
   await file.open(token);
   for (let number = 1; number <= 16; number += 1) t.true('ok' in (await begin(token, number)));
-  t.like(await begin(token, 17), { refused: { status: 429 } });
+  t.like(await begin(token, 17), { refused: { reason: 'too-many' } });
   for (let index = 1; index < 64; index += 1) {
     const other = new RemoteFile(file.device);
     t.is((await other.open(await other.token('write', 1))).status, 200);

@@ -1,6 +1,6 @@
 /** That a push which was lost is made up for: several hosts, a gateway apart from them, and whatever costs an event. */
 import test from 'ava';
-import { User } from '../../actors/user/contract.ts';
+import { Items } from '../../actors/user/items/contract.ts';
 import { OpenSocket } from '../../gateway/sockets/open-socket.ts';
 import { note } from '../kit/items.ts';
 import { losing, openWorld } from '../kit/push-world.ts';
@@ -62,7 +62,7 @@ test('a gateway that was cut off has everybody sync once it is back', async (t) 
   world.transport.cut();
   const { phone } = world;
   const request = { api: '20240226', snjs_version: '2.204.7', credentials: phone, items: [note()] };
-  await world.cluster.until(world.b.actors.get(User, phone.userUuid).ask.sync(request));
+  await world.cluster.until(world.b.actors.get(Items, phone.userUuid).ask.sync(request));
   await world.cluster.clock.advance(5_000);
   t.is(world.laptop.frames.length, 0);
   world.transport.heal();

@@ -1,13 +1,14 @@
 /** What the sync lane keeps in memory alone, on two hosts: a move may lose it, and nobody may profit from that. */
 import test from 'ava';
 import { isRefused } from '../../actors/reply.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Items } from '../../actors/user/items/contract.ts';
+import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import { note } from '../kit/items.ts';
 import { losing, openWorld } from '../kit/push-world.ts';
 
 type World = Awaited<ReturnType<typeof openWorld>>;
 
-const asksOf = ({ actors, phone }: World) => actors.get(User, phone.userUuid).ask;
+const asksOf = ({ actors, phone }: World) => actors.get(SyncLane, phone.userUuid).ask;
 const digest = 'a'.repeat(64);
 
 async function mint(world: World) {
@@ -43,10 +44,14 @@ test('a command that was held is not carried out by the host that its user has m
   t.like(status, { ok: { command: { status: 'unknown' } } });
   const identity = { id: 'command-1', digest, hold: 'one' };
   const request = { api: '20240226', snjs_version: '2.204.7', credentials, items: [note()] };
-  const late = await world.cluster.until(asksOf(world).sync({ ...request, identity }));
+  const late = await world.cluster.until(
+    world.actors.get(Items, world.phone.userUuid).ask.sync({ ...request, identity }),
+  );
   t.true(isRefused(late) && late.refused.tag === 'sync_command_lost');
   const over = await world.cluster.until(
-    asksOf(world).sync({ ...request, identity: { id: 'command-1', digest } }),
+    world.actors
+      .get(Items, world.phone.userUuid)
+      .ask.sync({ ...request, identity: { id: 'command-1', digest } }),
   );
   t.false(isRefused(over));
 });

@@ -1,7 +1,8 @@
 /** That a push of a vault which was lost is made up for, as those of users are. */
 import test from 'ava';
 import { isRefused } from '../../actors/reply.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Items } from '../../actors/user/items/contract.ts';
+import { Vaults } from '../../actors/user/vaults/contract.ts';
 import { Vault } from '../../actors/vault/contract.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { note, uuidNumber } from '../kit/items.ts';
@@ -12,10 +13,11 @@ async function openVaultWorld() {
   const world = await openWorld();
   const { cluster, actors, phone, laptop, b } = world;
   const { shardCount } = cluster;
-  const user = () => actors.get(User, phone.userUuid).ask;
   let vault: string | undefined;
   while (vault === undefined) {
-    const made = await cluster.until(user().createVault({ credentials: phone }));
+    const made = await cluster.until(
+      actors.get(Vaults, phone.userUuid).ask.createVault({ credentials: phone }),
+    );
     if (isRefused(made)) throw new Error(made.refused.message);
     const { uuid } = made.ok.sharedVault;
     if (b.transport.isRouted(shardOf({ kind: Vault.name, id: uuid }, shardCount))) vault = uuid;
@@ -31,7 +33,9 @@ async function openVaultWorld() {
   return {
     ...world,
     save: (): Promise<unknown> =>
-      user().sync({ api: '20240226', snjs_version: '2.204.7', credentials: phone, items: [inVault()] }),
+      actors
+        .get(Items, phone.userUuid)
+        .ask.sync({ api: '20240226', snjs_version: '2.204.7', credentials: phone, items: [inVault()] }),
   };
 }
 

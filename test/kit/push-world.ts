@@ -4,7 +4,9 @@ import type { SignInReply } from '../../actors/identity/session.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Account } from '../../actors/user/account/contract.ts';
+import { Items } from '../../actors/user/items/contract.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { gatewaySettings } from '../../gateway/settings.ts';
 import { Hub } from '../../gateway/sockets/hub.ts';
 import { prometheusSocketMetrics } from '../../gateway/sockets/metrics.ts';
@@ -42,7 +44,7 @@ const opening = {
 /** Registers the user with this uuid, or signs in again. */
 async function openSession(actors: Actors, userUuid: string): Promise<Credentials> {
   const registered = await actors
-    .get(User, userUuid)
+    .get(Account, userUuid)
     .ask.register({ ...opening, keyParams: { pw_nonce: alice.pw_nonce, version: '004' } });
   if (!isRefused(registered)) return credentialsOf(registered.ok);
   const signin = actors.get(Signin, signinKeys.actorId(address)).ask;
@@ -82,7 +84,7 @@ export async function openWorld() {
   while (!a.transport.isRouted(shardOf({ kind: 'user', id: userUuid }, shardCount))) userUuid = random.uuid();
   let saves = 0;
 
-  const endSession = (credentials: Credentials) => actors.get(User, userUuid).ask.logout({ credentials });
+  const endSession = (credentials: Credentials) => actors.get(Sessions, userUuid).ask.logout({ credentials });
 
   async function device(): Promise<Device> {
     const credentials = await cluster.until(openSession(actors, userUuid));
@@ -121,7 +123,7 @@ export async function openWorld() {
       saves += 1;
       const request = { api: '20240226', snjs_version: '2.204.7', credentials: phone };
       const items = [note({ uuid: uuidNumber(saves) })];
-      return actors.get(User, userUuid).ask.sync({ ...request, items });
+      return actors.get(Items, userUuid).ask.sync({ ...request, items });
     },
     /** Milliseconds until `condition` holds. */
     async within(limitMs: number, condition: () => boolean): Promise<number> {

@@ -6,36 +6,22 @@
  * The only file of the kit that knows how the server is put together.
  */
 import type { ExecutionContext } from 'ava';
-import { AssistantPolicy, noAssistant } from '../../actors/assistant/policy.ts';
-import { defaultItemSettings, ItemSettings } from '../../actors/collection/settings.ts';
-import { defaultFileSettings, FileSettings } from '../../actors/files/settings.ts';
-import { FileStore } from '../../actors/files/store.ts';
-import { BridgeTokens, createBridgeTokens } from '../../actors/identity/bridge-tokens.ts';
-import {
-  CalendarTokenHasher,
-  CalendarTokens,
-  createCalendarTokens,
-  createProvenTokens,
-  ProvenTokens,
-} from '../../actors/identity/calendar-tokens.ts';
-import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
-import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
-import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
-import { createShareIds, ShareIds } from '../../actors/identity/share-ids.ts';
-import { createSigninKeys, SigninKeys } from '../../actors/identity/signin-keys.ts';
-import { createSubscriptionTokens, SubscriptionTokens } from '../../actors/identity/subscription-tokens.ts';
-import { createUserSecrets, UserSecrets } from '../../actors/identity/user-secrets.ts';
-import { createValetTokens, ValetTokens } from '../../actors/identity/valet-tokens.ts';
+import type { AssistantPolicy } from '../../actors/assistant/policy.ts';
+import { defaultItemSettings, type ItemSettings } from '../../actors/collection/settings.ts';
+import { defaultFileSettings, type FileSettings } from '../../actors/files/settings.ts';
+import type { FileStore } from '../../actors/files/store.ts';
+import type { CaptchaVerifier } from '../../actors/identity/captcha.ts';
+import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { kinds } from '../../actors/kinds.ts';
-import { MailRoom, unknownRoom } from '../../actors/mailer/room.ts';
-import { MailSender } from '../../actors/mailer/sender.ts';
-import { defaultMailSettings, MailSettings } from '../../actors/mailer/settings.ts';
-import { Messengers } from '../../actors/messengers/messengers.ts';
+import type { MailSender } from '../../actors/mailer/sender.ts';
+import { defaultMailSettings, type MailSettings } from '../../actors/mailer/settings.ts';
+import type { Messengers } from '../../actors/messengers/messengers.ts';
 import { createOutboundHttp } from '../../actors/outbound/node-http.ts';
-import { noPairing, PairingTools } from '../../actors/pairing/tools.ts';
-import { createRefreshWaits, RefreshWaits } from '../../actors/pairing/waiting.ts';
-import { AccountSettings, defaultAccountSettings, WebAuthnSettings } from '../../actors/settings.ts';
-import { defaultVaultSettings, VaultSettings } from '../../actors/vault/settings.ts';
+import type { PairingTools } from '../../actors/pairing/tools.ts';
+import { createRefreshWaits } from '../../actors/pairing/waiting.ts';
+import { providedOf } from '../../actors/provided.ts';
+import { type AccountSettings, defaultAccountSettings } from '../../actors/settings.ts';
+import { defaultVaultSettings, type VaultSettings } from '../../actors/vault/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
 import { createRateLimiter } from '../../gateway/admission/rate-limit.ts';
 import { Assistant, type AssistantOptions } from '../../gateway/assistant/assistant.ts';
@@ -46,23 +32,20 @@ import { pairingArea } from '../../gateway/routes/pairing.ts';
 import type { GatewayConfig } from '../../gateway/server.ts';
 import { type CookieOptions, gatewaySettings } from '../../gateway/settings.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
-import { provide } from '../../runtime/dependency.ts';
-import { createKeyring } from '../../runtime/keyring.ts';
 import type { Kind } from '../../runtime/kind.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { defaultsOf } from '../../runtime/setting.ts';
 import { alice } from './account.ts';
-import { Chats } from './chats.ts';
 import { drainPromises, FakeClock } from './clock.ts';
 import { Device } from './device.ts';
 import { createMemoryFileStore, type MemoryFileStore } from './file-store.ts';
 import { startGateway, type TestGateway, testSocketTokens, testSyncTickets } from './gateway.ts';
-import { CountingHasher, quickTokenHasher } from './hasher.ts';
+import { CountingHasher } from './hasher.ts';
 import { startTestHost, type TestHost, type TestHostOptions } from './host.ts';
 import { type Answer, type Call, call } from './http.ts';
 import { LossyTransport } from './lossy-transport.ts';
-import { Postbox } from './postbox.ts';
+import { fakeTools, keyedTools } from './provided.ts';
 
 export interface DomainOptions {
   readonly accounts?: Partial<AccountSettings>;
@@ -100,8 +83,15 @@ export interface ServerOptions extends DomainOptions {
   >;
 }
 
-const keyring = createKeyring(Buffer.alloc(32, 7));
-export const signinKeys = createSigninKeys(keyring);
+export const {
+  bridgeTokens,
+  calendarTokens,
+  sessionTokens,
+  shareIds,
+  signinKeys,
+  subscriptionTokens,
+  valetTokens,
+} = keyedTools;
 
 /** An address that nobody has, at which this factor is made up: none at about half of them. */
 export function unknownAddress(factor?: ReturnType<SigninKeys['pseudoFactor']>): string {
@@ -111,67 +101,23 @@ export function unknownAddress(factor?: ReturnType<SigninKeys['pseudoFactor']>):
   }
 }
 
-export const bridgeTokens = createBridgeTokens(keyring);
-export const calendarTokens = createCalendarTokens(keyring);
-export const subscriptionTokens = createSubscriptionTokens(keyring);
-export const shareIds = createShareIds(keyring);
-export const valetTokens = createValetTokens(keyring, systemRandom);
-export const sessionTokens: SessionTokens = createSessionTokens(keyring.derive('session-token'));
-
 /** Every kind of actor with what it uses, for tests with hosts of their own. */
-export function domainOf(
-  {
-    accounts,
-    items,
-    files,
-    fileStore = createMemoryFileStore(),
-    vaults,
-    captcha = noCaptcha,
-    mail,
-    mailSender = new Postbox(),
-    messengers,
-    assistant = noAssistant,
-    pairing = noPairing,
-    clock = systemClock,
-  }: DomainOptions,
-  hasher = new CountingHasher(),
-) {
-  const provided = [
-    provide(AccountSettings, { ...defaultAccountSettings, ...accounts }),
-    provide(ItemSettings, { ...defaultItemSettings, ...items }),
-    provide(VaultSettings, { ...defaultVaultSettings, ...vaults }),
-    provide(SessionTokens, sessionTokens),
-    provide(SigninKeys, signinKeys),
-    provide(UserSecrets, createUserSecrets(keyring)),
-    provide(BridgeTokens, bridgeTokens),
-    provide(CalendarTokens, calendarTokens),
-    provide(CalendarTokenHasher, quickTokenHasher),
-    provide(ProvenTokens, createProvenTokens()),
-    provide(SubscriptionTokens, subscriptionTokens),
-    provide(ShareIds, shareIds),
-    provide(ValetTokens, valetTokens),
-    provide(FileSettings, { ...defaultFileSettings, ...files }),
-    provide(FileStore, fileStore),
-    provide(PasswordHasher, hasher),
-    provide(CaptchaVerifier, captcha),
-    provide(WebAuthnSettings, webAuthn),
-    provide(MailSettings, { ...defaultMailSettings, ...mail }),
-    provide(MailSender, mailSender),
-    provide(MailRoom, unknownRoom),
-    provide(Messengers, messengers ?? new Chats([])),
-    provide(AssistantPolicy, assistant),
-    provide(PairingTools, pairing),
-    provide(RefreshWaits, createRefreshWaits(clock)),
-  ];
+export function domainOf(options: DomainOptions, passwordHasher = new CountingHasher()) {
+  const { accounts, items, files, vaults, mail, clock = systemClock, ...tools } = options;
+  const provided = providedOf(
+    fakeTools({
+      ...tools,
+      accounts: { ...defaultAccountSettings, ...accounts },
+      items: { ...defaultItemSettings, ...items },
+      files: { ...defaultFileSettings, ...files },
+      vaults: { ...defaultVaultSettings, ...vaults },
+      mail: { ...defaultMailSettings, ...mail },
+      passwordHasher,
+      refreshWaits: createRefreshWaits(clock),
+    }),
+  );
   return { kinds, provided };
 }
-
-export const webAuthn: WebAuthnSettings = {
-  relyingPartyId: 'notes.test',
-  relyingPartyName: 'Notes',
-  expectedOrigins: ['https://notes.test'],
-  requireUserVerification: false,
-};
 
 const browsersAnywhere: CookieOptions = { sameSite: 'None', secure: true, partitioned: true, domain: '' };
 const longMs = 60_000;
@@ -226,16 +172,12 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
     const readiness = createReadiness({}, clock);
     const routes = allRoutes({
       readiness,
-      tokens: sessionTokens,
-      signinKeys,
-      bridgeTokens,
-      subscriptionTokens,
-      shareIds,
+      ...keyedTools,
       socketTokens,
       syncTickets: testSyncTickets,
       syncLane: { ...defaultsOf(gatewaySettings).syncLane, ...config.syncLane },
       calendar: {
-        ...{ basePath: '/dav', publicUrl: 'http://notes.test', tokens: calendarTokens },
+        ...{ basePath: '/dav', publicUrl: 'http://notes.test' },
         failures: createRateLimiter(config.rateLimits ?? withoutLimits, clock, [wrongTokens]),
       },
       version: '0',
@@ -246,7 +188,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       captchaUiUrl,
       assistant,
       codeHost,
-      files: { tokens: valetTokens, store: fileStore, clock, random: systemRandom },
+      files: { store: fileStore, clock, random: systemRandom },
       signInFailed: options.signInFailed,
       pairedForOperator: () => {},
     });

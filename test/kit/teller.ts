@@ -1,12 +1,15 @@
 /** An actor that tells users what their vaults would, for tests of what users do with it. */
 import { z } from 'zod';
 import { User } from '../../actors/user/contract.ts';
+import { Inbox } from '../../actors/user/inbox/contract.ts';
+import { Vaults } from '../../actors/user/vaults/contract.ts';
 import { command } from '../../runtime/command.ts';
 import { contract, type Tells } from '../../runtime/contract.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import type { TestServer } from './server.ts';
 
-type UserTells = Tells<typeof User.tells>;
+const tells = { ...Inbox.tells, ...Vaults.tells };
+type UserTells = Tells<typeof tells>;
 
 const Teller = contract({
   name: 'teller',
@@ -30,8 +33,11 @@ export const teller = kindOf(Teller, {
       creates: true,
       repeat: 'recorded',
       turn: (turn, { to, name, payload }) => {
-        const tells = turn.tell(User, to) as unknown as Record<string, (payload: unknown) => void>;
-        tells[name]?.(payload);
+        const told = turn.tell({ name: User.name, tells }, to) as unknown as Record<
+          string,
+          (payload: unknown) => void
+        >;
+        told[name]?.(payload);
         return {};
       },
     }),

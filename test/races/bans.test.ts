@@ -4,8 +4,10 @@ import test from 'ava';
 import type { Granted } from '../../actors/identity/session.ts';
 import type { Answer } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Account } from '../../actors/user/account/contract.ts';
+import { Items } from '../../actors/user/items/contract.ts';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { sleep } from '../../runtime/clock.ts';
 import { alice, signIn, statusOf } from '../kit/account.ts';
 import { becomes, type ClusterNode, loseOnce, TestCluster } from '../kit/cluster.ts';
@@ -23,7 +25,7 @@ async function started() {
   const nodes = await cluster.joinAll(['a', 'b', 'c']);
   const userUuid = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
   const registered = await cluster.until(
-    cluster.actors.get(User, userUuid).ask.register({
+    cluster.actors.get(Account, userUuid).ask.register({
       ...{ ...address, password, apiVersion, device, ephemeral: false },
       keyParams: { pw_nonce: 'nonce', version: '004' },
     }),
@@ -50,15 +52,15 @@ async function login({ actors }: Pick<ClusterNode, 'actors'>, codeVerifier: stri
 }
 
 const refreshAt = ({ actors }: ClusterNode, { userUuid, first }: World) =>
-  actors.get(User, userUuid).ask.refresh({
+  actors.get(Sessions, userUuid).ask.refresh({
     ...{ access: first.credentials, refreshSecrets: [first.refreshSecret], apiVersion, device },
   });
 
 const syncAt = ({ actors }: ClusterNode, { userUuid, first }: World) =>
-  actors.get(User, userUuid).ask.sync({ ...syncFields, credentials: first.credentials });
+  actors.get(Items, userUuid).ask.sync({ ...syncFields, credentials: first.credentials });
 
 const socketAt = ({ actors, id }: ClusterNode, { userUuid, first }: World) =>
-  actors.get(User, userUuid).ask.openSocket({ gateway: id, sessions: [first.sessionUuid] });
+  actors.get(Sessions, userUuid).ask.openSocket({ gateway: id, sessions: [first.sessionUuid] });
 
 const banFrom = ({ actors }: Pick<ClusterNode, 'actors'>, userUuid: string) =>
   actors.get(UserAdministration, userUuid).ask.operatorSetBan({ banned: true, reason: null, by: 'operator' });
@@ -79,7 +81,7 @@ async function nothingIsLeft(
   const handedOut = answers.filter((each) => each !== undefined && 'ok' in each && isIssued(each.ok));
   const sessions = [world.first, ...handedOut.map((each) => issuedBy(each as never))];
   for (const node of nodes) {
-    const { ask } = node.actors.get(User, userUuid);
+    const { ask } = node.actors.get(Sessions, userUuid);
     for (const { credentials, refreshSecret, sessionUuid } of sessions) {
       const listed = await cluster.until(ask.listSessions({ credentials }));
       if (!('refused' in listed) || listed.refused.tag !== 'invalid-auth') left.push(`${node.id}: a session`);

@@ -2,8 +2,11 @@
 import test from 'ava';
 import type { SignInReply } from '../../actors/identity/session.ts';
 import type { Answer } from '../../actors/reply.ts';
-import { User } from '../../actors/user/contract.ts';
-import { purgeBatchItems } from '../../actors/user/purge.ts';
+import { Account } from '../../actors/user/account/contract.ts';
+import { Bridges } from '../../actors/user/bridge/contract.ts';
+import { Factors } from '../../actors/user/factors/contract.ts';
+import { Items } from '../../actors/user/items/contract.ts';
+import { purgeBatchItems } from '../../actors/user/items/part.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { StoreError } from '../../runtime/store/store.ts';
 import { alice } from '../kit/account.ts';
@@ -22,7 +25,7 @@ const itemCount = 2 * purgeBatchItems + 1;
 
 const register = ({ cluster }: World, uuid: string) =>
   cluster.until(
-    cluster.actors.get(User, uuid).ask.register({
+    cluster.actors.get(Account, uuid).ask.register({
       ...{ email: alice.email, workspace: 'default', password, device },
       ...{ apiVersion: '20200115', ephemeral: false },
       keyParams: { pw_nonce: 'nonce', version: '004' },
@@ -43,15 +46,23 @@ async function started() {
   const nodes = await cluster.joinAll(['a', 'b', 'c']);
   const world = { cluster, nodes };
   const credentials = credentialsOf(await register(world, userUuid));
-  const { ask } = cluster.actors.get(User, userUuid);
+  const { ask } = cluster.actors.get(Factors, userUuid);
   const items = Array.from({ length: itemCount }, () => note({ uuid: cluster.random.uuid() }));
-  await cluster.until(ask.sync({ ...{ credentials, items }, api: '20240226', snjs_version: null }));
+  await cluster.until(
+    cluster.actors
+      .get(Items, userUuid)
+      .ask.sync({ ...{ credentials, items }, api: '20240226', snjs_version: null }),
+  );
   for (let made = 0; made < 10; made += 1) {
     await cluster.until(ask.makeAppPassword({ credentials, label: `${made}` }));
   }
   await cluster.until(ask.trustDevice({ credentials }));
   const keys = { wrappedKeys: '{}', kdfSalt: '00', kdfParams: '{}' };
-  await cluster.until(ask.makeBridgeToken({ credentials, label: 'b', scope: 'read', ...keys }));
+  await cluster.until(
+    cluster.actors
+      .get(Bridges, userUuid)
+      .ask.makeBridgeToken({ credentials, label: 'b', scope: 'read', ...keys }),
+  );
   await cluster.clock.advance(10_000);
   return { ...world, credentials };
 }
@@ -79,7 +90,9 @@ function killAt({ cluster, nodes }: World, number: number, when: 'before' | 'aft
 /** As a client does: until it is told of the end. */
 async function deleteForSure({ cluster, credentials }: Awaited<ReturnType<typeof started>>): Promise<void> {
   for (;;) {
-    const asked = cluster.actors.get(User, userUuid).ask.deleteAccount({ credentials, userUuid, password });
+    const asked = cluster.actors
+      .get(Account, userUuid)
+      .ask.deleteAccount({ credentials, userUuid, password });
     const answer = await cluster.until(asked.catch((error: unknown) => error));
     if (answer instanceof NotFoundError) return;
     if (answer instanceof Error) continue;
@@ -117,9 +130,11 @@ test('days after a deletion not a row tells that there was an account', async (t
   const nodes = await cluster.joinAll(['a']);
   const world = { cluster, nodes };
   const credentials = credentialsOf(await register(world, userUuid));
-  const { ask } = cluster.actors.get(User, userUuid);
-  await cluster.until(ask.makeAppPassword({ credentials, label: 'mail' }));
-  await cluster.until(ask.deleteAccount({ credentials, userUuid, password }));
+  const label = 'mail';
+  await cluster.until(cluster.actors.get(Factors, userUuid).ask.makeAppPassword({ credentials, label }));
+  await cluster.until(
+    cluster.actors.get(Account, userUuid).ask.deleteAccount({ credentials, userUuid, password }),
+  );
   for (let hours = 0; hours < 72; hours += 1) {
     await cluster.clock.leap(hourMs - minuteMs);
     await cluster.clock.advance(minuteMs);

@@ -5,7 +5,9 @@ import { file as fileTable } from '../../actors/files/tables.ts';
 import type { SignInReply } from '../../actors/identity/session.ts';
 import type { ValetClaims } from '../../actors/identity/valet-tokens.ts';
 import type { Answer } from '../../actors/reply.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Account } from '../../actors/user/account/contract.ts';
+import { Files } from '../../actors/user/files/contract.ts';
+import { Vaults } from '../../actors/user/vaults/contract.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { sleep } from '../../runtime/clock.ts';
 import { ModelStore } from '../../runtime/store/model.ts';
@@ -39,10 +41,10 @@ async function started() {
   const fileStore = createMemoryFileStore();
   const cluster = new TestCluster({ ...domainOf({ fileStore }), leaseMs: 3_000 });
   const nodes = await cluster.joinAll(['a', 'b', 'c']);
-  const { ask } = cluster.actors.get(User, userUuid);
+  const { ask } = cluster.actors.get(Files, userUuid);
   const credentials = credentialsOf(
     await cluster.until(
-      ask.register({
+      cluster.actors.get(Account, userUuid).ask.register({
         ...{ email: alice.email, workspace: 'default', password: 'the password', device },
         ...{ apiVersion: '20200115', ephemeral: false },
         keyParams: { pw_nonce: 'nonce', version: '004' },
@@ -52,7 +54,8 @@ async function started() {
   const home = nodeOf(cluster, nodes, 'user', userUuid);
   let vault = '';
   do {
-    vault = okOf(await cluster.until(ask.createVault({ credentials }))).sharedVault.uuid;
+    vault = okOf(await cluster.until(cluster.actors.get(Vaults, userUuid).ask.createVault({ credentials })))
+      .sharedVault.uuid;
   } while (nodeOf(cluster, nodes, 'vault', vault) === home);
   let tokens = 0;
   const claimsOf = (more: Partial<ValetClaims>): ValetClaims => {
@@ -181,7 +184,7 @@ test('a file whose move was given up is deleted only once no arrival can be comm
   for (let seconds = 0; seconds < 120; seconds += 1) {
     const answer = await cluster.until(remove());
     if ('ok' in answer) break;
-    t.is(answer.refused.status, 503);
+    t.is(answer.refused.reason, 'unavailable');
     refusals += 1;
     await cluster.clock.advance(1_000);
   }

@@ -5,7 +5,8 @@ import type { SignInReply } from '../../actors/identity/session.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Account } from '../../actors/user/account/contract.ts';
+import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { sleep } from '../../runtime/clock.ts';
 import { alice, challengeOf, headerSessions, protocol003 } from '../kit/account.ts';
@@ -26,13 +27,15 @@ async function openWorld() {
   while (!home.transport.isRouted(shardOf({ kind: 'user', id: userUuid }, cluster.shardCount))) {
     userUuid = randomUUID();
   }
-  const at = (node: ClusterNode) => node.actors.get(User, userUuid).ask;
+  const at = (node: ClusterNode) => node.actors.get(Account, userUuid).ask;
   const { password, pw_nonce } = alice;
   const keyParams = { ...protocol003, pw_nonce };
   const registered = await cluster.until(at(home).register({ ...opening, password, keyParams }));
 
   const isIn = async (node: ClusterNode, credentials: Credentials): Promise<boolean> =>
-    !isRefused(await at(node).validateSession({ credentials }, { deadlineMs: longMs }));
+    !isRefused(
+      await node.actors.get(Sessions, userUuid).ask.validateSession({ credentials }, { deadlineMs: longMs }),
+    );
 
   const upgrade = (node: ClusterNode, credentials: Credentials, callId: string) =>
     at(node).changeCredentials(

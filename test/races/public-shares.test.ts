@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { isRefused } from '../../actors/reply.ts';
 import { shareContentTable } from '../../actors/share/content-table.ts';
 import { Share } from '../../actors/share/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { PublicShares } from '../../actors/user/public-shares/contract.ts';
 import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import type { Commit, Store } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';
@@ -31,8 +31,8 @@ test('of a thousand who open a one-time share at the same moment one gets it', a
     60_000,
   );
   t.is(answers.filter((answer) => !isRefused(answer)).length, 1);
-  const refusals = new Set(answers.flatMap((each) => (isRefused(each) ? [each.refused.status] : [])));
-  t.deepEqual([...refusals], [404]);
+  const refusals = new Set(answers.flatMap((each) => (isRefused(each) ? [each.refused.reason] : [])));
+  t.deepEqual([...refusals], ['not-found']);
 });
 
 test('who has no room for what a share holds is told so, and has not opened it', async (t) => {
@@ -214,6 +214,6 @@ test('what was stored and never listed opens for nobody, and goes', async (t) =>
     read?.rows.map(({ share_uuid }) => share_uuid),
     [kept],
   );
-  const { ask } = server.host.actors.get(User, ownerUuid);
+  const { ask } = server.host.actors.get(PublicShares, ownerUuid);
   t.true((await ask.showsShare({ shareUuid: kept })).shows);
 });

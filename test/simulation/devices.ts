@@ -208,9 +208,9 @@ export class Device {
   }
 
   async #accepted(value: unknown): Promise<SyncAnswer | undefined> {
-    const answer = value as { ok?: SyncAnswer; refused?: { status: number } };
+    const answer = value as { ok?: SyncAnswer; refused?: { reason: string } };
     if (answer.refused === undefined) return answer.ok;
-    await this.#session.refused(answer.refused.status);
+    await this.#session.refused(answer.refused.reason);
     return undefined;
   }
 

@@ -34,7 +34,7 @@ interface Issued {
 }
 
 interface Refused {
-  readonly refused: { readonly status: number };
+  readonly refused: { readonly reason: string };
 }
 
 const openingMs = 15_000;
@@ -78,11 +78,11 @@ export class Session {
   }
 
   /** A call with the newest pair that is known was refused. Who has missed a newer one for long signs in again. */
-  async refused(status: number): Promise<void> {
+  async refused(reason: string): Promise<void> {
     const { time, sessions, device: name } = this.#options;
     const isReplaced = time.nowMs - this.#mayBeReplacedSinceMs > defaultAccountSettings.replacedPairGraceMs;
-    if (status === 401 && isReplaced) return this.open(false);
-    sessions.refused(name, status);
+    if (reason === 'unauthenticated' && isReplaced) return this.open(false);
+    sessions.refused(name, reason);
     await this.refresh();
   }
 
@@ -98,7 +98,7 @@ export class Session {
       return;
     }
     const answer = outcome.value as { ok: Issued } | Refused;
-    if ('refused' in answer) sessions.refreshRefused(name, answer.refused.status);
+    if ('refused' in answer) sessions.refreshRefused(name, answer.refused.reason);
     else {
       this.#keep(answer.ok);
       this.#options.refreshed?.(access.identifier, askedMs);

@@ -8,7 +8,7 @@ import type { SignInReply } from '../../actors/identity/session.ts';
 import { kinds } from '../../actors/kinds.ts';
 import type { Answer } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
-import { User } from '../../actors/user/contract.ts';
+import { Account } from '../../actors/user/account/contract.ts';
 import { defaultLimits } from '../../runtime/host/limits.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { startTestHost, type TestHost, testNode } from '../kit/host.ts';
@@ -45,7 +45,7 @@ async function hour(host: TestHost, number: number): Promise<void> {
 
 function register(host: TestHost, email: string): Promise<Answer<SignInReply>> {
   const keyParams = { pw_nonce: 'nonce', version: '004' };
-  const { ask } = host.actors.get(User, host.random.uuid());
+  const { ask } = host.actors.get(Account, host.random.uuid());
   const request = { email, workspace: '', password: 'secret', keyParams, device };
   return done(host, ask.register({ ...request, apiVersion: '20200115', ephemeral: false }));
 }
@@ -53,7 +53,7 @@ function register(host: TestHost, email: string): Promise<Answer<SignInReply>> {
 async function leave(host: TestHost, { user, ...granted }: SignInReply): Promise<void> {
   const credentials = 'session' in granted ? tokens.verify(granted.session.access_token) : undefined;
   if (credentials === undefined) throw new Error('the token is not one');
-  const { ask } = host.actors.get(User, user.uuid);
+  const { ask } = host.actors.get(Account, user.uuid);
   await done(host, ask.deleteAccount({ credentials, userUuid: user.uuid, password: 'secret' }));
 }
 

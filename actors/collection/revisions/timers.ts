@@ -3,7 +3,7 @@ import { type Turn, timer } from '../../../runtime/command.ts';
 import type { MessageShapes } from '../../../runtime/contract.ts';
 import { type CopyPayload, copyPlan, copyRevisions } from './copy.ts';
 import { type ForgetPayload, forgetPlan, forgetRevisions } from './forget.ts';
-import type { revisionTimerShapes } from './timer-shapes.ts';
+import type { revisionTimerShapes } from './timer-payloads.ts';
 import { trimPlan, trimRevisions } from './trim.ts';
 
 /** `isGone` says that something else takes the whole collection, the history included. */

@@ -2,8 +2,7 @@ import type { View } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { MailSettings } from '../settings.ts';
 
-const notAvailable = refuse(
-  501,
+const notAvailable = refuse.notImplemented(
   'This server sends by its settings alone. Only the test is available.',
   'email-delivery-not-available',
 );

@@ -22,10 +22,10 @@ const limitMax = 200;
 /** Entries of the log that one request looks through for those it wants. */
 const searchedEntries = 500;
 
-const invalidState = refuse(400, 'The state is ready, leased or dead.', 'invalid-queue-state');
-const invalidLimit = refuse(400, `The limit is 1 to ${limitMax}.`, 'invalid-limit');
-const invalidCursor = refuse(400, 'The cursor is not one of this list.', 'invalid-cursor');
-const invalidOutcome = refuse(400, `The outcome is one of ${outcomes.join(', ')}.`, 'invalid-outcome');
+const invalidState = refuse.badRequest('The state is ready, leased or dead.', 'invalid-queue-state');
+const invalidLimit = refuse.badRequest(`The limit is 1 to ${limitMax}.`, 'invalid-limit');
+const invalidCursor = refuse.badRequest('The cursor is not one of this list.', 'invalid-cursor');
+const invalidOutcome = refuse.badRequest(`The outcome is one of ${outcomes.join(', ')}.`, 'invalid-outcome');
 
 /** The names that clients know; any other is of this server alone. */
 const shownSources: readonly string[] = [

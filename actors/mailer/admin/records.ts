@@ -10,9 +10,9 @@ import { asMail, isReady, keyOf, type MailRow, mailTable, readyPlace, writeMail 
 import { notInDirectMode } from './mode.ts';
 import { recordOf } from './pages.ts';
 
-const notFound = refuse(404, 'There is no such record in the queue.', 'queue-record-not-found');
-const leased = refuse(409, 'This mail is being sent.', 'queue-record-leased');
-const ineligible = refuse(409, 'This mail cannot be tried again.', 'queue-record-ineligible');
+const notFound = refuse.notFound('There is no such record in the queue.', 'queue-record-not-found');
+const leased = refuse.conflict('This mail is being sent.', 'queue-record-leased');
+const ineligible = refuse.conflict('This mail cannot be tried again.', 'queue-record-ineligible');
 
 const plan = (view: View, { id }: { readonly id: string }) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
 

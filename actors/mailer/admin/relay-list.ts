@@ -30,9 +30,8 @@ import {
 import { implicitTlsPort } from '../settings.ts';
 import { notInDirectMode } from './mode.ts';
 
-const invalid = (what: string): Refused => refuse(400, what, 'invalid-relay');
-const invalidKind = refuse(
-  400,
+const invalid = (what: string): Refused => refuse.badRequest(what, 'invalid-relay');
+const invalidKind = refuse.badRequest(
   'The kind of a relay is smtp, sendgrid, mailgun or postmark, and never changes.',
   'invalid-relay-kind',
 );
@@ -88,7 +87,7 @@ export const setRelays = command({
     const refused = notInDirectMode(turn);
     if (refused !== undefined) return refused;
     if (!mode.success)
-      return refuse(400, 'The fallback policy is next-enabled or none.', 'invalid-fallback-policy');
+      return refuse.badRequest('The fallback policy is next-enabled or none.', 'invalid-fallback-policy');
     const list = listOf(turn, relays);
     if (isRefused(list)) return list;
     const before = turn.get(relaysSlice);

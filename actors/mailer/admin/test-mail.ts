@@ -18,9 +18,9 @@ const testsPerMinute = 10;
 /** Within what the administrator waits for an answer. */
 const timeoutMs = 18_000;
 
-const invalidRecipient = refuse(400, 'The recipient is one e-mail address.', 'invalid-recipient');
-const noSuchRelay = refuse(404, 'There is no such relay.', 'relay-not-found');
-const nothingConfigured = refuse(409, 'No relay is set up.', 'email-delivery-not-configured');
+const invalidRecipient = refuse.badRequest('The recipient is one e-mail address.', 'invalid-recipient');
+const noSuchRelay = refuse.notFound('There is no such relay.', 'relay-not-found');
+const nothingConfigured = refuse.conflict('No relay is set up.', 'email-delivery-not-configured');
 
 /** The times of the last tests. */
 export const testsSlice = slice<readonly number[]>({
@@ -80,7 +80,11 @@ function begin(
 
 const tooMany = (retryAfterMs: number): Refused => ({
   refused: {
-    ...{ status: 429, tag: 'too-many-tests', message: `There are ${testsPerMinute} tests in a minute.` },
+    ...{
+      reason: 'too-many',
+      tag: 'too-many-tests',
+      message: `There are ${testsPerMinute} tests in a minute.`,
+    },
     retryAfterMs,
   },
 });

@@ -42,18 +42,14 @@ import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
 import { audit } from '../audit/trail.ts';
-import { endAllBridgeTokens } from '../bridge/bridge-tokens.ts';
-import { User } from '../contract.ts';
-import { canMailCodes } from '../factors/emailed-codes.ts';
-import { distrustAllDevices } from '../factors/trusted-devices.ts';
+import type { RaisedHooks } from '../hooks.ts';
 import { noteMove } from '../notices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { rankSlice } from '../rank.ts';
-import { recallReminders } from '../reminders/send.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { grantAccess } from '../sessions/issue.ts';
-import { removeSetting } from '../settings/stored.ts';
 import { signedInWorkflow } from '../signed-in.ts';
+import { Account } from './contract.ts';
 import { ownAccount } from './own-account.ts';
 import { forgetAddress, passwordIs, resetAttempts } from './password-guard.ts';
 
@@ -67,35 +63,40 @@ interface CredentialsChange {
   readonly device: Device;
 }
 
-export const notAllowed = refuse(401, 'Operation not allowed.');
-const unsupportedVersion = refuse(401, 'This version of the application is not supported. Please update it.');
-const invalidEmail = refuse(401, 'The new email is not valid.');
-const takenEmail = refuse(401, 'The email you entered is already taken. Please try again.');
-const wrongPassword = refuse(401, 'The current password you entered is incorrect. Please try again.');
+export const notAllowed = refuse.unauthenticated('Operation not allowed.');
+const unsupportedVersion = refuse.unauthenticated(
+  'This version of the application is not supported. Please update it.',
+);
+const invalidEmail = refuse.unauthenticated('The new email is not valid.');
+const takenEmail = refuse.unauthenticated('The email you entered is already taken. Please try again.');
+const wrongPassword = refuse.unauthenticated(
+  'The current password you entered is incorrect. Please try again.',
+);
 
-export const changeCredentials = signedInWorkflow({
-  ...User.commands.changeCredentials,
-  run: async (workflow, change) => {
-    const before = await workflow.turn({
-      recorded: true,
-      reads: ownAccount,
-      turn: (turn, { account }, { session }) => {
-        const row = account.get({ user_uuid: turn.self.id });
-        if (change.userUuid !== turn.self.id || row === undefined) return notAllowed;
-        return refusalOf(change, row, revertsTo(turn, session.uuid)) ?? row;
-      },
-    });
-    const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
-    if (refused !== undefined) return refused;
-    const passwordHash = await workflow
-      .use(PasswordHasher)
-      .hash(change.newPassword, laneOfUser(workflow.self.id));
-    return workflow.lastTurn({
-      recorded: true,
-      turn: (turn) => applyChange(turn, change, before, passwordHash),
-    });
-  },
-});
+export const changeCredentials = (hooks: RaisedHooks) =>
+  signedInWorkflow({
+    ...Account.commands.changeCredentials,
+    run: async (workflow, change) => {
+      const before = await workflow.turn({
+        recorded: true,
+        reads: ownAccount,
+        turn: (turn, { account }, { session }) => {
+          const row = account.get({ user_uuid: turn.self.id });
+          if (change.userUuid !== turn.self.id || row === undefined) return notAllowed;
+          return refusalOf(change, row, revertsTo(turn, session.uuid)) ?? row;
+        },
+      });
+      const refused = await passwordIs(workflow, before, change.currentPassword, wrongPassword);
+      if (refused !== undefined) return refused;
+      const passwordHash = await workflow
+        .use(PasswordHasher)
+        .hash(change.newPassword, laneOfUser(workflow.self.id));
+      return workflow.lastTurn({
+        recorded: true,
+        turn: (turn) => applyChange(turn, hooks, change, before, passwordHash),
+      });
+    },
+  });
 
 function refusalOf(
   { apiVersion, keyParams, newEmail }: CredentialsChange,
@@ -108,7 +109,7 @@ function refusalOf(
   const isWeaker = !hasSessions(version) && version < before && version !== revertsTo;
   if (!isVersion(version) || isWeaker) return unsupportedVersion;
   const missing = missingKeyParam(keyParams, version);
-  if (missing !== undefined) return refuse(400, `${missing} is missing.`);
+  if (missing !== undefined) return refuse.badRequest(`${missing} is missing.`);
   const isNewEmail = newEmail !== undefined && newEmail !== row.identifier;
   return isNewEmail && !isValidUsername(newEmail) ? invalidEmail : undefined;
 }
@@ -151,6 +152,7 @@ function revertsTo(turn: Turn, sessionUuid: string): string | undefined {
 
 function applyChange(
   turn: Turn,
+  hooks: RaisedHooks,
   change: CredentialsChange,
   before: AccountRow,
   passwordHash: string,
@@ -179,17 +181,12 @@ function applyChange(
   };
   turn.put(accountTable, row);
   turn.set(profileSlice, changed);
-  // They wrap keys that the new credentials replace.
-  removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');
-  endAllBridgeTokens(turn);
-  distrustAllDevices(turn);
-  if (email !== profile.email) {
+  const hasMoved = email !== profile.email;
+  for (const credentialsChanged of hooks('credentialsChanged')) credentialsChanged(turn, { email, hasMoved });
+  if (hasMoved) {
     turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
-    // Nobody could get in any more.
-    if (!canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');
     forgetAddress(turn, before);
     noteMove(turn, profile.email);
-    recallReminders(turn);
     // Nobody was asked for a second factor there before: what was stored would pass it.
     turn
       .tell(Signin, turn.use(SigninKeys).actorId({ email, workspace: profile.workspace }))

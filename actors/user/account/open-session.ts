@@ -2,14 +2,14 @@ import { command, type Turn } from '../../../runtime/command.ts';
 import { sessionUuidOf } from '../../identity/session.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { restoreFactors } from '../factors/restore.ts';
 import { noteNewDevice, noteRecovery } from '../notices.ts';
 import { profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';
+import { Account } from './contract.ts';
 
 export const openSession = command({
-  ...User.commands.openSession,
+  ...Account.commands.openSession,
   repeat: 'recorded',
   turn: (turn, { credentialsVersion, email, workspace, recoveryCodes, isNewDevice, ...wanted }) => {
     const profile = turn.get(profileSlice);

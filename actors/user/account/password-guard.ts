@@ -31,8 +31,10 @@ export async function passwordIs(
   return isRight ? undefined : wrong;
 }
 
-const passwordMissing = refuse(400, 'Please update your application to the latest version.');
-export const wrongServerPassword = refuse(400, 'The password you entered is incorrect. Please try again.');
+const passwordMissing = refuse.badRequest('Please update your application to the latest version.');
+export const wrongServerPassword = refuse.badRequest(
+  'The password you entered is incorrect. Please try again.',
+);
 
 /** Likewise of what a client sends as `x-server-password`, with the texts that clients know. */
 export async function serverPasswordIs(

@@ -28,10 +28,10 @@ import { type Answer, answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { type Profile, profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';
 import { putSetting } from '../settings/stored.ts';
+import { Account } from './contract.ts';
 import { resetAttempts } from './password-guard.ts';
 
 interface Registration {
@@ -45,17 +45,18 @@ interface Registration {
   readonly device: Device;
 }
 
-const disabled = refuse(400, 'User registration is currently not allowed.');
-const captchaFailed = refuse(400, 'The captcha was not solved. Please try again.');
-const unsupportedVersion = refuse(400, 'This version of the application is not supported. Please update it.');
-const invalidUsername = refuse(
-  400,
+const disabled = refuse.badRequest('User registration is currently not allowed.');
+const captchaFailed = refuse.badRequest('The captcha was not solved. Please try again.');
+const unsupportedVersion = refuse.badRequest(
+  'This version of the application is not supported. Please update it.',
+);
+const invalidUsername = refuse.badRequest(
   'A username has 3 to 100 letters and digits, with single characters of . _ - @ + between them.',
 );
-const takenUsername = refuse(400, 'This email is already registered.');
+const takenUsername = refuse.badRequest('This email is already registered.');
 
 export const register = workflow({
-  ...User.commands.register,
+  ...Account.commands.register,
   creates: true,
   run: async (workflow, registration) => {
     const refused = refusalOf(registration, workflow.use(AccountSettings));
@@ -105,7 +106,7 @@ function refusalOf(
   // Their keys are derived too weakly for a new account. Client suites make old accounts that way.
   if (!hasSessions(version) && !endToEndTesting) return unsupportedVersion;
   const missing = missingKeyParam(keyParams, version);
-  if (missing !== undefined) return refuse(400, `${missing} is missing.`);
+  if (missing !== undefined) return refuse.badRequest(`${missing} is missing.`);
   if (!isValidUsername(email)) return invalidUsername;
   return undefined;
 }

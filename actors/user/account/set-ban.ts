@@ -17,13 +17,9 @@ import { SigninKeys } from '../../identity/signin-keys.ts';
 import { Signin } from '../../signin/contract.ts';
 import { audit } from '../audit/trail.ts';
 import { banSlice } from '../ban.ts';
-import { distrustAllDevices } from '../factors/trusted-devices.ts';
+import type { RaisedHooks } from '../hooks.ts';
 import { profileSlice } from '../profile.ts';
-import { pauseDeliveries, armNext as resumeDeliveries } from '../published-reminders/watch.ts';
 import { isAdministrator } from '../rank.ts';
-import { recallReminders, resumeReminders } from '../reminders/send.ts';
-import { endAllSessions } from '../sessions/end.ts';
-import { pauseSwitches, resumeSwitches } from '../switches/watch.ts';
 
 /** Longer than any call may take. */
 const markMs = 120_000;
@@ -57,29 +53,28 @@ export function unmarkBanning(turn: Turn, callId: string): void {
 export type BanOutcome = 'set' | 'unchanged' | 'administrator' | 'busy';
 
 /** `administrator`: an operator has to demote it first. `busy`: it bans somebody itself right now. */
-export function ban(turn: Turn, by: 'operator' | 'administrator', reason: string | null): BanOutcome {
+export function ban(
+  turn: Turn,
+  hooks: RaisedHooks,
+  by: 'operator' | 'administrator',
+  reason: string | null,
+): BanOutcome {
   if (isAdministrator(turn) && by === 'operator') return 'administrator';
   if (isBanning(turn)) return 'busy';
   const before = turn.get(banSlice);
   turn.set(banSlice, { atMs: before?.atMs ?? turn.nowMs, reason });
   if (before !== null) return 'unchanged';
-  endAllSessions(turn);
-  distrustAllDevices(turn);
-  pauseSwitches(turn);
-  recallReminders(turn);
-  pauseDeliveries(turn);
+  for (const banned of hooks('banned')) banned(turn);
   const { email, workspace } = turn.get(profileSlice);
   turn.tell(Signin, turn.use(SigninKeys).actorId({ email, workspace })).forgetChallenges();
   audit(turn, 'banned');
   return 'set';
 }
 
-export function unban(turn: Turn): BanOutcome {
+export function unban(turn: Turn, hooks: RaisedHooks): BanOutcome {
   if (turn.get(banSlice) === null) return 'unchanged';
   turn.set(banSlice, null);
-  resumeSwitches(turn);
-  resumeReminders(turn);
-  resumeDeliveries(turn);
+  for (const unbanned of hooks('unbanned')) unbanned(turn);
   audit(turn, 'unbanned');
   return 'set';
 }

@@ -30,9 +30,9 @@ const notOffered: Partial<Record<FlagName, { readonly off: string; readonly why:
   OCR_SERVER_ALLOWED: { off: 'false', why: 'This server reads no text in images.' },
 };
 
-const unknownFlag = refuse(400, 'There is no flag of this name.');
-const noCount = refuse(400, 'This flag is a number of requests a day; 0 is the limit of all accounts.');
-const noProfile = refuse(400, 'This flag is the id of a profile.');
+const unknownFlag = refuse.badRequest('There is no flag of this name.');
+const noCount = refuse.badRequest('This flag is a number of requests a day; 0 is the limit of all accounts.');
+const noProfile = refuse.badRequest('This flag is the id of a profile.');
 
 /** The value as it is stored, or why the flag cannot have it. */
 function checkedFlag(name: FlagName, given: string): { readonly value: string } | Refused {
@@ -41,9 +41,9 @@ function checkedFlag(name: FlagName, given: string): { readonly value: string } 
   const checked = checkedValue(name, given);
   const lacking = notOffered[name];
   if (lacking !== undefined && !('value' in checked && checked.value === lacking.off)) {
-    return refuse(400, notHere(lacking));
+    return refuse.badRequest(notHere(lacking));
   }
-  return 'why' in checked ? refuse(400, checked.why) : checked;
+  return 'why' in checked ? refuse.badRequest(checked.why) : checked;
 }
 
 const notHere = ({ off, why }: { readonly off: string; readonly why: string }): string =>

@@ -13,9 +13,9 @@ import { type KeysResult, keys, type Turn, type View } from '../../../runtime/co
 import { slice } from '../../../runtime/slice.ts';
 import type { Device } from '../../identity/session.ts';
 import { AccountSettings } from '../../settings.ts';
-import { User } from '../contract.ts';
 import { deviceInfo } from '../sessions/device-info.ts';
 import { settingValue } from '../settings/stored.ts';
+import { AuditTrail } from './contract.ts';
 import { type AuditEvent, type AuditEventName, auditEventSchema } from './event.ts';
 import { auditPageTable } from './page-table.ts';
 
@@ -76,7 +76,7 @@ export function audit(turn: Turn, event: AuditEventName, from: Whence | null = n
           ...trail,
           recent: trail.recent.map((each) => (each === repeated ? again(each, turn.nowMs) : each)),
         };
-  if (!trail.trimming) turn.arm(User.timers.trimAuditTrail, turn.nowMs + ageMsOf(turn), null);
+  if (!trail.trimming) turn.arm(AuditTrail.timers.trimAuditTrail, turn.nowMs + ageMsOf(turn), null);
   turn.set(auditSlice, { ...turnPage(turn, added), trimming: true });
 }
 
@@ -120,14 +120,18 @@ export function trimAuditTrail(turn: Turn, { pages }: AuditPages): void {
   const [oldest] = left.map(({ lastAtMs }) => lastAtMs).toSorted((a, b) => a - b);
   turn.set(auditSlice, { ...trail, recent, trimming: oldest !== undefined });
   if (oldest === undefined) return;
-  turn.arm(User.timers.trimAuditTrail, Math.max(oldest + ageMsOf(turn), turn.nowMs + trimPauseMs), null);
+  turn.arm(
+    AuditTrail.timers.trimAuditTrail,
+    Math.max(oldest + ageMsOf(turn), turn.nowMs + trimPauseMs),
+    null,
+  );
 }
 
 /** In the commit that deletes the account. */
 export function removeAuditTrail(turn: Turn): void {
   for (const key of slotKeys(turn)) turn.remove(auditPageTable, key);
   turn.set(auditSlice, auditSlice.initial);
-  turn.disarm(User.timers.trimAuditTrail);
+  turn.disarm(AuditTrail.timers.trimAuditTrail);
 }
 
 /** A full page becomes a row, in the place of the oldest where all slots are taken. */

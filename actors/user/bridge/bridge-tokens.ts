@@ -18,14 +18,13 @@ import { answerOf, refuse } from '../../reply.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { profileSlice } from '../profile.ts';
 import { endSessions } from '../sessions/end.ts';
 import { openSession } from '../sessions/issue.ts';
 import { sessionMap } from '../sessions/session.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
-import { bridgeScopes, keyMaterialSchema, scopesByOtherName } from './shapes.ts';
+import { Bridges, bridgeScopes, keyMaterialSchema, scopesByOtherName } from './contract.ts';
 
 const bridgeTokensMax = 20;
 const labelCharactersMax = 255;
@@ -53,17 +52,16 @@ export const bridgeTokenMap = sliceMap<BridgeToken>({
   schema: storedSchema,
 });
 
-const labelMissing = refuse(400, 'Give the token a name.');
-const tooMany = refuse(400, `There are ${bridgeTokensMax} bridge tokens already. Delete one first.`);
-const tooMuch = refuse(
-  400,
+const labelMissing = refuse.badRequest('Give the token a name.');
+const tooMany = refuse.badRequest(`There are ${bridgeTokensMax} bridge tokens already. Delete one first.`);
+const tooMuch = refuse.badRequest(
   `The keys of all bridge tokens take at most ${allKeysBytesMax} bytes. Delete a token first.`,
 );
-const unknown = refuse(404, 'There is no such bridge token.');
-const unsupportedVersion = refuse(400, 'This version of the interface is not supported.');
+const unknown = refuse.notFound('There is no such bridge token.');
+const unsupportedVersion = refuse.badRequest('This version of the interface is not supported.');
 
 const makeBridgeToken = signedInTurn({
-  ...User.commands.makeBridgeToken,
+  ...Bridges.commands.makeBridgeToken,
   repeat: 'recorded',
   turn: (
     turn,
@@ -99,7 +97,7 @@ const keysBytes = (turn: Turn): number =>
   );
 
 const listBridgeTokens = signedInRead({
-  ...User.commands.listBridgeTokens,
+  ...Bridges.commands.listBridgeTokens,
   answer: (view) => {
     const newestFirst = [...view.entries(bridgeTokenMap).values()].toSorted(
       (a, b) => b.createdAtMs - a.createdAtMs,
@@ -114,7 +112,7 @@ const listBridgeTokens = signedInRead({
 });
 
 const deleteBridgeToken = signedInTurn({
-  ...User.commands.deleteBridgeToken,
+  ...Bridges.commands.deleteBridgeToken,
   turn: (turn, { bridgeTokenUuid }, _reads, { session }) => {
     if (turn.entry(bridgeTokenMap, bridgeTokenUuid) === undefined) return unknown;
     endBridgeToken(turn, bridgeTokenUuid);
@@ -140,7 +138,7 @@ export function endAllBridgeTokens(turn: Turn): void {
 }
 
 const getBridgeTokenKeys = signedInRead({
-  ...User.commands.getBridgeTokenKeys,
+  ...Bridges.commands.getBridgeTokenKeys,
   answer: (view, { bridgeTokenUuid }) => {
     const token = view.entry(bridgeTokenMap, bridgeTokenUuid);
     if (token === undefined) return unknown;
@@ -149,13 +147,13 @@ const getBridgeTokenKeys = signedInRead({
 });
 
 const authenticateBridge = command({
-  ...User.commands.authenticateBridge,
+  ...Bridges.commands.authenticateBridge,
   repeat: 'recorded',
   reads: ownAccount,
   turn: (turn, asked, reads) => answerOf(openBridgeSession(turn, asked, reads)),
 });
 
-type Authentication = z.infer<typeof User.commands.authenticateBridge.request>;
+type Authentication = z.infer<typeof Bridges.commands.authenticateBridge.request>;
 
 function openBridgeSession(
   turn: Turn,

@@ -7,12 +7,12 @@ import { keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { ProvenTokens } from '../../identity/calendar-tokens.ts';
 import { answerOf } from '../../reply.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
+import type { FeedAnswer, ListedObject, ShownSecret } from './contract.ts';
+import { UserCalendar } from './contract.ts';
 import { closedGate } from './gates.ts';
 import { isUid } from './given.ts';
 import { markOf, todosPlan } from './publication.ts';
-import type { FeedAnswer, ListedObject, ShownSecret } from './shapes.ts';
 import { openTodo } from './todo.ts';
 import { type TodoRow, todoTable } from './todo-table.ts';
 import { componentOf } from './todo-text.ts';
@@ -31,7 +31,7 @@ function isProven(view: Reading, { tokenUuid, secretHash }: ShownSecret): boolea
 }
 
 const readCalendar = sharedRead({
-  ...User.commands.readCalendar,
+  ...UserCalendar.commands.readCalendar,
   answer: (view, { token }) => ofProgram(view, token, () => ({ mark: markOf(view) })),
 });
 
@@ -41,7 +41,7 @@ const listed: readonly (keyof TodoRow)[] = ['uid', 'etag', 'object_bytes', 'crea
 const listedAtOnce = 1_000;
 
 const listCalendarObjects = sharedRead({
-  ...User.commands.listCalendarObjects,
+  ...UserCalendar.commands.listCalendarObjects,
   reads: (view, { after }) => ({ todos: todosPlan(view, { after, limit: listedAtOnce, columns: listed }) }),
   answer: (view, { token }, { todos }) =>
     ofProgram(view, token, () => ({
@@ -52,7 +52,7 @@ const listCalendarObjects = sharedRead({
 });
 
 const getCalendarObjects = sharedRead({
-  ...User.commands.getCalendarObjects,
+  ...UserCalendar.commands.getCalendarObjects,
   reads: ({ self }, { uids }) => ({
     todos: keys(
       todoTable,

@@ -1,6 +1,6 @@
 /** What a deleted account leaves of its calendar. */
-import type { PlanResults, Turn, View } from '../../../runtime/command.ts';
-import { range } from '../../../runtime/command.ts';
+import { range, type Turn } from '../../../runtime/command.ts';
+import { purging } from '../hooks.ts';
 import { publicationSlice } from './publication.ts';
 import { giveBack, giveUnkeptBack, wantsSlots } from './slots.ts';
 import { todoTable } from './todo-table.ts';
@@ -17,28 +17,28 @@ export function endCalendar(turn: Turn): void {
   turn.set(publicationSlice, { ...publication, slot: null });
 }
 
-export const todosLeftPlan = (view: View) =>
-  range(todoTable, {
-    after: 0,
-    through: view.get(publicationSlice).position,
-    limit: rowsPerTurn,
-    columns: ['uid'],
-  });
+export const todosPurge = purging({
+  reads: (view) => ({
+    todos: range(todoTable, {
+      after: 0,
+      through: view.get(publicationSlice).position,
+      limit: rowsPerTurn,
+      columns: ['uid'],
+    }),
+  }),
+  turn: (turn, { todos: { rows, complete } }) => {
+    for (const { uid } of rows) turn.remove(todoTable, { user_uuid: turn.self.id, uid });
+    return { left: complete ? 'nothing' : 'more' };
+  },
+});
 
 /**
- * Whether slots of calls that have come to nothing are still out. One may be on its way to be taken, and a slot that was given
- * back before that would be taken for good; so they are given back when no call can be under way any more.
+ * Waits for slots of calls that have come to nothing. One may be on its way to be taken, and a slot that was given back before
+ * that would be taken for good; so they are given back when no call can be under way any more.
  */
-export function hasSlotsOut(turn: Turn): boolean {
-  giveUnkeptBack(turn);
-  return wantsSlots(turn);
-}
-
-/** False once nothing is left. */
-export function purgeSomeTodos(
-  turn: Turn,
-  { rows, complete }: PlanResults<{ todos: ReturnType<typeof todosLeftPlan> }>['todos'],
-): boolean {
-  for (const { uid } of rows) turn.remove(todoTable, { user_uuid: turn.self.id, uid });
-  return !complete;
-}
+export const slotsPurge = purging({
+  turn: (turn) => {
+    giveUnkeptBack(turn);
+    return { left: wantsSlots(turn) ? 'later' : 'nothing' };
+  },
+});

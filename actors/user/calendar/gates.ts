@@ -4,8 +4,11 @@ import { type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { settingValue } from '../settings/stored.ts';
 
-const disabled = refuse(403, 'This server has no calendar feed.', 'caldav-disabled');
-const notAllowed = refuse(403, 'Turn on the calendar feed for your account first.', 'caldav-not-allowed');
+const disabled = refuse.forbidden('This server has no calendar feed.', 'caldav-disabled');
+const notAllowed = refuse.forbidden(
+  'Turn on the calendar feed for your account first.',
+  'caldav-not-allowed',
+);
 
 export const isOpenToAll = (view: View): boolean => view.use(AccountSettings).calendar;
 

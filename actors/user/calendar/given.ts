@@ -25,10 +25,10 @@ export interface TodoFields {
   readonly priority?: unknown;
 }
 
-const invalidLabel = refuse(400, `A label has 1 to ${labelCharactersMax} characters.`, 'invalid-label');
+const invalidLabel = refuse.badRequest(`A label has 1 to ${labelCharactersMax} characters.`, 'invalid-label');
 
 const invalid = (field: keyof TodoFields, why: string): Refused => ({
-  refused: { status: 400, tag: 'invalid-todo', message: `${field}: ${why}`, payload: { field } },
+  refused: { reason: 'bad-request', tag: 'invalid-todo', message: `${field}: ${why}`, payload: { field } },
 });
 
 /** Null is as good as nothing. */

@@ -11,10 +11,11 @@ import { type Turn, timer } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { Calendar, calendarId, type SlotPurpose, slotPurposes } from '../../calendar/contract.ts';
 import type { Refused } from '../../reply.ts';
-import { User } from '../contract.ts';
+import { refuse } from '../../reply.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
+import { UserCalendar } from './contract.ts';
 
-const { giveSlotsBack } = User.timers;
+const { giveSlotsBack } = UserCalendar.timers;
 
 /** Longer than any call may take. */
 const wantedForMs = 120_000;
@@ -27,13 +28,7 @@ export const wantedSlotMap = sliceMap<{ readonly purpose: SlotPurpose; readonly 
   schema: z.object({ purpose: z.enum(slotPurposes), atMs: z.number() }),
 });
 
-export const busy: Refused = {
-  refused: {
-    status: 503,
-    message: 'Too much is being done at once. Please try again.',
-    retryAfterMs: 10_000,
-  },
-};
+export const busy: Refused = refuse.notNow('Too much is being done at once. Please try again.', 10_000);
 
 /** Wants a slot, unless `unless` says why not, and takes it. `full` is the refusal when all are taken, or all that are this account's share. */
 export async function takeSlot(

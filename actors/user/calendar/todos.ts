@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { keys, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
-import { byUid, User } from '../contract.ts';
 import { signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { byUid, UserCalendar } from './contract.ts';
 import { closedGate } from './gates.ts';
 import { type GivenTodo, givenTodo, isUid } from './given.ts';
 import { drafted, overflowOf, publicationSlice, put, remove, todosMax, todosPlan } from './publication.ts';
@@ -11,17 +11,20 @@ import { busy, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
 import { openTodo, type ShownTodo } from './todo.ts';
 import { type TodoRow, todoTable } from './todo-table.ts';
 
-const unknown = refuse(404, 'There is no such to-do.', 'caldav-todo-not-found');
-const tooMany = refuse(409, `There are ${todosMax} to-dos already. Delete one first.`, 'caldav-item-limit');
-const tooManyPublishers = refuse(409, 'Too many accounts have published to-dos.', 'caldav-item-limit');
-const full = refuse(409, 'The to-dos of this account have no room for it.', 'caldav-store-full');
+const unknown = refuse.notFound('There is no such to-do.', 'caldav-todo-not-found');
+const tooMany = refuse.conflict(
+  `There are ${todosMax} to-dos already. Delete one first.`,
+  'caldav-item-limit',
+);
+const tooManyPublishers = refuse.conflict('Too many accounts have published to-dos.', 'caldav-item-limit');
+const full = refuse.conflict('The to-dos of this account have no room for it.', 'caldav-store-full');
 
 /** To open as many as an account may have takes long: others get their turns in between. */
 const listedPerTurn = 200;
 
 /** What is replaced meanwhile comes again, at the end. */
 const listTodos = signedInWorkflow({
-  ...User.commands.listTodos,
+  ...UserCalendar.commands.listTodos,
   run: async (workflow) => {
     const found = new Map<string, ShownTodo>();
     for (let after: number | undefined = 0; after !== undefined; ) {
@@ -42,7 +45,7 @@ const nextTodos = (after: number, found: Map<string, ShownTodo>) => ({
 });
 
 const publishTodo = signedInWorkflow({
-  ...User.commands.publishTodo,
+  ...UserCalendar.commands.publishTodo,
   run: async (workflow, asked) => {
     const given = givenTodo(asked);
     const needsSlot = await workflow.turn({
@@ -106,7 +109,7 @@ function holdSlot(turn: Turn, wanted: string | undefined): Refused | undefined {
 }
 
 const unpublishTodo = signedInTurn({
-  ...User.commands.unpublishTodo,
+  ...UserCalendar.commands.unpublishTodo,
   repeat: 'recorded',
   reads: ({ self }, { uid }) => ({ todo: keys(todoTable, keysOf(self.id, uid)) }),
   turn: (turn, { uid }, { todo }) => {

@@ -15,12 +15,12 @@ import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { isRefused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import type { ShownToken } from './contract.ts';
+import { UserCalendar } from './contract.ts';
 import { closedGate, isOpenToAll, isWanted } from './gates.ts';
 import { givenLabel } from './given.ts';
-import type { ShownToken } from './shapes.ts';
 import { giveBack, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
 
 const tokensMax = 100;
@@ -46,20 +46,18 @@ export const calendarTokenMap = sliceMap<StoredToken>({
   schema: storedSchema,
 });
 
-const unknown = refuse(404, 'There is no such calendar token.', 'caldav-token-not-found');
-const tooMany = refuse(
-  409,
+const unknown = refuse.notFound('There is no such calendar token.', 'caldav-token-not-found');
+const tooMany = refuse.conflict(
   `There are ${tokensMax} calendar tokens already. Revoke one first.`,
   'caldav-token-limit',
 );
-const tooManyOfAll = refuse(
-  409,
+const tooManyOfAll = refuse.conflict(
   'This server has no room for another calendar token of this account. Revoke one of them, or ask the operator.',
   'caldav-token-limit',
 );
 
 const getCalendarGates = signedInRead({
-  ...User.commands.getCalendarGates,
+  ...UserCalendar.commands.getCalendarGates,
   answer: (view) => {
     const caldavEnabled = isOpenToAll(view);
     const allowed = isWanted(view);
@@ -68,7 +66,7 @@ const getCalendarGates = signedInRead({
 });
 
 const listCalendarTokens = signedInRead({
-  ...User.commands.listCalendarTokens,
+  ...UserCalendar.commands.listCalendarTokens,
   answer: (view) => {
     const tokens = [...view.entries(calendarTokenMap).values()]
       .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.uuid < b.uuid ? -1 : 1))
@@ -78,7 +76,7 @@ const listCalendarTokens = signedInRead({
 });
 
 const makeCalendarToken = signedInWorkflow({
-  ...User.commands.makeCalendarToken,
+  ...UserCalendar.commands.makeCalendarToken,
   run: async (steps, asked) => {
     const label = givenLabel(asked.label);
     const refusedNow = (turn: Turn) =>
@@ -115,7 +113,7 @@ const makeCalendarToken = signedInWorkflow({
 });
 
 const revokeCalendarToken = signedInTurn({
-  ...User.commands.revokeCalendarToken,
+  ...UserCalendar.commands.revokeCalendarToken,
   repeat: 'recorded',
   turn: (turn, { uuid: given }, _reads, { session }) => {
     const uuid = given.toLowerCase();
@@ -127,7 +125,7 @@ const revokeCalendarToken = signedInTurn({
 });
 
 const revokeCalendarTokens = signedInTurn({
-  ...User.commands.revokeCalendarTokens,
+  ...UserCalendar.commands.revokeCalendarTokens,
   repeat: 'recorded',
   turn: (turn, _asked, _reads, { session }) => {
     const count = revokeAllCalendarTokens(turn);
@@ -149,12 +147,12 @@ function revoke(turn: Turn, uuids: readonly string[]): void {
 }
 
 const calendarTokenSalt = sharedRead({
-  ...User.commands.calendarTokenSalt,
+  ...UserCalendar.commands.calendarTokenSalt,
   answer: (view, { tokenUuid }) => ({ salt: view.entry(calendarTokenMap, tokenUuid)?.salt ?? null }),
 });
 
 const proveCalendarToken = workflow({
-  ...User.commands.proveCalendarToken,
+  ...UserCalendar.commands.proveCalendarToken,
   run: async (steps, { tokenUuid, secretHash, slowHash }) => {
     const proven = await steps.turn({
       turn: (turn) => {

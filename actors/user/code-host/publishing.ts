@@ -1,8 +1,9 @@
 /** How often an account publishes to the code host. */
 import { z } from 'zod';
 import { slice } from '../../../runtime/slice.ts';
-import { User } from '../contract.ts';
+import { refuse } from '../../reply.ts';
 import { signedInTurn } from '../signed-in.ts';
+import { CodePublishing } from './contract.ts';
 
 const perMinuteMax = 10;
 const minuteMs = 60_000;
@@ -16,14 +17,14 @@ export const publishingSlice = slice<{ readonly atMs: readonly number[] }>({
 });
 
 const spendPublishing = signedInTurn({
-  ...User.commands.spendPublishing,
+  ...CodePublishing.commands.spendPublishing,
   repeat: 'recorded',
   turn: (turn) => {
     const recent = turn.get(publishingSlice).atMs.filter((atMs) => atMs > turn.nowMs - minuteMs);
     const [first] = recent;
     if (first !== undefined && recent.length >= perMinuteMax) {
       const message = 'This account has published much within a minute. Please wait a moment.';
-      return { refused: { status: 429, message, retryAfterMs: first + minuteMs - turn.nowMs } };
+      return refuse.tooMany(message, first + minuteMs - turn.nowMs);
     }
     turn.set(publishingSlice, { atMs: [...recent, turn.nowMs] });
     return {};

@@ -8,9 +8,9 @@ import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { audit, type Whence } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { Factors } from './contract.ts';
 
 interface AppPassword {
   readonly uuid: string;
@@ -36,9 +36,9 @@ export const appPasswordMap = sliceMap<AppPassword>({
   }),
 });
 
-const labelMissing = refuse(400, 'Give the app password a name.');
-const tooMany = refuse(400, `There are ${appPasswordsMax} app passwords already. Delete one first.`);
-const unknown = refuse(404, 'There is no such app password.');
+const labelMissing = refuse.badRequest('Give the app password a name.');
+const tooMany = refuse.badRequest(`There are ${appPasswordsMax} app passwords already. Delete one first.`);
+const unknown = refuse.notFound('There is no such app password.');
 
 /** Without a state it is that of nobody. */
 export const findAppPassword = (state: State | undefined, secret: string): AppPassword | undefined =>
@@ -54,7 +54,7 @@ export function acceptAppPassword(turn: Turn, secret: string, from: Whence): boo
 }
 
 const makeAppPassword = signedInTurn({
-  ...User.commands.makeAppPassword,
+  ...Factors.commands.makeAppPassword,
   repeat: 'recorded',
   turn: (turn, { label: given }, _reads, { session }) => {
     const label = given.trim().slice(0, 255);
@@ -73,7 +73,7 @@ const makeAppPassword = signedInTurn({
 });
 
 const listAppPasswords = signedInRead({
-  ...User.commands.listAppPasswords,
+  ...Factors.commands.listAppPasswords,
   answer: (view) => {
     const newestFirst = [...view.entries(appPasswordMap).values()].toSorted(
       (a, b) => b.createdAtMs - a.createdAtMs,
@@ -88,7 +88,7 @@ const listAppPasswords = signedInRead({
 });
 
 const deleteAppPassword = signedInTurn({
-  ...User.commands.deleteAppPassword,
+  ...Factors.commands.deleteAppPassword,
   turn: (turn, { appPasswordUuid }, _reads, { session }) => {
     if (turn.entry(appPasswordMap, appPasswordUuid) === undefined) return unknown;
     turn.removeEntry(appPasswordMap, appPasswordUuid);

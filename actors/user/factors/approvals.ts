@@ -10,11 +10,12 @@ import { User } from '../contract.ts';
 import { approvalRequested as requested } from '../events.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
+import { Factors } from './contract.ts';
 
-const notPending = refuse(400, 'This sign-in does not wait for an approval any more.');
+const notPending = refuse.badRequest('This sign-in does not wait for an approval any more.');
 
 const listApprovals = signedInWorkflow({
-  ...User.commands.listApprovals,
+  ...Factors.commands.listApprovals,
   run: async (workflow) => {
     const { signin } = await ownSignin(workflow);
     const { approvals } = await signin.ask.pendingApprovals({});
@@ -30,7 +31,7 @@ const listApprovals = signedInWorkflow({
 });
 
 const showApproval = signedInWorkflow({
-  ...User.commands.showApproval,
+  ...Factors.commands.showApproval,
   run: async (workflow, { challengeId }) => {
     const { signin } = await ownSignin(workflow);
     return signin.ask.approvalStatus({ uuid: challengeId });
@@ -38,7 +39,7 @@ const showApproval = signedInWorkflow({
 });
 
 const resolveApproval = signedInWorkflow({
-  ...User.commands.resolveApproval,
+  ...Factors.commands.resolveApproval,
   run: async (workflow, { challengeId, approve }) => {
     const { signin, from } = await ownSignin(workflow);
     const { resolved } = await signin.ask.resolveApproval({
@@ -52,7 +53,7 @@ const resolveApproval = signedInWorkflow({
 
 /** A signed-in device may be in use: it is shown the sign-in at once. */
 export const approvalRequestedTell = tell({
-  ...User.tells.approvalRequested,
+  ...Factors.tells.approvalRequested,
   turn: (turn, approval) => {
     if (turn.get(profileSlice).state !== 'active') return;
     if (turn.nowMs < approval.expiresAtMs) turn.publish(User, requested(approval));

@@ -21,9 +21,9 @@ import { slice, sliceMap } from '../../../runtime/slice.ts';
 import { refuse } from '../../reply.ts';
 import { WebAuthnSettings } from '../../settings.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { anotherUsers, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import { Factors } from './contract.ts';
 import { askEverybodyAgain } from './turned-on.ts';
 
 const authenticatorsMax = 20;
@@ -62,12 +62,12 @@ export const authenticatorOfferSlice = slice<{ challenge: string; untilMs: numbe
   initial: null,
 });
 
-const tooMany = refuse(400, `There are ${authenticatorsMax} security keys already. Remove one first.`);
-const notVerified = refuse(400, 'The security key could not be verified. Please try again.');
-const unknown = refuse(404, 'There is no such security key.');
+const tooMany = refuse.badRequest(`There are ${authenticatorsMax} security keys already. Remove one first.`);
+const notVerified = refuse.badRequest('The security key could not be verified. Please try again.');
+const unknown = refuse.notFound('There is no such security key.');
 
 const offerAuthenticator = signedInTurn({
-  ...User.commands.offerAuthenticator,
+  ...Factors.commands.offerAuthenticator,
   turn: (turn) => {
     const { relyingPartyId, relyingPartyName } = turn.use(WebAuthnSettings);
     const known = [...turn.entries(authenticatorMap).values()];
@@ -95,7 +95,7 @@ const offerAuthenticator = signedInTurn({
 });
 
 const addAuthenticator = signedInWorkflow({
-  ...User.commands.addAuthenticator,
+  ...Factors.commands.addAuthenticator,
   run: async (workflow, { userUuid, attestationResponse }) => {
     const isOwn = userUuid === undefined || userUuid === workflow.self.id;
     const challenge = await workflow.turn({
@@ -147,7 +147,7 @@ const addAuthenticator = signedInWorkflow({
 });
 
 const listAuthenticators = signedInRead({
-  ...User.commands.listAuthenticators,
+  ...Factors.commands.listAuthenticators,
   answer: (view) => ({
     authenticators: [...view.entries(authenticatorMap).values()]
       .toSorted((a, b) => a.createdAtMs - b.createdAtMs)
@@ -156,7 +156,7 @@ const listAuthenticators = signedInRead({
 });
 
 const removeAuthenticator = signedInTurn({
-  ...User.commands.removeAuthenticator,
+  ...Factors.commands.removeAuthenticator,
   turn: (turn, { authenticatorUuid }, _reads, { session }) => {
     if (turn.entry(authenticatorMap, authenticatorUuid) === undefined) return unknown;
     turn.removeEntry(authenticatorMap, authenticatorUuid);

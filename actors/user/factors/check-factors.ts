@@ -16,7 +16,6 @@
 import type { z } from 'zod';
 import { type Turn, type View, workflow } from '../../../runtime/command.ts';
 import { WebAuthnSettings } from '../../settings.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { acceptAppPassword, findAppPassword } from './app-passwords.ts';
 import {
@@ -26,6 +25,7 @@ import {
   noteUse,
   verifyAssertion,
 } from './authenticators.ts';
+import { Factors } from './contract.ts';
 import { areCodesEmailed } from './emailed-codes.ts';
 import { areRecoveryCodes } from './recovery-codes.ts';
 import { acceptTotp, isTotpCode, isTotpOn } from './totp.ts';
@@ -42,10 +42,10 @@ function factorOf(view: View): Factor | undefined {
 
 const passed = { passed: true } as const;
 
-type Asked = z.infer<typeof User.commands.checkFactors.request>;
+type Asked = z.infer<typeof Factors.commands.checkFactors.request>;
 
 export const checkFactors = workflow({
-  ...User.commands.checkFactors,
+  ...Factors.commands.checkFactors,
   run: async (workflow, asked) => {
     if (asked.isNobody) {
       isSecretRight(undefined, asked);
@@ -106,7 +106,7 @@ const missing = (factor: Factor) => ({ factor, outcome: 'missing' }) as const;
 
 /** The security keys that an assertion may be made with; none if the account has no such factor. */
 export const authenticatorsOf = workflow({
-  ...User.commands.authenticatorsOf,
+  ...Factors.commands.authenticatorsOf,
   run: async (workflow, { email, workspace, isNobody }) => {
     if (isNobody) return { allowed: [] };
     const allowed = await workflow.turn({

@@ -9,26 +9,26 @@ import { isMailConfigured, sealMail, tellToSend } from '../../mailer/outgoing.ts
 import { refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 import { signedInRead, signedInWorkflow } from '../signed-in.ts';
+import { Factors } from './contract.ts';
 import { askEverybodyAgain } from './turned-on.ts';
 
-const noMail = refuse(400, 'This server is not set up to send mail.');
-const noAddress = refuse(400, 'No mail can be sent to the name of this account.');
+const noMail = refuse.badRequest('This server is not set up to send mail.');
+const noAddress = refuse.badRequest('No mail can be sent to the name of this account.');
 
 export const areCodesEmailed = (view: View): boolean => settingValue(view, 'MAGIC_LINK_ENABLED') === 'true';
 
 export const canMailCodes = (email: string): boolean => mailAddress(email) !== undefined;
 
 const showEmailedCodes = signedInRead({
-  ...User.commands.showEmailedCodes,
+  ...Factors.commands.showEmailedCodes,
   answer: (view) => ({ enabled: areCodesEmailed(view) }),
 });
 
 const switchEmailedCodes = signedInWorkflow({
-  ...User.commands.switchEmailedCodes,
+  ...Factors.commands.switchEmailedCodes,
   run: async (workflow, { enabled: wanted }) => {
     const enabled = wanted === true || wanted === 'true';
     const isReachable = await workflow.turn({
@@ -52,7 +52,7 @@ const switchEmailedCodes = signedInWorkflow({
 
 /** Somebody who signs in to `email` asked for one. */
 export const mailCodeTell = tell({
-  ...User.tells.mailCode,
+  ...Factors.tells.mailCode,
   turn: (turn, { email, workspace, nonce, expiresAtMs }) => {
     const profile = turn.get(profileSlice);
     const isTheirs = profile.state === 'active' && profile.email === email && profile.workspace === workspace;

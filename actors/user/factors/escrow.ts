@@ -5,13 +5,13 @@
  */
 import { type View, workflow } from '../../../runtime/command.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
+import { Factors } from './contract.ts';
 import { isUsableEscrow } from './usable-escrow.ts';
 
 export const escrow = workflow({
-  ...User.commands.escrow,
+  ...Factors.commands.escrow,
   // An unknown user is asked too, for the time it takes, and answered without an activation.
   run: async (workflow, { isNobody }) => (isNobody ? {} : workflow.turn({ turn: usable })),
 });

@@ -7,9 +7,9 @@ import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
 import { returnAttempts, serverPasswordIs } from '../account/password-guard.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
 import { signedInWorkflow } from '../signed-in.ts';
+import { Factors } from './contract.ts';
 
 const codeBytes = 20;
 
@@ -28,7 +28,7 @@ export function areRecoveryCodes(view: View, given: string): boolean {
 }
 
 export const makeRecoveryCodes = signedInWorkflow({
-  ...User.commands.makeRecoveryCodes,
+  ...Factors.commands.makeRecoveryCodes,
   run: async (workflow, { password }) => {
     const account = await workflow.turn({ recorded: true, reads: ownAccount, turn: ownRow });
     const refused = await serverPasswordIs(workflow, account, password);

@@ -17,9 +17,9 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { User } from '../contract.ts';
 import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 import { signedInTurn } from '../signed-in.ts';
+import { Factors } from './contract.ts';
 import { generateRecoveryCodes } from './recovery-codes.ts';
 import { askEverybodyAgain } from './turned-on.ts';
 
@@ -29,10 +29,10 @@ const offerMs = 300_000;
 const toleranceSeconds = 30;
 const base32 = new ScureBase32Plugin();
 
-const alreadyOn = refuse(400, 'The authenticator app is on already. Turn it off first.');
-const codeMissing = refuse(400, 'Enter the code that your authenticator app shows.');
-const nothingOffered = refuse(400, 'This took too long. Please start again.');
-const wrongCode = refuse(400, 'The code is not right. Please try again.');
+const alreadyOn = refuse.badRequest('The authenticator app is on already. Turn it off first.');
+const codeMissing = refuse.badRequest('Enter the code that your authenticator app shows.');
+const nothingOffered = refuse.badRequest('This took too long. Please start again.');
+const wrongCode = refuse.badRequest('The code is not right. Please try again.');
 
 interface Totp {
   /** What was shown last and may still be confirmed. */
@@ -54,7 +54,7 @@ export const totpSlice = slice<Totp>({
 export const isTotpOn = (view: View): boolean => settingValue(view, 'MFA_SECRET') !== null;
 
 export const offerTotpSecret = signedInTurn({
-  ...User.commands.offerTotpSecret,
+  ...Factors.commands.offerTotpSecret,
   turn: (turn) => {
     if (isTotpOn(turn)) return alreadyOn;
     const before = offeredSecret(turn);

@@ -9,9 +9,9 @@ import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { audit, type Whence } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { deviceInfo } from '../sessions/device-info.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { Factors } from './contract.ts';
 
 interface TrustedDevice {
   readonly uuid: string;
@@ -41,7 +41,7 @@ export const trustedDeviceMap = sliceMap<TrustedDevice>({
   }),
 });
 
-const unknown = refuse(404, 'There is no such trusted device.');
+const unknown = refuse.notFound('There is no such trusted device.');
 
 /** The one of this token, if it still counts. Without a state it is that of nobody. */
 export function findTrustedDevice(
@@ -68,7 +68,7 @@ export function distrustAllDevices(turn: Turn): void {
 }
 
 const trustDevice = signedInTurn({
-  ...User.commands.trustDevice,
+  ...Factors.commands.trustDevice,
   repeat: 'recorded',
   turn: (turn, { label: given }, _reads, { session }) => {
     makeRoom(turn);
@@ -85,7 +85,7 @@ const trustDevice = signedInTurn({
 });
 
 const listTrustedDevices = signedInRead({
-  ...User.commands.listTrustedDevices,
+  ...Factors.commands.listTrustedDevices,
   answer: (view) => {
     const trusted = [...view.entries(trustedDeviceMap).values()]
       .filter(({ expiresAtMs }) => view.nowMs < expiresAtMs)
@@ -101,7 +101,7 @@ const listTrustedDevices = signedInRead({
 });
 
 const distrustDevice = signedInTurn({
-  ...User.commands.distrustDevice,
+  ...Factors.commands.distrustDevice,
   turn: (turn, { trustedDeviceUuid }, _reads, { session }) => {
     if (turn.entry(trustedDeviceMap, trustedDeviceUuid) === undefined) return unknown;
     turn.removeEntry(trustedDeviceMap, trustedDeviceUuid);

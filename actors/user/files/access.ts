@@ -12,8 +12,8 @@ import { isReadonly } from '../sessions/check.ts';
 import { sessionMap } from '../sessions/session.ts';
 import { refusalToWrite } from '../signed-in.ts';
 
-export const invalidToken = refuse(403, 'This valet token is not valid any more.', 'invalid-auth');
-const otherOperation = refuse(400, 'This valet token is for something else.');
+export const invalidToken = refuse.forbidden('This valet token is not valid any more.', 'invalid-auth');
+const otherOperation = refuse.badRequest('This valet token is for something else.');
 
 /** Undefined: it allows this, unless it is spent. */
 export function refusalOf(

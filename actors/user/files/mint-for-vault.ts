@@ -3,15 +3,15 @@ import { isUuid } from '../../collection/incoming.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { type Move, type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
-import { User } from '../contract.ts';
 import { refusalToWrite, signedInWorkflow } from '../signed-in.ts';
 import { askVault, uuidOf } from '../vaults/ask.ts';
+import { Files } from './contract.ts';
 
-const notUuid = refuse(400, 'That is not the identifier of a file.', 'invalid-parameters');
-const withoutSize = refuse(400, 'The size of the file is missing.', 'invalid-parameters');
-const withoutType = refuse(400, 'The type of the move is missing.', 'invalid-parameters');
-const withoutTarget = refuse(400, 'The shared vault to which the file goes is missing.');
-const sameVault = refuse(400, 'The file would stay where it is.');
+const notUuid = refuse.badRequest('That is not the identifier of a file.', 'invalid-parameters');
+const withoutSize = refuse.badRequest('The size of the file is missing.', 'invalid-parameters');
+const withoutType = refuse.badRequest('The type of the move is missing.', 'invalid-parameters');
+const withoutTarget = refuse.badRequest('The shared vault to which the file goes is missing.');
+const sameVault = refuse.badRequest('The file would stay where it is.');
 
 interface Asked {
   readonly sharedVaultUuid: string;
@@ -47,7 +47,7 @@ function moveOf(asked: Asked): Move | Refused {
 }
 
 export const mintVaultValetToken = signedInWorkflow({
-  ...User.commands.mintVaultValetToken,
+  ...Files.commands.mintVaultValetToken,
   run: async (workflow, asked) => {
     const { id: by } = workflow.self;
     const writes = asked.operation !== 'read';

@@ -24,12 +24,12 @@ import { heldBytes } from '../../files/uploads.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { Vault } from '../../vault/contract.ts';
-import { User } from '../contract.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { invalidToken, refusalOf } from './access.ts';
+import { Files } from './contract.ts';
 import { ownFiles } from './own-files.ts';
 
-const { concludeFileMove } = User.timers;
+const { concludeFileMove } = Files.timers;
 
 interface Moved {
   readonly file: MovingFile;
@@ -109,7 +109,7 @@ function sidesOf(steps: Workflow, claims: ValetClaims): readonly [Side, Side] | 
 }
 
 export const moveFile = workflow({
-  ...User.commands.moveFile,
+  ...Files.commands.moveFile,
   run: async (steps, { claims }): Promise<Answer<Record<string, never>>> => {
     const refused = await steps.turn({ turn: (turn) => refusalOf(turn, claims, 'move') });
     if (refused !== undefined) return refused;
@@ -151,15 +151,15 @@ export const concludeFileMoveTimer = timer({
 
 export const fileMoveTells = {
   fileMoved: tell({
-    ...User.tells.fileMoved,
+    ...Files.tells.fileMoved,
     turn: (turn, { uploadUuid }) => forgetArrival(turn, uploadUuid),
   }),
   fileGivenUp: tell({
-    ...User.tells.fileGivenUp,
+    ...Files.tells.fileGivenUp,
     turn: (turn, givenUp, { address }) => turn.tell(Vault, address.id).fileSettled(givenUp),
   }),
   fileSettled: tell({
-    ...User.tells.fileSettled,
+    ...Files.tells.fileSettled,
     turn: (turn, givenUp) => settleFile(turn, givenUp, concludeFileMove),
   }),
 };

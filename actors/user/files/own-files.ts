@@ -4,11 +4,11 @@ import type { Duties } from '../../files/ledger.ts';
 import type { Owner } from '../../files/owner.ts';
 import type { Quota } from '../../files/quota.ts';
 import { FileSettings } from '../../files/settings.ts';
-import { User } from '../contract.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
+import { Files } from './contract.ts';
 import { heldForVaults } from './vault-holds.ts';
 
-export const duties: Duties = { tend: User.timers.tendFiles, remove: User.jobs.removeBlobs };
+export const duties: Duties = { tend: Files.timers.tendFiles, remove: Files.jobs.removeBlobs };
 
 export function ownFiles(turn: Turn): Owner {
   const { fileBytesMax } = turn.use(FileSettings);

@@ -13,9 +13,10 @@ import { sliceMap } from '../../../runtime/slice.ts';
 import { noSpace } from '../../files/quota.ts';
 import { heldBytes } from '../../files/uploads.ts';
 import type { Refused } from '../../reply.ts';
+import { refuse } from '../../reply.ts';
 import { membershipsMax } from '../../vault/bounds.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
+import { Files } from './contract.ts';
 import { limitBytesOf, ownFiles } from './own-files.ts';
 import { heldFor, heldForVault, holdsMax, vaultHoldMap } from './vault-holds.ts';
 
@@ -25,9 +26,7 @@ const memberHoldsMax = 8;
 /** The part of the quota that another member may hold at once before sending a byte of it. */
 const memberShare = 3 / 4;
 
-const tooManyHolds: Refused = {
-  refused: { status: 429, message: 'Too many uploads are open. Please finish some.', retryAfterMs: 60_000 },
-};
+const tooManyHolds: Refused = refuse.tooMany('Too many uploads are open. Please finish some.', 60_000);
 
 /** By the vault's uuid. */
 export const vaultBytesMap = sliceMap<{
@@ -42,7 +41,7 @@ export const vaultBytesMap = sliceMap<{
 });
 
 export const holdForVault = command({
-  ...User.commands.holdForVault,
+  ...Files.commands.holdForVault,
   turn: (turn, { holdUuid, by, bytes, endsAtMs, instead, givesUp }) => {
     if (turn.get(profileSlice).state !== 'active') return noSpace;
     const before = turn.entry(vaultHoldMap, holdUuid);
@@ -89,7 +88,7 @@ function forgetEnded(turn: Turn): void {
 }
 
 export const vaultFilesTell = tell({
-  ...User.tells.vaultFiles,
+  ...Files.tells.vaultFiles,
   turn: (turn, { bytes, ended }, { address: { id: vaultUuid } }) => {
     if (turn.get(profileSlice).state !== 'active') return;
     for (const uuid of ended) turn.removeEntry(vaultHoldMap, uuid);

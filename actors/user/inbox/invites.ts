@@ -7,6 +7,7 @@ import type { VaultInvite } from '../../inbox-entries.ts';
 import { User } from '../contract.ts';
 import { userInvited } from '../events.ts';
 import { signedInRead } from '../signed-in.ts';
+import { Inbox } from './contract.ts';
 import { isGone, rememberGone } from './gone.ts';
 import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
 import { entriesMax, inviteRoomBytes, roomOf, surplus } from './room.ts';
@@ -21,13 +22,13 @@ export const inboundInvitesPlan = (view: View, columns?: readonly (keyof Inbound
   });
 
 export const listInboundInvites = signedInRead({
-  ...User.commands.listInboundInvites,
+  ...Inbox.commands.listInboundInvites,
   reads: (view) => ({ invites: inboundInvitesPlan(view) }),
   answer: (_view, _request, { invites }) => ({ invites: invites.rows.map(inboundInvite) }),
 });
 
 export const invited = tell({
-  ...User.tells.invited,
+  ...Inbox.tells.invited,
   reads: (view) => ({
     invites: inboundInvitesPlan(view, ['vault_uuid', 'uuid', 'sender_uuid', 'size', 'updated_at']),
   }),
@@ -75,7 +76,7 @@ export function forgetInviteCopy(
 }
 
 export const inviteGone = tell({
-  ...User.tells.inviteGone,
+  ...Inbox.tells.inviteGone,
   reads: (view, { vaultUuid }) => inviteCopyPlan(view, vaultUuid),
   turn: (turn, gone, _sender, reads) => {
     if (hasInbox(turn)) forgetInviteCopy(turn, gone, reads);

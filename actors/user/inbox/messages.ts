@@ -25,6 +25,7 @@ import { isStorableText } from '../../storable-text.ts';
 import { User } from '../contract.ts';
 import { messageArrived } from '../events.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { Inbox } from './contract.ts';
 import { isGone, rememberGone } from './gone.ts';
 import { grouped } from './grouped.ts';
 import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
@@ -45,20 +46,18 @@ export const sentSlice = slice({
   initial: { place: 0, micros: 0 },
 });
 
-const notAUuid = refuse(400, 'The recipient has to be named by a uuid.');
-const empty = refuse(400, 'The message has no text.');
-const tooLong = refuse(400, `A message may have ${encryptedMessageBytesMax} bytes at most.`);
-const notStorable = refuse(400, 'The message contains characters that cannot be stored.');
-const longIdentifier = refuse(
-  400,
+const notAUuid = refuse.badRequest('The recipient has to be named by a uuid.');
+const empty = refuse.badRequest('The message has no text.');
+const tooLong = refuse.badRequest(`A message may have ${encryptedMessageBytesMax} bytes at most.`);
+const notStorable = refuse.badRequest('The message contains characters that cannot be stored.');
+const longIdentifier = refuse.badRequest(
   `A replaceability identifier may have ${identifierLengthMax} characters at most.`,
 );
-const tooManyToOne = refuse(
-  400,
+const tooManyToOne = refuse.badRequest(
   'There are too many messages from you that this user has not processed yet.',
 );
-const tooMany = refuse(400, 'You have sent too many messages that nobody has processed yet.');
-const unknown = refuse(400, 'There is no such message.');
+const tooMany = refuse.badRequest('You have sent too many messages that nobody has processed yet.');
+const unknown = refuse.badRequest('There is no such message.');
 
 /** What is looked at before one is added. */
 const summary = [
@@ -92,13 +91,13 @@ export const inboxMessagesPlan = (view: View, columns?: readonly (keyof InboxMes
   });
 
 export const listMessages = signedInRead({
-  ...User.commands.listMessages,
+  ...Inbox.commands.listMessages,
   reads: (view) => ({ inbox: inboxMessagesPlan(view) }),
   answer: (_view, _request, { inbox }) => ({ messages: inbox.rows.map(received) }),
 });
 
 export const listSentMessages = signedInRead({
-  ...User.commands.listSentMessages,
+  ...Inbox.commands.listSentMessages,
   reads: (view) => ({ sent: sentPlan(view) }),
   answer: (_view, _request, { sent }) => ({ messages: sent.rows.map(ofSent) }),
 });
@@ -125,7 +124,7 @@ function draftOf(request: {
 }
 
 export const sendMessage = signedInTurn({
-  ...User.commands.sendMessage,
+  ...Inbox.commands.sendMessage,
   repeat: 'recorded',
   reads: (view) => ({ sent: sentPlan(view, summary) }),
   turn: (turn, request, { sent }) => {
@@ -150,7 +149,7 @@ export const sendMessage = signedInTurn({
     const row = addSent(turn, recipientUuid, text, identifier, size);
     const message = ofSent(row);
     turn
-      .tell(User, recipientUuid)
+      .tell(Inbox, recipientUuid)
       .messageSent({ message, ...(replaced !== undefined && { replaces: replaced.uuid }) });
     return { message };
   },
@@ -182,7 +181,7 @@ function addSent(
 }
 
 export const deleteMessage = signedInTurn({
-  ...User.commands.deleteMessage,
+  ...Inbox.commands.deleteMessage,
   reads: ({ self }, { messageUuid: uuid }) => {
     const key = isUuid(uuid) ? [{ user_uuid: self.id, uuid: uuid.toLowerCase() }] : [];
     return { inbox: keys(inboxMessageTable, key), sent: keys(sentMessageTable, key) };
@@ -201,7 +200,7 @@ export const deleteMessage = signedInTurn({
 });
 
 export const deleteMessages = signedInTurn({
-  ...User.commands.deleteMessages,
+  ...Inbox.commands.deleteMessages,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid', 'sender_uuid']) }),
   turn: (turn, _request, { inbox }) => {
     removeReceived(turn, inbox.rows);
@@ -216,7 +215,7 @@ export function removeReceived(
 ): void {
   for (const [senderUuid, theirs] of grouped(rows, (row) => row.sender_uuid)) {
     for (const { uuid } of theirs) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
-    turn.tell(User, senderUuid).messagesGone({ uuids: theirs.map(({ uuid }) => uuid) });
+    turn.tell(Inbox, senderUuid).messagesGone({ uuids: theirs.map(({ uuid }) => uuid) });
   }
 }
 
@@ -224,12 +223,12 @@ export function removeReceived(
 export function withdraw(turn: Turn, rows: readonly Pick<SentMessageRow, 'uuid' | 'recipient_uuid'>[]): void {
   for (const [recipientUuid, theirs] of grouped(rows, (row) => row.recipient_uuid)) {
     for (const { uuid } of theirs) turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid });
-    turn.tell(User, recipientUuid).messagesWithdrawn({ uuids: theirs.map(({ uuid }) => uuid) });
+    turn.tell(Inbox, recipientUuid).messagesWithdrawn({ uuids: theirs.map(({ uuid }) => uuid) });
   }
 }
 
 export const messageSent = tell({
-  ...User.tells.messageSent,
+  ...Inbox.tells.messageSent,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, inboxSummary) }),
   turn: (turn, { message, replaces }, _sender, { inbox }) => {
     if (!hasInbox(turn)) return;
@@ -268,7 +267,7 @@ function receive(turn: Turn, message: Message, others: readonly InboxMessageRow[
 }
 
 export const messagesWithdrawn = tell({
-  ...User.tells.messagesWithdrawn,
+  ...Inbox.tells.messagesWithdrawn,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid']) }),
   turn: (turn, { uuids }, _sender, { inbox }) => {
     if (hasInbox(turn)) forget(turn, uuids, inbox);
@@ -287,7 +286,7 @@ function forget(turn: Turn, uuids: readonly string[], inbox: RangeResult<typeof 
 }
 
 export const messagesGone = tell({
-  ...User.tells.messagesGone,
+  ...Inbox.tells.messagesGone,
   turn: (turn, { uuids }) => {
     for (const uuid of uuids) turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid });
   },

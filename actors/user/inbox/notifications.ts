@@ -20,8 +20,9 @@ import {
 import type { Notification } from '../../inbox-entries.ts';
 import { User } from '../contract.ts';
 import { notificationAdded } from '../events.ts';
+import type { Subject } from './contract.ts';
+import { Inbox } from './contract.ts';
 import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
-import type { Subject } from './shapes.ts';
 import { type NotificationRow, notificationTable } from './tables.ts';
 
 /** Four hundred bytes each, all of them in a first sync. */
@@ -83,7 +84,7 @@ const plansOf = (view: View, subjects: readonly Subject[]) => ({
 });
 
 export const notified = tell({
-  ...User.tells.notified,
+  ...Inbox.tells.notified,
   reads: (view, { subject }) => plansOf(view, [subject]),
   turn: (turn, { subject, at }, _sender, reads) => {
     if (hasInbox(turn)) notify(turn, [subject], at, reads);
@@ -91,7 +92,7 @@ export const notified = tell({
 });
 
 export const itemsRemovedTell = tell({
-  ...User.tells.itemsRemoved,
+  ...Inbox.tells.itemsRemoved,
   reads: (view, { vaultUuid, itemUuids }) => plansOf(view, itemsRemoved(vaultUuid, itemUuids)),
   turn: (turn, { vaultUuid, itemUuids, at }, _sender, reads) => {
     if (hasInbox(turn)) notify(turn, itemsRemoved(vaultUuid, itemUuids), at, reads);
@@ -182,7 +183,7 @@ export const selfRemoved = (vaultUuid: string): Subject => ({
 });
 
 export const rejoined = tell({
-  ...User.tells.rejoined,
+  ...Inbox.tells.rejoined,
   reads: (view, { vaultUuid }) => clearPlans(view, [selfRemoved(vaultUuid)]),
   turn: (turn, { vaultUuid, at }, _sender, reads) => {
     if (hasInbox(turn)) clear(turn, [selfRemoved(vaultUuid)], at, reads);
@@ -193,7 +194,7 @@ const itemsRemoved = (vaultUuid: string, itemUuids: readonly string[]): readonly
   itemUuids.map((itemUuid) => ({ type: 'shared_vault_item_removed', vaultUuid, itemUuid }));
 
 export const itemsRejoined = tell({
-  ...User.tells.itemsRejoined,
+  ...Inbox.tells.itemsRejoined,
   reads: (view, { vaultUuid, itemUuids, byYou }) => ({
     ...clearPlans(view, itemsRemoved(vaultUuid, itemUuids)),
     all: range(notificationTable, {

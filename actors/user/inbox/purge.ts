@@ -1,5 +1,8 @@
 /** What a deleted account leaves in inboxes, its own and others', is removed in bounded parts. */
+
 import { type PlanResults, range, type Turn, type View } from '../../../runtime/command.ts';
+import { Vault } from '../../vault/contract.ts';
+import { purging } from '../hooks.ts';
 import { removeReceived, sentSlice, withdraw } from './messages.ts';
 import { inboxSlice } from './positions.ts';
 import { inboundInviteTable, inboxMessageTable, notificationTable, sentMessageTable } from './tables.ts';
@@ -8,7 +11,7 @@ import { inboundInviteTable, inboxMessageTable, notificationTable, sentMessageTa
 const messagesPerTurn = 100;
 const rowsPerTurn = 500;
 
-export function inboxPurgePlans(view: View) {
+function plansOf(view: View) {
   const { messages, notifications, invites } = view.get(inboxSlice);
   return {
     messages: range(inboxMessageTable, {
@@ -39,14 +42,21 @@ export function inboxPurgePlans(view: View) {
 }
 
 /** False once nothing is left. */
-export function purgeSomeInbox(
+function purgeSome(
   turn: Turn,
-  { messages, sent, notifications, invites }: PlanResults<ReturnType<typeof inboxPurgePlans>>,
+  { messages, sent, notifications, invites }: PlanResults<ReturnType<typeof plansOf>>,
 ): boolean {
   const user_uuid = turn.self.id;
+  // Nobody waits for an answer to an invite that cannot come any more.
+  for (const { vault_uuid } of invites.rows) turn.tell(Vault, vault_uuid).userGone();
   removeReceived(turn, messages.rows);
   withdraw(turn, sent.rows);
   for (const { subject } of notifications.rows) turn.remove(notificationTable, { user_uuid, subject });
   for (const { vault_uuid } of invites.rows) turn.remove(inboundInviteTable, { user_uuid, vault_uuid });
   return ![messages, sent, notifications, invites].every(({ complete }) => complete);
 }
+
+export const inboxPurge = purging({
+  reads: plansOf,
+  turn: (turn, reads) => ({ left: purgeSome(turn, reads) ? 'more' : 'nothing' }),
+});

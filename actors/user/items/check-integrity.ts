@@ -17,16 +17,16 @@ import { type ItemRow, item } from '../../collection/item.ts';
 import { departingHops } from '../../collection/move/departures.ts';
 import { staying } from '../../collection/retrieve.ts';
 import { memberTable } from '../../vault/tables.ts';
-import { User } from '../contract.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
+import { Items } from './contract.ts';
 
 const partItems = 10_000;
 
 const columns = [...integrityColumns, 'hop', 'owner_uuid'] as const;
 
 export const checkIntegrity = signedInWorkflow({
-  ...User.commands.checkIntegrity,
+  ...Items.commands.checkIntegrity,
   run: async (workflow, { integrityPayloads }) => {
     const client = await clientVersions(integrityPayloads ?? []);
     const mismatches = new Map<string, Mismatch>();

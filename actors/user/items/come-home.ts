@@ -11,9 +11,10 @@ import { hasYetToArrive, type StoredReads } from '../../collection/sync-steps.ts
 import { User } from '../contract.ts';
 import { itemsChanged } from '../events.ts';
 import { profileSlice } from '../profile.ts';
+import { Items } from './contract.ts';
 
 export const comeHome = command({
-  ...User.commands.comeHome,
+  ...Items.commands.comeHome,
   reads: (view, { items }) => ({
     stored: keys(
       item,

@@ -3,15 +3,15 @@ import { fullItem } from '../../collection/item-fields.ts';
 import { homesOf } from '../../collection/move/whereabouts.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { refuse } from '../../reply.ts';
-import { User } from '../contract.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
+import { Items } from './contract.ts';
 
-const notFound = refuse(404, 'Item not found.');
+const notFound = refuse.notFound('Item not found.');
 
 export const getItem = signedInWorkflow({
-  ...User.commands.getItem,
+  ...Items.commands.getItem,
   run: async (workflow, { uuid }) => {
     const { own, vault } = await workflow.turn({
       reads: (view) => oneItemPlan(view, uuid),

@@ -29,9 +29,9 @@ import type { SyncRequest } from '../../collection/sync-request.ts';
 import type { Arriving, Departed } from '../../collection/sync-steps.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { Vault } from '../../vault/contract.ts';
-import { User } from '../contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
+import { Items } from './contract.ts';
 
 const roundsMax = 4;
 
@@ -146,7 +146,7 @@ async function concludeAt(
   }
   await workflow.turn({
     reads: (view) => concludePlan(view, id, arrived),
-    turn: (turn, reads) => conclude(turn, id, arrived, reads, User.timers.concludeDeparture).length,
+    turn: (turn, reads) => conclude(turn, id, arrived, reads, Items.timers.concludeDeparture).length,
   });
 }
 

@@ -37,8 +37,8 @@ import {
 } from '../../collection/sync-steps.ts';
 import { tokenAt } from '../../collection/token.ts';
 import { isRefused, type Refused } from '../../reply.ts';
-import { User } from '../contract.ts';
 import { givenInbox, inboxPlans, withInbox } from '../inbox/in-sync.ts';
+import { Revisions } from '../revisions/contract.ts';
 import {
   type SignedIn,
   type SignedInWorkflow,
@@ -47,13 +47,15 @@ import {
   signedInWorkflow,
 } from '../signed-in.ts';
 import { carryOut, commandStatus } from '../sync-lane/carry-out.ts';
+import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
+import { Items } from './contract.ts';
 import { LastFinds } from './last-finds.ts';
 import { type OwnPlace, saveElsewhere } from './places.ts';
 import { tellOtherDevices } from './push.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
-const { sync: shape } = User.commands;
+const { sync: shape } = Items.commands;
 const none: readonly ClientItem[] = [];
 
 const plansOf = (view: View, request: SyncRequest) => ({
@@ -172,7 +174,7 @@ const namedSync = signedInWorkflow({
 });
 
 const getSyncCommand = signedInWorkflow({
-  ...User.commands.getSyncCommand,
+  ...SyncLane.commands.getSyncCommand,
   run: (workflow, asked) => commandStatus(workflow, asked, { plans: oneTurnPlans, turn: runInOneTurn }),
 });
 
@@ -230,7 +232,7 @@ const sync = choice({
   },
 });
 
-export const syncCommands = { sync, getSyncCommand };
+export { getSyncCommand, sync };
 
 function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
   return { userUuid: turn.self.id, sessionUuid: session.uuid, readOnly: readonly };
@@ -239,7 +241,7 @@ function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
 /** Saves, and tells the user's other devices. */
 function save(turn: Turn, batch: Omit<Batch, 'timers'>, progress: Progress): Progress | Refused {
   const before = turn.get(head);
-  const after = proceed(turn, { ...batch, timers: User.timers }, progress);
+  const after = proceed(turn, { ...batch, timers: { ...Revisions.timers, ...Items.timers } }, progress);
   if (isRefused(after)) return after;
   if (after.head !== before) tellOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;

@@ -26,12 +26,11 @@ export interface Draft {
   readonly viewExpiresMinutes: number | null;
 }
 
-const invalid = refuse(
-  400,
+const invalid = refuse.badRequest(
   'This cannot be shared: something is missing or has a wrong form.',
   'invalid-share',
 );
-const tooLarge = refuse(413, 'This is too large to be shared.', 'payload-too-large');
+const tooLarge = refuse.tooLarge('This is too large to be shared.', 'payload-too-large');
 
 export function draftOf(request: unknown): Draft | Refused {
   const { data } = sent.safeParse(request);

@@ -25,10 +25,10 @@ import { AccountSettings } from '../../settings.ts';
 import { Share, shareNotFound, termsFields } from '../../share/contract.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
+import { PublicShares } from './contract.ts';
 import { type Draft, draftOf } from './draft.ts';
 
 const liveSharesMax = 10_000;
@@ -59,16 +59,16 @@ export const publicShareMap = sliceMap<PublicShare>({
   schema: publicShareSchema,
 });
 
-const tooMany = refuse(409, 'You have too many shares. Please revoke some first.', 'share-limit');
+const tooMany = refuse.conflict('You have too many shares. Please revoke some first.', 'share-limit');
 const tooLate: Refused = {
   refused: {
-    ...{ status: 503, message: 'The share could not be stored in time. Please try again.' },
+    ...{ reason: 'unavailable', message: 'The share could not be stored in time. Please try again.' },
     retryAfterMs: 5_000,
   },
 };
 
 const createShare = signedInWorkflow({
-  ...User.commands.createShare,
+  ...PublicShares.commands.createShare,
   run: async (workflow, request) => {
     const draft = draftOf(request);
     if (isRefused(draft)) return workflow.turn({ turn: () => draft });
@@ -107,7 +107,7 @@ async function store(
 }
 
 const listShares = signedInRead({
-  ...User.commands.listShares,
+  ...PublicShares.commands.listShares,
   answer: (view) => {
     const kept = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
     return { shares: kept.toSorted((a, b) => b.createdAtMs - a.createdAtMs).map(shown) };
@@ -115,7 +115,7 @@ const listShares = signedInRead({
 });
 
 const revokeShare = signedInWorkflow({
-  ...User.commands.revokeShare,
+  ...PublicShares.commands.revokeShare,
   run: async (workflow, { shareId }) => {
     const shareUuid = shareId.toLowerCase();
     await workflow.turn({ turn: (turn) => (revoke(turn, shareUuid) ? {} : shareNotFound) });
@@ -135,7 +135,7 @@ function revoke(turn: Turn, uuid: string): boolean {
 }
 
 const showsShare = sharedRead({
-  ...User.commands.showsShare,
+  ...PublicShares.commands.showsShare,
   answer: (view, { shareUuid }) => {
     const isThere = view.get(profileSlice).state === 'active';
     const share = isThere ? view.entry(publicShareMap, shareUuid) : undefined;
@@ -145,7 +145,7 @@ const showsShare = sharedRead({
 });
 
 const shareOpened = tell({
-  ...User.tells.shareOpened,
+  ...PublicShares.tells.shareOpened,
   turn: (turn, { shareUuid, atMs, endedAtMs }) => {
     const share = turn.entry(publicShareMap, shareUuid);
     if (share === undefined) return;

@@ -10,7 +10,7 @@
 import { type JobRun, job, type Turn } from '../../../runtime/command.ts';
 import { type MessengerChannel, type MessengerResult, Messengers } from '../../messengers/messengers.ts';
 import { AccountSettings } from '../../settings.ts';
-import { User } from '../contract.ts';
+import { PublishedReminders } from './contract.ts';
 import {
   countMessage,
   deliveryConfig,
@@ -33,7 +33,7 @@ import {
 } from './published-reminder.ts';
 import { acceptedNow, armNext, put, setReminder } from './watch.ts';
 
-const { deliverReminders } = User.jobs;
+const { deliverReminders } = PublishedReminders.jobs;
 
 const minuteMs = 60_000;
 /** So that the job of an account with very many is one that ends. */

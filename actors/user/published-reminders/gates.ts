@@ -6,9 +6,8 @@ import { isBanned } from '../ban.ts';
 import { profileSlice } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
 
-const disabled = refuse(403, 'This server does not deliver reminders.', 'reminder-delivery-disabled');
-const notAllowed = refuse(
-  403,
+const disabled = refuse.forbidden('This server does not deliver reminders.', 'reminder-delivery-disabled');
+const notAllowed = refuse.forbidden(
   'Turn on the delivery of reminders for your account first.',
   'reminder-delivery-not-allowed',
 );

@@ -14,14 +14,13 @@ const zoned = /T.*(Z|[+-]\d{2}:?\d{2})$/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-const invalidChannel = refuse(400, 'The channel is email, telegram or whatsapp.', 'invalid-channel');
-const invalidDestination = refuse(
-  400,
+const invalidChannel = refuse.badRequest('The channel is email, telegram or whatsapp.', 'invalid-channel');
+const invalidDestination = refuse.badRequest(
   'This is not exactly one destination of the channel.',
   'invalid-destination',
 );
-const invalidConfig = refuse(400, 'Whether it is enabled is true or false.', 'invalid-delivery-config');
-const invalidReminder = (why: string) => refuse(400, why, 'invalid-reminder');
+const invalidConfig = refuse.badRequest('Whether it is enabled is true or false.', 'invalid-delivery-config');
+const invalidReminder = (why: string) => refuse.badRequest(why, 'invalid-reminder');
 
 type Given<Name extends string> = { readonly [Key in Name]?: unknown };
 

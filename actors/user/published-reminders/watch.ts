@@ -4,12 +4,13 @@
  *
  * Only a few of an account are claimed at a time, however many are due.
  */
-import { type Turn, timer, type View } from '../../../runtime/command.ts';
+import { type Turn, timer } from '../../../runtime/command.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
 import { tellToRecall } from '../../mailer/outgoing.ts';
 import { Messengers } from '../../messengers/messengers.ts';
 import { AccountSettings } from '../../settings.ts';
-import { User } from '../contract.ts';
+import { scheduleOf } from '../schedule.ts';
+import { PublishedReminders } from './contract.ts';
 import {
   type DeliveryConfig,
   deliveryConfig,
@@ -34,8 +35,8 @@ import {
   uncertain,
 } from './published-reminder.ts';
 
-const { watchDeliveries } = User.timers;
-const { deliverReminders } = User.jobs;
+const { watchDeliveries } = PublishedReminders.timers;
+const { deliverReminders } = PublishedReminders.jobs;
 
 /** With the mail queue, and with the job: each of them works on one at a time. */
 const claimsMax = 20;
@@ -45,7 +46,16 @@ const dueMax = 50;
 const pauseMs = 15 * 60_000;
 const askAgainMs = 60_000;
 
-const all = (view: View): readonly PublishedReminder[] => [...view.entries(publishedReminderMap).values()];
+const schedule = scheduleOf<PublishedReminder>({
+  map: publishedReminderMap,
+  keyOf: ({ id }) => id,
+  timer: watchDeliveries,
+  nextMs: nextWatchMs,
+  recall: dropMail,
+});
+
+export const { arm: armNext } = schedule;
+const { all } = schedule;
 
 /** Changes the watch alone. A caller that changes several reminders arms the timer after the last. */
 export function put(turn: Turn, reminder: PublishedReminder): void {
@@ -62,24 +72,16 @@ export const acceptedNow = (turn: Turn, reminder: PublishedReminder): PublishedR
 
 // --- the timer ------------------------------------------------------------------------------------------------
 
-export function armNext(turn: Turn): void {
-  const nextMs = nextWatchMs(turn);
-  if (nextMs === undefined) turn.disarm(watchDeliveries);
-  else turn.arm(watchDeliveries, nextMs, null);
-}
-
-function nextWatchMs(turn: Turn): number | undefined {
-  const reminders = all(turn);
-  const room = roomOf(reminders);
+function nextWatchMs(turn: Turn): (reminder: PublishedReminder) => number | undefined {
+  const room = roomOf(all(turn));
   const mayLeave = isInUse(turn) && isWanted(turn) && isTurnedOn(turn);
   const { heldUntilMs } = turn.get(deliverySlice);
   const openMs = isOpenToAll(turn) ? 0 : turn.nowMs + pauseMs;
-  const times = reminders.flatMap((each) => {
-    if (each.state === 'accepted' || isAskedBack(each)) return [each.nextAtMs];
+  return (each) => {
+    if (each.state === 'accepted' || isAskedBack(each)) return each.nextAtMs;
     const isNext = each.state === 'queued' && mayLeave && room[viaOf(each, turn)] > 0;
-    return isNext ? [Math.max(each.nextAtMs, heldUntilMs, openMs)] : [];
-  });
-  return times.length === 0 ? undefined : Math.min(...times);
+    return isNext ? Math.max(each.nextAtMs, heldUntilMs, openMs) : undefined;
+  };
 }
 
 function roomOf(reminders: readonly PublishedReminder[]): { mail: number; messenger: number } {
@@ -144,8 +146,8 @@ function claim(turn: Turn, reminder: PublishedReminder, config: DeliveryConfig |
 // --- mails ----------------------------------------------------------------------------------------------------
 
 export function publishedMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {
-  const reminder = all(turn).find((each) => each.uuid === uuid);
-  if (reminder === undefined || reminder.round !== round || reminder.via !== 'mail') return;
+  const reminder = schedule.find(turn, uuid, round);
+  if (reminder?.via !== 'mail') return;
   // Also of one that was given up, where an administrator has tried it again.
   if (outcome.outcome === 'accepted' && reminder.acceptedAtMs === null) {
     setReminder(turn, { ...acceptedNow(turn, reminder), attempts: outcome.attempts });
@@ -211,11 +213,7 @@ export function dropMail(turn: Turn, reminder: PublishedReminder): void {
 
 /** Everything published, where it goes, and what the queue still has of it. */
 export function forgetDeliveries(turn: Turn): void {
-  for (const each of all(turn)) {
-    dropMail(turn, each);
-    turn.removeEntry(publishedReminderMap, each.id);
-  }
+  schedule.forget(turn);
   setDeliveryConfig(turn, null);
-  turn.disarm(watchDeliveries);
   turn.stop(deliverReminders);
 }

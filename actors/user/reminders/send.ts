@@ -5,38 +5,38 @@ import type { MailOutcome } from '../../mailer/contract.ts';
 import { sealMail, tellToRecall, tellToSend } from '../../mailer/outgoing.ts';
 import { AccountSettings } from '../../settings.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { listenerFor } from '../mail-listener.ts';
 import { profileSlice } from '../profile.ts';
+import { scheduleOf } from '../schedule.ts';
 import { settingValue } from '../settings/stored.ts';
+import { Reminders } from './contract.ts';
 import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
 
-const { sendReminders } = User.timers;
+const { sendReminders } = Reminders.timers;
 const askAgainMs = 60_000;
 
 const isInUse = (turn: Turn): boolean => turn.get(profileSlice).state === 'active' && !isBanned(turn);
 
-export function setReminder(turn: Turn, of: Reminder): void {
-  turn.setEntry(reminderMap, of.uuid, of);
-  armNext(turn);
-}
+const schedule = scheduleOf<Reminder>({
+  map: reminderMap,
+  keyOf: ({ uuid }) => uuid,
+  timer: sendReminders,
+  nextMs:
+    (turn) =>
+    ({ state, isRecalled, nextAtMs }) =>
+      (state === 'queued' ? isRecalled : isInUse(turn)) ? nextAtMs : undefined,
+  recall,
+});
 
-export function removeReminder(turn: Turn, of: Reminder): void {
-  recall(turn, of);
-  turn.removeEntry(reminderMap, of.uuid);
-  armNext(turn);
-}
-
-function armNext(turn: Turn): void {
-  const dueMs = Math.min(
-    ...[...turn.entries(reminderMap).values()]
-      .filter(({ state, isRecalled }) => (state === 'queued' ? isRecalled : isInUse(turn)))
-      .map(({ nextAtMs }) => nextAtMs),
-  );
-  if (Number.isFinite(dueMs)) turn.arm(sendReminders, dueMs, null);
-  else turn.disarm(sendReminders);
-}
+export const {
+  set: setReminder,
+  remove: removeReminder,
+  /** In the commit that deletes the account. */
+  forget: forgetReminders,
+  /** After a ban. */
+  arm: resumeReminders,
+} = schedule;
 
 export const sendRemindersTimer = timer({
   ...sendReminders,
@@ -46,13 +46,13 @@ export const sendRemindersTimer = timer({
       if (isGone(each, turn.nowMs)) turn.removeEntry(reminderMap, each.uuid);
       if (each.isRecalled && turn.nowMs >= each.nextAtMs) askBack(turn, each);
     }
-    if (!isInUse(turn)) return armNext(turn);
+    if (!isInUse(turn)) return schedule.arm(turn);
     const recipient = recipientOf(turn);
     for (const each of afterDue(turn.entries(reminderMap).values(), turn.nowMs, recipient !== undefined)) {
       turn.setEntry(reminderMap, each.uuid, each);
       if (each.state === 'queued' && recipient !== undefined) send(turn, each, recipient);
     }
-    armNext(turn);
+    schedule.arm(turn);
   },
 });
 
@@ -90,8 +90,8 @@ function recall(turn: Turn, of: Reminder): void {
 }
 
 export function reminderMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {
-  const before = turn.entry(reminderMap, uuid);
-  if (before === undefined || before.round !== round || before.state !== 'queued') return;
+  const before = schedule.find(turn, uuid, round);
+  if (before?.state !== 'queued') return;
   switch (outcome.outcome) {
     case 'accepted':
       if (turn.use(AccountSettings).emailReminderNoRecords) removeSent(turn, uuid);
@@ -115,7 +115,7 @@ export function reminderMailOutcome(turn: Turn, uuid: string, round: number, out
 
 function removeSent(turn: Turn, uuid: string): void {
   turn.removeEntry(reminderMap, uuid);
-  armNext(turn);
+  schedule.arm(turn);
 }
 
 /**
@@ -126,22 +126,11 @@ export function recallReminders(turn: Turn): void {
   for (const each of turn.entries(reminderMap).values()) {
     if (each.state === 'queued') askBack(turn, each);
   }
-  armNext(turn);
+  schedule.arm(turn);
 }
 
 /** The queue keeps a mail that it is sending, and is asked again in case that came to nothing. */
 function askBack(turn: Turn, of: Reminder): void {
   recall(turn, of);
   turn.setEntry(reminderMap, of.uuid, { ...of, isRecalled: true, nextAtMs: turn.nowMs + askAgainMs });
-}
-
-export const resumeReminders = armNext;
-
-/** In the commit that deletes the account. */
-export function forgetReminders(turn: Turn): void {
-  for (const each of turn.entries(reminderMap).values()) {
-    recall(turn, each);
-    turn.removeEntry(reminderMap, each.uuid);
-  }
-  turn.disarm(sendReminders);
 }

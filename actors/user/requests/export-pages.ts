@@ -16,7 +16,7 @@ import { filesSlice } from '../../files/ledger.ts';
 import { file } from '../../files/tables.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
-import { type ExportPlace, exportParts } from './shapes.ts';
+import { type ExportPlace, exportParts } from './contract.ts';
 
 const pageRowsMax = 300;
 const pageBytesMax = 1_048_576;

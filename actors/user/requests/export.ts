@@ -17,8 +17,8 @@ import { fullKeyParams } from '../../identity/key-params.ts';
 import { refuse } from '../../reply.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { Requests } from './contract.ts';
 import { exportPageOf, type PageRows, pagePlans } from './export-pages.ts';
 
 const exportAgeMs = 86_400_000;
@@ -42,13 +42,13 @@ export const exportSlice = slice<z.infer<typeof exportSchema> | null>({
   initial: null,
 });
 
-const unknownType = refuse(400, 'There is no such request.');
-const unknown = refuse(404, 'There is no such download any more. Please request it again.');
-const tooMany = refuse(429, 'This download was fetched too often. Please request it again tomorrow.');
-const overtaken = refuse(409, 'Another download has begun, or this one has taken too long.');
+const unknownType = refuse.badRequest('There is no such request.');
+const unknown = refuse.notFound('There is no such download any more. Please request it again.');
+const tooMany = refuse.tooMany('This download was fetched too often. Please request it again tomorrow.');
+const overtaken = refuse.conflict('Another download has begun, or this one has taken too long.');
 
 const makeRequest = signedInTurn({
-  ...User.commands.makeRequest,
+  ...Requests.commands.makeRequest,
   turn: (turn, { requestType }) => {
     if (requestType !== 'data-export') return unknownType;
     const made = currentExport(turn) ?? {
@@ -70,7 +70,7 @@ const makeRequest = signedInTurn({
 });
 
 const beginExport = signedInTurn({
-  ...User.commands.beginExport,
+  ...Requests.commands.beginExport,
   repeat: 'recorded',
   reads: ownAccount,
   turn: (turn, { requestUuid }, reads, { session }) => {
@@ -88,7 +88,7 @@ const beginExport = signedInTurn({
 const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
 
 const exportPage = signedInRead({
-  ...User.commands.exportPage,
+  ...Requests.commands.exportPage,
   reads: (view, { place }) => pagePlans(view, place),
   answer: (view, { downloadUuid, place }, { own, theirs }) => {
     const current = view.get(exportSlice)?.current;

@@ -13,13 +13,13 @@ import { profileSlice } from '../profile.ts';
 import { revokedSessionMap, type Session, sessionMap, standingOf } from './session.ts';
 
 export const revokedSession: Refusal = {
-  status: 401,
+  reason: 'unauthenticated',
   tag: 'revoked-session',
   message: 'Your session has been revoked.',
   bare: true,
 };
 export const expiredAccessToken: Refusal = {
-  status: 498,
+  reason: 'expired',
   tag: 'expired-access-token',
   message: 'The provided access token has expired.',
   bare: true,

@@ -1,14 +1,14 @@
 import type { View } from '../../../runtime/command.ts';
 import type { SessionEntry } from '../../identity/session.ts';
-import { User } from '../contract.ts';
 import { isoTime } from '../iso-time.ts';
 import { signedInRead } from '../signed-in.ts';
+import { Sessions } from './contract.ts';
 import { deviceInfo } from './device-info.ts';
 import { lastUseMs } from './last-use.ts';
 import { knowsNoSessions, type Session, sessionMap } from './session.ts';
 
 export const listSessions = signedInRead({
-  ...User.commands.listSessions,
+  ...Sessions.commands.listSessions,
   answer: (view, _request, _reads, { session: current, readonly }) => {
     if (current.legacy) return knowsNoSessions;
     return readonly ? [] : listEntries(view, current);

@@ -12,8 +12,8 @@ import type { Device, Issued } from '../../identity/session.ts';
 import type { Credentials } from '../../identity/session-tokens.ts';
 import { answerOf, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
-import { User } from '../contract.ts';
 import { findSession } from './check.ts';
+import { Sessions } from './contract.ts';
 import { renewSession } from './issue.ts';
 import { inGrace, type Session, standingOf } from './session.ts';
 
@@ -27,12 +27,12 @@ interface RefreshRequest {
 /** Pairs in grace at most; they all fit a slice many times over. */
 export const replacedPairsMax = 200;
 
-const invalidParameters = refuse(400, 'The provided parameters are not valid.', 'invalid-parameters');
-const invalidRefreshToken = refuse(400, 'The refresh token is not valid.', 'invalid-refresh-token');
-const expiredRefreshToken = refuse(400, 'The refresh token has expired.', 'expired-refresh-token');
+const invalidParameters = refuse.badRequest('The provided parameters are not valid.', 'invalid-parameters');
+const invalidRefreshToken = refuse.badRequest('The refresh token is not valid.', 'invalid-refresh-token');
+const expiredRefreshToken = refuse.badRequest('The refresh token has expired.', 'expired-refresh-token');
 
 export const refresh = command({
-  ...User.commands.refresh,
+  ...Sessions.commands.refresh,
   repeat: 'recorded',
   turn: (turn, request) => answerOf(refreshSession(turn, request)),
 });
@@ -64,5 +64,5 @@ function retireCurrent(session: Session, nowMs: number, graceMs: number): Sessio
 function tooManyRefreshes({ replaced: [oldest] }: Session, nowMs: number, graceMs: number): Refused {
   const message = 'Too many refreshes of one session. Please try again later.';
   const retryAfterMs = (oldest?.replacedAtMs ?? nowMs) + graceMs - nowMs;
-  return { refused: { status: 429, message, retryAfterMs } };
+  return refuse.tooMany(message, retryAfterMs);
 }

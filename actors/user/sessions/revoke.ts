@@ -5,19 +5,19 @@
 import type { Turn } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { signedInTurn } from '../signed-in.ts';
+import { Sessions } from './contract.ts';
 import { endSessions } from './end.ts';
 import { knowsNoSessions, revokedSessionMap, type Session, sessionMap, sessionsMax } from './session.ts';
 
 export const deleteSession = signedInTurn({
-  ...User.commands.deleteSession,
+  ...Sessions.commands.deleteSession,
   repeat: 'recorded',
   turn: (turn, { sessionUuid }, _reads, { session: current }) => {
     if (current.legacy) return knowsNoSessions;
-    if (sessionUuid === current.uuid) return refuse(400, 'You can not delete your current session.');
+    if (sessionUuid === current.uuid) return refuse.badRequest('You can not delete your current session.');
     const session = turn.entry(sessionMap, sessionUuid);
-    if (session === undefined) return refuse(400, 'No session exists with the provided identifier.');
+    if (session === undefined) return refuse.badRequest('No session exists with the provided identifier.');
     revoke(turn, [session]);
     audit(turn, 'session-revoked', current, sessionUuid);
     return {};
@@ -25,7 +25,7 @@ export const deleteSession = signedInTurn({
 });
 
 export const deleteOtherSessions = signedInTurn({
-  ...User.commands.deleteOtherSessions,
+  ...Sessions.commands.deleteOtherSessions,
   turn: (turn, _request, _reads, { session: current }) => {
     if (current.legacy) return knowsNoSessions;
     const others = [...turn.entries(sessionMap).values()].filter(({ uuid }) => uuid !== current.uuid);

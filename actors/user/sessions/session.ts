@@ -107,8 +107,7 @@ export const revokedSessionMap = sliceMap<RevokedSession>({
 });
 
 /** The answer to a legacy session that asks about sessions. */
-export const knowsNoSessions = refuse(
-  400,
+export const knowsNoSessions = refuse.badRequest(
   'This account has no sessions. Change its password to upgrade it.',
   'unsupported-account-version',
 );

@@ -29,9 +29,9 @@ import { mailAddress } from '../../mailer/address.ts';
 import { refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { Subscription } from './contract.ts';
 import { inviteTable } from './invite-table.ts';
 import { mailInvite, recallInvite } from './mails.ts';
 import { ownSubscriptionId } from './own-subscription.ts';
@@ -67,14 +67,14 @@ export const inviteMap = sliceMap<Invite>({
   schema: inviteSchema,
 });
 
-const notAnAddress = refuse(400, 'Please provide the e-mail address of whom you want to invite.');
-const ownAddress = refuse(400, 'You cannot invite yourself.');
-const invitedBefore = refuse(400, 'This address is invited already.');
-const tooManyOpen = refuse(400, `A subscription is shared with ${openInvitesMax} others at most.`);
-const tooManyToday = refuse(400, 'Too many invites were sent within a day. Please try again later.');
+const notAnAddress = refuse.badRequest('Please provide the e-mail address of whom you want to invite.');
+const ownAddress = refuse.badRequest('You cannot invite yourself.');
+const invitedBefore = refuse.badRequest('This address is invited already.');
+const tooManyOpen = refuse.badRequest(`A subscription is shared with ${openInvitesMax} others at most.`);
+const tooManyToday = refuse.badRequest('Too many invites were sent within a day. Please try again later.');
 
 export const createInvite = signedInTurn({
-  ...User.commands.createInvite,
+  ...Subscription.commands.createInvite,
   repeat: 'recorded',
   turn: (turn, { identifier }, _reads, { session }) => {
     const invitee = normaliseUsername(identifier);
@@ -103,7 +103,7 @@ export const createInvite = signedInTurn({
 });
 
 export const listInvites = signedInRead({
-  ...User.commands.listInvites,
+  ...Subscription.commands.listInvites,
   answer: (view) => {
     const subscriptionId = ownSubscriptionId(view);
     const invitations = newestFirst(view).map((invite) => ({
@@ -128,7 +128,7 @@ export function cancelInvite(turn: Turn, inviteUuid: string): boolean {
   if (!isOpen(invite)) return true;
   change(turn, invite, { status: 'canceled' });
   if (invite.inviteeUuid === null) recallInvite(turn, inviteUuid);
-  else turn.tell(User, invite.inviteeUuid).subscriptionUnshared({ inviteUuid });
+  else turn.tell(Subscription, invite.inviteeUuid).subscriptionUnshared({ inviteUuid });
   return true;
 }
 
@@ -143,7 +143,7 @@ export function forgetInvites(turn: Turn): void {
 }
 
 export const answerInvite = command({
-  ...User.commands.answerInvite,
+  ...Subscription.commands.answerInvite,
   turn: (turn, { inviteUuid, userUuid, email, answer }) => {
     const invite = currentInvite(turn, inviteUuid);
     if (turn.get(profileSlice).state !== 'active' || invite === undefined) return {};
@@ -155,13 +155,14 @@ export const answerInvite = command({
     // It can be accepted once the ban is over.
     if (answer === 'accepted' && isBanned(turn)) return {};
     change(turn, invite, { status: answer, inviteeUuid: userUuid });
-    if (answer === 'accepted') turn.tell(User, userUuid).subscriptionShared({ inviteUuid, subscriptionId });
+    if (answer === 'accepted')
+      turn.tell(Subscription, userUuid).subscriptionShared({ inviteUuid, subscriptionId });
     return { subscriptionId };
   },
 });
 
 export const inviteLeft = tell({
-  ...User.tells.inviteLeft,
+  ...Subscription.tells.inviteLeft,
   turn: (turn, { inviteUuid, email }, { address }) => {
     const invite = currentInvite(turn, inviteUuid);
     if (invite === undefined || !isOpen(invite)) return;

@@ -4,8 +4,8 @@ import { subscriptionTokenAgeMs } from '../../identity/subscription-tokens.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { sealMail, tellToRecall, tellToSend } from '../../mailer/outgoing.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
+import { Subscription } from './contract.ts';
 import { mintToken } from './tokens.ts';
 
 interface Invited {
@@ -43,7 +43,7 @@ export function recallInvite(turn: Turn, inviteUuid: string): void {
 
 /** Asked for by anybody who knows the address: nobody but its owner gets to see it. */
 export const mailSubscriptionToken = tell({
-  ...User.tells.mailSubscriptionToken,
+  ...Subscription.tells.mailSubscriptionToken,
   turn: (turn, { email: asked }) => {
     const { state, email } = turn.get(profileSlice);
     const isTheirs = state === 'active' && email === asked;

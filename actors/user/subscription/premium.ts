@@ -1,9 +1,9 @@
 /** The subscription that a conformance run gives to an account (docs/protocol/account.md, "Conformance runs"). */
 import { command } from '../../../runtime/command.ts';
 import { AccountSettings } from '../../settings.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { putSetting } from '../settings/stored.ts';
+import { Subscription } from './contract.ts';
 import { cancelInvites } from './invites.ts';
 import { premiumSlice } from './own-subscription.ts';
 
@@ -11,7 +11,7 @@ import { premiumSlice } from './own-subscription.ts';
 const usualMicros = 365 * 86_400_000_000;
 
 export const activatePremium = command({
-  ...User.commands.activatePremium,
+  ...Subscription.commands.activatePremium,
   turn: (turn, { subscriptionId, planName, endsAtMicros, uploadBytesLimit, cancelPrevious }) => {
     const isActive = turn.get(profileSlice).state === 'active';
     if (!isActive || !turn.use(AccountSettings).endToEndTesting) return { activated: false };

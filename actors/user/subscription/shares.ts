@@ -14,9 +14,9 @@ import { sliceMap } from '../../../runtime/slice.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { refuse } from '../../reply.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
+import { Subscription } from './contract.ts';
 import { inviteTable } from './invite-table.ts';
 import { cancelInvite } from './invites.ts';
 
@@ -41,11 +41,11 @@ export const shareMap = sliceMap<Share>({
   }),
 });
 
-const unknown = refuse(400, 'This invite is not valid any more.');
-const tooMany = refuse(400, `You have accepted ${sharesMax} invites already.`);
+const unknown = refuse.badRequest('This invite is not valid any more.');
+const tooMany = refuse.badRequest(`You have accepted ${sharesMax} invites already.`);
 
 export const acceptInvite = signedInWorkflow({
-  ...User.commands.acceptInvite,
+  ...Subscription.commands.acceptInvite,
   run: async (workflow, request) => {
     const inviteUuid = request.inviteUuid.toLowerCase();
     const { email, inviterUuid } = await workflow.turn({
@@ -69,7 +69,7 @@ export const acceptInvite = signedInWorkflow({
 });
 
 export const endInvite = signedInWorkflow({
-  ...User.commands.endInvite,
+  ...Subscription.commands.endInvite,
   run: async (workflow, request) => {
     const inviteUuid = request.inviteUuid.toLowerCase();
     const isCancelled = await workflow.turn({ turn: (turn) => cancelInvite(turn, inviteUuid) });
@@ -78,7 +78,7 @@ export const endInvite = signedInWorkflow({
 });
 
 export const declineInvite = signedInWorkflow({
-  ...User.commands.declineInvite,
+  ...Subscription.commands.declineInvite,
   run: (workflow, { inviteUuid }) => decline(workflow, inviteUuid.toLowerCase()),
 });
 
@@ -101,15 +101,15 @@ async function decline(workflow: SignedInWorkflow<{ success: boolean }>, inviteU
 }
 
 export const subscriptionShared = tell({
-  ...User.tells.subscriptionShared,
+  ...Subscription.tells.subscriptionShared,
   turn: (turn, { inviteUuid, subscriptionId }, { address }) => {
     if (share(turn, inviteUuid, subscriptionId)) return;
-    turn.tell(User, address.id).inviteLeft({ inviteUuid, email: turn.get(profileSlice).email });
+    turn.tell(Subscription, address.id).inviteLeft({ inviteUuid, email: turn.get(profileSlice).email });
   },
 });
 
 export const subscriptionUnshared = tell({
-  ...User.tells.subscriptionUnshared,
+  ...Subscription.tells.subscriptionUnshared,
   turn: (turn, { inviteUuid }) => unshare(turn, inviteUuid),
 });
 
@@ -117,7 +117,7 @@ export const subscriptionUnshared = tell({
 export function leaveShares(turn: Turn): void {
   const { email } = turn.get(profileSlice);
   for (const [inviteUuid, { inviterUuid }] of turn.entries(shareMap)) {
-    turn.tell(User, inviterUuid).inviteLeft({ inviteUuid, email });
+    turn.tell(Subscription, inviterUuid).inviteLeft({ inviteUuid, email });
     turn.removeEntry(shareMap, inviteUuid);
   }
 }
@@ -171,6 +171,6 @@ async function answer(
   inviterUuid: string,
   given: InviteAnswer,
 ): Promise<number | undefined> {
-  const { ask } = actors.get(User, inviterUuid);
+  const { ask } = actors.get(Subscription, inviterUuid);
   return (await unlessAbsent(ask.answerInvite({ ...given, userUuid: self.id })))?.subscriptionId;
 }

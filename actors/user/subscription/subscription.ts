@@ -1,13 +1,13 @@
 /** What clients read of subscription and features (docs/protocol/account.md, "Subscription and features"). */
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
+import { Subscription } from './contract.ts';
 import { features } from './features.ts';
 import { ownSubscription } from './own-subscription.ts';
 import { sharedSubscriptionId } from './shares.ts';
 
 export const getSubscription = signedInRead({
-  ...User.commands.getSubscription,
+  ...Subscription.commands.getSubscription,
   answer: (view) => {
     const uuid = view.self.id;
     const own = ownSubscription(view);
@@ -25,6 +25,6 @@ export const getSubscription = signedInRead({
 });
 
 export const getFeatures = signedInRead({
-  ...User.commands.getFeatures,
+  ...Subscription.commands.getFeatures,
   answer: (view) => ({ success: true, userUuid: view.self.id, features }),
 });

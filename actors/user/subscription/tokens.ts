@@ -11,21 +11,21 @@ import {
 } from '../../identity/subscription-tokens.ts';
 import { isBanned } from '../ban.ts';
 import { callerOf } from '../caller.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
+import { Subscription } from './contract.ts';
 import { features } from './features.ts';
 import { ownSubscription } from './own-subscription.ts';
 
 type Now = View & { readonly nowMs: number };
 
 export const makeSubscriptionToken = signedInRead({
-  ...User.commands.makeSubscriptionToken,
+  ...Subscription.commands.makeSubscriptionToken,
   answer: (view) => ({ token: mintToken(view) }),
 });
 
 export const offlineSubscription = sharedRead({
-  ...User.commands.offlineSubscription,
+  ...Subscription.commands.offlineSubscription,
   answer: (view, claims) => {
     if (!stands(view, claims)) return { refused: invalidSubscriptionToken };
     const { email } = view.get(profileSlice);
@@ -34,7 +34,7 @@ export const offlineSubscription = sharedRead({
 });
 
 export const offlineFeatures = sharedRead({
-  ...User.commands.offlineFeatures,
+  ...Subscription.commands.offlineFeatures,
   answer: (view, claims) => {
     if (!stands(view, claims)) return { refused: invalidSubscriptionToken };
     const roles = callerOf(view).roles.map(({ name }) => name);

@@ -8,43 +8,39 @@ import type { MailOutcome } from '../../mailer/contract.ts';
 import { AccountSettings } from '../../settings.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
+import { scheduleOf } from '../schedule.ts';
+import { Switches } from './contract.ts';
 import { forgetMail, mailSwitch, recallMails, tellOwnerSent, warnOwner } from './mails.ts';
 import { nextWatchMs, type Switch, switchMap, watched } from './switch.ts';
 
-const { watchSwitches } = User.timers;
+const { watchSwitches } = Switches.timers;
 /** A mail is dead if an administrator discards it. */
 const deadRetryMs = 86_400_000;
 
 const isInUse = (turn: Turn): boolean => turn.get(profileSlice).state === 'active' && !isBanned(turn);
 
-export function setSwitch(turn: Turn, of: Switch): void {
-  turn.setEntry(switchMap, of.uuid, of);
-  watch(turn);
-}
+const schedule = scheduleOf<Switch>({
+  map: switchMap,
+  keyOf: ({ uuid }) => uuid,
+  timer: watchSwitches,
+  nextMs: (turn) => (each) => (isInUse(turn) ? nextWatchMs(each, turn.nowMs) : undefined),
+  recall: recallMails,
+});
 
-export function removeSwitch(turn: Turn, of: Switch): void {
-  recallMails(turn, of);
-  turn.removeEntry(switchMap, of.uuid);
-  watch(turn);
-}
-
-function watch(turn: Turn): void {
-  const dues = [...turn.entries(switchMap).values()].map(
-    (each) => nextWatchMs(each, turn.nowMs) ?? Number.POSITIVE_INFINITY,
-  );
-  const dueMs = Math.min(...dues);
-  if (isInUse(turn) && Number.isFinite(dueMs)) turn.arm(watchSwitches, dueMs, null);
-  else turn.disarm(watchSwitches);
-}
+export const {
+  set: setSwitch,
+  remove: removeSwitch,
+  /** In the commit that deletes the account. */
+  forget: forgetSwitches,
+} = schedule;
 
 export const watchSwitchesTimer = timer({
   ...watchSwitches,
   missed: 'fire-once',
   turn: (turn) => {
     for (const each of turn.entries(switchMap).values()) watchOne(turn, each);
-    watch(turn);
+    schedule.arm(turn);
   },
 });
 
@@ -59,8 +55,8 @@ function watchOne(turn: Turn, before: Switch): void {
 }
 
 export function switchMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {
-  const before = turn.entry(switchMap, uuid);
-  if (before === undefined || before.round !== round || before.state !== 'queued') return;
+  const before = schedule.find(turn, uuid, round);
+  if (before?.state !== 'queued') return;
   const { atMs, attempts, nextAttemptAtMs } = outcome;
   switch (outcome.outcome) {
     case 'accepted': {
@@ -101,14 +97,5 @@ export function resumeSwitches(turn: Turn): void {
     if (each.state !== 'queued') continue;
     turn.setEntry(switchMap, each.uuid, { ...each, state: 'armed', round: each.round + 1 });
   }
-  watch(turn);
-}
-
-/** In the commit that deletes the account. */
-export function forgetSwitches(turn: Turn): void {
-  for (const each of turn.entries(switchMap).values()) {
-    recallMails(turn, each);
-    turn.removeEntry(switchMap, each.uuid);
-  }
-  turn.disarm(watchSwitches);
+  schedule.arm(turn);
 }

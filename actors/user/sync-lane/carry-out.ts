@@ -39,10 +39,10 @@ import {
   wrongId,
 } from '../../sync-command.ts';
 import type { SignedIn, SignedInWorkflow } from '../signed-in.ts';
+import type { CommandStatus } from './contract.ts';
 import { entryOf, type JournalEntry, replyAgain, uuidsInConflict } from './entry.ts';
 import { type CommandPlan, commandPlan, findEntry, isJournalFull, journal } from './journal.ts';
 import { commandKey, laneMemory } from './memory.ts';
-import type { CommandStatus } from './shapes.ts';
 
 /** How a sync is run in one turn. */
 export interface OneTurn<P extends Plans> {

@@ -27,9 +27,9 @@ import type { ModernSyncReply } from '../../collection/sync-reply.ts';
 import type { SyncRequest } from '../../collection/sync-request.ts';
 import type { Credentials } from '../../identity/session-tokens.ts';
 import type { CommandIdentity } from '../../sync-command.ts';
-import { User } from '../contract.ts';
 import { findSession } from '../sessions/check.ts';
 import { syncCommandTable } from './command-table.ts';
+import { SyncLane } from './contract.ts';
 import { entryOf, entryText, type JournalEntry, readEntry } from './entry.ts';
 import { commandKey, laneMemory } from './memory.ts';
 
@@ -39,7 +39,7 @@ export const commandsKept = 10_000;
 const commandsMax = 2 * commandsKept;
 const batchRows = 500;
 
-const { trimSyncJournal } = User.timers;
+const { trimSyncJournal } = SyncLane.timers;
 
 export const journalSlice = slice({
   name: 'sync-journal',

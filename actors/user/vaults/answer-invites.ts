@@ -3,18 +3,18 @@ import { keys } from '../../../runtime/command.ts';
 import { isRefused } from '../../reply.ts';
 import { noSuchInvite } from '../../vault/contract.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { forgetInviteCopy, inboundInvitesPlan, inviteCopyPlan } from '../inbox/invites.ts';
 import { clear, clearPlans, selfRemoved } from '../inbox/notifications.ts';
 import { inboundInviteTable } from '../inbox/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
+import { Vaults } from './contract.ts';
 import { mayCollaborate, switchedOff } from './may-collaborate.ts';
 import { noteJoined, startJoining, stopJoining } from './memberships.ts';
 
 /** The next sync has to show what was accepted, so the user's own actor notes it before it answers. */
 export const acceptVaultInvite = signedInWorkflow({
-  ...User.commands.acceptVaultInvite,
+  ...Vaults.commands.acceptVaultInvite,
   run: async (workflow, request) => {
     const { id: by } = workflow.self;
     const inviteUuid = request.inviteUuid.toLowerCase();
@@ -54,7 +54,7 @@ export const acceptVaultInvite = signedInWorkflow({
 
 /** Declines an invite, or cancels one that the user has sent. */
 export const endVaultInvite = signedInWorkflow({
-  ...User.commands.endVaultInvite,
+  ...Vaults.commands.endVaultInvite,
   run: async (workflow, request) => {
     const { id: by } = workflow.self;
     const inviteUuid = request.inviteUuid.toLowerCase();
@@ -79,7 +79,7 @@ export const endVaultInvite = signedInWorkflow({
 });
 
 export const declineInboundInvites = signedInWorkflow({
-  ...User.commands.declineInboundInvites,
+  ...Vaults.commands.declineInboundInvites,
   run: async (workflow) => {
     const { id: by } = workflow.self;
     const inbound = await workflow.turn({

@@ -2,14 +2,14 @@
 import { derivedUuid } from '../../identity/derived-uuid.ts';
 import { isRefused } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askVault, sessionAlone } from './ask.ts';
+import { Vaults } from './contract.ts';
 import { mayCollaborate, switchedOff } from './may-collaborate.ts';
 import { noteJoined, noteLeft, startJoining, stopJoining } from './memberships.ts';
 
 export const createVault = signedInWorkflow({
-  ...User.commands.createVault,
+  ...Vaults.commands.createVault,
   run: async (workflow) => {
     const { self, callId } = workflow;
     // A repeat of the call makes the same one.
@@ -34,7 +34,7 @@ export const createVault = signedInWorkflow({
 });
 
 export const deleteVault = signedInWorkflow({
-  ...User.commands.deleteVault,
+  ...Vaults.commands.deleteVault,
   run: async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionAlone);
     const ended = await askVault(workflow, sharedVaultUuid, (vault) => vault.end({ by: workflow.self.id }));

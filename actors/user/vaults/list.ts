@@ -3,8 +3,8 @@ import { type View, visit } from '../../../runtime/command.ts';
 import { membershipsMax } from '../../vault/bounds.ts';
 import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
-import { User } from '../contract.ts';
 import { signedInRead } from '../signed-in.ts';
+import { Vaults } from './contract.ts';
 import { membershipsOf } from './memberships.ts';
 
 /** Rows of vaults are read under the condition that the user is a member. */
@@ -22,7 +22,7 @@ export const ownVaultsPlan = (view: View) => ({
 });
 
 export const listVaults = signedInRead({
-  ...User.commands.listVaults,
+  ...Vaults.commands.listVaults,
   reads: ownVaultsPlan,
   answer: (_view, _request, { vaults }) => {
     const rows = vaults.owners.flatMap(({ rows }) => rows);

@@ -10,8 +10,8 @@ import { mailAddress } from '../../mailer/address.ts';
 import { sealMail, tellToSend } from '../../mailer/outgoing.ts';
 import { VaultSettings } from '../../vault/settings.ts';
 import { isBanned } from '../ban.ts';
-import { User } from '../contract.ts';
 import { profileSlice } from '../profile.ts';
+import { Vaults } from './contract.ts';
 
 const dayMs = 86_400_000;
 
@@ -31,7 +31,7 @@ const text = [
 ].join('\n');
 
 export const mailVaultInviteTell = tell({
-  ...User.tells.mailVaultInvite,
+  ...Vaults.tells.mailVaultInvite,
   turn: (turn, { inviteUuid }) => {
     const { state, email } = turn.get(profileSlice);
     const recipient = mailAddress(email);

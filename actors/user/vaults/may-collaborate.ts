@@ -6,4 +6,4 @@ import { settingValue } from '../settings/stored.ts';
 export const mayCollaborate = (view: View): boolean =>
   settingValue(view, 'COLLABORATION_ENABLED') !== 'false';
 
-export const switchedOff = refuse(403, 'Collaboration is switched off for this account.');
+export const switchedOff = refuse.forbidden('Collaboration is switched off for this account.');

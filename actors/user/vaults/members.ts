@@ -1,13 +1,13 @@
 /** The members of a vault, as one of them sees and changes them. */
 import { isRefused } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { User } from '../contract.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askVault, namesNoUser, sessionAlone, uuidOf } from './ask.ts';
+import { Vaults } from './contract.ts';
 import { noteLeft } from './memberships.ts';
 
 export const listVaultMembers = signedInWorkflow({
-  ...User.commands.listVaultMembers,
+  ...Vaults.commands.listVaultMembers,
   run: async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionAlone);
     return askVault(workflow, sharedVaultUuid, (vault) => vault.members({ by: workflow.self.id }));
@@ -15,7 +15,7 @@ export const listVaultMembers = signedInWorkflow({
 });
 
 export const removeVaultMember = signedInWorkflow({
-  ...User.commands.removeVaultMember,
+  ...Vaults.commands.removeVaultMember,
   run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
     const { id: by } = workflow.self;
     await workflow.turn(sessionAlone);
@@ -36,7 +36,7 @@ export const removeVaultMember = signedInWorkflow({
 });
 
 export const designateSurvivor = signedInWorkflow({
-  ...User.commands.designateSurvivor,
+  ...Vaults.commands.designateSurvivor,
   run: async (workflow, { sharedVaultUuid, userUuid: sent }) => {
     await workflow.turn(sessionAlone);
     const userUuid = uuidOf(sent) ?? namesNoUser;

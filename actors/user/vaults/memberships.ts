@@ -23,6 +23,7 @@ import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { notify, notifyPlans, selfRemoved } from '../inbox/notifications.ts';
 import { profileSlice } from '../profile.ts';
+import { Vaults } from './contract.ts';
 
 const endedMax = 500;
 /** Much longer than a vault is waited for. */
@@ -51,11 +52,10 @@ export const membershipMap = sliceMap<Membership>({
  * What is in a vault comes home however much the account holds (see ../items/come-home.ts). So a user whose account is full may
  * begin no other vault: they could fill and end one after the other without end.
  */
-const homeIsFull = refuse(
-  413,
+const homeIsFull = refuse.tooLarge(
   'This account holds as much as this server allows. Please delete something before you begin with another shared vault.',
 );
-const tooMany = refuse(400, 'You are a member of as many shared vaults as you can be.');
+const tooMany = refuse.badRequest('You are a member of as many shared vaults as you can be.');
 
 const nowhere: ReadonlyMap<string, number> = new Map();
 const numbersOf = new WeakMap<ReadonlyMap<string, Membership>, ReadonlyMap<string, number>>();
@@ -128,7 +128,7 @@ export function noteLeft(turn: Turn, { vaultUuid, membership }: Numbered): boole
 
 /** A `left` tells of an end that the user did not bring about, and goes into their trail then. */
 export const joinedTell = tell({
-  ...User.tells.joined,
+  ...Vaults.tells.joined,
   turn: (turn, joined) => {
     const { state } = turn.get(profileSlice);
     if (state === 'active') noteJoined(turn, joined);
@@ -137,7 +137,7 @@ export const joinedTell = tell({
 });
 
 export const leftTell = tell({
-  ...User.tells.left,
+  ...Vaults.tells.left,
   reads: (view, { vaultUuid }) => notifyPlans(view, [selfRemoved(vaultUuid)]),
   turn: (turn, left, _sender, reads) => {
     if (turn.get(profileSlice).state !== 'active') return;

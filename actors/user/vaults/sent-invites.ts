@@ -10,9 +10,9 @@ import { noSuchInvite } from '../../vault/contract.ts';
 import { VaultSettings } from '../../vault/settings.ts';
 import { shownInvite } from '../../vault/shown.ts';
 import { type InviteRow, inviteTable } from '../../vault/tables.ts';
-import { User } from '../contract.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
+import { Vaults } from './contract.ts';
 import { fromStart, guardFor, ownVaultsPlan } from './list.ts';
 import { mayCollaborate, switchedOff } from './may-collaborate.ts';
 
@@ -21,14 +21,14 @@ const sentBytesMax = 8 * 1_048_576;
 /** Calls beside each other may go beyond what each of them finds to be free. */
 const listedMax = 5_000;
 
-const notAUuid = refuse(400, 'The recipient has to be named by a uuid.');
-const empty = refuse(400, 'The invite has no encrypted message.');
-const tooLong = refuse(400, `An encrypted message may have ${encryptedMessageBytesMax} bytes at most.`);
-const notStorable = refuse(400, 'The encrypted message contains characters that cannot be stored.');
-const tooMany = refuse(400, 'You have sent as many invites as you can. Please cancel some first.');
+const notAUuid = refuse.badRequest('The recipient has to be named by a uuid.');
+const empty = refuse.badRequest('The invite has no encrypted message.');
+const tooLong = refuse.badRequest(`An encrypted message may have ${encryptedMessageBytesMax} bytes at most.`);
+const notStorable = refuse.badRequest('The encrypted message contains characters that cannot be stored.');
+const tooMany = refuse.badRequest('You have sent as many invites as you can. Please cancel some first.');
 
 export const inviteToVault = signedInWorkflow({
-  ...User.commands.inviteToVault,
+  ...Vaults.commands.inviteToVault,
   run: async (workflow, { sharedVaultUuid, recipient_uuid, encrypted_message, permission }) => {
     const { id: by } = workflow.self;
     const { recipientUuid, owned } = await workflow.turn({
@@ -50,7 +50,7 @@ export const inviteToVault = signedInWorkflow({
 });
 
 export const changeVaultInvite = signedInWorkflow({
-  ...User.commands.changeVaultInvite,
+  ...Vaults.commands.changeVaultInvite,
   run: async (workflow, { sharedVaultUuid, inviteUuid, encrypted_message, permission }) => {
     const { owned } = await workflow.turn({
       reads: ownVaultsPlan,
@@ -78,7 +78,7 @@ function defectOf(encryptedMessage: string): Refused | undefined {
 }
 
 export const listVaultInvites = signedInWorkflow({
-  ...User.commands.listVaultInvites,
+  ...Vaults.commands.listVaultInvites,
   run: async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionAlone);
     const { id: by } = workflow.self;
@@ -88,7 +88,7 @@ export const listVaultInvites = signedInWorkflow({
 });
 
 export const listOutboundInvites = signedInWorkflow({
-  ...User.commands.listOutboundInvites,
+  ...Vaults.commands.listOutboundInvites,
   run: async (workflow) => {
     const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
     return workflow.lastTurn({
@@ -103,7 +103,7 @@ export const listOutboundInvites = signedInWorkflow({
 });
 
 export const cancelVaultInvites = signedInWorkflow({
-  ...User.commands.cancelVaultInvites,
+  ...Vaults.commands.cancelVaultInvites,
   run: async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionAlone);
     const { id: by } = workflow.self;
@@ -113,7 +113,7 @@ export const cancelVaultInvites = signedInWorkflow({
 });
 
 export const cancelOutboundInvites = signedInWorkflow({
-  ...User.commands.cancelOutboundInvites,
+  ...Vaults.commands.cancelOutboundInvites,
   run: async (workflow) => {
     const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
     const { id: by } = workflow.self;

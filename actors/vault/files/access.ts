@@ -9,8 +9,8 @@ import { type Refused, refuse } from '../../reply.ts';
 import { memberKey, vaultKey } from '../roster.ts';
 import { memberTable, vaultTable } from '../tables.ts';
 
-export const invalidToken = refuse(403, 'This valet token is not valid any more.', 'invalid-auth');
-export const onlyReads = refuse(400, 'You may only read in this shared vault.');
+export const invalidToken = refuse.forbidden('This valet token is not valid any more.', 'invalid-auth');
+export const onlyReads = refuse.badRequest('You may only read in this shared vault.');
 
 export const accessPlan = (view: View, by: string) => ({
   vaults: keys(vaultTable, [vaultKey(view)]),

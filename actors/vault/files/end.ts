@@ -6,7 +6,7 @@ import { isMoving } from '../../files/move.ts';
 import { forgetSpent } from '../../files/spent.ts';
 import { file } from '../../files/tables.ts';
 import { endUploads } from '../../files/uploads.ts';
-import { User } from '../../user/contract.ts';
+import { Files } from '../../user/files/contract.ts';
 import { Vault } from '../contract.ts';
 import { nextMoment } from '../moment.ts';
 import type { VaultRow } from '../tables.ts';
@@ -24,7 +24,7 @@ export function endFiles(turn: Turn, { owner_uuid, file_bytes }: VaultRow): void
   forgetSpent(turn);
   if (file_bytes > 0) {
     const { position: at } = nextMoment(turn);
-    turn.tell(User, owner_uuid).vaultFiles({ bytes: { used: 0, at }, ended: [] });
+    turn.tell(Files, owner_uuid).vaultFiles({ bytes: { used: 0, at }, ended: [] });
   }
   turn.arm(eraseFiles, turn.nowMs, null);
 }
@@ -32,7 +32,7 @@ export function endFiles(turn: Turn, { owner_uuid, file_bytes }: VaultRow): void
 /** What is there counts for the survivor from now on, who has no room for what others have begun. */
 export function inheritFiles(turn: Turn, { file_bytes, position: at }: VaultRow, survivorUuid: string): void {
   endUploads(turn, vaultFiles(turn), 'all');
-  turn.tell(User, survivorUuid).vaultFiles({ bytes: { used: file_bytes, at }, ended: [] });
+  turn.tell(Files, survivorUuid).vaultFiles({ bytes: { used: file_bytes, at }, ended: [] });
 }
 
 export const eraseFilesTimer = timer({

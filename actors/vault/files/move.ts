@@ -14,7 +14,7 @@ import {
 } from '../../files/move.ts';
 import { file } from '../../files/tables.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
-import { User } from '../../user/contract.ts';
+import { Files } from '../../user/files/contract.ts';
 import { Vault } from '../contract.ts';
 import { notify, rosterFor, rosterOf, rosterPlan } from '../roster.ts';
 import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
@@ -89,7 +89,7 @@ function conclude(
   const concluded = concludeFile(turn, { id, arrived, files, owner, timer: concludeFileMove });
   if (concluded === undefined) return false;
   const { kind, uuid } = concluded.to;
-  const target = kind === 'user' ? turn.tell(User, uuid) : turn.tell(Vault, uuid);
+  const target = kind === 'user' ? turn.tell(Files, uuid) : turn.tell(Vault, uuid);
   if (concluded.outcome === 'given up') {
     target.fileGivenUp({ id, hop: concluded.hop });
     return false;
@@ -128,7 +128,7 @@ export const fileMoveTells = {
   fileGivenUp: tell({
     ...Vault.tells.fileGivenUp,
     turn: (turn, givenUp, { address: { kind, id } }) => {
-      const source = kind === 'user' ? turn.tell(User, id) : turn.tell(Vault, id);
+      const source = kind === 'user' ? turn.tell(Files, id) : turn.tell(Vault, id);
       source.fileSettled(givenUp);
     },
   }),

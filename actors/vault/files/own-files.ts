@@ -25,7 +25,7 @@ import type { Owner } from '../../files/owner.ts';
 import type { Quota } from '../../files/quota.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { uploadsMax } from '../../files/uploads.ts';
-import { User } from '../../user/contract.ts';
+import { Files } from '../../user/files/contract.ts';
 import { Vault } from '../contract.ts';
 import { nextMoment } from '../moment.ts';
 import { type VaultRow, vaultTable } from '../tables.ts';
@@ -69,7 +69,7 @@ function quotaOf(turn: Turn, vault: VaultRow | undefined): Quota {
 }
 
 export function releaseAt(turn: Turn, ownerUuid: string, holdUuid: string): void {
-  turn.tell(User, ownerUuid).vaultFiles({ bytes: null, ended: [holdUuid] });
+  turn.tell(Files, ownerUuid).vaultFiles({ bytes: null, ended: [holdUuid] });
 }
 
 /** At most once in a turn: it is the row as the turn has read it. */
@@ -77,5 +77,5 @@ export function countBytes(turn: Turn, vault: VaultRow, byBytes: number, ended: 
   const { position } = nextMoment(turn);
   const used = vault.file_bytes + byBytes;
   turn.put(vaultTable, { ...vault, file_bytes: used, position });
-  turn.tell(User, vault.owner_uuid).vaultFiles({ bytes: { used, at: position }, ended });
+  turn.tell(Files, vault.owner_uuid).vaultFiles({ bytes: { used, at: position }, ended });
 }

@@ -26,7 +26,7 @@ import {
 import { haveWatched } from '../../files/watched.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
-import { User } from '../../user/contract.ts';
+import { Files } from '../../user/files/contract.ts';
 import { Vault } from '../contract.ts';
 import { notify, rosterFor, rosterPlan } from '../roster.ts';
 import type { VaultRow } from '../tables.ts';
@@ -36,10 +36,11 @@ import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
 /** After the end of an upload: what nobody has told of then counts no more. */
 const graceMs = 3_600_000;
 
-const wrongChunk = refuse(400, 'That is not a chunk of a file.');
-export const ownerChanged: Refused = {
-  refused: { status: 503, message: 'The shared vault changes hands. Please try again.', retryAfterMs: 1_000 },
-};
+const wrongChunk = refuse.badRequest('That is not a chunk of a file.');
+export const ownerChanged: Refused = refuse.notNow(
+  'The shared vault changes hands. Please try again.',
+  1_000,
+);
 
 interface ByToken {
   readonly claims: ValetClaims;
@@ -75,7 +76,7 @@ export async function holdAt(
 ): Promise<Refused | undefined> {
   const endsAtMs = nowMs + uploadAgeMs + graceMs;
   try {
-    const { ask } = actors.get(User, ownerUuid);
+    const { ask } = actors.get(Files, ownerUuid);
     const answer = await ask.holdForVault({ endsAtMs, ...held });
     return isRefused(answer) ? answer : undefined;
   } catch (error) {
@@ -118,7 +119,7 @@ async function roomToOpen(
   held: Held & { readonly by: string },
 ): Promise<{ readonly givesUp?: string } | Refused> {
   const refused = await holdAt(steps, ownerUuid, held);
-  if (refused?.refused.status !== 429) return refused ?? {};
+  if (refused?.refused.reason !== 'too-many') return refused ?? {};
   const isTheirs = (turn: Turn) => (uuid: string) => turn.entry(grantMap, uuid)?.by === held.by;
   const givesUp = await steps.turn({ turn: (turn) => oldestUnsent(turn, isTheirs(turn)) });
   if (givesUp === undefined) return refused;

@@ -16,7 +16,7 @@ import { conclude, concludePlan, depart } from '../../collection/move/departures
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
-import { User } from '../../user/contract.ts';
+import { Items } from '../../user/items/contract.ts';
 import { Vault } from '../contract.ts';
 import { heirOf } from '../heirs.ts';
 
@@ -87,7 +87,7 @@ const isGone = async (run: JobRun, owner: string): Promise<boolean> => {
 };
 
 const askToComeHome = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
-  unlessAbsent(run.actors.get(User, owner).ask.comeHome({ items }));
+  unlessAbsent(run.actors.get(Items, owner).ask.comeHome({ items }));
 
 function removeAll(run: JobRun, owner: string): Promise<void> {
   return run.turn({

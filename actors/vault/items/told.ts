@@ -11,7 +11,7 @@ import {
   concludePlan,
   departureMap,
 } from '../../collection/move/departures.ts';
-import { User } from '../../user/contract.ts';
+import { Inbox } from '../../user/inbox/contract.ts';
 import { Vault } from '../contract.ts';
 import { memberUuidsPlan } from '../roster.ts';
 import { memberTable } from '../tables.ts';
@@ -44,7 +44,7 @@ export function leave(
   const itemUuids = gone.map(({ uuid }) => uuid);
   const at = turn.get(head).position;
   for (const { member } of toTell) {
-    turn.tell(User, member).itemsRemoved({ vaultUuid: turn.self.id, itemUuids, at });
+    turn.tell(Inbox, member).itemsRemoved({ vaultUuid: turn.self.id, itemUuids, at });
   }
 }
 
@@ -70,6 +70,6 @@ export function tellRejoined(
   if (itemUuids.length === 0) return;
   const at = turn.get(head).position;
   for (const { member } of members) {
-    turn.tell(User, member).itemsRejoined({ vaultUuid: turn.self.id, itemUuids, byYou: member === by, at });
+    turn.tell(Inbox, member).itemsRejoined({ vaultUuid: turn.self.id, itemUuids, byYou: member === by, at });
   }
 }

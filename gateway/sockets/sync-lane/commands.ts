@@ -11,12 +11,15 @@
 
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
 import { isRefused, type Refusal } from '../../../actors/reply.ts';
-import { User } from '../../../actors/user/contract.ts';
+import { Items } from '../../../actors/user/items/contract.ts';
+import { SyncLane } from '../../../actors/user/sync-lane/contract.ts';
 import { type Clock, sleep } from '../../../runtime/clock.ts';
+import type { CommandShapes } from '../../../runtime/contract.ts';
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
-import type { Actors } from '../../../runtime/handles.ts';
+import type { Actors, Ask, KindRef } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { refusalOf } from '../../http/errors.ts';
+import { type RouteRefusal, statusOf } from '../../http/refusal-status.ts';
 import { validateRequest } from '../../http/request.ts';
 import type { ClientFrame } from './envelope.ts';
 
@@ -64,7 +67,7 @@ const statusPauseMs = 250;
 /** The version of snjs that first knows vaults. A client that knows the lane knows them. */
 const knowsVaults = '2.200.0';
 
-const { sync } = User.commands;
+const { sync } = Items.commands;
 export const commandBody = sync.fields.omit({ snjs_version: true, identity: true });
 const body = { request: commandBody };
 
@@ -103,7 +106,7 @@ export class Commands {
     const hold = this.#options.random.uuid();
     const asked = { credentials, commandId, hold, saves: (items?.length ?? 0) > 0, vaults: vaults ?? [] };
     try {
-      const answer = await this.#ask(credentials).holdSyncCommand(asked, { deadlineMs: stepMs });
+      const answer = await this.#of(SyncLane, credentials).holdSyncCommand(asked, { deadlineMs: stepMs });
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { verdict } = answer.ok;
       return verdict === 'held' ? hold : errorAnswer(ofVerdict[verdict]);
@@ -121,10 +124,13 @@ export class Commands {
     const { commandId: id, digest = '' } = frame;
     const asked = { ...request, credentials, snjs_version: knowsVaults, identity: { id, digest, hold } };
     try {
-      const answer = await this.#ask(credentials).sync(asked, { deadlineMs: stepMs });
+      const answer = await this.#of(Items, credentials).sync(asked, { deadlineMs: stepMs });
       if (!isRefused(answer)) return committed(sync.json?.(answer.ok) ?? JSON.stringify(answer.ok));
       await this.#release(id, credentials, hold);
-      return ofRefusal(answer.refused) ?? committedAs(frame, answer.refused);
+      return (
+        ofRefusal(answer.refused) ??
+        committedAs(frame, { ...answer.refused, status: statusOf(answer.refused) })
+      );
     } catch (error) {
       const isCertain = error instanceof RetryableError && error.outcome === 'none';
       if (isCertain) await this.#release(id, credentials, hold);
@@ -135,7 +141,7 @@ export class Commands {
   /** Nothing will happen any more, so that nobody has to wait until the hold ends by itself. */
   async #release(commandId: string, credentials: Credentials, hold: string): Promise<void> {
     const asked = { sessionUuid: credentials.identifier, commandId, hold };
-    await this.#ask(credentials)
+    await this.#of(SyncLane, credentials)
       .releaseSyncCommand(asked, { deadlineMs: stepMs })
       .catch(() => {});
   }
@@ -153,20 +159,20 @@ export class Commands {
   async #statusNow({ commandId: id, digest = '' }: ClientFrame, credentials: Credentials): Promise<Answer> {
     try {
       const asked = { commandId: id, digest, credentials };
-      const answer = await this.#ask(credentials).getSyncCommand(asked, { deadlineMs: statusMs });
+      const answer = await this.#of(SyncLane, credentials).getSyncCommand(asked, { deadlineMs: statusMs });
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { command, result } = answer.ok;
       if (command.status === 'accepted') return undecided;
-      if (command.status === 'unknown') return statusOf({ status: 'UNKNOWN' });
+      if (command.status === 'unknown') return commandStatus({ status: 'UNKNOWN' });
       if (result === undefined) return tooLarge;
-      return statusOf({ status: 'COMMITTED', result: { ...result, command } });
+      return commandStatus({ status: 'COMMITTED', result: { ...result, command } });
     } catch (error) {
       return this.#failure(error, 'BACKEND_TIMEOUT');
     }
   }
 
-  #ask({ userUuid }: Credentials) {
-    return this.#options.actors.get(User, userUuid).ask;
+  #of<C extends CommandShapes>(contract: KindRef<C>, { userUuid }: Credentials): Ask<C> {
+    return this.#options.actors.get(contract, userUuid).ask;
   }
 
   #failure(error: unknown, code: ErrorCode): Answer {
@@ -178,8 +184,8 @@ export class Commands {
 }
 
 /** Undefined: it is no matter of the lane. */
-function ofRefusal({ status, tag }: Refusal): Answer | undefined {
-  if (status === 401 || status === 498) return errorAnswer('SESSION_STALE');
+function ofRefusal({ reason, tag }: Refusal): Answer | undefined {
+  if (reason === 'unauthenticated' || reason === 'expired') return errorAnswer('SESSION_STALE');
   if (tag === 'sync_command_digest_mismatch') return errorAnswer('COMMAND_ID_CONFLICT');
   if (tag === 'sync_command_pending') return errorAnswer('BUSY');
   if (tag === 'sync_command_lost') return errorAnswer('LEASE_LOST');
@@ -194,15 +200,15 @@ const committed = (result: string): Answer => ({
 /** As an answer of HTTP, by which clients tell it from that of a sync. */
 function committedAs(
   { commandId: id, digest }: ClientFrame,
-  { status, tag, message }: Pick<Refusal, 'status' | 'tag' | 'message'>,
+  { status, tag, message }: Pick<RouteRefusal, 'status' | 'tag' | 'message'>,
 ): Answer {
   const error = { ...(tag !== undefined && { tag }), message };
   return committed(JSON.stringify({ status, data: { error }, command: { id, digest, status: 'committed' } }));
 }
 
-const statusOf = (payload: object): Answer => ({ type: 'STATUS', payload: JSON.stringify(payload) });
+const commandStatus = (payload: object): Answer => ({ type: 'STATUS', payload: JSON.stringify(payload) });
 
-const undecided = statusOf({ status: 'ACCEPTED' });
+const undecided = commandStatus({ status: 'ACCEPTED' });
 
 /** The client fetches the result over HTTP, by the same name. */
-export const tooLarge = statusOf({ status: 'COMMITTED', code: 'RESULT_TOO_LARGE' });
+export const tooLarge = commandStatus({ status: 'COMMITTED', code: 'RESULT_TOO_LARGE' });

@@ -7,7 +7,7 @@
  */
 import type { Registry } from 'prom-client';
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
-import { User } from '../../../actors/user/contract.ts';
+import { SyncLane } from '../../../actors/user/sync-lane/contract.ts';
 import { type Clock, sleep } from '../../../runtime/clock.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import type { Actors } from '../../../runtime/handles.ts';
@@ -115,7 +115,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     try {
       const asked = { ...ticket, attempt: random.uuid() };
       const { verdict } = await actors
-        .get(User, userUuid)
+        .get(SyncLane, userUuid)
         .ask.spendSyncTicket(asked, { deadlineMs: spendMs });
       return verdict;
     } catch (error) {

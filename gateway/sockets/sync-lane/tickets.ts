@@ -10,7 +10,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { equalInConstantTime } from '../../../actors/identity/session-tokens.ts';
-import type { TicketClaims } from '../../../actors/user/contract.ts';
+import type { TicketClaims } from '../../../actors/user/sync-lane/contract.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { identifierPattern } from './envelope.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { shareContentTable } from '../../../actors/share/content-table.ts';
-import { User } from '../../../actors/user/contract.ts';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
+import { PublicShares } from '../../../actors/user/public-shares/contract.ts';
 import type { Device } from '../../kit/device.ts';
 import type { Call } from '../../kit/http.ts';
 import { shareIds, startServer, type TestServer } from '../../kit/server.ts';
@@ -297,7 +297,7 @@ test('an account answers its shares only for those it has', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
   const shareUuid = await made(alice);
-  const { ask } = server.host.actors.get(User, alice.account.userUuid);
+  const { ask } = server.host.actors.get(PublicShares, alice.account.userUuid);
   t.deepEqual(await ask.showsShare({ shareUuid }), { lists: true, shows: true, bytes: payload.length });
   t.deepEqual(await ask.showsShare({ shareUuid: crypto.randomUUID() }), {
     lists: false,

@@ -3,8 +3,7 @@
  * added later is held to it as well: it refuses, or it is listed here with the reason why it need not.
  */
 import test from 'ava';
-import { User } from '../../../actors/user/contract.ts';
-import { user } from '../../../actors/user/user.ts';
+import { user, userParts } from '../../../actors/user/user.ts';
 import type { Answer } from '../../kit/http.ts';
 import { sampleOf } from '../../kit/samples.ts';
 import { startServer } from '../../kit/server.ts';
@@ -54,11 +53,17 @@ const openToReaders: Readonly<Record<string, string>> = {
 };
 
 test('a command that is not a shared read is declared to write', (t) => {
-  const declared = Object.entries(User.commands).filter(([, shape]) => 'access' in shape);
+  const declared = userParts
+    .flatMap(({ contract }) => Object.entries(contract.commands))
+    .filter(([, shape]) => 'access' in shape);
   t.true(declared.length > 30);
   const readers = declared.filter(([, shape]) => 'access' in shape && shape.access === 'reads');
   const withTurns = readers.filter(([name]) => user.commands[name]?.type !== 'shared').map(([name]) => name);
-  t.deepEqual(withTurns.toSorted(), Object.keys(turnsOfReaders).toSorted());
+  t.deepEqual(
+    withTurns.toSorted(),
+    Object.keys(turnsOfReaders).toSorted(),
+    'declare what writes with `access: writes`, make it a shared read, or say in `turnsOfReaders` why it is neither',
+  );
 });
 
 interface Operation {
@@ -87,7 +92,11 @@ test('an endpoint that changes something is refused to a session that may only r
       if (!isRefused(answer)) open.push(`${method} ${template}`);
     }
   }
-  t.deepEqual(open.toSorted(), Object.keys(openToReaders).toSorted());
+  t.deepEqual(
+    open.toSorted(),
+    Object.keys(openToReaders).toSorted(),
+    'refuse it to sessions that may only read, or say in `openToReaders` why it need not be',
+  );
 });
 
 const isRefused = ({ status, body }: Answer): boolean =>

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import test from 'ava';
-import { User } from '../../../actors/user/contract.ts';
+import { Sessions } from '../../../actors/user/sessions/contract.ts';
 import {
   alice,
   cookieSessions,
@@ -170,7 +170,7 @@ test('sessions/validate answers who and how to the server’s own parts', async 
   const { access, userUuid } = await register(server);
   const credentials = sessionTokens.verify(access);
   if (credentials === undefined) throw new Error('not a token');
-  const valid = await server.host.actors.get(User, userUuid).ask.validateSession({ credentials });
+  const valid = await server.host.actors.get(Sessions, userUuid).ask.validateSession({ credentials });
   t.like(valid, { caller: { userUuid }, ok: { sessionUuid: credentials.identifier, readonly: false } });
 });
 

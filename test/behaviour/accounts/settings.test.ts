@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { settingsActedOn } from '../../../actors/user/contract.ts';
+import { settingsActedOn } from '../../../actors/user/settings/contract.ts';
 import { statusOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
 import { startServer } from '../../kit/server.ts';

@@ -1,7 +1,7 @@
 /** The assistant, asked over HTTP (docs/protocol/assistant.md). */
 import test from 'ava';
 import { vendorIds } from '../../../actors/assistant/profiles.ts';
-import { User } from '../../../actors/user/contract.ts';
+import { AssistantBudget } from '../../../actors/user/assistant/contract.ts';
 import { createVerifyBearer } from '../../../gateway/admission/bearer.ts';
 import { cookieSessions } from '../../kit/account.ts';
 import { assisted, eventsIn, path, profileOf } from '../../kit/assisted.ts';
@@ -291,7 +291,7 @@ test('a place whose gateway died comes back when its time is over', async (t) =>
   const { stream, server, phone } = await assisted(t, { policy: { streamsPerUserMax: 1 } });
   const credentials = createVerifyBearer(sessionTokens)(`Bearer ${phone.account.access}`, '');
   if (credentials === undefined) throw new Error('the bearer of a device is good');
-  const user = server.host.actors.get(User, phone.account.userUuid);
+  const user = server.host.actors.get(AssistantBudget, phone.account.userUuid);
   // Nobody ends this one.
   t.true('ok' in (await user.ask.beginAssistantStream({ credentials, isValid: true })));
   t.is((await stream()).status, 429);

@@ -17,7 +17,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-door-that-anybody-closes',
     harm: 'Any user opens or closes the registration of the whole server.',
-    file: 'actors/user/admin/commands.ts',
+    file: 'actors/user/admin/administrator.ts',
     find: 'if (!mayAdminister(turn, by)) return adminRequired;\n        return disabled === undefined',
     replace: 'return disabled === undefined',
     tests: administration,
@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-trail-for-every-program',
     harm: 'A program that may only read notes learns from where its user signs in.',
-    file: 'actors/user/audit/commands.ts',
+    file: 'actors/user/audit/get-audit-trail.ts',
     find: 'if (readonly) return { success: true, events: [], before: null };',
     replace: '',
     tests: trail,
@@ -33,9 +33,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-ban-that-spares-sessions',
     harm: 'The sockets of who was banned stay open, and every session is back with the end of the ban.',
-    file: 'actors/user/account/set-ban.ts',
-    find: '  endAllSessions(turn);\n',
-    replace: '',
+    file: 'actors/user/sessions/part.ts',
+    find: ', banned: endAllSessions }',
+    replace: ' }',
     tests: ended,
   },
   {
@@ -57,7 +57,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'users-who-ban',
     harm: 'Anybody bans anybody.',
-    file: 'actors/user/admin/commands.ts',
+    file: 'actors/user/admin/administrator.ts',
     find: '        if (!mayAdminister(turn, by)) return adminRequired;\n        const { data: ban }',
     replace: '        const { data: ban }',
     tests: administration,
@@ -74,7 +74,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'users-who-look-up',
     harm: 'Anybody learns which addresses have an account.',
-    file: 'actors/user/admin/commands.ts',
+    file: 'actors/user/admin/administrator.ts',
     find: '(mayAdminister(turn, by) ? account.rows[0]?.user_uuid : adminRequired)',
     replace: '(account.rows[0]?.user_uuid)',
     tests: administration,

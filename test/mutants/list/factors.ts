@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-factor-turned-off-without-the-password',
     harm: 'An unlocked phone is enough to turn the second factor off.',
-    file: 'actors/user/settings/commands.ts',
+    file: 'actors/user/settings/settings.ts',
     find: "if (known === 'MFA_SECRET') {",
     replace: "if (known === 'EXTENSION_KEY') {",
     tests: app,
@@ -43,7 +43,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'recovery-codes-shown-without-the-password',
     harm: 'An unlocked phone shows what passes the second factor.',
-    file: 'actors/user/settings/commands.ts',
+    file: 'actors/user/settings/settings.ts',
     find: "(settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting)",
     replace: 'showSetting',
     tests: app,
@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-bridge-past-the-second-factor',
     harm: 'Who has a bridge token and the password signs in as the owner, without the second factor.',
-    file: 'actors/user/account/commands.ts',
+    file: 'actors/user/account/key-params.ts',
     find: '!readonly && !isBridge(session)',
     replace: '!readonly',
     tests: bridgeAttacks,
@@ -148,8 +148,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'devices-trusted-after-a-change-of-the-password',
     harm: 'Whoever the password was changed for still passes the second factor.',
-    file: 'actors/user/account/change-credentials.ts',
-    find: '  distrustAllDevices(turn);\n',
+    file: 'actors/user/factors/part.ts',
+    find: '      distrustAllDevices(turn);\n',
     replace: '',
     tests: devices,
   },
@@ -204,7 +204,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'settings-of-administrators-set-by-users',
     harm: 'A user raises their own limits.',
-    file: 'actors/user/settings/commands.ts',
+    file: 'actors/user/settings/settings.ts',
     find: "if (knownSetting(name).setBy !== 'user') return notChangedHere;",
     replace: '',
     tests: settings,

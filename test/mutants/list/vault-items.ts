@@ -26,7 +26,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'strangers-who-save',
     harm: 'Whoever is no member saves in the vault.',
-    file: 'actors/vault/items/commands.ts',
+    file: 'actors/vault/items/save-items.ts',
     find: '(member.get(memberKey(turn, saver.by))?.permission ?? null) as',
     replace: "(member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
     tests: items,

@@ -55,9 +55,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'vaults-of-the-dead',
     harm: 'A deleted account stays a member, and its vaults stay without an owner.',
-    file: 'actors/user/purge.ts',
-    find: '      leaveSomeVaults(turn, purgeBatchVaults) ||\n',
-    replace: '',
+    file: 'actors/user/vaults/part.ts',
+    find: "leaveSomeVaults(turn, leftAtOnce) ? 'more' : 'nothing'",
+    replace: "'nothing'",
     tests: roles,
   },
 ];

@@ -9,14 +9,14 @@ export class SessionChecker {
     this.#report = report;
   }
 
-  /** A signed-in call with the newest pair was refused. 498 is right where the pair is in grace. */
-  refused(device: string, status: number): void {
-    if (status !== 498) this.#report(`${device} was refused with ${status} though its session lives`);
+  /** A signed-in call with the newest pair was refused. To be `expired` is right where the pair is in grace. */
+  refused(device: string, reason: string): void {
+    if (reason !== 'expired') this.#report(`${device} was refused with ${reason} though its session lives`);
   }
 
-  refreshRefused(device: string, status: number): void {
+  refreshRefused(device: string, reason: string): void {
     this.#report(
-      `${device} could not refresh (${status}) a pair that was handed out and never replaced for long`,
+      `${device} could not refresh (${reason}) a pair that was handed out and never replaced for long`,
     );
   }
 }

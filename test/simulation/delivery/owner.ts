@@ -257,9 +257,9 @@ export class Owner {
     const credentials = this.#session.credentials;
     const outcome = await this.#session.ask(command, { ...fields, credentials }, withinMs);
     if (outcome.outcome !== 'done') return undefined;
-    const { ok, refused } = outcome.value as { ok?: object; refused?: { status: number } };
-    if (refused?.status !== 401 && refused?.status !== 498) return ok;
-    await this.#session.refused(refused.status);
+    const { ok, refused } = outcome.value as { ok?: object; refused?: { reason: string } };
+    if (refused?.reason !== 'unauthenticated' && refused?.reason !== 'expired') return ok;
+    await this.#session.refused(refused.reason);
     return undefined;
   }
 

@@ -41,7 +41,7 @@ interface Listed {
   readonly state: string;
 }
 
-type Answer = { readonly ok: object } | { readonly refused: { readonly status: number } } | undefined;
+type Answer = { readonly ok: object } | { readonly refused: { readonly reason: string } } | undefined;
 
 /** Where the account has them sent, or where the reminder itself says. */
 const targets = [{}, { channel: 'whatsapp', destination: '+4915112345678' }] as const;
@@ -88,7 +88,7 @@ export class Publisher {
         return undefined;
       }
       // Its gate is closed, and there is nothing.
-      if (answer?.refused.status === 403) return undefined;
+      if (answer?.refused.reason === 'forbidden') return undefined;
       await time.sleep(lastPauseMs);
     }
     return `${device} is not answered`;
@@ -182,8 +182,12 @@ export class Publisher {
     const outcome = await this.#session.ask(command, { ...fields, credentials }, withinMs);
     if (outcome.outcome !== 'done') return undefined;
     const answer = outcome.value as Exclude<Answer, undefined>;
-    if ('ok' in answer || (answer.refused.status !== 401 && answer.refused.status !== 498)) return answer;
-    await this.#session.refused(answer.refused.status);
+    if (
+      'ok' in answer ||
+      (answer.refused.reason !== 'unauthenticated' && answer.refused.reason !== 'expired')
+    )
+      return answer;
+    await this.#session.refused(answer.refused.reason);
     return undefined;
   }
 

@@ -141,9 +141,9 @@ export class Syncer {
     if (outcome.outcome !== 'done') return undefined;
     const { ok, refused } = outcome.value as {
       ok?: Parameters<SyncTickets['mint']>[0];
-      refused?: { status: number };
+      refused?: { reason: string };
     };
-    if (refused !== undefined && mendsSession) await session.refused(refused.status);
+    if (refused !== undefined && mendsSession) await session.refused(refused.reason);
     if (ok === undefined) return undefined;
     const { userUuid } = credentials;
     this.#claims = { userUuid, sessionUuid: ok.sessionUuid };
@@ -264,9 +264,10 @@ export class Syncer {
     const request = { ...command.request, credentials, snjs_version: null, identity };
     const outcome = await session.ask('sync', request, httpMs);
     if (outcome.outcome !== 'done') return undefined;
-    const { refused } = outcome.value as { refused?: { status: number; tag?: string } };
+    const { refused } = outcome.value as { refused?: { reason: string; tag?: string } };
     if (refused === undefined || command.session !== this.#identifier) return outcome;
-    if (refused.status === 401 || refused.status === 498) await session.refused(refused.status);
+    if (refused.reason === 'unauthenticated' || refused.reason === 'expired')
+      await session.refused(refused.reason);
     else if (refused.tag !== 'sync_command_pending') return outcome;
     return undefined;
   }
@@ -282,7 +283,7 @@ const commandPayload = ({ request }: Command) => ({ command: 'SYNC_ITEMS', body:
 
 /** An answer of HTTP, or of a sync. */
 const answerOf = (result: Readonly<Record<string, unknown>>): object =>
-  typeof result['status'] === 'number' ? { refused: { status: result['status'] } } : { ok: result };
+  typeof result['status'] === 'number' ? { refused: { reason: `${result['status']}` } } : { ok: result };
 
 const ghostItem = {
   deleted: false,

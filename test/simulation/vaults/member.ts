@@ -307,8 +307,9 @@ export class Member {
     const credentials = this.#session.credentials;
     const outcome = await this.#session.ask(command, { ...fields, credentials }, withinMs);
     if (outcome.outcome !== 'done') return outcome;
-    const { refused } = outcome.value as { refused?: { status: number } };
-    if (refused?.status === 401 || refused?.status === 498) await this.#session.refused(refused.status);
+    const { refused } = outcome.value as { refused?: { reason: string } };
+    if (refused?.reason === 'unauthenticated' || refused?.reason === 'expired')
+      await this.#session.refused(refused.reason);
     return outcome;
   }
 }

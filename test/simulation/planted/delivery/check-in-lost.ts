@@ -8,8 +8,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/switches/watch.ts',
-      find: "before.round !== round || before.state !== 'queued'",
-      replace: 'round === 0',
+      find: "const before = schedule.find(turn, uuid, round);\n  if (before?.state !== 'queued')",
+      replace: 'const before = turn.entry(switchMap, uuid);\n  if (before === undefined || round === 0)',
     },
   ],
 };

@@ -7,12 +7,12 @@ export const bug: PlantedBug = {
   from: 44,
   edits: [
     {
-      file: 'actors/user/published-reminders/commands.ts',
+      file: 'actors/user/published-reminders/publish.ts',
       find: "state === 'in-flight') ? beingSent : all(turn)",
       replace: "state === 'in-flight') ? all(turn) : all(turn)",
     },
     {
-      file: 'actors/user/published-reminders/commands.ts',
+      file: 'actors/user/published-reminders/publish.ts',
       find: 'if (reminders.some(isInFlight)) {',
       replace: 'if (reminders.some(() => false)) {',
     },

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'vaults',
   edits: [
     {
-      file: 'actors/vault/items/commands.ts',
+      file: 'actors/vault/items/save-items.ts',
       find: '(member.get(memberKey(turn, saver.by))?.permission ?? null) as',
       replace: "(member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
     },

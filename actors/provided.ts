@@ -1,0 +1,70 @@
+/**
+ * What a process provides to the kinds it runs: one list of names, each with the dependency it answers. Whoever starts a host
+ * hands in all of them (`Tools`), so that one that is missing is a type error, in tests as in the server.
+ */
+
+import { type Dependency, type Provided, provide } from '../runtime/dependency.ts';
+import { AssistantPolicy } from './assistant/policy.ts';
+import { ItemSettings } from './collection/settings.ts';
+import { FileSettings } from './files/settings.ts';
+import { FileStore } from './files/store.ts';
+import { BridgeTokens } from './identity/bridge-tokens.ts';
+import { CalendarTokenHasher, CalendarTokens, ProvenTokens } from './identity/calendar-tokens.ts';
+import { CaptchaVerifier } from './identity/captcha.ts';
+import { PasswordHasher } from './identity/password-hasher.ts';
+import { SessionTokens } from './identity/session-tokens.ts';
+import { ShareIds } from './identity/share-ids.ts';
+import { SigninKeys } from './identity/signin-keys.ts';
+import { SubscriptionTokens } from './identity/subscription-tokens.ts';
+import { UserSecrets } from './identity/user-secrets.ts';
+import { ValetTokens } from './identity/valet-tokens.ts';
+import { MailRoom } from './mailer/room.ts';
+import { MailSender } from './mailer/sender.ts';
+import { MailSettings } from './mailer/settings.ts';
+import { Messengers } from './messengers/messengers.ts';
+import { PairingTools } from './pairing/tools.ts';
+import { RefreshWaits } from './pairing/waiting.ts';
+import { AccountSettings, WebAuthnSettings } from './settings.ts';
+import { VaultSettings } from './vault/settings.ts';
+
+const dependencies = {
+  accounts: AccountSettings,
+  items: ItemSettings,
+  vaults: VaultSettings,
+  files: FileSettings,
+  mail: MailSettings,
+  webAuthn: WebAuthnSettings,
+
+  // Made by `createKeyedTools` (actors/identity/keyed-tools.ts).
+  sessionTokens: SessionTokens,
+  signinKeys: SigninKeys,
+  userSecrets: UserSecrets,
+  bridgeTokens: BridgeTokens,
+  calendarTokens: CalendarTokens,
+  subscriptionTokens: SubscriptionTokens,
+  shareIds: ShareIds,
+  valetTokens: ValetTokens,
+
+  passwordHasher: PasswordHasher,
+  calendarTokenHasher: CalendarTokenHasher,
+  provenTokens: ProvenTokens,
+  captcha: CaptchaVerifier,
+  fileStore: FileStore,
+  mailSender: MailSender,
+  mailRoom: MailRoom,
+  messengers: Messengers,
+  assistant: AssistantPolicy,
+  pairing: PairingTools,
+  refreshWaits: RefreshWaits,
+};
+
+type Dependencies = typeof dependencies;
+
+export type Tools = {
+  readonly [Name in keyof Dependencies]: Dependencies[Name] extends Dependency<infer Tool> ? Tool : never;
+};
+
+export const providedOf = (tools: Tools): readonly Provided[] =>
+  (Object.keys(dependencies) as (keyof Dependencies)[]).map((name) =>
+    provide<unknown>(dependencies[name], tools[name]),
+  );

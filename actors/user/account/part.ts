@@ -1,0 +1,36 @@
+/** The account as a whole: how it begins, changes its credentials and ends (docs/protocol/authentication.md). */
+import { accountTable } from '../../identity/account-table.ts';
+import { CaptchaVerifier } from '../../identity/captcha.ts';
+import { PasswordHasher } from '../../identity/password-hasher.ts';
+import { SigninKeys } from '../../identity/signin-keys.ts';
+import { AccountSettings } from '../../settings.ts';
+import { banSlice } from '../ban.ts';
+import { type RaisedHooks, userPart } from '../hooks.ts';
+import { mailOutcomeTell } from '../mail-outcome.ts';
+import { profileSlice } from '../profile.ts';
+import { purgeTimer } from '../purge.ts';
+import { rankSlice } from '../rank.ts';
+import { changeCredentials, upgradeSlice } from './change-credentials.ts';
+import { Account } from './contract.ts';
+import { deleteAccount } from './delete-account.ts';
+import { keyParams } from './key-params.ts';
+import { openSession } from './open-session.ts';
+import { register } from './register.ts';
+import { banningMap } from './set-ban.ts';
+
+export const account = (hooks: RaisedHooks) =>
+  userPart(Account, {
+    name: 'account',
+    uses: [AccountSettings, CaptchaVerifier, PasswordHasher, SigninKeys],
+    slices: [profileSlice, upgradeSlice, rankSlice, banSlice, banningMap],
+    tables: [accountTable],
+    commands: {
+      register,
+      openSession,
+      keyParams,
+      changeCredentials: changeCredentials(hooks),
+      deleteAccount: deleteAccount(hooks),
+    },
+    tells: { mailOutcome: mailOutcomeTell(hooks) },
+    timers: { purge: purgeTimer(hooks) },
+  });

@@ -1,0 +1,86 @@
+/** What administrators ask, each of their own actor (docs/protocol/account.md, "Administration"). */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { signedIn } from '../../signed-in.ts';
+import { isStorableText } from '../../storable-text.ts';
+import { banReasonCharactersMax } from '../ban.ts';
+
+/** As people type it. */
+const email = z.string().max(1_024).refine(isStorableText);
+const workspace_identifier = z.string().max(256).refine(isStorableText).nullish();
+/** The user in the path. */
+const userUuid = z.string();
+/** Judged in the turn: everybody but an administrator is refused as such, whatever they send. */
+const given = z.unknown().optional();
+const givenSwitch = given.meta({ type: 'boolean' });
+const givenText = given.meta({ type: 'string' });
+
+export const banFields = z.object({
+  banned: z.boolean(),
+  banReason: z.string().max(banReasonCharactersMax).refine(isStorableText).nullish(),
+});
+export const flagFields = z.object({ name: z.string().max(64), value: z.string().max(64).nullable() });
+export const registrationFields = z.object({
+  registrationDisabled: z.boolean().optional(),
+  registrationEnabled: z.boolean().optional(),
+});
+
+const ban = { banned: z.boolean(), bannedAt: z.string().nullable(), banReason: z.string().nullable() };
+
+const registration = z.object({
+  registrationDisabled: z.boolean(),
+  registrationEnabled: z.boolean(),
+  enforcedByOperator: z.boolean(),
+});
+
+/** Refusals: 403 for everybody else, 404 for a user who does not exist. */
+const commands = {
+  getRegistration: signedIn({ access: 'reads', fields: z.object({}), ok: registration }),
+  /** Refusals: 400 where it says neither or both. */
+  setRegistration: signedIn({
+    access: 'writes',
+    fields: z.object({ registrationDisabled: givenSwitch, registrationEnabled: givenSwitch }),
+    ok: registration.extend({ success: z.boolean() }),
+  }),
+  lookUpUser: signedIn({
+    access: 'reads',
+    fields: z.object({ email, workspace_identifier }),
+    ok: z.object({ uuid: z.string() }),
+  }),
+  getBan: signedIn({
+    access: 'reads',
+    fields: z.object({ email, workspace_identifier }),
+    ok: z.object({ uuid: z.string(), email: z.string(), ...ban }),
+  }),
+  /** Refusals: 400 for oneself, 409 for an administrator who bans somebody right now. */
+  setBan: signedIn({
+    access: 'writes',
+    fields: z.object({ userUuid, banned: givenSwitch, banReason: givenText }),
+    ok: z.object({ success: z.boolean(), uuid: z.string(), ...ban }),
+  }),
+  getFlags: signedIn({
+    access: 'reads',
+    fields: z.object({ userUuid }),
+    ok: z.object({
+      userUuid: z.string(),
+      flags: z.record(z.string(), z.string().nullable()),
+      nextcloudAppPasswordConfigured: z.boolean(),
+    }),
+  }),
+  /** Refusals: 400 for a name or a value that is not allowed. */
+  setFlag: signedIn({
+    access: 'writes',
+    fields: z.object({ userUuid, name: givenText, value: givenText }),
+    ok: z.object({
+      success: z.boolean(),
+      userUuid: z.string(),
+      name: z.string(),
+      value: z.string().nullable(),
+    }),
+  }),
+};
+
+export const Administration = contract({
+  name: 'user',
+  commands,
+});

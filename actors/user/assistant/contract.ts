@@ -1,0 +1,46 @@
+/** What is asked of an account about the assistant (docs/protocol/assistant.md). Nothing that is said to it comes here. */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { providerIds } from '../../assistant/profiles.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
+
+const nothing = z.object({});
+
+const commands = {
+  getAssistantUsage: signedIn({
+    access: 'reads',
+    bearerAlone: true,
+    fields: nothing,
+    /** `limit` 0: none. `resetsAt`: ISO text. */
+    ok: z.object({ used: z.int(), limit: z.int(), resetsAt: z.string() }),
+  }),
+  /**
+   * Counts one answer, and holds a place for it until it has ended or its time is over. Refusals, in this order: 403
+   * `ai-disabled`, 400 `invalid-request`, 503 `assistant-unavailable`, 429 `assistant-busy`, 429 `ai-rate-limited`.
+   */
+  beginAssistantStream: signedIn({
+    access: 'writes',
+    bearerAlone: true,
+    /** Whether what is to be answered has its form: that is told after what the account may. */
+    fields: z.object({ isValid: z.boolean() }),
+    ok: z.object({
+      streamUuid: z.string(),
+      sessionUuid: z.string(),
+      provider: z.enum(providerIds),
+      model: z.string(),
+      subscriptionId: z.string().optional(),
+      maxOutputTokens: z.number().optional(),
+      temperature: z.number().optional(),
+    }),
+  }),
+  /** By gateways, whose stream it is. `isRefunded`: no provider has heard of it, so it does not count. */
+  endAssistantStream: {
+    request: z.object({ streamUuid: z.string(), isRefunded: z.boolean() }),
+    reply: nothing,
+  },
+};
+
+export const AssistantBudget = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+});

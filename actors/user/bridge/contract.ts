@@ -1,0 +1,97 @@
+/** What clients and bridges ask of bridge tokens (docs/protocol/account.md, "Bridge tokens"). */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { deviceSchema, sessionReplySchema } from '../../identity/session.ts';
+import { answerSchema } from '../../reply.ts';
+import { signedIn } from '../../signed-in.ts';
+
+export const bridgeScopes = ['read', 'write'] as const;
+/** As some clients call them. */
+export const scopesByOtherName = { 'read-only': 'read', 'read-write': 'write' } as const;
+
+export const wrappedKeysBytesMax = 256 * 1024;
+
+/** Texts that the client made and the server never reads. A key takes about 190 bytes. */
+const keyMaterialFields = {
+  wrappedKeys: z
+    .string()
+    .min(1)
+    .refine((text) => Buffer.byteLength(text) <= wrappedKeysBytesMax, 'is too long'),
+  kdfSalt: z.string().min(1).max(256),
+  kdfParams: z.string().min(1).max(1_024),
+};
+export const keyMaterialSchema = z.object(keyMaterialFields);
+
+const scope = z.enum(bridgeScopes);
+const tagUuids = z.array(z.string().max(64)).max(200);
+const scopeTagUuids = tagUuids.nullable();
+
+/** Times as ISO text. */
+const bridgeToken = z.object({
+  uuid: z.string(),
+  label: z.string(),
+  scope,
+  scopeTagUuids,
+  createdAt: z.string(),
+  expiresAt: z.string().nullable(),
+});
+
+const commands = {
+  /** The token is shown only this once. Refusals: 400 for a blank label, too many tokens or too much of keys. */
+  makeBridgeToken: signedIn({
+    access: 'writes',
+    fields: z.object({
+      label: z.string().max(1_024),
+      scope: z.enum([...bridgeScopes, 'read-only', 'read-write']),
+      scopeTagUuids: tagUuids.nullish(),
+      ...keyMaterialFields,
+    }),
+    ok: z.object({ mcpToken: bridgeToken, token: z.string() }),
+  }),
+  listBridgeTokens: signedIn({
+    access: 'reads',
+    fields: z.object({}),
+    ok: z.object({
+      mcpTokens: z.array(
+        bridgeToken.extend({
+          lastUsedAt: z.string().nullable(),
+          /** The address of the client that used it last. */
+          lastUsedFrom: z.string().nullable(),
+        }),
+      ),
+    }),
+  }),
+  /** Ends the sessions it has opened too. Refusals: 404. */
+  deleteBridgeToken: signedIn({
+    access: 'writes',
+    fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+  /** Refusals: 404. */
+  getBridgeTokenKeys: signedIn({
+    access: 'reads',
+    fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
+    ok: keyMaterialSchema.extend({ scope, scopeTagUuids }),
+  }),
+
+  /** Opens a session for a bridge; the proof is in the request. Refusals: 400 for the version, else 401. */
+  authenticateBridge: {
+    request: z.object({
+      tokenUuid: z.string(),
+      secret: z.string(),
+      apiVersion: z.string(),
+      device: deviceSchema,
+    }),
+    reply: answerSchema(
+      sessionReplySchema.extend({
+        mcp_scope: z.object({ access: scope, tagUuids: tagUuids.optional() }),
+        mcp_key_material: keyMaterialSchema,
+      }),
+    ),
+  },
+};
+
+export const Bridges = contract({
+  name: 'user',
+  commands,
+});

@@ -1,0 +1,21 @@
+/** What is asked of an account about publishing to a code host (docs/protocol/code-host.md): neither token nor text comes here. */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
+
+const nothing = z.object({});
+
+const commands = {
+  /** Counts one attempt. Refusals: 429 after ten in a minute. */
+  spendPublishing: signedIn({
+    access: 'writes',
+    bearerAlone: true,
+    fields: nothing,
+    ok: nothing,
+  }),
+};
+
+export const CodePublishing = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+});

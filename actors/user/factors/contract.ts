@@ -1,0 +1,194 @@
+/** What clients ask of second factors, and of what stands in for them (docs/protocol/account.md). */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { approvalSchema, approvalStatusSchema } from '../../identity/approval.ts';
+import { requestedCodeSchema } from '../../identity/emailed-code.ts';
+import { escrowSchema } from '../../identity/escrow.ts';
+import { deviceSchema } from '../../identity/session.ts';
+import { signedIn, signedInOf } from '../../signed-in.ts';
+
+const nothing = z.object({});
+const success = z.boolean();
+/** `x-server-password`. */
+const password = z.string().optional();
+
+/** Read only by the library. Its size is bounded by that of the body. */
+const webAuthnResponse = z.record(z.string(), z.unknown());
+/** Normalised. */
+const address = { email: z.string(), workspace: z.string() };
+/** The address is nobody's, and neither is the actor that is asked. */
+const isNobody = z.boolean();
+
+/** Times as ISO text. */
+const appPassword = z.object({ uuid: z.string(), label: z.string(), createdAt: z.string() });
+/** Times in milliseconds. */
+const trustedDevice = z.object({
+  uuid: z.string(),
+  label: z.string(),
+  createdAt: z.number(),
+  expiresAt: z.number(),
+});
+
+const commands = {
+  /** A secret for an authenticator app, not a factor yet. Refusals: 400 if one is on. */
+  offerTotpSecret: signedInOf({
+    access: 'writes',
+    fields: nothing,
+    ok: z.object({ success, secret: z.string() }),
+  }),
+  /** Refusals: 400 without the password or with a wrong one, 423. */
+  makeRecoveryCodes: signedIn({
+    access: 'writes',
+    fields: z.object({ password }),
+    ok: z.object({ recoveryCodes: z.string() }),
+  }),
+
+  /** Options for a new security key, with a challenge. Refusals: 400 if there are too many. */
+  offerAuthenticator: signedIn({
+    access: 'writes',
+    fields: nothing,
+    ok: z.object({ options: z.record(z.string(), z.unknown()) }),
+  }),
+  /** Refusals: 400 for a response that does not verify, 403 for another user's. */
+  addAuthenticator: signedIn({
+    access: 'writes',
+    fields: z.object({ userUuid: z.string().max(64).optional(), attestationResponse: webAuthnResponse }),
+    ok: z.object({ id: z.string() }),
+  }),
+  listAuthenticators: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ authenticators: z.array(z.object({ id: z.string() })) }),
+  }),
+  /** Refusals: 404. */
+  removeAuthenticator: signedIn({
+    access: 'writes',
+    fields: z.object({ authenticatorUuid: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+
+  /** Those that wait. */
+  listApprovals: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({
+      pendingApprovals: z.array(
+        z.object({
+          uuid: z.string(),
+          challengeId: z.string(),
+          status: z.string(),
+          requestingUserAgent: z.string(),
+          requestingIpAddress: z.string().nullable(),
+          /** Milliseconds. */
+          createdAt: z.number(),
+          expiresAt: z.number(),
+        }),
+      ),
+    }),
+  }),
+  /** By the id that the list shows. */
+  showApproval: signedIn({
+    access: 'reads',
+    fields: z.object({ challengeId: z.string().max(256) }),
+    ok: approvalStatusSchema,
+  }),
+  /** Only `true` approves. Refusals: 400 if it is no longer pending. */
+  resolveApproval: signedIn({
+    access: 'writes',
+    fields: z.object({ challengeId: z.string().max(256), approve: z.unknown().optional() }),
+    ok: z.object({ status: z.enum(['approved', 'denied']) }),
+  }),
+
+  showEmailedCodes: signedIn({ access: 'reads', fields: nothing, ok: z.object({ enabled: z.boolean() }) }),
+  /** Refusals: 400 if no mail can be sent. Anything but a flag is refused: it must not turn a second factor off. */
+  switchEmailedCodes: signedIn({
+    access: 'writes',
+    fields: z.object({ enabled: z.union([z.boolean(), z.enum(['true', 'false'])]) }),
+    ok: z.object({ enabled: z.boolean() }),
+  }),
+
+  /** Asked by the `signin` actor of the account's address. */
+  checkFactors: {
+    request: z.object({
+      ...address,
+      isNobody,
+      appPassword: z.string().optional(),
+      trustedDeviceToken: z.string().optional(),
+      code: z.string().optional(),
+      assertion: z.object({ response: webAuthnResponse, challenge: z.string() }).optional(),
+      /** There is one, though it may be without a challenge. */
+      hasAssertion: z.boolean(),
+      /** The code was mailed, and still counts. */
+      hasEmailedCode: z.boolean(),
+      recoveryCodes: z.string().optional(),
+      /** That signs in. */
+      device: deviceSchema,
+    }),
+    reply: z.union([
+      z.object({ passed: z.literal(true) }),
+      z.object({
+        factor: z.enum(['totp', 'emailed-code', 'security-key', 'recovery-codes']),
+        outcome: z.enum(['missing', 'wrong', 'used']),
+      }),
+      /** The address is not this account's any more. */
+      z.object({ stale: z.literal(true) }),
+    ]),
+  },
+  /** What was left for a recovery; undefined if there is nothing usable. */
+  escrow: { request: z.object({ isNobody }), reply: z.object({ escrow: escrowSchema.optional() }) },
+  authenticatorsOf: {
+    request: z.object({ ...address, isNobody }),
+    reply: z.object({
+      allowed: z.array(
+        z.object({ id: z.string(), type: z.literal('public-key'), transports: z.array(z.string()) }),
+      ),
+    }),
+  },
+
+  /** The password is shown only this once. Refusals: 400 for a blank label or too many passwords. */
+  makeAppPassword: signedIn({
+    access: 'writes',
+    fields: z.object({ label: z.string().max(1_024) }),
+    ok: z.object({ appPassword, password: z.string() }),
+  }),
+  listAppPasswords: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ appPasswords: z.array(appPassword.extend({ lastUsedAt: z.string().nullable() })) }),
+  }),
+  /** Refusals: 404. */
+  deleteAppPassword: signedIn({
+    access: 'writes',
+    fields: z.object({ appPasswordUuid: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+
+  /** The token is shown only this once. */
+  trustDevice: signedIn({
+    access: 'writes',
+    fields: z.object({ label: z.string().max(1_024).nullish() }),
+    ok: z.object({ trustedDevice: trustedDevice.extend({ token: z.string() }) }),
+  }),
+  listTrustedDevices: signedIn({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ trustedDevices: z.array(trustedDevice.extend({ lastUsedAt: z.number().nullable() })) }),
+  }),
+  /** Refusals: 404. */
+  distrustDevice: signedIn({
+    access: 'writes',
+    fields: z.object({ trustedDeviceUuid: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+};
+
+export const Factors = contract({
+  name: 'user',
+  commands,
+  tells: {
+    /** Someone not yet signed in waits for one of the user's devices. */
+    approvalRequested: approvalSchema,
+    /** A code in a mail: sent if the account asks for codes by e-mail. */
+    mailCode: requestedCodeSchema,
+  },
+});

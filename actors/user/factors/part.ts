@@ -1,0 +1,48 @@
+/** The second factors of an account (docs/protocol/account.md). */
+import { SigninKeys } from '../../identity/signin-keys.ts';
+import { UserSecrets } from '../../identity/user-secrets.ts';
+import { AccountSettings, WebAuthnSettings } from '../../settings.ts';
+import { userPart } from '../hooks.ts';
+import { removeSetting } from '../settings/stored.ts';
+import { appPasswordCommands, appPasswordMap } from './app-passwords.ts';
+import { approvalCommands, approvalRequestedTell } from './approvals.ts';
+import { authenticatorCommands, authenticatorMap, authenticatorOfferSlice } from './authenticators.ts';
+import { authenticatorsOf, checkFactors } from './check-factors.ts';
+import { Factors } from './contract.ts';
+import { canMailCodes, emailedCodeCommands, mailCodeTell } from './emailed-codes.ts';
+import { escrow } from './escrow.ts';
+import { makeRecoveryCodes } from './recovery-codes.ts';
+import { offerTotpSecret, totpSlice } from './totp.ts';
+import { distrustAllDevices, trustedDeviceCommands, trustedDeviceMap } from './trusted-devices.ts';
+
+const commands = {
+  offerTotpSecret,
+  makeRecoveryCodes,
+  ...approvalCommands,
+  ...authenticatorCommands,
+  ...emailedCodeCommands,
+  checkFactors,
+  escrow,
+  authenticatorsOf,
+  ...appPasswordCommands,
+  ...trustedDeviceCommands,
+};
+
+export const factors = userPart(Factors, {
+  name: 'factors',
+  uses: [AccountSettings, SigninKeys, UserSecrets, WebAuthnSettings],
+  slices: [totpSlice, appPasswordMap, authenticatorMap, authenticatorOfferSlice, trustedDeviceMap],
+  commands,
+  tells: { approvalRequested: approvalRequestedTell, mailCode: mailCodeTell },
+  on: {
+    // Without the others the account would come out of a ban with less protection than it had.
+    banned: distrustAllDevices,
+    credentialsChanged: (turn, { email, hasMoved }) => {
+      // They wrap keys that the new credentials replace.
+      removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');
+      distrustAllDevices(turn);
+      // Nobody could get in any more.
+      if (hasMoved && !canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');
+    },
+  },
+});

@@ -1,0 +1,214 @@
+/** The commands of the `user` actor for the files of its account. */
+import { command, keys, sharedRead, type Turn, type View, workflow } from '../../../runtime/command.ts';
+import { isUuid } from '../../collection/incoming.ts';
+import { closePersisted } from '../../files/closing.ts';
+import { discardFile } from '../../files/garbage.ts';
+import { chunkBytesMax } from '../../files/layout.ts';
+import { beingMoved, isMoving } from '../../files/move.ts';
+import { FileSettings } from '../../files/settings.ts';
+import { spend, spentOn } from '../../files/spent.ts';
+import { file } from '../../files/tables.ts';
+import {
+  abandonChunk,
+  abandonPlan,
+  beginChunk,
+  closeUpload,
+  finishChunk,
+  isChunkNumber,
+  openUpload,
+} from '../../files/uploads.ts';
+import { haveWatched } from '../../files/watched.ts';
+import { type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
+import { answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
+import { refusalToWrite, signedInRead } from '../signed-in.ts';
+import { invalidToken, refusalOf } from './access.ts';
+import { Files } from './contract.ts';
+import { mintVaultValetToken } from './mint-for-vault.ts';
+import { moveFile } from './move-file.ts';
+import { allows, allowsAsMinted, allowsUnspent, orOfVault } from './of-vaults.ts';
+import { duties, ownFiles } from './own-files.ts';
+import { holdForVault } from './vault-bytes.ts';
+
+const notUuid = refuse.badRequest('That is not the identifier of a file.', 'invalid-parameters');
+const withoutSize = {
+  success: false as const,
+  reason: 'invalid-parameters' as const,
+  error: { message: 'Say how large the file is: its unencryptedFileSize.' },
+};
+const unknownFile = refuse.notFound('There is no such file.');
+/** Clients ask then whether to delete the item all the same. */
+const nothingToDelete = refuse.badRequest('There is no such file.');
+const wrongChunk = refuse.badRequest('That is not a chunk of a file.');
+
+const mintValetToken = signedInRead({
+  ...Files.commands.mintValetToken,
+  answer: (view, { operation, resources }, _reads, by) => {
+    const refused = operation === 'read' ? undefined : refusalToWrite(by.readonly);
+    if (refused !== undefined) return refused;
+    const [resource] = resources;
+    if (resource === undefined || !isUuid(resource.remoteIdentifier)) return notUuid;
+    const unencryptedBytes = resource.unencryptedFileSize ?? undefined;
+    if (operation === 'write' && unencryptedBytes === undefined) {
+      return withoutSize;
+    }
+    const valetToken = view.use(ValetTokens).mint({
+      userUuid: view.self.id,
+      sessionUuid: by.session.uuid,
+      operation,
+      remoteIdentifier: resource.remoteIdentifier.toLowerCase(),
+      unencryptedBytes: unencryptedBytes ?? 0,
+      issuedMs: view.nowMs,
+      endsMs: view.nowMs + view.use(FileSettings).valetTokenAgeMs,
+    });
+    return { success: true as const, valetToken };
+  },
+});
+
+interface ByToken {
+  readonly claims: ValetClaims;
+}
+
+const fileKey = ({ self }: Pick<View, 'self'>, { remoteIdentifier }: ValetClaims) => ({
+  owner_uuid: self.id,
+  remote_identifier: remoteIdentifier,
+});
+
+const ownFile = (view: View, { claims }: ByToken) => ({ files: keys(file, [fileKey(view, claims)]) });
+
+/** What a write token does, until it is spent. */
+function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request) => Ok | Refused) {
+  return (turn: Turn, request: Request) => {
+    const refused = refusalOf(turn, request.claims, 'write');
+    if (refused !== undefined) return refused;
+    return answerOf<Ok>(spentOn(turn, request.claims) === undefined ? run(turn, request) : invalidToken);
+  };
+}
+
+const open = command({
+  ...Files.commands.openUpload,
+  turn: writing((turn, { claims, uploadUuid }) => {
+    haveWatched(turn);
+    return openUpload(turn, ownFiles(turn), { ...claims, uploadUuid });
+  }),
+});
+
+const begin = command({
+  ...Files.commands.beginChunk,
+  turn: writing((turn, { claims: { remoteIdentifier }, ...chunk }) => {
+    const isOne = isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax;
+    if (!isOne) return wrongChunk;
+    return beginChunk(turn, ownFiles(turn), { remoteIdentifier, ...chunk });
+  }),
+});
+
+const finish = command({
+  ...Files.commands.finishChunk,
+  turn: writing((turn, { claims: { remoteIdentifier }, ...stored }) =>
+    finishChunk(turn, ownFiles(turn), { remoteIdentifier, ...stored }),
+  ),
+});
+
+/** Allowed to the session that began the upload. Nothing is gained by it. */
+const abandon = command({
+  ...Files.commands.abandonChunk,
+  reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
+    abandonPlan(view, { remoteIdentifier, uploadUuid }),
+  turn: (turn, { claims: { remoteIdentifier }, ...abandoned }, reads) =>
+    answerOf(abandonChunk(turn, ownFiles(turn), { remoteIdentifier, ...abandoned }, reads)),
+});
+
+const close = workflow({
+  ...Files.commands.closeUpload,
+  run: (steps, asked) => {
+    const { claims } = asked;
+    return closePersisted(steps, claims.remoteIdentifier, {
+      reads: (view) => ownFile(view, asked),
+      early: (turn) => {
+        const refused = refusalOf(turn, claims, 'write');
+        if (refused !== undefined) return refused;
+        const spent = spentOn(turn, claims);
+        return spent && answerOf(spent.on === 'close' ? {} : invalidToken);
+      },
+      close: (turn, { files }) => {
+        const row = files.get(fileKey(turn, claims));
+        const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
+        if (!isRefused(closed)) spend(turn, claims, 'close');
+        return answerOf(closed);
+      },
+    });
+  },
+});
+
+const deleteFile = command({
+  ...Files.commands.deleteFile,
+  reads: ownFile,
+  turn: (turn, { claims }, { files }) => {
+    const refused = refusalOf(turn, claims, 'delete');
+    if (refused !== undefined) return refused;
+    const key = fileKey(turn, claims);
+    const row = files.get(key);
+    const isSpent = spentOn(turn, claims) !== undefined;
+    if (isSpent) return answerOf(row === undefined ? {} : invalidToken);
+    if (row === undefined) return nothingToDelete;
+    if (isMoving(turn, row)) return beingMoved;
+    turn.remove(file, key);
+    discardFile(turn, duties, row);
+    ownFiles(turn).quota.grow(-row.bytes);
+    spend(turn, claims, 'delete');
+    return { ok: {} };
+  },
+});
+
+const openFile = sharedRead({
+  ...Files.commands.openFile,
+  reads: ownFile,
+  answer: (view, { claims }, { files }) => {
+    const refused = refusalOf(view, claims, 'read');
+    if (refused !== undefined) return refused;
+    if (spentOn(view, claims) !== undefined) return invalidToken;
+    const row = files.get(fileKey(view, claims));
+    if (row === undefined) return unknownFile;
+    const { upload_uuid: uploadUuid, stored_under: storedUnder, bytes, layout } = row;
+    return { ok: { uploadUuid, storedUnder, bytes, layout } };
+  },
+});
+
+/** A download may have spent its token: that is no reason to end it. */
+const checkToken = sharedRead({
+  ...Files.commands.checkToken,
+  reads: ownFile,
+  answer: (view, { claims, uploadUuid }, { files }) => {
+    const refused = refusalOf(view, claims, claims.operation);
+    if (refused !== undefined) return refused;
+    const isThere = uploadUuid === undefined || files.get(fileKey(view, claims))?.upload_uuid === uploadUuid;
+    return isThere ? { ok: {} } : unknownFile;
+  },
+});
+
+const spendOnRead = command({
+  ...Files.commands.spendOnRead,
+  turn: (turn, { claims, by }) => {
+    const refused = refusalOf(turn, claims, 'read');
+    if (refused !== undefined) return refused;
+    const spent = spentOn(turn, claims);
+    if (spent !== undefined) return answerOf(spent.by === by ? {} : invalidToken);
+    spend(turn, claims, 'read', by);
+    return { ok: {} };
+  },
+});
+
+export const fileCommands = {
+  mintValetToken,
+  mintVaultValetToken,
+  openUpload: orOfVault(open, allows('write'), (vault, asked) => vault.openUpload(asked)),
+  beginChunk: orOfVault(begin, allows('write'), (vault, asked) => vault.beginChunk(asked)),
+  finishChunk: orOfVault(finish, allows('write'), (vault, asked) => vault.finishChunk(asked)),
+  abandonChunk: orOfVault(abandon, undefined, (vault, asked) => vault.abandonChunk(asked)),
+  closeUpload: orOfVault(close, allows('write'), (vault, asked) => vault.closeUpload(asked)),
+  deleteFile: orOfVault(deleteFile, allows('delete'), (vault, asked) => vault.deleteFile(asked)),
+  openFile: orOfVault(openFile, allowsUnspent('read'), (vault, asked) => vault.openFile(asked)),
+  checkToken: orOfVault(checkToken, allowsAsMinted, (vault, asked) => vault.checkToken(asked)),
+  spendOnRead,
+  moveFile,
+  holdForVault,
+};

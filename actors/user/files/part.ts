@@ -1,0 +1,57 @@
+/** The files of an account (docs/protocol/files.md). */
+import { range, type Turn } from '../../../runtime/command.ts';
+import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
+import { filesSlice } from '../../files/ledger.ts';
+import { fileArrivalMap, fileDepartureMap, isMoving } from '../../files/move.ts';
+import { FileSettings } from '../../files/settings.ts';
+import { forgetSpent, spentMap } from '../../files/spent.ts';
+import { FileStore } from '../../files/store.ts';
+import { file, fileGarbage } from '../../files/tables.ts';
+import { tendTimer } from '../../files/tend.ts';
+import { endUploads, uploadMap } from '../../files/uploads.ts';
+import { ValetTokens } from '../../identity/valet-tokens.ts';
+import { purging, userPart } from '../hooks.ts';
+import { fileCommands } from './by-token.ts';
+import { Files } from './contract.ts';
+import { concludeFileMoveTimer, fileMoveTells } from './move-file.ts';
+import { duties, ownFiles } from './own-files.ts';
+import { vaultBytesMap, vaultFilesTell } from './vault-bytes.ts';
+import { vaultHoldMap } from './vault-holds.ts';
+
+/** Each row may name thousands of blobs. */
+const purgedAtOnce = 10;
+
+/** No token counts any more, and no upload goes on. */
+function forgetFiles(turn: Turn): void {
+  endUploads(turn, ownFiles(turn), 'all');
+  forgetSpent(turn);
+}
+
+export const files = userPart(Files, {
+  name: 'files',
+  uses: [FileSettings, FileStore, ValetTokens],
+  slices: [filesSlice, uploadMap, spentMap, vaultBytesMap, vaultHoldMap, fileDepartureMap, fileArrivalMap],
+  tables: [file, fileGarbage],
+  commands: fileCommands,
+  tells: { vaultFiles: vaultFilesTell, ...fileMoveTells },
+  timers: { tendFiles: tendTimer(duties, ownFiles), concludeFileMove: concludeFileMoveTimer },
+  jobs: { removeBlobs: removalJob(duties) },
+  on: {
+    accountDeleted: forgetFiles,
+    purge: purging({
+      reads: (view) => ({
+        files: range(file, { after: 0, through: view.get(filesSlice).place, limit: purgedAtOnce }),
+      }),
+      turn: (turn, { files: { rows } }) => {
+        const still = rows.filter((row) => !isMoving(turn, row));
+        for (const row of still) {
+          turn.remove(file, { owner_uuid: row.owner_uuid, remote_identifier: row.remote_identifier });
+          discardFile(turn, duties, row);
+        }
+        if (still.length > 0) return { left: 'more' };
+        // What moves and what is garbage is through when others have done with it.
+        return { left: rows.length > 0 || garbageOf(turn) > 0 ? 'later' : 'nothing' };
+      },
+    }),
+  },
+});

@@ -1,0 +1,52 @@
+/** The commands and tells of the `user` actor for its inbox. */
+import { ItemSettings } from '../../collection/settings.ts';
+import { userPart } from '../hooks.ts';
+import { Inbox } from './contract.ts';
+import { goneSlice } from './gone.ts';
+import { invited, inviteGone, listInboundInvites } from './invites.ts';
+import {
+  deleteMessage,
+  deleteMessages,
+  listMessages,
+  listSentMessages,
+  messageSent,
+  messagesGone,
+  messagesWithdrawn,
+  sendMessage,
+  sentSlice,
+} from './messages.ts';
+import { itemsRejoined, itemsRemovedTell, notified, rejoined } from './notifications.ts';
+import { inboxSlice } from './positions.ts';
+import { inboxPurge } from './purge.ts';
+import { inboundInviteTable, inboxMessageTable, notificationTable, sentMessageTable } from './tables.ts';
+
+const commands = {
+  listMessages,
+  listSentMessages,
+  sendMessage,
+  deleteMessage,
+  deleteMessages,
+  listInboundInvites,
+};
+
+const tells = {
+  notified,
+  itemsRemoved: itemsRemovedTell,
+  itemsRejoined,
+  rejoined,
+  invited,
+  inviteGone,
+  messageSent,
+  messagesWithdrawn,
+  messagesGone,
+};
+
+export const inbox = userPart(Inbox, {
+  name: 'inbox',
+  uses: [ItemSettings],
+  slices: [inboxSlice, goneSlice, sentSlice],
+  tables: [inboxMessageTable, notificationTable, inboundInviteTable, sentMessageTable],
+  commands,
+  tells,
+  on: { purgeFirst: inboxPurge },
+});

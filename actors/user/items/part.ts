@@ -1,0 +1,45 @@
+/** The user's own items (docs/protocol/sync.md). */
+import { range } from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { item, stubColumns } from '../../collection/item.ts';
+import { concludeTimer } from '../../collection/move/conclude-timer.ts';
+import { departureMap } from '../../collection/move/departures.ts';
+import { removeItems } from '../../collection/remove.ts';
+import { ItemSettings } from '../../collection/settings.ts';
+import { purging, userPart } from '../hooks.ts';
+import { checkIntegrity } from './check-integrity.ts';
+import { comeHome } from './come-home.ts';
+import { Items } from './contract.ts';
+import { getItem } from './get-item.ts';
+import { sync } from './sync.ts';
+
+/** Rows per commit: well below a commit's usual size, as a removal carries a key alone. */
+export const purgeBatchItems = 500;
+
+export const items = userPart(Items, {
+  name: 'items',
+  uses: [ItemSettings],
+  slices: [head, departureMap],
+  tables: [item],
+  commands: { sync, checkIntegrity, getItem, comeHome },
+  timers: { concludeDeparture: concludeTimer(Items.timers.concludeDeparture) },
+  on: {
+    purge: purging({
+      reads: (view, { after }) => ({
+        items: range(item, {
+          after,
+          through: view.get(head).position,
+          limit: purgeBatchItems,
+          columns: stubColumns,
+        }),
+      }),
+      turn: (turn, { items: { rows, complete, upTo } }) => {
+        removeItems(turn, rows);
+        return {
+          left: complete ? 'nothing' : 'more',
+          place: { after: Math.min(upTo, turn.get(head).position) },
+        };
+      },
+    }),
+  },
+});

@@ -1,0 +1,21 @@
+import { userPart } from '../hooks.ts';
+import { adminRequired, mayAdminister } from '../rank.ts';
+import { signedInRead } from '../signed-in.ts';
+import { NotOffered, notOffered } from './contract.ts';
+
+const { showNothing, doNothing, showAdministratorsNothing, doNothingForAdministrators } = NotOffered.commands;
+
+const commands = {
+  showNothing: signedInRead({ ...showNothing, answer: () => ({}) }),
+  doNothing: signedInRead({ ...doNothing, answer: () => notOffered }),
+  showAdministratorsNothing: signedInRead({
+    ...showAdministratorsNothing,
+    answer: (view, _asked, _reads, by) => (mayAdminister(view, by) ? {} : adminRequired),
+  }),
+  doNothingForAdministrators: signedInRead({
+    ...doNothingForAdministrators,
+    answer: (view, _asked, _reads, by) => (mayAdminister(view, by) ? notOffered : adminRequired),
+  }),
+};
+
+export const notOfferedPart = userPart(NotOffered, { name: 'not-offered', commands });

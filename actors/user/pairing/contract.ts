@@ -1,0 +1,46 @@
+/** What administrators ask of pairings (docs/protocol/pairing.md), and what comes of it in their audit trails. */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import {
+  completeFields,
+  listView,
+  startView,
+  statusView,
+  subscriptionFields,
+  unpairAllFields,
+  unpairAllView,
+  unpairFields,
+  unpairView,
+  usageView,
+} from '../../pairing/operator-contract.ts';
+import { signedIn } from '../../signed-in.ts';
+
+/** All of them may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
+const commands = {
+  getPairing: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: statusView }),
+  listPairings: signedIn({ access: 'reads', fields: z.object({}), ok: listView }),
+  startPairing: signedIn({ access: 'writes', fields: z.object(subscriptionFields), ok: startView }),
+  completePairing: signedIn({ access: 'writes', fields: z.object(completeFields), ok: statusView }),
+  unpair: signedIn({ access: 'writes', fields: z.object(unpairFields), ok: unpairView }),
+  unpairAll: signedIn({ access: 'writes', fields: z.object(unpairAllFields), ok: unpairAllView }),
+  getPairingUsage: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: usageView }),
+};
+
+const tells = {
+  /** By the `pairing` actor, with the commit of what it tells of. */
+  pairingNoted: z.object({
+    event: z.enum([
+      'assistant-pairing-started',
+      'assistant-paired',
+      'assistant-unpaired',
+      'assistant-all-unpaired',
+    ]),
+    subscriptionId: z.string().nullable(),
+  }),
+};
+
+export const UserPairing = contract({
+  name: 'user',
+  commands,
+  tells,
+});

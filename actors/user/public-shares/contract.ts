@@ -1,0 +1,71 @@
+/** What is asked of a user about public shares (docs/protocol/public-shares.md). */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { shareTypes, termsFields } from '../../share/contract.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
+
+const shareView = z.object({
+  uuid: z.string(),
+  ...termsFields,
+  nickname: z.string().nullable(),
+  createdAt: z.string(),
+  revoked: z.boolean(),
+  firstOpenedAt: z.string().nullable(),
+});
+
+const ofShare = z.object({ shareUuid: z.string() });
+
+const commands = {
+  /** Refusals: 400 `invalid-share`, 409 `share-limit`, 413 `payload-too-large`. */
+  createShare: signedIn({
+    access: 'writes',
+    fields: z.object({
+      /** One of `shareTypes`; refused in the turn, as clients look for the tag of that refusal. */
+      type: z
+        .unknown()
+        .optional()
+        .meta({ enum: [...shareTypes] }),
+      encryptedPayload: z.unknown().optional().meta({ type: 'string' }),
+      nickname: z.unknown().optional(),
+      oneTimeView: z.unknown().optional(),
+      viewExpiresMinutes: z.unknown().optional(),
+    }),
+    ok: z.object({ shareId: z.string(), share: shareView }),
+  }),
+  /** Newest first, with those that were ended lately. */
+  listShares: signedIn({
+    access: 'reads',
+    fields: z.object({}),
+    ok: z.object({ shares: z.array(shareView) }),
+  }),
+  /** Refusals: 404 `share-not-found`. */
+  revokeShare: signedIn({
+    access: 'writes',
+    fields: z.object({ shareId: z.string().max(64) }),
+    ok: z.object({ message: z.string() }),
+  }),
+
+  /** Asked by the share. */
+  showsShare: {
+    request: ofShare,
+    reply: z.object({
+      /** The account has it in its list. */
+      lists: z.boolean(),
+      /** Anyone who has the link may see it. */
+      shows: z.boolean(),
+      /** The size of its ciphertext. */
+      bytes: z.number(),
+    }),
+  },
+};
+
+const tells = {
+  /** By the share: when it was opened for the first time, and from when on nobody can open it any more. */
+  shareOpened: ofShare.extend({ atMs: z.number(), endedAtMs: z.number().nullable() }),
+};
+
+export const PublicShares = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+  tells,
+});

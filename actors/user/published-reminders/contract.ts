@@ -1,0 +1,98 @@
+/** What clients ask of published reminders (docs/protocol/delivery.md). */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { openToBridges, signedIn } from '../../signed-in.ts';
+import { channels } from './destination.ts';
+import { deliveryErrors, occurrenceStates } from './published-reminder.ts';
+
+const config = z.object({
+  channel: z.enum(channels),
+  destination: z.string().nullable(),
+  enabled: z.boolean(),
+});
+
+/** Times in milliseconds, but for when it is due. */
+export const publishedReminder = z.object({
+  id: z.string(),
+  message: z.string(),
+  /** ISO text, in UTC. */
+  dueAtUtc: z.string(),
+  /** Absent: that of the configuration. */
+  channel: z.enum(channels).optional(),
+  destination: z.string().optional(),
+  sent: z.boolean(),
+  sentAt: z.number().optional(),
+  error: z.enum(deliveryErrors).optional(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  state: z.enum(occurrenceStates),
+  attempts: z.number(),
+});
+export type ShownPublishedReminder = z.infer<typeof publishedReminder>;
+
+/** Judged in the actor, after the gates, which answers with tags of its own. */
+const given = z.unknown().optional();
+
+const commands = {
+  /** Behind no gate: it tells of them. */
+  getDeliveryGates: signedIn({
+    access: 'reads',
+    fields: z.object({}),
+    ok: z.object({
+      reminderDeliveryEnabled: z.boolean(),
+      allowed: z.boolean(),
+      available: z.boolean(),
+      /** What the operator has set up. */
+      channels: z.object({ email: z.boolean(), telegram: z.boolean(), whatsapp: z.boolean() }),
+    }),
+  }),
+  /** Behind no gate. Refusals: 409 `delivery-in-flight`. */
+  optOutOfDelivery: signedIn({
+    access: 'writes',
+    fields: z.object({}),
+    ok: z.object({ optedOut: z.literal(true), alreadyDispatched: z.boolean() }),
+  }),
+  /** Refusals of this and all that follow: 403 `reminder-delivery-disabled` and `reminder-delivery-not-allowed`. */
+  getDeliveryConfig: signedIn({
+    access: 'reads',
+    fields: z.object({}),
+    ok: z.object({ config: config.nullable() }),
+  }),
+  /** Refusals: 400 `invalid-channel`, `invalid-destination`; 409 `delivery-in-flight`, `delivery-accepted`. */
+  setDeliveryConfig: signedIn({
+    access: 'writes',
+    fields: z.object({ channel: given, destination: given, enabled: given }),
+    ok: z.object({ config }),
+  }),
+  /** What is due first comes first. */
+  listPublishedReminders: signedIn({
+    access: 'reads',
+    fields: z.object({}),
+    ok: z.object({ reminders: z.array(publishedReminder) }),
+  }),
+  /** Refusals: 400 `invalid-reminder`; 409 `reminder-not-recallable`, `reminder-limit`. */
+  publishReminder: signedIn({
+    access: 'writes',
+    fields: z.object({ id: given, message: given, dueAtUtc: given, channel: given, destination: given }),
+    ok: z.object({ created: z.boolean(), reminder: publishedReminder }),
+  }),
+  /** Refusals: 404 `reminder-not-found`; 409 `reminder-not-recallable`. */
+  deletePublishedReminder: signedIn({
+    access: 'writes',
+    fields: z.object({ id: z.string().max(128) }),
+    ok: z.object({ deleted: z.literal(true) }),
+  }),
+};
+
+export const PublishedReminders = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+  timers: {
+    /** A published reminder is due, or counts as sent. */
+    watchDeliveries: z.null(),
+  },
+  jobs: {
+    /** Hands published reminders to messengers. */
+    deliverReminders: z.null(),
+  },
+});

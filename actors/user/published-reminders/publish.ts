@@ -1,0 +1,343 @@
+/**
+ * What clients do with published reminders (docs/protocol/delivery.md, "Published reminders"). Whatever changes or removes
+ * an occurrence has the mail queue give back its mail first (`recall.ts`), and is decided on what is so after that.
+ */
+import type { Turn, View } from '../../../runtime/command.ts';
+import { isMailConfigured } from '../../mailer/outgoing.ts';
+import { Messengers } from '../../messengers/messengers.ts';
+import { isRefused, type Refused, refuse } from '../../reply.ts';
+import { audit } from '../audit/trail.ts';
+import { isoTime } from '../iso-time.ts';
+import { putSetting } from '../settings/stored.ts';
+import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
+import type { ShownPublishedReminder } from './contract.ts';
+import { PublishedReminders } from './contract.ts';
+import {
+  type DeliveryConfig,
+  deliveryConfig,
+  inherits,
+  isSameTarget,
+  ownTarget,
+  setDeliveryConfig,
+  targetOf,
+} from './delivery-config.ts';
+import { closedGate, isOpenToAll, isWanted } from './gates.ts';
+import { type GivenReminder, givenConfig, givenReminder } from './given.ts';
+import {
+  backInQueue,
+  begun,
+  contentsOf,
+  isDispatched,
+  isInFlight,
+  isMailQueued,
+  isRecallable,
+  mayHaveArrived,
+  type PublishedReminder,
+  publishedReminderMap,
+  publishedRemindersMax,
+  sealContents,
+} from './published-reminder.ts';
+import { applyAnswers, askBack, markRecalled, type Recall } from './recall.ts';
+import { armNext, dropMail, forgetDeliveries, put } from './watch.ts';
+
+const unknown = refuse.notFound('There is no such reminder.', 'reminder-not-found');
+const tooMany = refuse.conflict(
+  `There are ${publishedRemindersMax} published reminders already. Delete one first.`,
+  'reminder-limit',
+);
+const notRecallable = refuse.conflict(
+  'This reminder is being sent, or may have arrived already.',
+  'reminder-not-recallable',
+);
+const alreadyAccepted = refuse.conflict(
+  'A reminder has just left for the old destination.',
+  'delivery-accepted',
+);
+/** Longer than a provider may take. */
+const beingSent: Refused = {
+  refused: {
+    ...{ reason: 'conflict', tag: 'delivery-in-flight', message: 'A reminder is being sent at this moment.' },
+    retryAfterMs: 15_000,
+  },
+};
+
+const all = (view: View): readonly PublishedReminder[] => [...view.entries(publishedReminderMap).values()];
+
+/** A repeat of the call is answered here with what its last turn recorded. Writes nothing, so it is not recorded itself. */
+const answerRepeat = (workflow: Pick<SignedInWorkflow<unknown>, 'turn'>): Promise<unknown> =>
+  workflow.turn({ recorded: true, turn: () => ({}) });
+
+/** Has the mails given back of what the first turn chooses; the last turn applies what it says. */
+async function askedBack(
+  workflow: Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'self'>,
+  chosen: (turn: Turn) => readonly PublishedReminder[] | Refused,
+): Promise<readonly Recall[]> {
+  const mails = await workflow.turn({
+    turn: (turn) => {
+      const reminders = chosen(turn);
+      return isRefused(reminders) ? reminders : markRecalled(turn, reminders);
+    },
+  });
+  return askBack(workflow.actors, workflow.self.id, mails);
+}
+
+// --- gates ----------------------------------------------------------------------------------------------------
+
+const getDeliveryGates = signedInWorkflow({
+  ...PublishedReminders.commands.getDeliveryGates,
+  run: async (workflow) => {
+    const { master, allowed } = await workflow.turn({
+      turn: (turn) => ({ master: isOpenToAll(turn), allowed: isWanted(turn) }),
+    });
+    const messengers = workflow.use(Messengers);
+    const channels = {
+      email: await isMailConfigured(workflow.actors),
+      telegram: messengers.has('telegram'),
+      whatsapp: messengers.has('whatsapp'),
+    };
+    return { reminderDeliveryEnabled: master, allowed, available: master && allowed, channels };
+  },
+});
+
+const optOutOfDelivery = signedInWorkflow({
+  ...PublishedReminders.commands.optOutOfDelivery,
+  run: async (workflow) => {
+    await answerRepeat(workflow);
+    const recalls = await askedBack(workflow, (turn) =>
+      all(turn).some(({ state }) => state === 'in-flight') ? beingSent : all(turn),
+    );
+    return workflow.lastTurn({
+      recorded: true,
+      turn: (turn, _reads, { session }) => {
+        applyAnswers(turn, recalls);
+        const reminders = all(turn);
+        if (reminders.some(isInFlight)) {
+          armNext(turn);
+          return beingSent;
+        }
+        const isAnything = reminders.length > 0 || deliveryConfig(turn) !== null || isWanted(turn);
+        forgetDeliveries(turn);
+        if (isWanted(turn)) putSetting(turn, 'REMINDER_DELIVERY_ENABLED', 'false');
+        if (isAnything) audit(turn, 'reminder-delivery-ended', session);
+        return { optedOut: true as const, alreadyDispatched: reminders.some(mayHaveArrived) };
+      },
+    });
+  },
+});
+
+// --- the configuration ------------------------------------------------------------------------------------------
+
+const getDeliveryConfig = signedInRead({
+  ...PublishedReminders.commands.getDeliveryConfig,
+  answer: (view) => closedGate(view) ?? { config: deliveryConfig(view) },
+});
+
+const configure = signedInWorkflow({
+  ...PublishedReminders.commands.setDeliveryConfig,
+  run: async (workflow, asked) => {
+    const wanted = givenConfig(asked);
+    const recalls = await askedBack(workflow, (turn) => {
+      if (isRefused(wanted)) return closedGate(turn) ?? wanted;
+      return closedGate(turn) ?? refusedNow(turn, wanted) ?? affectedBy(turn, wanted);
+    });
+    return workflow.lastTurn({
+      turn: (turn, _reads, { session }) => {
+        applyAnswers(turn, recalls);
+        if (isRefused(wanted)) return wanted;
+        const affected = affectedBy(turn, wanted);
+        const isElsewhere = !isSameTarget(configured(deliveryConfig(turn)), configured(wanted));
+        const refused =
+          closedGate(turn) ??
+          refusedNow(turn, wanted) ??
+          (affected.some((each) => isMailQueued(each) && isInheriting(turn, each)) ? beingSent : undefined);
+        if (refused === undefined && !isSameConfig(deliveryConfig(turn), wanted)) {
+          setDeliveryConfig(turn, wanted);
+          for (const each of affected) redirect(turn, each, isElsewhere);
+          audit(turn, 'reminder-delivery-changed', session);
+        }
+        armNext(turn);
+        return refused ?? { config: wanted };
+      },
+    });
+  },
+});
+
+const isSameConfig = (a: DeliveryConfig | null, b: DeliveryConfig): boolean =>
+  isSameTarget(configured(a), configured(b)) && a?.enabled === b.enabled;
+
+const configured = (config: DeliveryConfig | null) =>
+  config === null ? undefined : { channel: config.channel, destination: config.destination ?? '' };
+
+const isInheriting = (view: View, reminder: PublishedReminder): boolean =>
+  inherits(ownTarget(view, reminder));
+
+/** Whatever the queue says. */
+function refusedNow(turn: Turn, wanted: DeliveryConfig): Refused | undefined {
+  const before = deliveryConfig(turn);
+  if (isSameConfig(before, wanted)) return undefined;
+  const inheriting = all(turn)
+    .filter(({ state }) => state === 'in-flight' || state === 'accepted')
+    .filter((each) => isInheriting(turn, each));
+  if (inheriting.some(({ state }) => state === 'in-flight')) return beingSent;
+  const isElsewhere = !isSameTarget(configured(before), configured(wanted));
+  return isElsewhere && inheriting.length > 0 ? alreadyAccepted : undefined;
+}
+
+/** What goes elsewhere by it; or everything, as nothing goes out any more. */
+function affectedBy(turn: Turn, wanted: DeliveryConfig): readonly PublishedReminder[] {
+  const before = deliveryConfig(turn);
+  if (isSameConfig(before, wanted)) return [];
+  const waiting = all(turn).filter(({ state }) => state === 'queued' || state === 'claimed');
+  return wanted.enabled ? waiting.filter((each) => isInheriting(turn, each)) : waiting;
+}
+
+/** After a change of the configuration. */
+function redirect(turn: Turn, reminder: PublishedReminder, isElsewhere: boolean): void {
+  // It says itself where it goes, and is on its way.
+  if (isMailQueued(reminder)) return;
+  if (isElsewhere && isInheriting(turn, reminder)) {
+    // What nobody has tried yet has nothing to forget.
+    const isUntouched = reminder.state === 'queued' && reminder.attempts === 0 && reminder.error === null;
+    if (!isUntouched) put(turn, begun(reminder, turn.nowMs));
+  } else if (reminder.state === 'claimed') put(turn, backInQueue(reminder, turn.nowMs));
+}
+
+// --- reminders ------------------------------------------------------------------------------------------------
+
+const listPublishedReminders = signedInRead({
+  ...PublishedReminders.commands.listPublishedReminders,
+  answer: (view) => {
+    const inOrder = all(view).toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1));
+    return closedGate(view) ?? { reminders: inOrder.map((each) => shown(view, each)) };
+  },
+});
+
+const publishReminder = signedInWorkflow({
+  ...PublishedReminders.commands.publishReminder,
+  run: async (workflow, asked) => {
+    const read = (turn: Turn) =>
+      closedGate(turn) ?? givenReminder(asked, deliveryConfig(turn)?.channel ?? undefined);
+    const recalls = await askedBack(workflow, (turn) => {
+      const given = read(turn);
+      if (isRefused(given)) return given;
+      const before = turn.entry(publishedReminderMap, given.id);
+      return before !== undefined && changeOf(turn, before, given) === 'occurrence' ? [before] : [];
+    });
+    return workflow.lastTurn({
+      turn: (turn) => {
+        applyAnswers(turn, recalls);
+        const given = read(turn);
+        const reminder = isRefused(given) ? given : publish(turn, given, workflow.callId);
+        armNext(turn);
+        if (isRefused(reminder)) return reminder;
+        return { created: reminder.madeBy === workflow.callId, reminder: shown(turn, reminder) };
+      },
+    });
+  },
+});
+
+function publish(turn: Turn, given: GivenReminder, callId: string): PublishedReminder | Refused {
+  const before = turn.entry(publishedReminderMap, given.id);
+  if (before === undefined) return create(turn, given, callId);
+  const change = changeOf(turn, before, given);
+  if (change === 'none') return before;
+  if (change === 'occurrence' && !mayBegin(before, given)) return notRecallable;
+  if (change === 'occurrence') dropMail(turn, before);
+  const record = withContents(turn, before, given);
+  const reminder = change === 'occurrence' ? begun(record, turn.nowMs) : record;
+  put(turn, reminder);
+  return { ...reminder, updatedAtMs: turn.nowMs };
+}
+
+function create(turn: Turn, given: GivenReminder, callId: string): PublishedReminder | Refused {
+  if (turn.entries(publishedReminderMap).size >= publishedRemindersMax) return tooMany;
+  const uuid = turn.random.uuid();
+  const { id, dueAtMs, channel, message, destination } = given;
+  const made: PublishedReminder = {
+    ...{ id, uuid, madeBy: callId, dueAtMs, channel },
+    contents: sealContents(turn, uuid, { message, destination }),
+    ...{ createdAtMs: turn.nowMs, updatedAtMs: turn.nowMs, nextAtMs: Math.max(dueAtMs, turn.nowMs) },
+    ...{ state: 'queued', round: 1, via: null, isRecalled: false },
+    ...{ attempts: 0, error: null, acceptedAtMs: null, wasDispatched: false },
+  };
+  put(turn, made);
+  return made;
+}
+
+function withContents(turn: Turn, before: PublishedReminder, given: GivenReminder): PublishedReminder {
+  const { dueAtMs, channel, message, destination } = given;
+  const contents = sealContents(turn, before.uuid, { message, destination });
+  return { ...before, contents, dueAtMs, channel };
+}
+
+/**
+ * `record`: it is shown otherwise, and what is or was delivered stays what it is. Of one that was sent only a later time
+ * makes another occurrence, as clients publish again whenever a note changes.
+ */
+function changeOf(
+  turn: Turn,
+  before: PublishedReminder,
+  given: GivenReminder,
+): 'none' | 'record' | 'occurrence' {
+  const stored = { ...contentsOf(turn, before), channel: before.channel, dueAtMs: before.dueAtMs };
+  const isText = stored.message === given.message && stored.dueAtMs === given.dueAtMs;
+  if (isText && stored.channel === given.channel && stored.destination === given.destination) return 'none';
+  const config = deliveryConfig(turn);
+  const isDelivery = !isText || !isSameTarget(targetOf(stored, config), targetOf(given, config));
+  if (!isDelivery) return 'record';
+  return before.state === 'sent' && given.dueAtMs <= before.dueAtMs ? 'record' : 'occurrence';
+}
+
+/** What may have arrived is not called back, but may come again at a later time. */
+const mayBegin = (before: PublishedReminder, { dueAtMs }: GivenReminder): boolean =>
+  isRecallable(before) || (isDispatched(before) && dueAtMs > before.dueAtMs);
+
+const deletePublishedReminder = signedInWorkflow({
+  ...PublishedReminders.commands.deletePublishedReminder,
+  run: async (workflow, { id }) => {
+    await answerRepeat(workflow);
+    const found = (turn: Turn) => closedGate(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;
+    const recalls = await askedBack(workflow, (turn) => {
+      const reminder = found(turn);
+      return isRefused(reminder) ? reminder : [reminder];
+    });
+    return workflow.lastTurn({
+      recorded: true,
+      turn: (turn) => {
+        applyAnswers(turn, recalls);
+        const reminder = found(turn);
+        const refused = isRefused(reminder) ? reminder : isRecallable(reminder) ? undefined : notRecallable;
+        if (!isRefused(reminder) && refused === undefined) {
+          dropMail(turn, reminder);
+          turn.removeEntry(publishedReminderMap, id);
+        }
+        armNext(turn);
+        return refused ?? { deleted: true as const };
+      },
+    });
+  },
+});
+
+function shown(view: View, reminder: PublishedReminder): ShownPublishedReminder {
+  const { message, destination } = contentsOf(view, reminder);
+  const { id, state, channel, attempts, error, acceptedAtMs } = reminder;
+  return {
+    ...{ id, message, dueAtUtc: isoTime(reminder.dueAtMs) },
+    ...(channel !== null && { channel }),
+    ...(destination !== null && { destination }),
+    sent: state === 'sent',
+    ...(acceptedAtMs !== null && { sentAt: acceptedAtMs }),
+    ...(error !== null && { error }),
+    ...{ createdAt: reminder.createdAtMs, updatedAt: reminder.updatedAtMs, state, attempts },
+  };
+}
+
+export const publishedReminderCommands = {
+  getDeliveryGates,
+  optOutOfDelivery,
+  getDeliveryConfig,
+  setDeliveryConfig: configure,
+  listPublishedReminders,
+  publishReminder,
+  deletePublishedReminder,
+};

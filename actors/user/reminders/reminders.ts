@@ -1,0 +1,104 @@
+/**
+ * What clients do with reminders by e-mail (docs/protocol/delivery.md, "Reminders by e-mail"). They are listed and deleted
+ * always, and made only where one could be sent: clients show a reminder that never leaves as one that is pending.
+ */
+import type { Turn, View } from '../../../runtime/command.ts';
+import { mailAddress } from '../../mailer/address.ts';
+import { noMailConfigured } from '../../mailer/outgoing.ts';
+import { refuse } from '../../reply.ts';
+import { AccountSettings } from '../../settings.ts';
+import { isStorableText } from '../../storable-text.ts';
+import { givenTimeMs } from '../given-time.ts';
+import { profileSlice } from '../profile.ts';
+import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
+import type { ShownReminder } from './contract.ts';
+import { Reminders } from './contract.ts';
+import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
+import { areWanted, removeReminder, setReminder } from './send.ts';
+
+const charactersMax = 500;
+
+const invalid = refuse.badRequest('Give a message and when it is due.', 'invalid-email-reminder');
+const turnedOff = refuse.badRequest('This server sends no reminders by e-mail.', 'email-reminders-disabled');
+const turnedOffByUser = refuse.badRequest(
+  'You have turned reminders by e-mail off. Turn them on in the settings of your account first.',
+  'email-reminders-disabled',
+);
+const noAddress = refuse.badRequest(
+  'No mail can be sent to the name of this account, as it is no e-mail address.',
+  'email-reminders-disabled',
+);
+const unknown = refuse.notFound('There is no such reminder.', 'email-reminder-not-found');
+/** Clients look for "reached the maximum". */
+const tooMany = (most: number) =>
+  refuse.badRequest(`You have reached the maximum of ${most} reminders by e-mail.`, 'email-reminder-limit');
+
+/** One line, cut at a whole character. It becomes the subject of a mail. */
+export function oneLine(given: unknown): string | undefined {
+  if (typeof given !== 'string' || !isStorableText(given)) return undefined;
+  const line = given.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  const cut = line
+    .slice(0, charactersMax)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trim();
+  return cut === '' ? undefined : cut;
+}
+
+const makeReminder = signedInWorkflow({
+  ...Reminders.commands.makeReminder,
+  run: async (workflow, given) => {
+    await workflow.turn({ turn: (turn) => refusalToRemind(turn) ?? null });
+    const noMail = await noMailConfigured(workflow.actors);
+    if (noMail !== undefined) return noMail;
+    return workflow.lastTurn({ recorded: true, turn: (turn) => make(turn, given) });
+  },
+});
+
+function refusalToRemind(turn: Turn) {
+  if (!turn.use(AccountSettings).emailReminders) return turnedOff;
+  if (!areWanted(turn)) return turnedOffByUser;
+  return mailAddress(turn.get(profileSlice).email) === undefined ? noAddress : undefined;
+}
+
+function make(turn: Turn, given: { readonly dueAt?: unknown; readonly time?: unknown; message?: unknown }) {
+  const dueAtMs = givenTimeMs(given.dueAt ?? given.time);
+  const message = oneLine(given.message);
+  if (dueAtMs === undefined || message === undefined) return invalid;
+  const most = turn.use(AccountSettings).emailRemindersMax || remindersMax;
+  if (turn.entries(reminderMap).size >= most) return tooMany(most);
+  const uuid = turn.random.uuid();
+  const made: Reminder = {
+    ...{ uuid, message: sealMessage(turn, uuid, message), dueAtMs, createdAtMs: turn.nowMs },
+    ...{ state: 'waiting', round: 1, isRecalled: false, messageId: null },
+    nextAtMs: Math.max(dueAtMs, turn.nowMs),
+  };
+  setReminder(turn, made);
+  return { emailReminder: shown(turn, made) };
+}
+
+const listReminders = signedInRead({
+  ...Reminders.commands.listReminders,
+  answer: (view) => {
+    const inOrder = [...view.entries(reminderMap).values()].toSorted((a, b) => a.dueAtMs - b.dueAtMs);
+    return { emailReminders: inOrder.map((each) => shown(view, each)) };
+  },
+});
+
+const deleteReminder = signedInTurn({
+  ...Reminders.commands.deleteReminder,
+  turn: (turn, { reminderId }) => {
+    const before = turn.entry(reminderMap, reminderId);
+    if (before === undefined) return unknown;
+    removeReminder(turn, before);
+    return { message: 'Email reminder deleted' };
+  },
+});
+
+function shown(view: View, of: Reminder): ShownReminder {
+  return {
+    ...{ uuid: of.uuid, dueAt: of.dueAtMs, message: messageOf(view, of) },
+    ...{ sent: of.state === 'sent', createdAt: of.createdAtMs },
+  };
+}
+
+export const reminderCommands = { makeReminder, listReminders, deleteReminder };

@@ -1,0 +1,60 @@
+/** What users request of their account as a whole (docs/protocol/account.md, "Requests"). */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { keyParamsSchema } from '../../identity/key-params.ts';
+import { openToBridges, signedInOf } from '../../signed-in.ts';
+
+const requestUuid = z.string().max(64);
+
+export const exportParts = ['items', 'revisions', 'files'] as const;
+
+/** Where a page begins: after this position of the own rows, or of those of a vault. */
+const exportPlaceSchema = z.object({
+  part: z.enum(exportParts),
+  vault: z.string().nullable(),
+  after: z.number(),
+});
+export type ExportPlace = z.infer<typeof exportPlaceSchema>;
+export const firstExportPlace: ExportPlace = { part: 'items', vault: null, after: 0 };
+
+const commands = {
+  /** `data-export` alone. Refusals: 400. */
+  makeRequest: signedInOf({
+    access: 'writes',
+    fields: z.object({ requestType: z.string().max(64) }),
+    ok: z.object({
+      success: z.boolean(),
+      request: z.object({
+        uuid: z.string(),
+        requestType: z.string(),
+        /** The path of the download on this server. */
+        path: z.string(),
+        /** Microseconds. */
+        createdAt: z.int(),
+        expiresAt: z.int(),
+      }),
+    }),
+  }),
+  /** Begins a download, and ends the one before it. Refusals: 404, 429. */
+  beginExport: signedInOf({
+    access: 'writes',
+    fields: z.object({ requestUuid }),
+    ok: z.object({ downloadUuid: z.string(), version: z.string(), keyParams: keyParamsSchema }),
+  }),
+  /** Refusals: 409 once another download has begun, or this one has taken too long. */
+  exportPage: signedInOf({
+    access: 'writes',
+    fields: z.object({ downloadUuid: z.string(), place: exportPlaceSchema }),
+    ok: z.object({
+      /** The rows of one part, separated by commas. */
+      json: z.string(),
+      /** Where the next page begins; null after the last one. */
+      next: exportPlaceSchema.nullable(),
+    }),
+  }),
+};
+
+export const Requests = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+});

@@ -1,0 +1,35 @@
+/** What clients ask of the history of an item (docs/protocol/sync.md, "Revisions"). */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { listedSchema, revisionSchema } from '../../collection/revisions/read.ts';
+import { revisionTimerShapes } from '../../collection/revisions/timer-payloads.ts';
+import { signedIn } from '../../signed-in.ts';
+
+const uuid = z.string().max(64);
+
+const commands = {
+  /** Without content; nothing for an item that is not the user's. Refusals: 400 for what is no uuid. */
+  listRevisions: signedIn({
+    access: 'reads',
+    fields: z.object({ itemUuid: uuid }),
+    ok: z.object({ revisions: z.array(listedSchema).readonly() }),
+  }),
+  /** Refusals: 400 for what is no uuid, 404 for one that is not there or not the user's. */
+  getRevision: signedIn({
+    access: 'reads',
+    fields: z.object({ itemUuid: uuid, id: uuid }),
+    ok: z.object({ revision: revisionSchema }),
+  }),
+  /** Done as well where it is gone already. Refusals: 400 for what is no uuid. */
+  deleteRevision: signedIn({
+    access: 'writes',
+    fields: z.object({ itemUuid: uuid, id: uuid }),
+    ok: z.object({ message: z.string() }),
+  }),
+};
+
+export const Revisions = contract({
+  name: 'user',
+  commands,
+  timers: revisionTimerShapes,
+});

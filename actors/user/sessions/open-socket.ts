@@ -1,0 +1,21 @@
+import { command } from '../../../runtime/command.ts';
+import { profileSlice } from '../profile.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
+import { Sessions } from './contract.ts';
+import { sessionMap } from './session.ts';
+
+export const openSocket = command({
+  ...Sessions.commands.openSocket,
+  turn: (turn, { gateway, sessions }) => {
+    const isActive = turn.get(profileSlice).state === 'active';
+    const leftMs = (uuid: string) => (turn.entry(sessionMap, uuid)?.keptUntilMs ?? 0) - turn.nowMs;
+    const living = isActive ? sessions.filter((uuid) => leftMs(uuid) > 0) : [];
+    if (living.length === 0) return { living };
+    return {
+      living,
+      host: turn.subscribe(gateway),
+      vaults: Object.fromEntries(membershipsOf(turn)),
+      endsInMs: Math.min(...living.map(leftMs)),
+    };
+  },
+});

@@ -1,0 +1,60 @@
+/** What clients ask of settings (docs/protocol/account.md, "Settings"). */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { openToBridges, signedInOf } from '../../signed-in.ts';
+import { settingSchema } from './schema.ts';
+
+export { settingsActedOn, settingValueBytesMax } from './known.ts';
+
+const nothing = z.object({});
+const name = z.string().max(64);
+const success = z.boolean();
+/** `x-server-password`. */
+const password = z.string().optional();
+const oneSetting = z.object({ success, setting: settingSchema.optional() });
+
+const commands = {
+  /** Those that are not secret. */
+  listSettings: signedInOf({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ success, settings: z.array(settingSchema) }),
+  }),
+  /** For a secret, says only that it is set. Refusals: 400 for an unknown name and for what is not set, 423. */
+  getSetting: signedInOf({
+    access: 'reads',
+    fields: z.object({ name, password }),
+    ok: oneSetting,
+  }),
+  /** Refusals: 400 for a name or value that is not allowed. */
+  putSetting: signedInOf({
+    access: 'writes',
+    fields: z.object({
+      name,
+      value: z.string().nullable(),
+      totpToken: z.string().max(64).optional(),
+    }),
+    ok: oneSetting,
+  }),
+  /** Refusals: 400 for an unknown name and for what is not set, 423. */
+  deleteSetting: signedInOf({
+    access: 'writes',
+    fields: z.object({ name, password }),
+    ok: z.object({ success, settingName: z.string(), userUuid: z.string() }),
+  }),
+  getSubscriptionSetting: signedInOf({
+    access: 'reads',
+    fields: z.object({ name }),
+    ok: oneSetting,
+  }),
+  putSubscriptionSetting: signedInOf({
+    access: 'writes',
+    fields: z.object({ name, value: z.string().nullable() }),
+    ok: oneSetting,
+  }),
+};
+
+export const Settings = contract({
+  name: 'user',
+  commands: openToBridges(commands),
+});

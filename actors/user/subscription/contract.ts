@@ -1,0 +1,146 @@
+/** What clients and other actors ask of subscriptions, invites and features (docs/protocol/account.md). */
+import { z } from 'zod';
+import { contract } from '../../../runtime/contract.ts';
+import { activatedSchema, premiumSchema } from '../../identity/premium.ts';
+import { answerSchema } from '../../reply.ts';
+import { openToBridges, signedIn, signedInOf } from '../../signed-in.ts';
+import { featureSchema } from './features.ts';
+
+const nothing = z.object({});
+const success = z.boolean();
+
+/** Times in microseconds, as all of these. */
+const times = { endsAt: z.int(), createdAt: z.int(), updatedAt: z.int() };
+
+const features = z.array(featureSchema).readonly();
+
+/** What a subscription token says beside whose it is. */
+const claims = z.object({ credentialsVersion: z.number(), endsSeconds: z.number() });
+const byToken = <Ok>(ok: z.ZodType<Ok>) => ({ request: claims, reply: answerSchema(ok), ok });
+
+const inviteUuid = z.string().max(64);
+
+const invitation = z.object({
+  uuid: z.string(),
+  inviterIdentifier: z.string(),
+  inviterIdentifierType: z.string(),
+  inviteeIdentifier: z.string(),
+  inviteeIdentifierType: z.string(),
+  status: z.enum(['sent', 'canceled', 'accepted', 'declined']),
+  subscriptionId: z.int(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+});
+
+const tokenCommands = {
+  makeSubscriptionToken: signedIn({
+    access: 'writes',
+    fields: nothing,
+    ok: z.object({ token: z.string() }),
+  }),
+  /** The proof is a subscription token. Refusals: 401. */
+  offlineSubscription: byToken(
+    z.object({
+      success,
+      subscription: z.object({
+        uuid: z.string(),
+        email: z.string(),
+        planName: z.string(),
+        ...times,
+        cancelled: z.boolean(),
+        subscriptionId: z.int(),
+      }),
+    }),
+  ),
+  /** Likewise. */
+  offlineFeatures: byToken(z.object({ success, features, roles: z.array(z.string()) })),
+};
+
+const commands = {
+  getSubscription: signedInOf({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({
+      success,
+      user: z.object({ uuid: z.string(), email: z.string() }),
+      subscription: z.object({
+        uuid: z.string(),
+        planName: z.string(),
+        ...times,
+        renewedAt: z.int(),
+        cancelled: z.boolean(),
+        subscriptionId: z.int(),
+        /** `shared`: from the user whose invite was accepted. */
+        subscriptionType: z.enum(['regular', 'shared']),
+        userUuid: z.string(),
+      }),
+    }),
+  }),
+  getFeatures: signedInOf({
+    access: 'reads',
+    fields: nothing,
+    ok: z.object({ success, userUuid: z.string(), features }),
+  }),
+
+  // --- invites ------------------------------------------------------------------------------------------------
+
+  /** Refusals: 400. */
+  createInvite: signedIn({
+    access: 'writes',
+    fields: z.object({ identifier: z.string().max(1_024) }),
+    ok: z.object({ success, sharedSubscriptionInvitationUuid: z.string() }),
+  }),
+  /** Names other people: not for a session that may only read. */
+  listInvites: signedIn({
+    access: 'writes',
+    fields: nothing,
+    ok: z.object({ invitations: z.array(invitation) }),
+  }),
+  /** By the inviter it is cancelled, by the invitee declined. Refusals: 400. */
+  endInvite: signedIn({ access: 'writes', fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
+  /** By the invitee. Refusals: 400. */
+  declineInvite: signedIn({
+    access: 'writes',
+    fields: z.object({ inviteUuid }),
+    ok: z.object({ success }),
+  }),
+  /** By the invitee. Refusals: 400. */
+  acceptInvite: signedIn({ access: 'writes', fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
+
+  /** Asked of the inviter by the invitee's actor, which has checked who that is. */
+  answerInvite: {
+    request: z.object({
+      inviteUuid: z.string(),
+      userUuid: z.string(),
+      email: z.string(),
+      answer: z.enum(['accepted', 'declined']),
+    }),
+    /** The subscription that is shared; absent where there is no such invite for them. */
+    reply: z.object({ subscriptionId: z.int().optional() }),
+  },
+
+  // --- conformance runs ---------------------------------------------------------------------------------------
+
+  /** Does nothing on a server that is not for conformance runs. */
+  activatePremium: { request: premiumSchema, reply: activatedSchema },
+};
+
+const ofInvite = z.object({ inviteUuid: z.string() });
+
+const tells = {
+  /** To the invitee: the invite was accepted. */
+  subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
+  /** To the invitee: it is shared no more. */
+  subscriptionUnshared: ofInvite,
+  /** To the inviter: the owner of this address does not want it, or no longer does. */
+  inviteLeft: ofInvite.extend({ email: z.string() }),
+
+  /** Somebody has asked for a subscription token for the owner of this address. */
+  mailSubscriptionToken: z.object({ email: z.string() }),
+};
+
+export const Subscription = contract({
+  name: 'user',
+  commands: { ...openToBridges(commands), ...tokenCommands },
+  tells,
+});

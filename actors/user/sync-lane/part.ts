@@ -1,0 +1,21 @@
+/** What the account does for the sync lane (docs/protocol/sockets.md, "The sync lane"). */
+import { purging, userPart } from '../hooks.ts';
+import { getSyncCommand } from '../items/sync.ts';
+import { syncCommandTable } from './command-table.ts';
+import { SyncLane } from './contract.ts';
+import { commandsLeftPlan, journalSlice, purgeSomeCommands, trimSyncJournalTimer } from './journal.ts';
+import { syncLaneCommands } from './tickets-and-holds.ts';
+
+export const syncLane = userPart(SyncLane, {
+  name: 'sync-lane',
+  slices: [journalSlice],
+  tables: [syncCommandTable],
+  commands: { ...syncLaneCommands, getSyncCommand },
+  timers: { trimSyncJournal: trimSyncJournalTimer },
+  on: {
+    purgeFirst: purging({
+      reads: commandsLeftPlan,
+      turn: (turn, reads) => ({ left: purgeSomeCommands(turn, reads) ? 'more' : 'nothing' }),
+    }),
+  },
+});
