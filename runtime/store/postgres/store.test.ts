@@ -31,7 +31,7 @@ import {
 } from '../../../test/store/tables.ts';
 import type { StoreRead } from '../store.ts';
 import { migrate } from './migrate.ts';
-import { runtimeMigrations } from './migrations/list.ts';
+import { runtimeMigrations } from './migrations.ts';
 import { planRead } from './reads.ts';
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions, storeSql } from './store.ts';
 
