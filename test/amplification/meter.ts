@@ -1,10 +1,10 @@
 /** A server that counts what it writes and answers, so that tests can say how much a request makes of what was sent. */
 import type { ExecutionContext } from 'ava';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import type { Commit, Write } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { clientAddress } from '../kit/http.ts';
+import { ModelDatabase, ModelStore } from '../kit/model-store/model-store.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 import { headBytes } from './bounds.ts';

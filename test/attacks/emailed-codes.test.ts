@@ -1,10 +1,10 @@
 /** Strangers who have codes mailed, or guess them. */
 import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import { challengeOf } from '../kit/account.ts';
 import { FakeClock } from '../kit/clock.ts';
 import type { Device } from '../kit/device.ts';
+import { ModelDatabase, ModelStore } from '../kit/model-store/model-store.ts';
 import { Postbox } from '../kit/postbox.ts';
 import { type ServerOptions, startServer } from '../kit/server.ts';
 

@@ -1,10 +1,10 @@
 /** Published reminders of others, sessions that may only read, and fields that would make a message somebody else's. */
 import test from 'ava';
 import fc from 'fast-check';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { delivering, minuteMs, path } from '../kit/delivering.ts';
 import { Device } from '../kit/device.ts';
+import { ModelDatabase, ModelStore } from '../kit/model-store/model-store.ts';
 
 const toTelegram = { channel: 'telegram', destination: '4711', enabled: true };
 

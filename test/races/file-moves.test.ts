@@ -8,11 +8,11 @@ import type { Answer } from '../../actors/reply.ts';
 import { User } from '../../actors/user/contract.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { sleep } from '../../runtime/clock.ts';
-import { ModelStore } from '../../runtime/store/model.ts';
 import { content, write } from '../files/blobs.ts';
 import { alice } from '../kit/account.ts';
 import { type ClusterNode, TestCluster } from '../kit/cluster.ts';
 import { createMemoryFileStore } from '../kit/file-store.ts';
+import { ModelStore } from '../kit/model-store/model-store.ts';
 import { domainOf, sessionTokens } from '../kit/server.ts';
 
 const device = { userAgent: 'a test', ipAddress: '203.0.113.7', snjsVersion: null, applicationVersion: null };

@@ -4,11 +4,11 @@ import { isRefused } from '../../actors/reply.ts';
 import { shareContentTable } from '../../actors/share/content-table.ts';
 import { Share } from '../../actors/share/contract.ts';
 import { User } from '../../actors/user/contract.ts';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import type { Commit, Store } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { Death } from '../kit/death.ts';
 import type { Device } from '../kit/device.ts';
+import { ModelDatabase, ModelStore } from '../kit/model-store/model-store.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
 const list = '/v1/shares';

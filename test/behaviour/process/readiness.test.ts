@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ModelDatabase } from '../../../runtime/store/model.ts';
 import { FakeClock } from '../../kit/clock.ts';
 import {
   type ConfiguredServer,
   type Environment,
   startConfiguredServer,
 } from '../../kit/configured-server.ts';
+import { ModelDatabase } from '../../kit/model-store/model-store.ts';
 import { startNatsServer, type TestNatsServer } from '../../kit/nats-server.ts';
 import { until } from '../../kit/until.ts';
 

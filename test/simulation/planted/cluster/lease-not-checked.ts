@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/ownership/lease.ts',
-      find: '      !this.#ended &&\n      clock.monotonicMs() < this.#validUntilMonotonicMs &&\n      clock.nowMs() < this.#validUntilWallMs',
-      replace: '      !this.#ended && clock.nowMs() > 0',
+      find: '      clock.monotonicMs() < this.#validUntilMonotonicMs &&\n      clock.nowMs() < this.#validUntilWallMs',
+      replace: '      clock.nowMs() > 0',
     },
   ],
 };

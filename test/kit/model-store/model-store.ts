@@ -3,8 +3,7 @@
  * is a port, `Schedule`, so that a simulator can delay a call, lose it before or after it ran, or answer `unknown`
  * and run it later.
  */
-import type { Address } from '../address.ts';
-import type { ModelDatabase } from './model-database.ts';
+import type { Address } from '../../../runtime/address.ts';
 import type {
   Activation,
   ActorRow,
@@ -21,7 +20,8 @@ import type {
   SweepRead,
   TellRow,
   TimerRow,
-} from './store.ts';
+} from '../../../runtime/store/store.ts';
+import type { ModelDatabase } from './model-database.ts';
 
 export { ModelDatabase } from './model-database.ts';
 

@@ -1,4 +1,12 @@
 /** One table of the model: rows by key, with the unique keys of its declaration. Every change can be undone. */
+
+import {
+  type LookupRead,
+  type RangeRead,
+  StoreError,
+  type StoreRows,
+  type VisitRead,
+} from '../../../runtime/store/store.ts';
 import {
   type AnyKey,
   type AnyRow,
@@ -8,8 +16,7 @@ import {
   ownerColumn,
   type Subset,
   tupleText,
-} from '../table.ts';
-import { type LookupRead, type RangeRead, StoreError, type StoreRows, type VisitRead } from './store.ts';
+} from '../../../runtime/table.ts';
 
 export type Undo = () => void;
 

@@ -2,12 +2,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import fc from 'fast-check';
-import { startTestPostgres, type TestPostgres } from '../../test/kit/postgres.ts';
-import { actor, insert, put, remove } from '../../test/store/actors.ts';
-import { postgresSubject } from '../../test/store/postgres-subject.ts';
-import { note, noteTable, seatTable, uuid } from '../../test/store/tables.ts';
-import { ModelDatabase, ModelStore, type Schedule } from './model.ts';
-import { type Commit, type Store, StoreError, type StoreRead, type Write } from './store.ts';
+import {
+  type Commit,
+  type Store,
+  StoreError,
+  type StoreRead,
+  type Write,
+} from '../../runtime/store/store.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../kit/model-store/model-store.ts';
+import { startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
+import { actor, insert, put, remove } from './actors.ts';
+import { postgresSubject } from './postgres-subject.ts';
+import { note, noteTable, seatTable, uuid } from './tables.ts';
 
 let server: TestPostgres;
 test.before(async () => {

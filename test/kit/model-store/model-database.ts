@@ -2,10 +2,7 @@
  * The database as a model: what the store port promises, in its simplest form. Every method is synchronous and
  * atomic. It shares no code with `postgres/`, and one contract test holds for both.
  */
-import { type Address, addressKey } from '../address.ts';
-import type { AnyRow, AnyTable } from '../table.ts';
-import { keyText } from '../table.ts';
-import { ModelTable, type Undo } from './model-table.ts';
+import { type Address, addressKey } from '../../../runtime/address.ts';
 import type {
   Activation,
   ActorRow,
@@ -22,9 +19,19 @@ import type {
   TellRow,
   TimerRow,
   VisitRead,
-} from './store.ts';
-import { StoreError } from './store.ts';
-import { callTable, outboxTable, sliceTable, timerTable, tombstoneSlice, versionTable } from './tables.ts';
+} from '../../../runtime/store/store.ts';
+import { StoreError } from '../../../runtime/store/store.ts';
+import {
+  callTable,
+  outboxTable,
+  sliceTable,
+  timerTable,
+  tombstoneSlice,
+  versionTable,
+} from '../../../runtime/store/tables.ts';
+import type { AnyRow, AnyTable } from '../../../runtime/table.ts';
+import { keyText } from '../../../runtime/table.ts';
+import { ModelTable, type Undo } from './model-table.ts';
 
 interface Lease {
   readonly node: NodeRow;
