@@ -80,7 +80,9 @@ function routes(): readonly AnyRoute[] {
     syncTickets: createSyncTickets(Buffer.alloc(32), systemRandom),
     syncLane: defaultsOf(gatewaySettings).syncLane,
     calendar: {
-      ...{ basePath: '/dav', publicUrl: undefined, tokens: { verify: () => undefined } },
+      basePath: '/dav',
+      publicUrl: undefined,
+      tokens: { verify: () => undefined },
       failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),
     },
     ...noProviders,

@@ -142,8 +142,13 @@ export function departFile(
 }
 
 const movingFile = (row: FileRow): MovingFile => ({
-  ...{ remoteIdentifier: row.remote_identifier, uploadUuid: row.upload_uuid, storedUnder: row.stored_under },
-  ...{ bytes: row.bytes, layout: row.layout, closedAt: row.closed_at, hop: row.hop },
+  remoteIdentifier: row.remote_identifier,
+  uploadUuid: row.upload_uuid,
+  storedUnder: row.stored_under,
+  bytes: row.bytes,
+  layout: row.layout,
+  closedAt: row.closed_at,
+  hop: row.hop,
 });
 
 const keyOf = ({ self }: Pick<View, 'self'>, remoteIdentifier: string) => ({
@@ -180,8 +185,13 @@ export function arriveFile(
   const place = turn.get(filesSlice).place + 1;
   turn.put(file, {
     ...keyOf(turn, moving.remoteIdentifier),
-    ...{ place, upload_uuid, hop, stored_under: moving.storedUnder, bytes: moving.bytes },
-    ...{ layout: Buffer.from(moving.layout), closed_at: moving.closedAt },
+    place,
+    upload_uuid,
+    hop,
+    stored_under: moving.storedUnder,
+    bytes: moving.bytes,
+    layout: Buffer.from(moving.layout),
+    closed_at: moving.closedAt,
   });
   change(turn, { place });
   return 'arrived';

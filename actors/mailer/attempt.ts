@@ -64,8 +64,10 @@ export interface Taken {
 
 export const readyPlan = (view: View) => {
   const ready = {
-    ...{ after: 0, through: view.get(queueSlice).position },
-    ...{ limit: readyRows, budgetBytes: readyBytes },
+    after: 0,
+    through: view.get(queueSlice).position,
+    limit: readyRows,
+    budgetBytes: readyBytes,
   };
   return {
     urgent: range(mailTable, { ...ready, subset: 'urgent' }),
@@ -129,8 +131,10 @@ function lease(turn: Turn, lane: number, mail: MailRow, tried: readonly string[]
   });
   return {
     mail: leased as Taken['mail'],
-    ...{ relay, credential: credentialOf(turn, relay) },
-    ...{ startedAtMs: turn.nowMs, tried: [...tried, relay.id] },
+    relay,
+    credential: credentialOf(turn, relay),
+    startedAtMs: turn.nowMs,
+    tried: [...tried, relay.id],
   };
 }
 
@@ -272,7 +276,12 @@ function write(turn: Turn, before: MailRow, changed: MailRow): MailRow {
 function tell(turn: Turn, mail: MailRow, outcome: 'accepted' | 'failed' | 'dead'): void {
   const { id, attempts, failure, next_attempt_at, message_id } = mail;
   tellOutcome(turn, listenerOf(mail.listener), {
-    ...{ id, outcome, attempts, failure, refusal: null },
-    ...{ nextAttemptAtMs: next_attempt_at, messageId: message_id ?? undefined },
+    id,
+    outcome,
+    attempts,
+    failure,
+    refusal: null,
+    nextAttemptAtMs: next_attempt_at,
+    messageId: message_id ?? undefined,
   });
 }

@@ -82,7 +82,10 @@ async function resultOf(run: JobRun, lane: number, { mail, relay, credential }: 
     relay,
     credential,
     message: {
-      ...{ from: fromOf(run, mail, relay), ...content, messageId, dateMs },
+      from: fromOf(run, mail, relay),
+      ...content,
+      messageId,
+      dateMs,
       text: withLink(content.text, link),
       unsubscribeLink: link,
     },

@@ -128,7 +128,12 @@ export function auditOperation(
   const spans = turn.get(logSlice);
   const position = spans.audit.last + 1;
   turn.put(mailAuditTable, {
-    ...{ mailer: turn.self.id, position, user_uuid: userUuid, operation, target, at: turn.nowMs },
+    mailer: turn.self.id,
+    position,
+    user_uuid: userUuid,
+    operation,
+    target,
+    at: turn.nowMs,
   });
   turn.set(logSlice, {
     ...spans,

@@ -83,7 +83,9 @@ const notConfigured = refuse(400, 'This server is not set up to send mail.', 'em
 
 const full = (retryAfterMs: number): Refused => ({
   refused: {
-    ...{ status: 503, tag: 'email-queue-full', retryAfterMs },
+    status: 503,
+    tag: 'email-queue-full',
+    retryAfterMs,
     message: 'The server cannot send any more mail at the moment. Please try again later.',
   },
 });

@@ -39,7 +39,9 @@ const invalidId = refuse(
 );
 const full: Refused = {
   refused: {
-    ...{ status: 429, tag: 'pairing-capacity', retryAfterMs: attemptMs },
+    status: 429,
+    tag: 'pairing-capacity',
+    retryAfterMs: attemptMs,
     message: 'Too many pairings have been started or made. Please complete or remove some.',
   },
 };
@@ -76,7 +78,9 @@ export const start = command({
     note(turn, by, 'assistant-pairing-started', subscriptionId);
     return {
       ok: {
-        ...{ subscriptionId, state, redirectUri: provider.redirectUri },
+        subscriptionId,
+        state,
+        redirectUri: provider.redirectUri,
         authorizationUrl: provider.authorizationUrl({ state, verifier }),
         expiresAt: new Date(endsAtMs).toISOString(),
       },

@@ -205,7 +205,10 @@ function pair(
   const { lifetimeMs, ...rest } = granted;
   putCredential(turn, subscriptionId, {
     ...rest,
-    ...{ ...made, expiresAtMs: turn.nowMs + lifetimeMs },
-    ...{ repairReason: null, trouble: null, suspectSerial: null },
+    ...made,
+    expiresAtMs: turn.nowMs + lifetimeMs,
+    repairReason: null,
+    trouble: null,
+    suspectSerial: null,
   });
 }

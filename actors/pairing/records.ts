@@ -59,7 +59,9 @@ interface Sealed {
 }
 const sealedMap = (family: string): SliceMap<Sealed> =>
   sliceMap({
-    ...{ family, format: 1, entriesMax: subscriptionsMax },
+    family,
+    format: 1,
+    entriesMax: subscriptionsMax,
     schema: z.object({ sealed: z.instanceof(Uint8Array) }),
   });
 const attemptMap = sealedMap('attempt');

@@ -62,7 +62,9 @@ function referencesTo(turn: Turn, subscriptionId: string): readonly Reference[] 
 
 const unconfirmed = (references: readonly Reference[]): Refused => ({
   refused: {
-    ...{ status: 409, tag: 'confirmation-required', payload: { references } },
+    status: 409,
+    tag: 'confirmation-required',
+    payload: { references },
     message: 'Profiles of the assistant use this pairing, and answer nobody without it.',
   },
 });

@@ -157,7 +157,13 @@ async function checkFactors(
       : undefined;
   try {
     const checked = await workflow.actors.get(User, userUuid).ask.checkFactors({
-      ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
+      email,
+      workspace,
+      code,
+      appPassword,
+      trustedDeviceToken,
+      assertion,
+      recoveryCodes,
       hasAssertion: assertionResponse !== undefined,
       device: asked.device,
       hasEmailedCode,

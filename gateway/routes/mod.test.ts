@@ -38,7 +38,9 @@ const routes = allRoutes({
   syncTickets: testSyncTickets,
   syncLane: defaultsOf(gatewaySettings).syncLane,
   calendar: {
-    ...{ basePath: '/dav', publicUrl: undefined, tokens: { verify: () => undefined } },
+    basePath: '/dav',
+    publicUrl: undefined,
+    tokens: { verify: () => undefined },
     failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),
   },
   ...noProviders,

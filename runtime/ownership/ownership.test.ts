@@ -447,7 +447,14 @@ test('the answer of a claim is not taken by an incarnation that has ended meanwh
   await store.register(node, leaseMs);
   const claimed: number[] = [];
   const ownership = new Ownership({
-    ...{ store, clock, random, node, leaseMs, shardCount: 16, metrics: noMetrics, logger: silentLogger },
+    store,
+    clock,
+    random,
+    node,
+    leaseMs,
+    shardCount: 16,
+    metrics: noMetrics,
+    logger: silentLogger,
     transport: new InProcessTransport(),
     quiesce: async () => {},
     onClaimed: (shards) => claimed.push(...shards),

@@ -53,9 +53,11 @@ export function requestOf(asked: Asked) {
   const { method, bearer, cookie, headers = {} } = asked;
   const body = bodyOf(asked);
   return {
-    ...{ method, redirect: 'manual' as const },
+    method,
+    redirect: 'manual' as const,
     headers: {
-      ...{ 'content-type': 'application/json', 'x-forwarded-for': clientAddress },
+      'content-type': 'application/json',
+      'x-forwarded-for': clientAddress,
       ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
       ...(cookie && { cookie }),
       ...headers,

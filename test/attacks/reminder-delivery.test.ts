@@ -121,10 +121,13 @@ test('no time, id or text that is wrong is published', async (t) => {
       '2030-01-01T00:00:00+99:99',
     ].map((dueAtUtc) => ({ id: 'one', dueAtUtc })),
     ...['', ' ', 'a/b', 'a b', 'ä', 'x'.repeat(129), 1, null, {}, 'a\n', '\u0000'].map((id) => ({
-      ...{ id, dueAtUtc: due },
+      id,
+      dueAtUtc: due,
     })),
     ...['x'.repeat(2_001), 'a\rb', 'a\u0000b', '\ud800', 7, ['x'], '\u001b[2J', '\u009b'].map((message) => ({
-      ...{ id: 'one', dueAtUtc: due, message },
+      id: 'one',
+      dueAtUtc: due,
+      message,
     })),
   ].filter(({ id }) => id !== 'a\n');
   for (const body of bad) {

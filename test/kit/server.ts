@@ -216,7 +216,11 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
 
   const outbound = createOutboundHttp({ clock });
   const assistant = new Assistant({
-    ...{ http: outbound, clock, providers: new Map(), default: options.assistant?.default, streamsMax: 500 },
+    http: outbound,
+    clock,
+    providers: new Map(),
+    default: options.assistant?.default,
+    streamsMax: 500,
     ...options.providers,
   });
   const codeHost = new CodeHost({ http: outbound, apiUrl: 'http://127.0.0.1:9', ...options.codeHost });
@@ -235,7 +239,9 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       syncTickets: testSyncTickets,
       syncLane: { ...defaultsOf(gatewaySettings).syncLane, ...config.syncLane },
       calendar: {
-        ...{ basePath: '/dav', publicUrl: 'http://notes.test', tokens: calendarTokens },
+        basePath: '/dav',
+        publicUrl: 'http://notes.test',
+        tokens: calendarTokens,
         failures: createRateLimiter(config.rateLimits ?? withoutLimits, clock, [wrongTokens]),
       },
       version: '0',

@@ -23,8 +23,12 @@ const itemCount = 2 * purgeBatchItems + 1;
 const register = ({ cluster }: World, uuid: string) =>
   cluster.until(
     cluster.actors.get(User, uuid).ask.register({
-      ...{ email: alice.email, workspace: 'default', password, device },
-      ...{ apiVersion: '20200115', ephemeral: false },
+      email: alice.email,
+      workspace: 'default',
+      password,
+      device,
+      apiVersion: '20200115',
+      ephemeral: false,
       keyParams: { pw_nonce: 'nonce', version: '004' },
     }),
   );
@@ -45,7 +49,7 @@ async function started() {
   const credentials = credentialsOf(await register(world, userUuid));
   const { ask } = cluster.actors.get(User, userUuid);
   const items = Array.from({ length: itemCount }, () => note({ uuid: cluster.random.uuid() }));
-  await cluster.until(ask.sync({ ...{ credentials, items }, api: '20240226', snjs_version: null }));
+  await cluster.until(ask.sync({ credentials, items, api: '20240226', snjs_version: null }));
   for (let made = 0; made < 10; made += 1) {
     await cluster.until(ask.makeAppPassword({ credentials, label: `${made}` }));
   }

@@ -43,8 +43,12 @@ async function started() {
   const credentials = credentialsOf(
     await cluster.until(
       ask.register({
-        ...{ email: alice.email, workspace: 'default', password: 'the password', device },
-        ...{ apiVersion: '20200115', ephemeral: false },
+        email: alice.email,
+        workspace: 'default',
+        password: 'the password',
+        device,
+        apiVersion: '20200115',
+        ephemeral: false,
         keyParams: { pw_nonce: 'nonce', version: '004' },
       }),
     ),
@@ -59,8 +63,14 @@ async function started() {
     tokens += 1;
     const nowMs = cluster.clock.nowMs();
     return {
-      ...{ id: `token ${tokens}`, userUuid, sessionUuid: credentials.identifier, operation: 'move' },
-      ...{ remoteIdentifier, unencryptedBytes: 100, issuedMs: nowMs, endsMs: nowMs + 3_600_000 },
+      id: `token ${tokens}`,
+      userUuid,
+      sessionUuid: credentials.identifier,
+      operation: 'move',
+      remoteIdentifier,
+      unencryptedBytes: 100,
+      issuedMs: nowMs,
+      endsMs: nowMs + 3_600_000,
       ...more,
     };
   };

@@ -5,5 +5,13 @@ import { listRelays, setRelays } from './relay-list.ts';
 import { testMail } from './test-mail.ts';
 
 export const mailAdministrationCommands = {
-  ...{ listRelays, setRelays, test: testMail, listQueue, listLog, listAudit, retry, discard, health },
+  listRelays,
+  setRelays,
+  test: testMail,
+  listQueue,
+  listLog,
+  listAudit,
+  retry,
+  discard,
+  health,
 };

@@ -110,7 +110,9 @@ function viewOf(view: View) {
   const { relays, fallback } = view.get(relaysSlice);
   return {
     relays: relays.map(({ relay, credential }, priority) => ({
-      ...{ ...relay, priority, from: mailboxText(relay.from) },
+      ...relay,
+      priority,
+      from: mailboxText(relay.from),
       credentialsConfigured: credential !== null,
     })),
     fallbackPolicy: { mode: fallback },
@@ -171,7 +173,13 @@ function smtpOf(common: Common, given: Given): Relay | Refused {
   const username = given.username || null;
   const port = given.port ?? (security === 'implicit' ? implicitTlsPort : 587);
   const relay: Relay = {
-    ...{ ...common, kind: 'smtp', host, port, security, username, plaintextCredentials },
+    ...common,
+    kind: 'smtp',
+    host,
+    port,
+    security,
+    username,
+    plaintextCredentials,
   };
   if (!exposesPassword(relay)) return relay;
   return invalid(

@@ -40,8 +40,14 @@ test('what is shared is listed by its owner and opened by whoever has the link, 
   const { shareId, share } = answer.body;
   t.regex(shareId, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   const expected = {
-    ...{ uuid: shareId, type: 'note', nickname: 'for Bob', createdAt: iso(server.clock.nowMs()) },
-    ...{ revoked: false, oneTimeView: false, viewExpiresMinutes: null, firstOpenedAt: null },
+    uuid: shareId,
+    type: 'note',
+    nickname: 'for Bob',
+    createdAt: iso(server.clock.nowMs()),
+    revoked: false,
+    oneTimeView: false,
+    viewExpiresMinutes: null,
+    firstOpenedAt: null,
   };
   t.deepEqual(share, expected);
   const opened = { type: 'note', encryptedPayload: payload, oneTimeView: false, viewExpiresMinutes: null };
