@@ -22,8 +22,8 @@ export interface PageLimits {
   readonly bytes: number;
 }
 
-export const pageItemsDefault = 150;
-export const pageItemsMax = 300;
+const pageItemsDefault = 150;
+const pageItemsMax = 300;
 
 /**
  * Keys, preferences and themes are few and small; this only bounds accounts that are not used for notes. The

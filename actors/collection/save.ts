@@ -48,7 +48,7 @@ export interface Saver {
   readonly revisionPauseMs: number;
 }
 
-export interface VaultRight {
+interface VaultRight {
   /** Null for a user who is not a member. */
   readonly permission: Permission | null;
   owns(ownerUuid: string): boolean;
@@ -200,7 +200,7 @@ const legacyIsoToleranceMicros = 1_000_000;
  * The exact-timestamp rule (docs/protocol/sync.md, "The exact-timestamp rule"). A timestamp of 0 is a value: "never
  * synced".
  */
-export function isBasedOn(stored: ItemRow, sent: ClientItem, legacy: boolean): boolean {
+function isBasedOn(stored: ItemRow, sent: ClientItem, legacy: boolean): boolean {
   if (!isAbsent(sent.updated_at_timestamp)) {
     if (legacy && sent.updated_at_timestamp === 0) return true;
     return sent.updated_at_timestamp === stored.updated_at_timestamp;

@@ -190,7 +190,7 @@ export interface Batch {
   readonly arriving?: ReadonlyMap<string, ItemRow>;
 }
 
-export interface CollectionTimers extends RevisionTimers {
+interface CollectionTimers extends RevisionTimers {
   readonly concludeDeparture: ConcludeTimer;
 }
 

@@ -85,8 +85,7 @@ export function outcomeOf(result: Result): Outcome {
   }
 }
 
-export const failureOf = (result: Result): Failure | null =>
-  result.result === 'sent' ? null : result.failure;
+const failureOf = (result: Result): Failure | null => (result.result === 'sent' ? null : result.failure);
 
 interface Attempted {
   readonly queueId: string | null;

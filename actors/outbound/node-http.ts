@@ -31,7 +31,7 @@ import {
 import { isPublicAddress } from './public-address.ts';
 
 /** All addresses of a name. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
+type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface OutboundHttpOptions {
   readonly clock: Clock;

@@ -10,7 +10,7 @@ import {
 } from '../../runtime/setting.ts';
 
 const title = 'Assistant subscription';
-export const callbackPath = '/v1/assistant/subscription/callback';
+const callbackPath = '/v1/assistant/subscription/callback';
 
 const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
@@ -83,7 +83,7 @@ export const pairingSettings = sameOnAllNodes(
     }),
   }),
 );
-export interface PairingSettings extends SettingsOf<typeof pairingSettings> {}
+interface PairingSettings extends SettingsOf<typeof pairingSettings> {}
 
 export const pairingSecrets = secret(
   sameOnAllNodes(

@@ -43,7 +43,7 @@ export interface Message {
   readonly name: string;
 }
 
-export interface Tool {
+interface Tool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;

@@ -45,7 +45,7 @@ const pingMs = 15_000;
 /** Those who hold none find a place even when a hundred others take all they may. */
 const share: Share = { least: 1, percentOfFree: 3 };
 
-export type Outcome = 'answered' | 'left' | AnswerFailure;
+type Outcome = 'answered' | 'left' | AnswerFailure;
 
 export interface AssistantOptions {
   readonly http: OutboundHttp & OutboundStreams;

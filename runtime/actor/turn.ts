@@ -64,7 +64,7 @@ export interface TurnScope {
   readonly recordedCalls: Pick<RecordedCalls, 'add'>;
 }
 
-export function familyKey(family: string, key: string): string {
+function familyKey(family: string, key: string): string {
   return `${family}:${key}`;
 }
 
@@ -411,7 +411,7 @@ export class UnplannedRowError extends Error {
   }
 }
 
-export function writeKey(table: AnyTable, key: string): string {
+function writeKey(table: AnyTable, key: string): string {
   return `${table.name}\u0000${key}`;
 }
 

@@ -48,7 +48,7 @@ const dialects: Readonly<Record<Dialect, DialectRules>> = {
 };
 
 export const writer = 'token-that-may-write';
-export const reader = 'token-that-may-read';
+const reader = 'token-that-may-read';
 
 export function fakeCodeHost(dialect: Dialect): CodeHostRepository {
   const rules = dialects[dialect];

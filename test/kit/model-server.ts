@@ -52,7 +52,7 @@ const streamPaths: Readonly<Record<string, VendorId>> = {
 };
 export const modelKey = 'sk-operator-key';
 
-export interface ReceivedByModel {
+interface ReceivedByModel {
   readonly provider: VendorId;
   readonly headers: IncomingMessage['headers'];
   // biome-ignore lint/suspicious/noExplicitAny: what a vendor would be sent

@@ -18,7 +18,7 @@ export const pairingKey = Buffer.alloc(32, 9);
 export const adminEmails = ['admin@example.org', 'second@example.org'] as const;
 const profile = { id: 'paid', provider: 'subscription', model: 'large', subscriptionId: 'default' } as const;
 /** Names the default subscription. */
-export const pairedPolicy = { ...noAssistant, profiles: new Map([[profile.id, profile]]), default: profile };
+const pairedPolicy = { ...noAssistant, profiles: new Map([[profile.id, profile]]), default: profile };
 
 /** The settings of a process that is paired with these; `profile` answers everybody. */
 export const pairingSettingsFor = (

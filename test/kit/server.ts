@@ -166,7 +166,7 @@ export function domainOf(
   return { kinds, provided };
 }
 
-export const webAuthn: WebAuthnSettings = {
+const webAuthn: WebAuthnSettings = {
   relyingPartyId: 'notes.test',
   relyingPartyName: 'Notes',
   expectedOrigins: ['https://notes.test'],

@@ -61,7 +61,7 @@ export interface Run {
 }
 
 /** Knows which incarnation it registered last. Its commits meet what ails their actors. */
-export class RunStore extends ModelStore {
+class RunStore extends ModelStore {
   readonly #ailments: Ailments;
   readonly #process: SimulatedProcess;
   incarnation = '';

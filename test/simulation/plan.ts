@@ -133,7 +133,7 @@ export function randomOf(seed: number, part: string): SeededRandom {
 export type Flavour = (typeof flavours)[number];
 const drawnFlavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'ailing'] as const;
 /** Each of the last three is run by itself, beside little else. */
-export const flavours = [...drawnFlavours, 'delivery', 'vaults', 'lane'] as const;
+const flavours = [...drawnFlavours, 'delivery', 'vaults', 'lane'] as const;
 
 export function isFlavour(text: string): text is Flavour {
   return flavours.some((flavour) => flavour === text);

@@ -1,9 +1,9 @@
 /** What one socket of the lane may send: frames and bytes, in two buckets that fill up again. */
-export const framesMax = 32;
-export const framesPerSecond = 16;
+const framesMax = 32;
+const framesPerSecond = 16;
 /** Eight frames of the largest size at once. */
 export const bytesMax = 4 * 1_024 * 1_024;
-export const bytesPerSecond = 512 * 1_024;
+const bytesPerSecond = 512 * 1_024;
 
 export class InboundBudget {
   #frames = framesMax;

@@ -51,7 +51,7 @@ export interface PostgresStoreOptions {
   readonly sql?: StoreSql;
 }
 
-export interface PoolSizes {
+interface PoolSizes {
   readonly commits: number;
   readonly reads: number;
   /** For activations and barriers. */
@@ -78,7 +78,7 @@ const hedgeMs = 500;
  * As many for commits as the runtime's limits let go on at once, together and aside; for reads one more than it has
  * slots, for what the committer looks up; for leases two, so that a renewal never waits for the one before.
  */
-export const defaultSizes: PoolSizes = {
+const defaultSizes: PoolSizes = {
   commits: 4,
   reads: 4,
   barriers: 4,
