@@ -79,14 +79,22 @@ export function targetOf(
  * `stored` is the row that holds the item's uuid on this server, in whichever collection; where it arrives from another
  * one, the row that it has there, and `arrives` the stub that it has here, if any.
  */
-export function save(
-  saver: Saver,
-  head: Head,
-  sent: ClientItem,
-  stored: ItemRow | undefined,
-  nowMicros: number,
-  arrives?: { readonly over: ItemRow | undefined },
-): Outcome {
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the order of the checks is what clients rely on.
+export function save({
+  saver,
+  head,
+  sent,
+  stored,
+  nowMicros,
+  arrives,
+}: {
+  readonly saver: Saver;
+  readonly head: Head;
+  readonly sent: ClientItem;
+  readonly stored: ItemRow | undefined;
+  readonly nowMicros: number;
+  readonly arrives?: { readonly over: ItemRow | undefined };
+}): Outcome {
   if (!isUuid(sent.uuid)) return conflict(refusal('uuid_conflict', sent, saver.userUuid));
   const isHere = arrives !== undefined || (stored?.collection === saver.collection && !isStub(stored));
   const mine = isHere ? stored : undefined;

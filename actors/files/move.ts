@@ -1,5 +1,5 @@
 /**
- * How a file moves from one owner, its *source*, to another, its *target* (decision 38). No byte is copied: its row changes hands,
+ * How a file moves from one owner, its *source*, to another, its *target* (decision 36). No byte is copied: its row changes hands,
  * and its blobs keep their names.
  *
  *     source   depart     durable: which file, at which hop, where to, and a timer; its row stays as it is
@@ -120,13 +120,19 @@ export function isMoving(state: State & { readonly nowMs: number }, { upload_uui
 /** `isOver`: the token has moved it. */
 export type Departed = { readonly file: MovingFile } | { readonly isOver: true };
 
-export function departFile(
-  turn: Turn,
-  claims: ValetClaims,
-  row: FileRow | undefined,
-  to: OwnerOfFiles,
-  timer: ConcludeTimer,
-): Departed | Refused {
+export function departFile({
+  turn,
+  claims,
+  row,
+  to,
+  timer,
+}: {
+  readonly turn: Turn;
+  readonly claims: ValetClaims;
+  readonly row: FileRow | undefined;
+  readonly to: OwnerOfFiles;
+  readonly timer: ConcludeTimer;
+}): Departed | Refused {
   const { id, remoteIdentifier, issuedMs, endsMs } = claims;
   if (spentOn(turn, claims) !== undefined) return { isOver: true };
   if (row === undefined) return nothingToMove;

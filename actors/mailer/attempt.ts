@@ -148,13 +148,19 @@ export function handOver(turn: Turn, lane: number, reads: LeasedReads): void {
 }
 
 /** Another relay that takes the same attempt; undefined: the attempt is over. */
-export function conclude(
-  turn: Turn,
-  lane: number,
-  { relay, startedAtMs, tried }: Taken,
-  result: Result,
-  reads: LeasedReads,
-): Taken | undefined {
+export function conclude({
+  turn,
+  lane,
+  taken: { relay, startedAtMs, tried },
+  result,
+  reads,
+}: {
+  readonly turn: Turn;
+  readonly lane: number;
+  readonly taken: Taken;
+  readonly result: Result;
+  readonly reads: LeasedReads;
+}): Taken | undefined {
   const mail = leasedMail(turn, lane, reads);
   setMail(turn, lane, null);
   if (mail === undefined) return undefined;

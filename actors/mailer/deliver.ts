@@ -60,7 +60,7 @@ async function send(
   return run.turn({
     reads: (view) => ({ ...leasedPlan(view, lane), ...readyPlan(view) }),
     turn: (turn, reads) => {
-      const elsewhere = conclude(turn, lane, attempt, result, reads);
+      const elsewhere = conclude({ turn, lane, taken: attempt, result, reads });
       if (elsewhere !== undefined) return elsewhere;
       return isLast ? 'again' : take(turn, lane, reads);
     },

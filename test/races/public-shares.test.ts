@@ -1,8 +1,8 @@
 /** A share and its owner: whatever happens at the same moment, on however many nodes, and whenever the host dies. */
 import test, { type ExecutionContext } from 'ava';
 import { isRefused } from '../../actors/reply.ts';
-import { shareContentTable } from '../../actors/share/content-table.ts';
 import { Share } from '../../actors/share/contract.ts';
+import { shareContentTable } from '../../actors/share/share.ts';
 import { User } from '../../actors/user/contract.ts';
 import type { Commit, Store } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';

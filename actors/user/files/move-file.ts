@@ -53,7 +53,8 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
       const departed = await steps.turn({
         reads: () => ({ files: keys(file, [key]) }),
         turn: (turn, { files }): Departed | Refused =>
-          refusalOf(turn, claims, 'move') ?? departFile(turn, claims, files.get(key), to, concludeFileMove),
+          refusalOf(turn, claims, 'move') ??
+          departFile({ turn, claims, row: files.get(key), to, timer: concludeFileMove }),
       });
       return 'file' in departed ? { ...departed, fromOwnerUuid: id } : departed;
     },

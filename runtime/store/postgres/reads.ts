@@ -91,7 +91,14 @@ function matchRead(
   const from = `FROM unnest(${arrays.join(', ')}) AS w(${names}) JOIN ${ident(table.name)} AS t ON ${matches}`;
   const { large } = layoutOf(table);
   if (large !== undefined && budgetBytes !== undefined) {
-    return budgetedMatch(table, large, from, parameters, budgetBytes, (rows) => inOrder(by, wanted, rows));
+    return budgetedMatch({
+      table,
+      large,
+      from,
+      parameters,
+      budgetBytes,
+      inOrderWanted: (rows) => inOrder(by, wanted, rows),
+    });
   }
   const text = `SELECT ${selectList(table, Object.keys(columnsOf(table)), 't')} ${from}`;
   return {
@@ -101,14 +108,21 @@ function matchRead(
 }
 
 /** As for a range, what is beyond the budget is never fetched; but here the rest of its row is. */
-function budgetedMatch(
-  table: AnyTable,
-  large: LargeColumn,
-  from: string,
-  parameters: Parameters,
-  budgetBytes: number,
-  inOrderWanted: (rows: readonly AnyRow[]) => readonly AnyRow[],
-): PlannedRead {
+function budgetedMatch({
+  table,
+  large,
+  from,
+  parameters,
+  budgetBytes,
+  inOrderWanted,
+}: {
+  readonly table: AnyTable;
+  readonly large: LargeColumn;
+  readonly from: string;
+  readonly parameters: Parameters;
+  readonly budgetBytes: number;
+  readonly inOrderWanted: (rows: readonly AnyRow[]) => readonly AnyRow[];
+}): PlannedRead {
   const columns = Object.keys(columnsOf(table));
   const carried = [...columns, large.count].map((column) => `t.${ident(column)}`).join(', ');
   const size = `coalesce(t.${ident(sizeOf(table))}, 0)`;

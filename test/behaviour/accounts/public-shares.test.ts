@@ -1,5 +1,5 @@
 import test from 'ava';
-import { shareContentTable } from '../../../actors/share/content-table.ts';
+import { shareContentTable } from '../../../actors/share/share.ts';
 import { User } from '../../../actors/user/contract.ts';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import type { Device } from '../../kit/device.ts';
