@@ -93,7 +93,7 @@ export function save({
   readonly sent: ClientItem;
   readonly stored: ItemRow | undefined;
   readonly nowMicros: number;
-  readonly arrives?: { readonly over: ItemRow | undefined };
+  readonly arrives?: { readonly over: ItemRow | undefined } | undefined;
 }): Outcome {
   if (!isUuid(sent.uuid)) return conflict(refusal('uuid_conflict', sent, saver.userUuid));
   const isHere = arrives !== undefined || (stored?.collection === saver.collection && !isStub(stored));

@@ -132,8 +132,8 @@ export function storedPlan({
   readonly view: View;
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
-  readonly roomBytes?: number;
-  readonly arriving?: ReadonlyMap<string, ItemRow>;
+  readonly roomBytes?: number | undefined;
+  readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
 }): StoredPlans {
   const collection = view.self.id;
   const departing = departingHops(view);

@@ -65,7 +65,6 @@ export const arriveItems = command({
       view,
       request: requestOf(asked),
       items: sentOf(asked),
-      roomBytes: undefined,
       arriving: rowsOf(asked),
     }),
     members: memberUuidsPlan(view),
