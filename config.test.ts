@@ -406,7 +406,8 @@ test('a provider of pairings is asked at addresses that keep what is sent there 
     t.is(problemsOf({ ASSISTANT_SUBSCRIPTION_ENCRYPTION_KEY: wrong }).length, 1);
   }
   const profiles = (profile: object) => ({
-    ...{ ...complete, ASSISTANT_SUBSCRIPTION_BASE_URL: 'https://models.test/v1' },
+    ...complete,
+    ASSISTANT_SUBSCRIPTION_BASE_URL: 'https://models.test/v1',
     ASSISTANT_PROFILES: JSON.stringify({
       profiles: [{ id: 'a', provider: 'subscription', model: 'm', ...profile }],
     }),
@@ -462,7 +463,8 @@ test('every secret can stand in a file, and is read without the white space arou
   const beside = {
     ...others,
     WHATSAPP_PHONE_ID: '7',
-    ...{ TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`, TWILIO_WHATSAPP_FROM: '+14155238886' },
+    TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
+    TWILIO_WHATSAPP_FROM: '+14155238886',
   };
   const given = configurationFrom({ ...values, ...beside });
   const read = configurationFrom({ ...paths, ...beside }, readerOf(files));

@@ -10,7 +10,7 @@ import { answerSchema, type Refusal, type SignedInAnswer } from './reply.ts';
 export type SignedInRequest<Fields> = Fields & { readonly credentials: Credentials };
 
 /** An object schema, so that `credentials` can be added without validating twice. */
-export type ObjectSchema<T> = z.ZodType<T> & z.ZodObject;
+type ObjectSchema<T> = z.ZodType<T> & z.ZodObject;
 
 export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
   /**

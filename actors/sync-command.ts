@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Refused, refuse } from './reply.ts';
 
 export const commandIdPattern = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
-export const digestPattern = /^[0-9a-f]{64}$/;
+const digestPattern = /^[0-9a-f]{64}$/;
 
 /** What is said of it beside the answer of the sync. */
 export const answeredCommandSchema = z.object({

@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import { migrate } from '../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../runtime/store/postgres/migrations/list.ts';
+import { runtimeMigrations } from '../runtime/store/postgres/migrations.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import { startTestPostgres } from '../test/kit/postgres.ts';
 import { activate, actor, commitOn, putSlice } from '../test/store/actors.ts';

@@ -39,13 +39,19 @@ const pullsMax = 60;
 const roundMs = 60_000;
 const lookEveryMs = 100;
 const settings = {
-  ...{ RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_SESSION: '0', RATE_LIMIT_REGISTRATION: '0' },
+  RATE_LIMIT_PUBLIC: '0',
+  RATE_LIMIT_SESSION: '0',
+  RATE_LIMIT_REGISTRATION: '0',
   SYNC_LANE_SOCKETS_PER_USER: '1000',
 };
 
 const [database, nats] = await Promise.all([Database.start(), startNatsServer()]);
 const cluster = await Cluster.start({
-  ...{ builds: { current: dist, next: dist }, nodes: 1, database, nats: [nats], leaseMs: 10_000 },
+  builds: { current: dist, next: dist },
+  nodes: 1,
+  database,
+  nats: [nats],
+  leaseMs: 10_000,
   settings: { DATABASE_URL: database.url, NATS_URL: nats.url, LOG_LEVEL: 'error', ...settings },
 });
 const [node] = cluster.nodes;

@@ -100,7 +100,11 @@ async function guess(): Promise<void> {
 async function someGuesses(): Promise<number> {
   const { hostname, port } = new URL(server.url);
   const { replies, statuses } = await runLoad({
-    ...{ host: hostname, port: Number(port), connections: readers, warmupMs: 0, durationMs: 2_000 },
+    host: hostname,
+    port: Number(port),
+    connections: readers,
+    warmupMs: 0,
+    durationMs: 2_000,
     request: () => requestBytes('GET', new URL(`/v1/shares/${randomUUID()}`, server.url)),
   });
   if (statuses[404] !== replies) throw new Error(`guesses were answered ${JSON.stringify(statuses)}`);

@@ -59,7 +59,9 @@ const saves = 200;
 const saveEveryMs = 100;
 const syncsPerSecond = 50;
 const withoutLimits = {
-  ...{ RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_SESSION: '0', RATE_LIMIT_REGISTRATION: '0' },
+  RATE_LIMIT_PUBLIC: '0',
+  RATE_LIMIT_SESSION: '0',
+  RATE_LIMIT_REGISTRATION: '0',
   SYNC_LANE_SOCKETS_PER_USER: '64',
 };
 
@@ -68,7 +70,12 @@ const [database, nats] = await Promise.all([Database.start(), startNatsServer()]
 const settings = { DATABASE_URL: database.url, NATS_URL: nats.url, LOG_LEVEL: 'warn', ...withoutLimits };
 const builds = { current: dist, next: dist };
 const cluster = await Cluster.start({
-  ...{ builds, nodes: nodeCount, database, nats: [nats], leaseMs, settings },
+  builds,
+  nodes: nodeCount,
+  database,
+  nats: [nats],
+  leaseMs,
+  settings,
 });
 const gateways = nodeCount === 1 ? cluster.nodes : cluster.nodes.slice(0, -1);
 const clients = new Clients(values.lane);

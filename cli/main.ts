@@ -16,7 +16,9 @@ function defaults(): Defaults {
     address: port === undefined ? `unix:${socketPath}` : `${urlHost(host)}:${port}`,
     token: existsSync(tokenFile) ? tokenFile : undefined,
     // A node's own certificate also shows it to other nodes, and those who vouch for callers vouch for nodes.
-    ...{ ca: clientCaFile, cert: certFile, key: keyFile },
+    ca: clientCaFile,
+    cert: certFile,
+    key: keyFile,
   };
 }
 

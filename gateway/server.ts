@@ -92,6 +92,7 @@ const sweepEveryMs = 1_000;
 /** A connection on which nobody has asked for so long is hardly asked on in the moment of its end. */
 const quietMs = 500;
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: it composes the parts of the gateway.
 export function createGateway(options: GatewayOptions): Gateway {
   const { routes, actors, config, clock, random, registry } = options;
   const app = App();
@@ -244,17 +245,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     close,
     listen: (host, port) =>
       new Promise((resolve, reject) => {
-        listenOn(app, host, port, config.sharesPort ? sharedPort : LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
-          if (socket === false) {
-            reject(
-              new Error(
-                `Cannot listen on ${host} port ${port}: the port is taken, or opening it is not permitted.`,
-              ),
-            );
-            return;
-          }
-          listenSocket = socket;
-          resolve(us_socket_local_port(socket as unknown as Parameters<typeof us_socket_local_port>[0]));
+        listenOn({
+          app,
+          host,
+          port,
+          options: config.sharesPort ? sharedPort : LIBUS_LISTEN_EXCLUSIVE_PORT,
+          done: (socket) => {
+            if (socket === false) {
+              reject(
+                new Error(
+                  `Cannot listen on ${host} port ${port}: the port is taken, or opening it is not permitted.`,
+                ),
+              );
+              return;
+            }
+            listenSocket = socket;
+            resolve(us_socket_local_port(socket as unknown as Parameters<typeof us_socket_local_port>[0]));
+          },
         });
       }),
     async drain() {
@@ -306,13 +313,19 @@ const intakeMarks = ({ bodyMemoryBytes }: GatewayConfig): IntakeMarks => ({
 const sharedPort = 0;
 
 /** By default uWebSockets.js shares a port that is taken. The typings lack this form of the call. */
-function listenOn(
-  app: ReturnType<typeof App>,
-  host: string,
-  port: number,
-  options: number,
-  done: (socket: us_listen_socket | false) => void,
-): void {
+function listenOn({
+  app,
+  host,
+  port,
+  options,
+  done,
+}: {
+  readonly app: ReturnType<typeof App>;
+  readonly host: string;
+  readonly port: number;
+  readonly options: number;
+  readonly done: (socket: us_listen_socket | false) => void;
+}): void {
   type Listen = (
     host: string,
     port: number,

@@ -88,7 +88,7 @@ export const vusOfGigabyte = 300;
 /** What a machine with 4 GB has room for. */
 export const vusMaxOfMachine = 4 * vusOfGigabyte;
 
-export type ProfileName = keyof typeof profiles;
+type ProfileName = keyof typeof profiles;
 
 /** @throws Error, one line */
 export function profileOf(name: string): Profile {

@@ -37,7 +37,7 @@ import { sessionsHandlers } from './sessions.ts';
 import { usersHandlers } from './users.ts';
 
 /** How a port is guarded. Without a token, `credentials` must be those of mutual TLS. */
-export interface PortAccess {
+interface PortAccess {
   readonly credentials: ServerCredentials;
   readonly token: string | undefined;
 }

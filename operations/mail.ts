@@ -79,7 +79,10 @@ function wantedRelay({ kind, enabled, credential, credentialsConfigured: _, ...r
   const { perMinute, perDay, plaintextCredentials, ...rest } = relay;
   return {
     ...given(rest),
-    ...{ kind, enabled, plaintextCredentials, rateLimit: given({ perMinute, perDay }) },
+    kind,
+    enabled,
+    plaintextCredentials,
+    rateLimit: given({ perMinute, perDay }),
     ...(credential !== '' && {
       credentials: kind === 'smtp' ? { password: credential } : { apiKey: credential },
     }),
@@ -101,15 +104,31 @@ function shownRelay(relay: OkOf<'listRelays'>['relays'][number]): Relay {
   const { host = '', port = 0, security = '', username, domain = '', region = '' } = relay;
   const { plaintextCredentials = false } = relay;
   return {
-    ...{ id, kind, name, enabled, from, credentialsConfigured, credential: '' },
-    ...{ perMinute: rateLimit.perMinute ?? 0, perDay: rateLimit.perDay ?? 0 },
-    ...{ host, port, security, username: username ?? '', plaintextCredentials, domain, region },
+    id,
+    kind,
+    name,
+    enabled,
+    from,
+    credentialsConfigured,
+    credential: '',
+    perMinute: rateLimit.perMinute ?? 0,
+    perDay: rateLimit.perDay ?? 0,
+    host,
+    port,
+    security,
+    username: username ?? '',
+    plaintextCredentials,
+    domain,
+    region,
   };
 }
 
 function queuedMail(record: OkOf<'listQueue'>['records'][number]): QueuedMail {
   return {
-    ...{ id: record.id, state: record.state, source: record.source, attempts: record.attempts },
+    id: record.id,
+    state: record.state,
+    source: record.source,
+    attempts: record.attempts,
     attemptsMax: record.maxAttempts ?? 0,
     created: timeOf(record.createdAt),
     updated: timeOf(record.updatedAt),

@@ -69,8 +69,11 @@ export function pairingHandlers({ actors, logger }: Options): Handlers<PairingSe
 function shown({ readable: _, expiresAt, retryAt, ...view }: SubscriptionView): Subscription {
   return {
     ...view,
-    ...{ accountLabel: view.accountLabel ?? '', accountId: view.accountId ?? '' },
-    ...{ repairReason: view.repairReason ?? '', transientFailure: view.transientFailure ?? '' },
-    ...{ expires: timeOf(expiresAt), retry: timeOf(retryAt) },
+    accountLabel: view.accountLabel ?? '',
+    accountId: view.accountId ?? '',
+    repairReason: view.repairReason ?? '',
+    transientFailure: view.transientFailure ?? '',
+    expires: timeOf(expiresAt),
+    retry: timeOf(retryAt),
   };
 }

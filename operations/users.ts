@@ -120,8 +120,11 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       const trail = await known(asked);
       const events = trail.events.map(({ firstAtMs, lastAtMs, device, ipAddress, about, ...event }) => ({
         ...event,
-        ...{ first: new Date(firstAtMs), last: new Date(lastAtMs) },
-        ...{ device: device ?? '', ipAddress: ipAddress ?? '', about: about ?? '' },
+        first: new Date(firstAtMs),
+        last: new Date(lastAtMs),
+        device: device ?? '',
+        ipAddress: ipAddress ?? '',
+        about: about ?? '',
       }));
       return { events, nextPageToken: trail.before === null ? '' : String(trail.before) };
     },

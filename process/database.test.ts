@@ -1,9 +1,9 @@
 import test from 'ava';
 import { createKeyring } from '../runtime/keyring.ts';
 import { silentLogger } from '../runtime/ports.ts';
-import { ModelDatabase, ModelStore } from '../runtime/store/model.ts';
 import { resharding } from '../runtime/store/postgres/reshard.ts';
 import { FakeClock } from '../test/kit/clock.ts';
+import { ModelDatabase, ModelStore } from '../test/kit/model-store/model-store.ts';
 import { SeededRandom } from '../test/kit/random.ts';
 import {
   checkDatabase,

@@ -3,11 +3,11 @@
  * some.
  */
 import type pg from 'pg';
-import { domainMigrations } from '../actors/migrations/list.ts';
+import { domainMigrations } from '../actors/migrations.ts';
 import type { Migration } from '../runtime/migration.ts';
 import type { Logger } from '../runtime/ports.ts';
 import { migrate, NewerSchemaError, pendingMigrations } from '../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../runtime/store/postgres/migrations/list.ts';
+import { runtimeMigrations } from '../runtime/store/postgres/migrations.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
 export const migrations: readonly Migration[] = [...runtimeMigrations, ...domainMigrations];

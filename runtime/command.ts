@@ -83,7 +83,7 @@ export interface VisitPlan<T extends AnyTable> {
 }
 
 /** A table of the owners visited whose key is [owner, member]. */
-export interface Guard {
+interface Guard {
   readonly table: AnyTable;
   readonly member: string;
 }
@@ -118,7 +118,7 @@ export interface VisitResult<T extends AnyTable> {
   /** All owners that were asked admit the reader, and have no rows for it. */
   readonly isQuiet: boolean;
 }
-export interface VisitedRows<T extends AnyTable> {
+interface VisitedRows<T extends AnyTable> {
   readonly owner: string;
   /** Ascending by order. With `columns`, the others are absent. */
   readonly rows: readonly RowOf<T>[];
@@ -131,7 +131,7 @@ export interface VisitedRows<T extends AnyTable> {
   readonly upTo: number;
 }
 
-export type PlanResult<P> =
+type PlanResult<P> =
   P extends KeysPlan<infer T>
     ? KeysResult<T>
     : P extends RangePlan<infer T>

@@ -1,29 +1,25 @@
 /**
- * Migrations: how the schema of a database becomes that of this release. Each is one schema change, written by hand as
- * SQL that PostgreSQL and CockroachDB both accept (but for `only`), and run once per database, outside of a transaction. They form
- * two sequences, each numbered from 1 without a gap, a file for each and one list of them: the runtime's
- * (`store/postgres/migrations/`) and, after it, the domain's.
+ * A migration brings the schema of a database one change closer to the schema of this release. It is SQL written by hand that PostgreSQL
+ * and CockroachDB both accept (but for `only`). It runs once for each database, outside of a transaction. There are two lists, each
+ * numbered from 1 without a gap: the runtime's (`store/postgres/migrations.ts`) and, after it, the domain's (`actors/migrations.ts`).
  *
- * Rules for adding one:
- * - One that was merged is frozen: databases have it. What it got wrong is corrected by a later one.
- * - It says IF EXISTS or IF NOT EXISTS: a crash between a statement and its record runs it again.
- * - It only adds. Servers of the release before that are running go on while and after it is applied, so a new column
- *   allows NULL or has a default, and what is no longer used goes a release after the last server that used it.
+ * Until the first release, no database has to be upgraded: change the statement of the table in its place. From then on:
+ * - A released migration never changes, as databases have it. A later migration corrects it.
+ * - A migration says IF EXISTS or IF NOT EXISTS, because a crash between a statement and its record runs it again.
+ * - A migration only adds. Servers of the last release run on while and after it is applied. So a new column allows NULL or has a
+ *   default, and a column goes a release after the last server that used it.
  * - No key begins with a time or a sequence, so that writes spread over the ranges of a cluster.
  *
- * Tables are declared apart from this (`table.ts`). The tests in `test/migrations` hold the two together, keep the
- * checksum of each migration, and run them on the databases of all releases.
+ * Tables are declared apart from this (`table.ts`). The tests in `test/store/migrations` compare the two, hold on to what is released,
+ * and upgrade a database while a server writes to it.
  *
- * There is no change of data so far. One would be a migration of its own after the release whose servers write old and
- * new alike: an UPDATE of at most a thousand rows that still need it, found along the primary key, which `migrate`
- * repeats until it changes none. A field of the migration would say so; a crash goes on where it was, because rows that
- * are done no longer match.
+ * No migration changes data so far. One that does comes a release after the servers that write old and new alike. It updates at most a
+ * thousand rows that still need it, found along the primary key, and `migrate` repeats it until it changes none. A crash
+ * resumes where it was, because rows that are done no longer match.
  */
 export interface Migration {
-  /** The sequence, the number in it and what it is about, such as `runtime-0001-node`. Never reused. */
+  /** The list, the number in it and what it is about, such as `runtime-0001-node`. Never reused. */
   readonly id: string;
-  /** The id by which databases of release 0.1.0 have it on record. */
-  readonly formerly?: string;
   /** A zone configuration, which PostgreSQL does not know: there it is only recorded. */
   readonly only?: 'CockroachDB';
   /** One statement, repeatable. */

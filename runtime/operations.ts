@@ -28,7 +28,7 @@ export interface ShardReport {
 }
 
 /** What waits for delivery in the whole cluster, and of what failed too often some. */
-export interface BacklogReport {
+interface BacklogReport {
   readonly pendingTimers: number;
   readonly pendingTells: number;
   readonly deadTimerCount: number;

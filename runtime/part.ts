@@ -33,7 +33,14 @@ type PartOf<K extends Contract, Hooks> = {
 export const partsWith =
   <Hooks extends object>() =>
   <K extends Contract>(contract: K, definition: PartOf<K, Hooks>): Part<Hooks> => ({
-    ...{ uses: [], slices: [], tables: [], commands: {}, tells: {}, timers: {}, jobs: {}, on: {} },
+    uses: [],
+    slices: [],
+    tables: [],
+    commands: {},
+    tells: {},
+    timers: {},
+    jobs: {},
+    on: {},
     ...(definition as Partial<Part<Hooks>> & { readonly name: string }),
     contract,
   });

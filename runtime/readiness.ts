@@ -12,9 +12,9 @@ export type ReadinessCheck = () => Passed | Promise<Passed>;
 type Passed = boolean | 'degraded';
 
 export const checkResults = ['ok', 'degraded', 'failed'] as const;
-export type CheckResult = (typeof checkResults)[number];
+type CheckResult = (typeof checkResults)[number];
 
-export interface ReadinessReport {
+interface ReadinessReport {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, CheckResult>>;
 }

@@ -81,7 +81,14 @@ export function setting<T, D extends Declared>(
   const { defaultText = given === undefined || given === '' ? 'none' : `\`${given}\`` } = declared;
   const { name, description } = declared;
   return {
-    ...{ name, description, section: '', unit, bounds, defaultText, isSecret: false, isShared: false },
+    name,
+    description,
+    section: '',
+    unit,
+    bounds,
+    defaultText,
+    isSecret: false,
+    isShared: false,
     default: (given === undefined ? undefined : parse(String(given))) as ValueOf<T, D>,
     parse: parse as Setting<ValueOf<T, D>>['parse'],
   };

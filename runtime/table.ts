@@ -25,7 +25,7 @@ export type ColumnValue<T> = T extends `${infer Base extends ColumnType}?`
     : never;
 
 /** One row as the domain sees it: every column, `int8` as a safe integer, `uuid` as lower-case text. */
-export type Row<C extends Columns = Columns> = { readonly [Name in keyof C]: ColumnValue<C[Name]> };
+type Row<C extends Columns = Columns> = { readonly [Name in keyof C]: ColumnValue<C[Name]> };
 /** A row of a table whose columns are not known statically, as the store handles it. */
 export type AnyRow = Readonly<Record<string, string | number | boolean | Buffer | null>>;
 

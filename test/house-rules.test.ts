@@ -29,6 +29,14 @@ for (const folder of ['runtime', 'actors', 'gateway', 'operations', 'cli']) {
   });
 }
 
+test('nothing that runs at operators imports what tests share', async (t) => {
+  const forTests = /^(test|tools|benchmarks|load-tests)\/|\.test\.ts$/;
+  const importing = [...(await readImports())]
+    .filter(([file, list]) => !forTests.test(file) && list.some(({ of }) => of.startsWith('test/')))
+    .map(([file]) => file);
+  t.deepEqual(importing, []);
+});
+
 test('no files import each other in a circle, not even for types', async (t) => {
   const imports = await readImports();
   t.true(imports.size > 400);

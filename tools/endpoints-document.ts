@@ -71,7 +71,8 @@ function routes(): readonly AnyRoute[] {
     syncTickets: createSyncTickets(Buffer.alloc(32), systemRandom),
     syncLane: defaultsOf(gatewaySettings).syncLane,
     calendar: {
-      ...{ basePath: '/dav', publicUrl: undefined },
+      basePath: '/dav',
+      publicUrl: undefined,
       failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),
     },
     ...noProviders,

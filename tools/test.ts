@@ -154,6 +154,7 @@ await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/viewer
 await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);
 // One line for each that is found.
 await check('lint', 'biome', ['check', '--reporter=github', '.']);
+await check('no dead code', 'knip', ['--no-progress']);
 await check('lint of the gRPC contracts', 'buf', ['lint', 'proto']);
 await check('the gRPC contracts break nothing released', 'buf', [
   'breaking',

@@ -1,16 +1,34 @@
-/** `npm run docs`: writes the documentation that is generated from declarations. */
+/**
+ * `npm run docs`: writes the documentation that is generated from declarations. With names, only the pages of those names:
+ * `npm run docs -- endpoints`. A page loads what it is made from when it is written, as the chart's needs Go and others most of the server.
+ */
 import { writeFileSync } from 'node:fs';
-import { document } from '../config/document.ts';
-import { amplificationDocument } from './amplification-document.ts';
-import { chartReadme, chartSchema } from './chart-documents.ts';
-import { endpointsDocument } from './endpoints-document.ts';
-import { metricsDocument } from './metrics-document.ts';
 
-const write = (name: string, text: string) => writeFileSync(new URL(`../${name}`, import.meta.url), text);
+const pages: Readonly<Record<string, () => Promise<Readonly<Record<string, string>>>>> = {
+  configuration: async () => ({
+    'docs/configuration.md': (await import('../config/document.ts')).document(),
+  }),
+  metrics: async () => ({
+    'docs/metrics.md': (await import('./metrics-document.ts')).metricsDocument(),
+  }),
+  endpoints: async () => ({
+    'docs/endpoints.md': (await import('./endpoints-document.ts')).endpointsDocument(),
+  }),
+  amplification: async () => ({
+    'docs/amplification.md': (await import('./amplification-document.ts')).amplificationDocument(),
+  }),
+  chart: async () => {
+    const { chartReadme, chartSchema } = await import('./chart-documents.ts');
+    return { 'helm/values.schema.json': chartSchema(), 'helm/README.md': chartReadme() };
+  },
+};
 
-write('docs/configuration.md', document());
-write('docs/metrics.md', metricsDocument());
-write('docs/endpoints.md', endpointsDocument());
-write('docs/amplification.md', amplificationDocument());
-write('helm/values.schema.json', chartSchema());
-write('helm/README.md', chartReadme());
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !Object.hasOwn(pages, name));
+if (unknown.length > 0)
+  throw new Error(`There is no page ${unknown.join(', ')}: name some of ${Object.keys(pages).join(', ')}.`);
+for (const [name, make] of Object.entries(pages)) {
+  if (named.length > 0 && !named.includes(name)) continue;
+  for (const [file, text] of Object.entries(await make()))
+    writeFileSync(new URL(`../${file}`, import.meta.url), text);
+}

@@ -64,7 +64,10 @@ export function assistantPolicy(settings: AssistantSettings, secrets: AssistantS
       ? defaultProfile(settings, [...providers.keys()])
       : profiles.get(given.default);
   return {
-    ...{ dailyRequestsMax, streamsPerUserMax, profiles, default: byDefault },
+    dailyRequestsMax,
+    streamsPerUserMax,
+    profiles,
+    default: byDefault,
     roles: given?.roles ?? new Map(),
   };
 }

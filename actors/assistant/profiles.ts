@@ -83,7 +83,9 @@ function profileOf(given: unknown): Profile {
   }
   const named = subscriptionOf(id, provider, subscriptionId);
   return {
-    ...{ id, provider, model },
+    id,
+    provider,
+    model,
     ...(named !== undefined && { subscriptionId: named }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens: maxOutputTokens as number }),
     ...(temperature !== undefined && { temperature: temperature as number }),

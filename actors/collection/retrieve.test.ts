@@ -14,7 +14,9 @@ function rows(...contentTypes: string[]): ItemRow[] {
     note({ uuid: uuidNumber(index + 1), content_type }),
   );
   const stored = { head: headSlice.initial, row: () => undefined, newGeneration: () => 'gen' };
-  return [...saveItems(saver(), stored, items, 1).writes.values()].map(({ row }) => row);
+  return [...saveItems({ saver: saver(), stored, items, nowMicros: 1 }).writes.values()].map(
+    ({ row }) => row,
+  );
 }
 
 const all = (found: readonly ItemRow[]) => ({
@@ -55,8 +57,16 @@ test('a client at the head asks the database for nothing', (t) => {
 test('a complete page reaches the head, and a cut one its last row', (t) => {
   const found = rows('Note', 'Note');
   const start = { after: 0, first: false };
-  t.deepEqual(pageOf(all(found), all([]), start, 9), { rows: found, reached: 9, complete: true });
-  t.deepEqual(pageOf(cut(found, 2), all([]), start, 9), { rows: found, reached: 2, complete: false });
+  t.deepEqual(pageOf({ changes: all(found), front: all([]), start, bound: 9 }), {
+    rows: found,
+    reached: 9,
+    complete: true,
+  });
+  t.deepEqual(pageOf({ changes: cut(found, 2), front: all([]), start, bound: 9 }), {
+    rows: found,
+    reached: 2,
+    complete: false,
+  });
 });
 
 test('the first page begins with the keys, each version once, and without their tombstones', (t) => {
@@ -68,16 +78,33 @@ test('the first page begins with the keys, each version once, and without their 
   ];
   const front = [key, { ...theme, deleted: true }];
   const first = { after: 0, first: true };
-  t.deepEqual(pageOf(cut([one, two], 2), all(front), first, 9).rows, [key, one, two]);
-  t.deepEqual(pageOf(all([one, two, key]), all(front), first, 9).rows, [key, one, two]);
-  t.deepEqual(pageOf(all([one]), all(front), { after: 1, first: false }, 9).rows, [one]);
+  t.deepEqual(pageOf({ changes: cut([one, two], 2), front: all(front), start: first, bound: 9 }).rows, [
+    key,
+    one,
+    two,
+  ]);
+  t.deepEqual(pageOf({ changes: all([one, two, key]), front: all(front), start: first, bound: 9 }).rows, [
+    key,
+    one,
+    two,
+  ]);
+  t.deepEqual(
+    pageOf({ changes: all([one]), front: all(front), start: { after: 1, first: false }, bound: 9 }).rows,
+    [one],
+  );
 });
 
 test('every page has a sync token, and one that is followed by another a cursor', (t) => {
   const mark = { collection: uuidNumber(1), generation: 'gen', position: 5 };
-  const last = tokensOf(uuidNumber(1), 'gen', head, 5, false);
+  const last = tokensOf({ collection: uuidNumber(1), generation: 'gen', head, position: 5, more: false });
   t.deepEqual(decodeToken(last.sync_token), [mark]);
   t.false('cursor_token' in last);
-  const { sync_token, cursor_token } = tokensOf(uuidNumber(1), 'gen', head, 5, true);
+  const { sync_token, cursor_token } = tokensOf({
+    collection: uuidNumber(1),
+    generation: 'gen',
+    head,
+    position: 5,
+    more: true,
+  });
   t.is(cursor_token, sync_token);
 });

@@ -22,8 +22,8 @@ export interface PageLimits {
   readonly bytes: number;
 }
 
-export const pageItemsDefault = 150;
-export const pageItemsMax = 300;
+const pageItemsDefault = 150;
+const pageItemsMax = 300;
 
 /**
  * Keys, preferences and themes are few and small; this only bounds accounts that are not used for notes. The
@@ -92,13 +92,19 @@ export interface Page {
 type ItemRows = RangeResult<typeof item>;
 
 /** `bound` is the position of the head that the range was read up to; `departing`, the hops of what departs. */
-export function pageOf(
-  changes: ItemRows,
-  front: ItemRows,
-  start: Start,
-  bound: number,
-  departing: ReadonlyMap<string, number> = new Map(),
-): Page {
+export function pageOf({
+  changes,
+  front,
+  start,
+  bound,
+  departing = new Map(),
+}: {
+  readonly changes: ItemRows;
+  readonly front: ItemRows;
+  readonly start: Start;
+  readonly bound: number;
+  readonly departing?: ReadonlyMap<string, number>;
+}): Page {
   const reached = Math.max(start.after, changes.complete ? bound : changes.upTo);
   const rows = start.first ? withFront(changes.rows, front.rows) : changes.rows;
   return { rows: staying(rows, departing), reached, complete: changes.complete };
@@ -137,14 +143,21 @@ export interface Tokens {
  * The tokens of a page that ends at `position`. Clients page on as long as they get a cursor, so a page without
  * items must carry none (`more` false); its sync token goes on behind it all the same.
  */
-export function tokensOf(
-  collection: string,
-  generation: string,
-  head: Head,
-  position: number,
-  more: boolean,
-  others: readonly Mark[] = [],
-): Tokens {
+export function tokensOf({
+  collection,
+  generation,
+  head,
+  position,
+  more,
+  others = [],
+}: {
+  readonly collection: string;
+  readonly generation: string;
+  readonly head: Head;
+  readonly position: number;
+  readonly more: boolean;
+  readonly others?: readonly Mark[];
+}): Tokens {
   const token =
     others.length === 0
       ? tokenAt(collection, generation, head, position)

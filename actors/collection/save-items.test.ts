@@ -15,7 +15,7 @@ function collection() {
     rows,
     save(items: readonly ClientItem[], now = nowMicros) {
       const stored = { head, row: (uuid: string) => rows.get(uuid) };
-      const result = saveItems(saver(), stored, items, now);
+      const result = saveItems({ saver: saver(), stored, items, nowMicros: now });
       for (const [uuid, { row, isNew }] of result.writes) {
         if (isNew === rows.has(uuid)) throw new Error('isNew is wrong');
         rows.set(uuid, row);

@@ -57,13 +57,20 @@ export interface SavedItems {
   readonly head: Head;
 }
 
-export function saveItems(
-  saver: Saver,
-  stored: Stored,
-  items: readonly ClientItem[],
-  nowMicros: number,
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: each outcome of a save has one branch of one loop.
+export function saveItems({
+  saver,
+  stored,
+  items,
+  nowMicros,
   roomBytes = Number.POSITIVE_INFINITY,
-): SavedItems {
+}: {
+  readonly saver: Saver;
+  readonly stored: Stored;
+  readonly items: readonly ClientItem[];
+  readonly nowMicros: number;
+  readonly roomBytes?: number;
+}): SavedItems {
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
   const departing: Departing[] = [];
@@ -86,7 +93,7 @@ export function saveItems(
     const arriving = before === undefined ? stored.arriving?.(key) : undefined;
     const base = arriving ?? existing;
     const arrives = arriving === undefined ? undefined : { over: existing };
-    const result = save(saver, head, sent, base, nowMicros, arrives);
+    const result = save({ saver, head, sent, stored: base, nowMicros, arrives });
     if (result.outcome === 'elsewhere') {
       elsewhere.push(sent);
       continue;

@@ -18,7 +18,7 @@ const emptyHead = headSlice.initial;
 const vault = uuidNumber(0xaaaa);
 
 function attempt(sent: ClientItem, stored?: ItemRow, by: Saver = saver(), now = nowMicros) {
-  return save(by, emptyHead, sent, stored, now);
+  return save({ saver: by, head: emptyHead, sent, stored, nowMicros: now });
 }
 
 function accepted(sent: ClientItem, stored?: ItemRow, by: Saver = saver(), now = nowMicros): ItemRow {

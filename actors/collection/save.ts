@@ -48,7 +48,7 @@ export interface Saver {
   readonly revisionPauseMs: number;
 }
 
-export interface VaultRight {
+interface VaultRight {
   /** Null for a user who is not a member. */
   readonly permission: Permission | null;
   owns(ownerUuid: string): boolean;
@@ -79,14 +79,22 @@ export function targetOf(
  * `stored` is the row that holds the item's uuid on this server, in whichever collection; where it arrives from another
  * one, the row that it has there, and `arrives` the stub that it has here, if any.
  */
-export function save(
-  saver: Saver,
-  head: Head,
-  sent: ClientItem,
-  stored: ItemRow | undefined,
-  nowMicros: number,
-  arrives?: { readonly over: ItemRow | undefined },
-): Outcome {
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the order of the checks is what clients rely on.
+export function save({
+  saver,
+  head,
+  sent,
+  stored,
+  nowMicros,
+  arrives,
+}: {
+  readonly saver: Saver;
+  readonly head: Head;
+  readonly sent: ClientItem;
+  readonly stored: ItemRow | undefined;
+  readonly nowMicros: number;
+  readonly arrives?: { readonly over: ItemRow | undefined } | undefined;
+}): Outcome {
   if (!isUuid(sent.uuid)) return conflict(refusal('uuid_conflict', sent, saver.userUuid));
   const isHere = arrives !== undefined || (stored?.collection === saver.collection && !isStub(stored));
   const mine = isHere ? stored : undefined;
@@ -200,7 +208,7 @@ const legacyIsoToleranceMicros = 1_000_000;
  * The exact-timestamp rule (docs/protocol/sync.md, "The exact-timestamp rule"). A timestamp of 0 is a value: "never
  * synced".
  */
-export function isBasedOn(stored: ItemRow, sent: ClientItem, legacy: boolean): boolean {
+function isBasedOn(stored: ItemRow, sent: ClientItem, legacy: boolean): boolean {
   if (!isAbsent(sent.updated_at_timestamp)) {
     if (legacy && sent.updated_at_timestamp === 0) return true;
     return sent.updated_at_timestamp === stored.updated_at_timestamp;

@@ -7,7 +7,7 @@ import { saveItems } from './save-items.ts';
 import { legacyReply, modernReply } from './sync-reply.ts';
 
 const stored = { head: head.initial, row: () => undefined, newGeneration: () => 'gen' };
-const { saved } = saveItems(saver(), stored, [note()], 1_800_000_000_000_000);
+const { saved } = saveItems({ saver: saver(), stored, items: [note()], nowMicros: 1_800_000_000_000_000 });
 const [{ row }] = saved as unknown as [{ row: ItemRow }];
 const tokens = { sync_token: 's' };
 const uuidConflict = refusal('uuid_conflict', note(), userUuid);

@@ -55,7 +55,6 @@ export const integrityFields = z.object({
     .meta({ ...listOfObjects, maxItems: payloadsMax })
     .nullish(),
 });
-export type IntegrityRequest = z.infer<typeof integrityFields>;
 
 /** Which item is asked for. */
 export const itemFields = z.object({ uuid: z.string() });

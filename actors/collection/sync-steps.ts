@@ -113,16 +113,28 @@ export function unbegun(view: View): Progress {
 function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): Page {
   // No vault belongs to the user yet. None of the user's own items are given, so the token stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
-  return pageOf(reads.changes, reads.front, start, view.get(head).position, departingHops(view));
+  return pageOf({
+    changes: reads.changes,
+    front: reads.front,
+    start,
+    bound: view.get(head).position,
+    departing: departingHops(view),
+  });
 }
 
-export function storedPlan(
-  view: View,
-  request: SyncRequest,
-  items: readonly ClientItem[],
+export function storedPlan({
+  view,
+  request,
+  items,
   roomBytes = view.use(ItemSettings).storedBytesMax,
-  arriving: ReadonlyMap<string, ItemRow> = new Map(),
-): StoredPlans {
+  arriving = new Map(),
+}: {
+  readonly view: View;
+  readonly request: SyncRequest;
+  readonly items: readonly ClientItem[];
+  readonly roomBytes?: number | undefined;
+  readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
+}): StoredPlans {
   const collection = view.self.id;
   const departing = departingHops(view);
   const onTheirWay = departing.size === 0 ? none : uuidsToRead(items, true, () => true);
@@ -190,7 +202,7 @@ export interface Batch {
   readonly arriving?: ReadonlyMap<string, ItemRow>;
 }
 
-export interface CollectionTimers extends RevisionTimers {
+interface CollectionTimers extends RevisionTimers {
   readonly concludeDeparture: ConcludeTimer;
 }
 
@@ -203,7 +215,13 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
   const before = turn.get(head);
   const { roomBytes } = progress;
   const saver = saverOf(turn, batch);
-  const result = saveItems(saver, storedIn(turn, batch), batch.items, turn.nowMicros, roomBytes);
+  const result = saveItems({
+    saver,
+    stored: storedIn(turn, batch),
+    items: batch.items,
+    nowMicros: turn.nowMicros,
+    roomBytes,
+  });
   if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return noRoom;
   for (const { row, isNew } of result.writes.values()) {
     if (isNew) turn.insert(item, row);
@@ -328,7 +346,7 @@ export function answer(
   const known = newestKnown(conflicts, page.rows);
   const retrieved = given(page.rows, request, known);
   const more = !page.complete && retrieved.length > 0;
-  const tokens = tokensOf(collection, generation, after, end, more, vaults.marks);
+  const tokens = tokensOf({ collection, generation, head: after, position: end, more, others: vaults.marks });
   const result = { retrieved, saved, conflicts: known, tokens, vaults: vaults.shared };
   if (isLegacy(request)) return legacyReply(result);
   return modernReply(result);

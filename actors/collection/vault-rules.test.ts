@@ -11,13 +11,11 @@ const defects = (given: Partial<VaultSave>) =>
     operations.map((operation) => [
       operation,
       vaultDefect({
-        ...{
-          operation,
-          permission: 'write',
-          isOwner: true,
-          contentTypes: ['Note', 'Note'],
-          isDeleted: false,
-        },
+        operation,
+        permission: 'write',
+        isOwner: true,
+        contentTypes: ['Note', 'Note'],
+        isDeleted: false,
         ...given,
       }),
     ]),

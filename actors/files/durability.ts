@@ -1,5 +1,5 @@
 /**
- * How blobs in a folder become durable (decision 48):
+ * How blobs in a folder become durable (decision 44):
  *
  *   given its name --a moment later--> synced, while the next chunk comes --persisted--> the folders that lead to it, too
  *

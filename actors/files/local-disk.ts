@@ -74,7 +74,11 @@ const strangeDraftAgeMs = 86_400_000;
 /** Each fails only if a removal comes in between. */
 const placingTriesMax = 10;
 
-interface FillingEvents {
+interface Filling {
+  readonly draft: string;
+  readonly naming: Promise<string>;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly stop: Work;
   /** Where there is more than goes into a draft without a name. */
   onNamed(): Promise<void>;
   onWritten(bytes: number): void;
@@ -263,7 +267,11 @@ class LocalDisk implements OpenFileStore {
     try {
       const first = Math.min(bytes, namelessBytesMax);
       await this.#whereThereIsRoomFor(bytes, () => promise(first), stop);
-      const { file, name } = await this.#filled(draft, naming, body, stop, {
+      const { file, name } = await this.#filled({
+        draft,
+        naming,
+        body,
+        stop,
         onNamed: () => this.#whereThereIsRoomFor(bytes - first, () => promise(bytes - first), stop),
         onWritten: (written) => promise(-written),
       });
@@ -306,13 +314,14 @@ class LocalDisk implements OpenFileStore {
   }
 
   /** A draft with all of the body in it, and the name that it is to get. */
-  async #filled(
-    draft: string,
-    naming: Promise<string>,
-    body: AsyncIterable<Uint8Array>,
-    stop: Work,
-    { onNamed, onWritten }: FillingEvents,
-  ): Promise<{ readonly file: OpenFile; readonly name: string }> {
+  async #filled({
+    draft,
+    naming,
+    body,
+    stop,
+    onNamed,
+    onWritten,
+  }: Filling): Promise<{ readonly file: OpenFile; readonly name: string }> {
     const file = await this.#call(() => this.#fs.create(draft), stop);
     try {
       let at = 0;

@@ -1,5 +1,5 @@
 /**
- * How a file moves from one owner, its *source*, to another, its *target* (decision 38). No byte is copied: its row changes hands,
+ * How a file moves from one owner, its *source*, to another, its *target* (decision 36). No byte is copied: its row changes hands,
  * and its blobs keep their names.
  *
  *     source   depart     durable: which file, at which hop, where to, and a timer; its row stays as it is
@@ -116,13 +116,19 @@ export function isMoving(state: State & { readonly nowMs: number }, { upload_uui
 /** `isOver`: the token has moved it. */
 export type Departed = { readonly file: MovingFile } | { readonly isOver: true };
 
-export function departFile(
-  turn: Turn,
-  claims: ValetClaims,
-  row: FileRow | undefined,
-  to: OwnerOfFiles,
-  timer: ConcludeTimer,
-): Departed | Refused {
+export function departFile({
+  turn,
+  claims,
+  row,
+  to,
+  timer,
+}: {
+  readonly turn: Turn;
+  readonly claims: ValetClaims;
+  readonly row: FileRow | undefined;
+  readonly to: OwnerOfFiles;
+  readonly timer: ConcludeTimer;
+}): Departed | Refused {
   const { id, remoteIdentifier, issuedMs, endsMs } = claims;
   if (spentOn(turn, claims) !== undefined) return { isOver: true };
   if (row === undefined) return nothingToMove;
@@ -138,8 +144,13 @@ export function departFile(
 }
 
 const movingFile = (row: FileRow): MovingFile => ({
-  ...{ remoteIdentifier: row.remote_identifier, uploadUuid: row.upload_uuid, storedUnder: row.stored_under },
-  ...{ bytes: row.bytes, layout: row.layout, closedAt: row.closed_at, hop: row.hop },
+  remoteIdentifier: row.remote_identifier,
+  uploadUuid: row.upload_uuid,
+  storedUnder: row.stored_under,
+  bytes: row.bytes,
+  layout: row.layout,
+  closedAt: row.closed_at,
+  hop: row.hop,
 });
 
 const keyOf = ({ self }: Pick<View, 'self'>, remoteIdentifier: string) => ({
@@ -176,8 +187,13 @@ export function arriveFile(
   const place = turn.get(filesSlice).place + 1;
   turn.put(file, {
     ...keyOf(turn, moving.remoteIdentifier),
-    ...{ place, upload_uuid, hop, stored_under: moving.storedUnder, bytes: moving.bytes },
-    ...{ layout: Buffer.from(moving.layout), closed_at: moving.closedAt },
+    place,
+    upload_uuid,
+    hop,
+    stored_under: moving.storedUnder,
+    bytes: moving.bytes,
+    layout: Buffer.from(moving.layout),
+    closed_at: moving.closedAt,
   });
   change(turn, { place });
   return 'arrived';

@@ -253,8 +253,14 @@ export function closeUpload(
   const place = turn.get(filesSlice).place + 1;
   const owner_uuid = turn.self.id;
   turn.put(file, {
-    ...{ owner_uuid, remote_identifier: remoteIdentifier, place },
-    ...{ upload_uuid: uploadUuid, hop: 0, stored_under: owner_uuid, bytes, layout: Buffer.from(layout) },
+    owner_uuid,
+    remote_identifier: remoteIdentifier,
+    place,
+    upload_uuid: uploadUuid,
+    hop: 0,
+    stored_under: owner_uuid,
+    bytes,
+    layout: Buffer.from(layout),
     closed_at: turn.nowMs,
   });
   change(turn, { place });

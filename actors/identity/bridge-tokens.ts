@@ -16,7 +16,7 @@ import { dashed } from './uuid-text.ts';
 /** Whatever is wrong with a token. */
 export const invalidBridgeToken: Refusal = { reason: 'unauthenticated', message: 'Invalid MCP token' };
 
-export interface BridgeToken {
+interface BridgeToken {
   readonly userUuid: string;
   readonly tokenUuid: string;
   readonly secret: string;

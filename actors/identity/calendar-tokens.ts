@@ -13,7 +13,7 @@ import { createQueue, type Lane, type QueueLimits } from '../queue.ts';
 import { equalInConstantTime } from './session-tokens.ts';
 import { dashed } from './uuid-text.ts';
 
-export interface CalendarToken {
+interface CalendarToken {
   readonly userUuid: string;
   readonly tokenUuid: string;
   /** 43 characters, base64url. */

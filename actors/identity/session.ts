@@ -22,7 +22,7 @@ export const deviceSchema: z.ZodType<Device> = z.object({
 });
 
 /** The session as clients get it. Expirations in milliseconds since the epoch. */
-export const sessionBodySchema = z.object({
+const sessionBodySchema = z.object({
   access_token: z.string(),
   refresh_token: z.string(),
   access_expiration: z.number().int(),
@@ -31,7 +31,7 @@ export const sessionBodySchema = z.object({
 });
 
 /** What leaves beside the body; the gateway puts it into cookies. */
-export const sessionSecretsSchema = z.object({
+const sessionSecretsSchema = z.object({
   sessionUuid: z.string(),
   accessSecret: z.string(),
   refreshSecret: z.string(),

@@ -17,7 +17,7 @@ export interface UserSecrets {
 }
 export const UserSecrets = dependency<UserSecrets>('the keys of users’ secrets');
 
-export interface SealedFor {
+interface SealedFor {
   readonly userUuid: string;
   readonly purpose: string;
 }

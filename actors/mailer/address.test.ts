@@ -69,7 +69,8 @@ test('what is taken as an address is one address and one line to a mail library 
 test('a sender with a name is read as it was written, and is one header', (t) => {
   t.deepEqual(mailbox('Notes <notes@home.test>'), { name: 'Notes', address: 'notes@home.test' });
   t.deepEqual(mailbox(' "The Notes, Ltd." <notes@home.test> '), {
-    ...{ name: 'The Notes, Ltd.', address: 'notes@home.test' },
+    name: 'The Notes, Ltd.',
+    address: 'notes@home.test',
   });
   fc.assert(
     fc.property(nasty, likeAddress, (name, address) => {
@@ -90,7 +91,10 @@ test('no subject, sender or text makes a header of its own, or another part', as
     fc.asyncProperty(text, text, async (subject, body) => {
       const composed = await compose({
         from: { name: 'Notes, and "more"', address: 'notes@home.test' },
-        ...{ recipient: 'ann@example.test', subject, text: `${body}\r\n\r\nBcc: b@x.test\r\n`, dateMs: 0 },
+        recipient: 'ann@example.test',
+        subject,
+        text: `${body}\r\n\r\nBcc: b@x.test\r\n`,
+        dateMs: 0,
         messageId: '<one@home.test>',
       });
       const [head = ''] = Buffer.from(composed).toString('latin1').split('\r\n\r\n');
@@ -121,7 +125,11 @@ test('a message takes nothing from files or addresses', async (t) => {
   for (const text of ['file:///etc/passwd', '/etc/passwd', 'http://127.0.0.1:1/', 'data:text/plain,x']) {
     const composed = await compose({
       from: { name: '', address: 'notes@home.test' },
-      ...{ recipient: 'ann@example.test', subject: text, text, dateMs: 0, messageId: '<one@home.test>' },
+      recipient: 'ann@example.test',
+      subject: text,
+      text,
+      dateMs: 0,
+      messageId: '<one@home.test>',
     });
     t.true(composed.toString().includes(text));
   }

@@ -64,8 +64,10 @@ export interface Taken {
 
 export const readyPlan = (view: View) => {
   const ready = {
-    ...{ after: 0, through: view.get(queueSlice).position },
-    ...{ limit: readyRows, budgetBytes: readyBytes },
+    after: 0,
+    through: view.get(queueSlice).position,
+    limit: readyRows,
+    budgetBytes: readyBytes,
   };
   return {
     urgent: range(mailTable, { ...ready, subset: 'urgent' }),
@@ -129,8 +131,10 @@ function lease(turn: Turn, lane: number, mail: MailRow, tried: readonly string[]
   });
   return {
     mail: leased as Taken['mail'],
-    ...{ relay, credential: credentialOf(turn, relay) },
-    ...{ startedAtMs: turn.nowMs, tried: [...tried, relay.id] },
+    relay,
+    credential: credentialOf(turn, relay),
+    startedAtMs: turn.nowMs,
+    tried: [...tried, relay.id],
   };
 }
 
@@ -144,13 +148,19 @@ export function handOver(turn: Turn, lane: number, reads: LeasedReads): void {
 }
 
 /** Another relay that takes the same attempt; undefined: the attempt is over. */
-export function conclude(
-  turn: Turn,
-  lane: number,
-  { relay, startedAtMs, tried }: Taken,
-  result: Result,
-  reads: LeasedReads,
-): Taken | undefined {
+export function conclude({
+  turn,
+  lane,
+  taken: { relay, startedAtMs, tried },
+  result,
+  reads,
+}: {
+  readonly turn: Turn;
+  readonly lane: number;
+  readonly taken: Taken;
+  readonly result: Result;
+  readonly reads: LeasedReads;
+}): Taken | undefined {
   const mail = leasedMail(turn, lane, reads);
   setMail(turn, lane, null);
   if (mail === undefined) return undefined;
@@ -272,7 +282,12 @@ function write(turn: Turn, before: MailRow, changed: MailRow): MailRow {
 function tell(turn: Turn, mail: MailRow, outcome: 'accepted' | 'failed' | 'dead'): void {
   const { id, attempts, failure, next_attempt_at, message_id } = mail;
   tellOutcome(turn, listenerOf(mail.listener), {
-    ...{ id, outcome, attempts, failure, refusal: null },
-    ...{ nextAttemptAtMs: next_attempt_at, messageId: message_id ?? undefined },
+    id,
+    outcome,
+    attempts,
+    failure,
+    refusal: null,
+    nextAttemptAtMs: next_attempt_at,
+    messageId: message_id ?? undefined,
   });
 }

@@ -22,7 +22,7 @@ export const mailerId = 'mailer';
 export const unsubscribePath = '/v1/mail/unsubscribe';
 
 /** Shown to administrators, so it holds nothing that only the recipient may know. */
-export const mailIdSchema = z.string().regex(/^[\w.:-]{1,128}$/);
+const mailIdSchema = z.string().regex(/^[\w.:-]{1,128}$/);
 
 /** An actor of a kind that has `mailOutcome: mailOutcomeSchema` among its tells. */
 const listenerSchema = z.object({
@@ -109,7 +109,7 @@ export type MailOutcome = z.infer<typeof mailOutcomeSchema>;
  *     accepted   a relay has it
  *     dead       nothing more would have been tried, and nothing is now
  */
-export const recallResults = ['recalled', 'in-flight', 'accepted', 'dead'] as const;
+const recallResults = ['recalled', 'in-flight', 'accepted', 'dead'] as const;
 export type RecallResult = (typeof recallResults)[number];
 
 /** By its id, and whose account it was to be sent for. */

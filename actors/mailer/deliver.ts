@@ -60,7 +60,7 @@ async function send(
   return run.turn({
     reads: (view) => ({ ...leasedPlan(view, lane), ...readyPlan(view) }),
     turn: (turn, reads) => {
-      const elsewhere = conclude(turn, lane, attempt, result, reads);
+      const elsewhere = conclude({ turn, lane, taken: attempt, result, reads });
       if (elsewhere !== undefined) return elsewhere;
       return isLast ? 'again' : take(turn, lane, reads);
     },
@@ -82,7 +82,10 @@ async function resultOf(run: JobRun, lane: number, { mail, relay, credential }: 
     relay,
     credential,
     message: {
-      ...{ from: fromOf(run, mail, relay), ...content, messageId, dateMs },
+      from: fromOf(run, mail, relay),
+      ...content,
+      messageId,
+      dateMs,
       text: withLink(content.text, link),
       unsubscribeLink: link,
     },

@@ -7,8 +7,12 @@ import type { Result } from './sender.ts';
 
 const from = { name: 'Notes', address: 'notes@home.test' };
 const message = {
-  ...{ from, recipient: 'ann@example.test', subject: 'A subject', text: 'A text\n' },
-  ...{ messageId: '<one@home.test>', dateMs: 0 },
+  from,
+  recipient: 'ann@example.test',
+  subject: 'A subject',
+  text: 'A text\n',
+  messageId: '<one@home.test>',
+  dateMs: 0,
 };
 const common = { id: 'one', name: '', enabled: true, from, rateLimit: { perMinute: null, perDay: null } };
 const sendgrid: HostedRelay = { ...common, kind: 'sendgrid' };
@@ -27,7 +31,11 @@ async function sent(relay: HostedRelay, answer: number | OutboundError) {
     },
   });
   const result = await send({
-    ...{ relay, credential: 'key', message, timeoutMs: 60_000, signal: new AbortController().signal },
+    relay,
+    credential: 'key',
+    message,
+    timeoutMs: 60_000,
+    signal: new AbortController().signal,
     handOver: async () => void did.push('handed over'),
   });
   return { result, did, request: requests[0] as OutboundRequest };

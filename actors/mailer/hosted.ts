@@ -31,7 +31,9 @@ export const createHosted =
         destination: 'fixed',
         method: 'POST',
         ...request,
-        ...{ answerBytesMax, signal, timeoutMs: Math.min(timeoutMs, delivery.timeoutMs) },
+        answerBytesMax,
+        signal,
+        timeoutMs: Math.min(timeoutMs, delivery.timeoutMs),
       });
       return resultOf(status);
     } catch (error) {

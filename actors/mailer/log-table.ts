@@ -85,8 +85,7 @@ export function outcomeOf(result: Result): Outcome {
   }
 }
 
-export const failureOf = (result: Result): Failure | null =>
-  result.result === 'sent' ? null : result.failure;
+const failureOf = (result: Result): Failure | null => (result.result === 'sent' ? null : result.failure);
 
 interface Attempted {
   readonly queueId: string | null;
@@ -128,7 +127,12 @@ export function auditOperation(
   const spans = turn.get(logSlice);
   const position = spans.audit.last + 1;
   turn.put(mailAuditTable, {
-    ...{ mailer: turn.self.id, position, user_uuid: userUuid, operation, target, at: turn.nowMs },
+    mailer: turn.self.id,
+    position,
+    user_uuid: userUuid,
+    operation,
+    target,
+    at: turn.nowMs,
   });
   turn.set(logSlice, {
     ...spans,

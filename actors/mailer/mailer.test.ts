@@ -30,7 +30,9 @@ const outcomes = slice<readonly MailOutcome[]>({
   initial: [],
 });
 const wanted = z.object({
-  ...{ id: z.string(), source: mailSourceSchema, recipient: z.string() },
+  id: z.string(),
+  source: mailSourceSchema,
+  recipient: z.string(),
   messageId: z.string().optional(),
 });
 const author = kind({
@@ -74,7 +76,13 @@ const author = kind({
 });
 
 const composed = (author: string, { id, source, recipient, messageId }: z.infer<typeof wanted>) => ({
-  ...{ id, source, recipient, messageId, userUuid: author, subject: 'A subject', text: `The text of ${id}.` },
+  id,
+  source,
+  recipient,
+  messageId,
+  userUuid: author,
+  subject: 'A subject',
+  text: `The text of ${id}.`,
   listener: { kind: 'author', id: author, key: 'letter' },
 });
 
@@ -490,7 +498,8 @@ for (const [what, limits, counts] of [
   test(`health is not good while there is no room for ${what} of any kind, and is again`, async (t) => {
     const { send, postbox, administration, clock } = await start(t, {
       ...configured,
-      ...{ limits: { ...configured.limits, ...limits }, othersPerDay: 0 },
+      limits: { ...configured.limits, ...limits },
+      othersPerDay: 0,
     });
     const isGood = async () => (await administration().health({})).good;
     await send('first', 'magic-link');

@@ -27,6 +27,19 @@ import { MailSettings } from './settings.ts';
 import { sweepTimer } from './sweep.ts';
 import { unwantedSlice } from './unwanted.ts';
 
+/** What administrators and operators ask, by a contract of their own. */
+const administration = {
+  listRelays,
+  setRelays,
+  test: testMail,
+  listQueue,
+  listLog,
+  listAudit,
+  retry,
+  discard,
+  health,
+};
+
 export const mailer = kindOf(Mailer, {
   uses: [AccountSettings, MailSettings, MailSender, MailRoom, SigninKeys, UserSecrets],
   slices: [
@@ -43,7 +56,7 @@ export const mailer = kindOf(Mailer, {
   ],
   tables: [mailTable, mailSenderTable, mailLogTable, mailAuditTable],
   commands: {
-    ...{ listRelays, setRelays, test: testMail, listQueue, listLog, listAudit, retry, discard, health },
+    ...administration,
     queue: queueCommand,
     recall: recallCommand,
     room: roomCommand,

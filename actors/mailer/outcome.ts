@@ -17,8 +17,13 @@ type Recalled = Pick<MailRow, 'id' | 'listener' | 'attempts' | 'message_id'>;
 
 export function tellRecalled(turn: Turn, { id, listener, attempts, message_id }: Recalled): void {
   tellOutcome(turn, listenerOf(listener), {
-    ...{ id, outcome: 'recalled', attempts, failure: null, refusal: null },
-    ...{ nextAttemptAtMs: null, messageId: message_id ?? undefined },
+    id,
+    outcome: 'recalled',
+    attempts,
+    failure: null,
+    refusal: null,
+    nextAttemptAtMs: null,
+    messageId: message_id ?? undefined,
   });
 }
 

@@ -86,7 +86,9 @@ const notConfigured = refuse.badRequest(
 
 const full = (retryAfterMs: number): Refused => ({
   refused: {
-    ...{ reason: 'unavailable', tag: 'email-queue-full', retryAfterMs },
+    reason: 'unavailable',
+    tag: 'email-queue-full',
+    retryAfterMs,
     message: 'The server cannot send any more mail at the moment. Please try again later.',
   },
 });

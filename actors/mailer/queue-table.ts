@@ -21,7 +21,7 @@ import { forgetDead, rememberDead } from './dead.ts';
 import { countRecalled, mayRememberRecalled } from './recalled.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
-export const places = ['urgent', 'ordinary', 'waiting', 'leased', 'dead', 'accepted', 'recalled'] as const;
+const places = ['urgent', 'ordinary', 'waiting', 'leased', 'dead', 'accepted', 'recalled'] as const;
 export type Place = (typeof places)[number];
 
 const over: readonly Place[] = ['accepted', 'recalled'];

@@ -52,7 +52,11 @@ export const queueTell = tell({
     if (queued.queued) return;
     const { id, listener } = mail;
     tellOutcome(turn, listener, {
-      ...{ id, outcome: 'refused', attempts: 0, failure: null, refusal: queued.why },
+      id,
+      outcome: 'refused',
+      attempts: 0,
+      failure: null,
+      refusal: queued.why,
       nextAttemptAtMs: turn.nowMs + queued.retryAfterMs,
     });
   },
@@ -77,7 +81,11 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
 /** Its mailbox wants no such mail, or it is too large: its author is told that no relay takes it. */
 function drop(turn: Turn, { id, listener }: SealedMail): Queued {
   tellOutcome(turn, listener, {
-    ...{ id, outcome: 'dead', attempts: 0, failure: 'rejected', refusal: null },
+    id,
+    outcome: 'dead',
+    attempts: 0,
+    failure: 'rejected',
+    refusal: null,
     nextAttemptAtMs: null,
   });
   return { queued: true };

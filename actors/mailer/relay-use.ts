@@ -107,8 +107,10 @@ export function countAttempt(turn: Turn, relay: Relay): void {
   const day = at(turn, dayMs);
   setUse(turn, relay, {
     ...use,
-    ...{ minute, inMinute: (use.minute === minute ? use.inMinute : 0) + 1 },
-    ...{ day, inDay: (use.day === day ? use.inDay : 0) + 1 },
+    minute,
+    inMinute: (use.minute === minute ? use.inMinute : 0) + 1,
+    day,
+    inDay: (use.day === day ? use.inDay : 0) + 1,
   });
 }
 

@@ -170,7 +170,10 @@ const nameOf = ({ host, port, security, username }: SmtpRelay, credential: strin
 function tlsOptions({ host, port, security }: SmtpRelay, { ca }: SessionOptions) {
   const isHere = isLoopbackHost(host);
   return {
-    ...{ host, port, secure: security === 'implicit', logger: false },
+    host,
+    port,
+    secure: security === 'implicit',
+    logger: false,
     requireTLS: security !== 'none',
     ignoreTLS: security === 'none',
     greetingTimeout: connectTimeoutMs,

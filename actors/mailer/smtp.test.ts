@@ -52,16 +52,16 @@ async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
   const { clock, send } = given.by ?? sender();
   const result = send({
     relay: {
-      ...{
-        id: 'one',
-        name: '',
-        kind: 'smtp',
-        enabled: true,
-        from: message.from,
-        host: '127.0.0.1',
-        port: server.port,
-      },
-      ...{ security: 'none', username: null, plaintextCredentials: false },
+      id: 'one',
+      name: '',
+      kind: 'smtp',
+      enabled: true,
+      from: message.from,
+      host: '127.0.0.1',
+      port: server.port,
+      security: 'none',
+      username: null,
+      plaintextCredentials: false,
       rateLimit: { perMinute: null, perDay: null },
       ...relay,
     },

@@ -6,7 +6,7 @@ const dayMs = 24 * hourMs;
 const minutes = (...given: readonly number[]): readonly number[] => given.map((each) => each * minuteMs);
 
 /** To addresses that the account chose, or to its own: nobody has checked that it is its owner's. */
-export type CountedAs = 'to-others' | 'to-account';
+type CountedAs = 'to-others' | 'to-account';
 
 export interface SourceRules {
   /** How long to wait after each failed attempt… */

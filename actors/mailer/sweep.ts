@@ -12,7 +12,10 @@ const batchRows = 250;
 
 const oldest = (view: View, subset: string) =>
   range(mailTable, {
-    ...{ after: 0, through: view.get(queueSlice).position, limit: batchRows, subset },
+    after: 0,
+    through: view.get(queueSlice).position,
+    limit: batchRows,
+    subset,
     columns: ['mailer', 'id', 'user_uuid', 'position', 'place', 'updated_at', 'size'],
   });
 

@@ -29,7 +29,10 @@ async function started(t: ExecutionContext, credentials: object, timeoutMs?: num
     text = 'A <b>text</b>\n& more',
   ) =>
     messengers.send({
-      ...{ channel, destination, text, signal: new AbortController().signal },
+      channel,
+      destination,
+      text,
+      signal: new AbortController().signal,
       handOver: async () => true,
     });
   return { ...fake, messengers, send };
@@ -40,7 +43,9 @@ test('Telegram is asked at its fixed host, with the text as plain text', async (
   t.deepEqual(await send('telegram', '-100123'), { result: 'accepted' });
   t.like(received, [{ host: 'api.telegram.org', path: `/bot${telegramBotToken}/sendMessage` }]);
   t.deepEqual(JSON.parse(received[0]?.body ?? ''), {
-    ...{ chat_id: '-100123', text: 'A <b>text</b>\n& more', disable_web_page_preview: true },
+    chat_id: '-100123',
+    text: 'A <b>text</b>\n& more',
+    disable_web_page_preview: true,
   });
 });
 
@@ -51,7 +56,9 @@ test('WhatsApp goes by its own provider where both are set up', async (t) => {
   t.like(received, [{ host: 'graph.facebook.com', path: '/v19.0/123/messages' }]);
   t.is(received[0]?.headers.authorization, 'Bearer graph-token');
   t.deepEqual(JSON.parse(received[0]?.body ?? ''), {
-    ...{ messaging_product: 'whatsapp', to: '4915112345678', type: 'text' },
+    messaging_product: 'whatsapp',
+    to: '4915112345678',
+    type: 'text',
     text: { body: 'A <b>text</b>\n& more' },
   });
 });
@@ -74,7 +81,8 @@ test('or by Twilio, which takes less text', async (t) => {
 });
 
 const unable = (failure: 'not-configured' | 'transient', retryAfterMs?: number): MessengerResult => ({
-  ...{ result: 'unable', failure },
+  result: 'unable',
+  failure,
   ...(retryAfterMs !== undefined && { retryAfterMs }),
 });
 const transient: MessengerResult = { result: 'transient', failure: 'transient' };
@@ -129,7 +137,8 @@ test('what never left is no uncertainty', async (t) => {
 
 test('a channel is there with all of its credentials, and nothing is asked without', async (t) => {
   const { messengers, send, received } = await started(t, {
-    ...{ whatsappToken: 'half', twilioAccountSid: twilio.twilioAccountSid },
+    whatsappToken: 'half',
+    twilioAccountSid: twilio.twilioAccountSid,
   });
   t.deepEqual([messengers.has('telegram'), messengers.has('whatsapp')], [false, false]);
   t.deepEqual(await send('whatsapp'), unable('not-configured'));

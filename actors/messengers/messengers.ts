@@ -1,7 +1,7 @@
 /** The port through which one message goes to one person by a messenger: what is asked of it, and what can come of it. */
 import { dependency } from '../../runtime/dependency.ts';
 
-export const messengerChannels = ['telegram', 'whatsapp'] as const;
+const messengerChannels = ['telegram', 'whatsapp'] as const;
 export type MessengerChannel = (typeof messengerChannels)[number];
 
 export interface MessengerDelivery {

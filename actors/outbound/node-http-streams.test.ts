@@ -23,8 +23,12 @@ async function started(t: ExecutionContext, answer: Answering) {
   const clock = new FakeClock();
   const open = (changes: Partial<OutboundStreamRequest> = {}) =>
     createOutboundHttp({ clock }).open({
-      ...{ destination: 'fixed', url: `http://127.0.0.1:${port}/` },
-      ...{ timeoutMs: 60_000, idleTimeoutMs: 1_000, answerBytesMax: 100_000, ...changes },
+      destination: 'fixed',
+      url: `http://127.0.0.1:${port}/`,
+      timeoutMs: 60_000,
+      idleTimeoutMs: 1_000,
+      answerBytesMax: 100_000,
+      ...changes,
     });
   return { clock, open };
 }

@@ -31,7 +31,7 @@ import {
 import { isPublicAddress } from './public-address.ts';
 
 /** All addresses of a name. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
+type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface OutboundHttpOptions {
   readonly clock: Clock;
@@ -92,6 +92,7 @@ class Failure extends Error {
   }
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the events of one request share its state.
 export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp & OutboundStreams {
   const { clock, concurrent = 32, waiting = 256 } = options;
   const { resolve = systemResolve, isPublic = isPublicAddress, ca } = options;

@@ -38,7 +38,9 @@ const invalidId = refuse.badRequest(
 );
 const full: Refused = {
   refused: {
-    ...{ reason: 'too-many', tag: 'pairing-capacity', retryAfterMs: attemptMs },
+    reason: 'too-many',
+    tag: 'pairing-capacity',
+    retryAfterMs: attemptMs,
     message: 'Too many pairings have been started or made. Please complete or remove some.',
   },
 };
@@ -75,7 +77,9 @@ export const start = command({
     note(turn, by, 'assistant-pairing-started', subscriptionId);
     return {
       ok: {
-        ...{ subscriptionId, state, redirectUri: provider.redirectUri },
+        subscriptionId,
+        state,
+        redirectUri: provider.redirectUri,
         authorizationUrl: provider.authorizationUrl({ state, verifier }),
         expiresAt: new Date(endsAtMs).toISOString(),
       },

@@ -204,7 +204,10 @@ function pair(
   const { lifetimeMs, ...rest } = granted;
   putCredential(turn, subscriptionId, {
     ...rest,
-    ...{ ...made, expiresAtMs: turn.nowMs + lifetimeMs },
-    ...{ repairReason: null, trouble: null, suspectSerial: null },
+    ...made,
+    expiresAtMs: turn.nowMs + lifetimeMs,
+    repairReason: null,
+    trouble: null,
+    suspectSerial: null,
   });
 }

@@ -9,14 +9,20 @@ import { readableRecords, subscriptionsMax } from './records.ts';
 
 const count = z.int().nonnegative();
 const meteredSchema = z.object({
-  ...{ requests: count, promptTokens: count, completionTokens: count },
-  ...{ sinceMs: z.number().nullable(), updatedAtMs: z.number().nullable() },
+  requests: count,
+  promptTokens: count,
+  completionTokens: count,
+  sinceMs: z.number().nullable(),
+  updatedAtMs: z.number().nullable(),
 });
 type Metered = z.infer<typeof meteredSchema>;
 
 const nothingYet: Metered = {
-  ...{ requests: 0, promptTokens: 0, completionTokens: 0 },
-  ...{ sinceMs: null, updatedAtMs: null },
+  requests: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  sinceMs: null,
+  updatedAtMs: null,
 };
 
 export const meteredMap = sliceMap<Metered>({
@@ -58,7 +64,8 @@ export const usage = command({
     const { sinceMs, updatedAtMs, ...counted } = turn.entry(meteredMap, subscriptionId) ?? nothingYet;
     return {
       ok: {
-        ...{ subscriptionId, ...counted },
+        subscriptionId,
+        ...counted,
         totalTokens: sum(counted.promptTokens, counted.completionTokens),
         since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
         updatedAt: updatedAtMs === null ? null : new Date(updatedAtMs).toISOString(),

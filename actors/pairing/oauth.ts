@@ -58,7 +58,11 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
       [oauth.customFetch]: async (url: string, { method, headers, body }: RequestInit) => {
         const request = { url, method: method as 'POST', headers: headers as Record<string, string> };
         const answer = await http.send({
-          ...{ destination: 'fixed', ...request, body: String(body), timeoutMs, answerBytesMax },
+          destination: 'fixed',
+          ...request,
+          body: String(body),
+          timeoutMs,
+          answerBytesMax,
           ...(signal !== undefined && { signal }),
         });
         return responseOf(answer, exchange);
@@ -84,8 +88,13 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
       const url = new URL(authorizeUrl);
       const challenge = createHash('sha256').update(verifier).digest('base64url');
       for (const [name, value] of Object.entries({
-        ...{ response_type: 'code', client_id: clientId, redirect_uri: redirectUri, scope: scopes, state },
-        ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+        response_type: 'code',
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        scope: scopes,
+        state,
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
       })) {
         url.searchParams.set(name, value);
       }
@@ -168,7 +177,9 @@ function grantedOf(
   }
   const lifetimeSeconds = Math.min(answer.expires_in ?? lifetimeSecondsUsual, lifetimeSecondsMax);
   return {
-    ...{ accessToken, refreshToken, lifetimeMs: lifetimeSeconds * 1_000 },
+    accessToken,
+    refreshToken,
+    lifetimeMs: lifetimeSeconds * 1_000,
     ...labelsOf(idToken, accessToken, accountIdClaim),
   };
 }

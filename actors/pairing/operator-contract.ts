@@ -15,7 +15,7 @@ export const repairReasons = [
 export const transientFailures = ['network', 'rate-limited', 'provider-unavailable'] as const;
 
 /** Times as ISO text. Nothing that could be used at the provider. */
-export const subscriptionView = z.object({
+const subscriptionView = z.object({
   subscriptionId: z.string(),
   /** This node has what pairing needs. */
   available: z.boolean(),

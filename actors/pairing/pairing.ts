@@ -12,13 +12,18 @@ import { PairingTools } from './tools.ts';
 import { unpair, unpairAll } from './unpair.ts';
 import { RefreshWaits } from './waiting.ts';
 
+/** What `operator-contract.ts` promises besides. */
+const operatorCommands = { status, list, start, complete, unpair, unpairAll, usage };
+
 export const pairing = kindOf(Pairing, {
   uses: [AssistantPolicy, PairingTools, RefreshWaits],
   slices: [...recordSlices, meteredMap],
   tables: [],
   commands: {
-    ...{ status, list, start, complete, unpair, unpairAll, usage },
-    ...{ callback, use, reportUse },
+    ...operatorCommands,
+    callback,
+    use,
+    reportUse,
   },
   tells: {},
   timers: { sweep },

@@ -1,6 +1,6 @@
 /**
  * What the actor keeps: attempts and credentials, each sealed alone under the operator's key, one of each kind for a
- * subscription, and a MAC over all of them (docs/decisions/0042-pairings-are-slices-of-one-actor.md).
+ * subscription, and a MAC over all of them (docs/decisions/0039-pairings-are-slices-of-one-actor.md).
  *
  * Invariants:
  * - What cannot be read is never written over: a record that does not open, or a set whose MAC is wrong, and nothing of it is
@@ -59,7 +59,9 @@ interface Sealed {
 }
 const sealedMap = (family: string): SliceMap<Sealed> =>
   sliceMap({
-    ...{ family, format: 1, entriesMax: subscriptionsMax },
+    family,
+    format: 1,
+    entriesMax: subscriptionsMax,
     schema: z.object({ sealed: z.instanceof(Uint8Array) }),
   });
 const attemptMap = sealedMap('attempt');
@@ -131,14 +133,26 @@ export function readableRecords(view: View): Opened | Refused {
 // --- writing: only what was just read ------------------------------------------------------------------------
 
 export function putAttempt(turn: Turn, subscriptionId: string, attempt: Attempt): void {
-  put(turn, 'attempt', attemptMap, subscriptionId, attempt);
+  put({ turn, kind: 'attempt', map: attemptMap, id: subscriptionId, record: attempt });
 }
 
 export function putCredential(turn: Turn, subscriptionId: string, credential: Credential): void {
-  put(turn, 'credential', credentialMap, subscriptionId, credential);
+  put({ turn, kind: 'credential', map: credentialMap, id: subscriptionId, record: credential });
 }
 
-function put(turn: Turn, kind: RecordKind, map: SliceMap<Sealed>, id: string, record: object): void {
+function put({
+  turn,
+  kind,
+  map,
+  id,
+  record,
+}: {
+  readonly turn: Turn;
+  readonly kind: RecordKind;
+  readonly map: SliceMap<Sealed>;
+  readonly id: string;
+  readonly record: object;
+}): void {
   const { seal } = turn.use(PairingTools);
   if (seal === undefined) throw new TypeError('nothing is written that could not be read');
   turn.setEntry(map, id, { sealed: seal.seal(kind, id, JSON.stringify(record), turn.random) });

@@ -10,7 +10,7 @@ import {
 } from '../../runtime/setting.ts';
 
 const title = 'Assistant subscription';
-export const callbackPath = '/v1/assistant/subscription/callback';
+const callbackPath = '/v1/assistant/subscription/callback';
 
 const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
@@ -33,11 +33,13 @@ const bounds = 'an https address, or http on loopback, without a user, a query o
 export const pairingSettings = sameOnAllNodes(
   section(title, {
     authorizeUrl: setting(secureAddress, {
-      ...{ name: 'ASSISTANT_PROVIDER_OAUTH_AUTHORIZE_URL', bounds },
+      name: 'ASSISTANT_PROVIDER_OAUTH_AUTHORIZE_URL',
+      bounds,
       description: 'Where an administrator signs in at the provider and agrees to the pairing.',
     }),
     tokenUrl: setting(secureAddress, {
-      ...{ name: 'ASSISTANT_PROVIDER_OAUTH_TOKEN_URL', bounds },
+      name: 'ASSISTANT_PROVIDER_OAUTH_TOKEN_URL',
+      bounds,
       description: 'Where this server gets and refreshes tokens. No redirect is followed.',
     }),
     clientId: text({
@@ -55,7 +57,8 @@ export const pairingSettings = sameOnAllNodes(
       description: 'What is asked for. Without a refresh token a pairing ends with its first access token.',
     }),
     redirectUri: setting(secureAddress, {
-      ...{ name: 'ASSISTANT_PROVIDER_OAUTH_REDIRECT_URI', bounds },
+      name: 'ASSISTANT_PROVIDER_OAUTH_REDIRECT_URI',
+      bounds,
       defaultText: `\`PUBLIC_URL\` with \`${callbackPath}\``,
       description:
         'Where the provider sends the browser back, exactly as registered there. Any other place than the default means that administrators complete pairings by hand.',
@@ -68,7 +71,8 @@ export const pairingSettings = sameOnAllNodes(
         'The claim with the id of the account, in the ID token or else the access token: a name, or names separated by dots. Shown to administrators.',
     }),
     baseUrl: setting((given) => secureAddress(given).replace(/\/+$/, ''), {
-      ...{ name: 'ASSISTANT_SUBSCRIPTION_BASE_URL', bounds },
+      name: 'ASSISTANT_SUBSCRIPTION_BASE_URL',
+      bounds,
       description:
         'Where profiles of the provider `subscription` are answered, with the access token of their pairing: a server that speaks like OpenAI, with its `/v1` where it has one.',
     }),
@@ -79,7 +83,7 @@ export const pairingSettings = sameOnAllNodes(
     }),
   }),
 );
-export interface PairingSettings extends SettingsOf<typeof pairingSettings> {}
+interface PairingSettings extends SettingsOf<typeof pairingSettings> {}
 
 export const pairingSecrets = secret(
   sameOnAllNodes(

@@ -64,7 +64,9 @@ function referencesTo(turn: Turn, subscriptionId: string): readonly Reference[] 
 
 const unconfirmed = (references: readonly Reference[]): Refused => ({
   refused: {
-    ...{ reason: 'conflict', tag: 'confirmation-required', payload: { references } },
+    reason: 'conflict',
+    tag: 'confirmation-required',
+    payload: { references },
     message: 'Profiles of the assistant use this pairing, and answer nobody without it.',
   },
 });

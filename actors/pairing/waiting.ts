@@ -8,7 +8,7 @@ import { dependency } from '../../runtime/dependency.ts';
 /** Longer than a refresh takes. It ends elsewhere if this process loses the actor. */
 const waitMs = 18_000;
 
-export interface Waiting {
+interface Waiting {
   readonly over: Promise<void>;
   leave(): void;
 }

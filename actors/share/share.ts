@@ -25,10 +25,18 @@ import {
 import { NotFoundError } from '../../runtime/errors.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
+import { table } from '../../runtime/table.ts';
 import { PublicShares } from '../user/public-shares/contract.ts';
-import { shareContentTable } from './content-table.ts';
 import { Share, shareNotFound, termsFields } from './contract.ts';
 import { endedAtMs, isOneTime, keptUntilMs, type Opening, standingOf } from './opening.ts';
+
+/** The ciphertext of public shares: one row for as long as the share can be opened. */
+export const shareContentTable = table({
+  name: 'share_content',
+  columns: { share_uuid: 'uuid', content: 'text?' },
+  key: ['share_uuid'],
+  large: 'content',
+});
 
 /** Much longer than its owner may take to list it. */
 const confirmAfterMs = 600_000;

@@ -76,8 +76,10 @@ export function requestApproval(turn: Turn, device: Device, userUuid: string, wa
   const network = originOf(turn, { ipAddress: device.ipAddress }).key;
   const hadRoom = makeRoom(turn, network);
   const approval: Approval = {
-    ...{ uuid: turn.random.uuid(), challengeHash: secretHashOf(waiting.codeChallenge) },
-    ...{ status: 'pending', network },
+    uuid: turn.random.uuid(),
+    challengeHash: secretHashOf(waiting.codeChallenge),
+    status: 'pending',
+    network,
     userAgent: device.userAgent,
     ipAddress: device.ipAddress,
     createdAtMs: turn.nowMs,

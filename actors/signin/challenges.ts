@@ -20,10 +20,10 @@ import { AccountSettings } from '../settings.ts';
 import { isOwn, type Origin } from './counting.ts';
 
 /** More than one network has open at a time. Beyond it that network's oldest is dropped. */
-export const challengesPerNetworkMax = 64;
+const challengesPerNetworkMax = 64;
 
 /** Few enough to read at every activation. Beyond it the fullest network of strangers makes room. */
-export const challengesMax = 256;
+const challengesMax = 256;
 
 /** How somebody signs in. */
 export type Way = 'factor' | 'recovery';

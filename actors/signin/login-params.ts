@@ -83,7 +83,7 @@ export const loginParams = workflow({
     return workflow.turn({
       turn: (turn) => {
         const isMet = 'passed' in checked || isLetIn(turn, asked, account, workflow.callId);
-        return conclude(turn, asked, account, isMet ? passed : checked, begun);
+        return conclude({ turn, asked, account, outcome: isMet ? passed : checked, begun });
       },
     });
   },
@@ -157,7 +157,13 @@ async function checkFactors(
       : undefined;
   try {
     const checked = await workflow.actors.get(Factors, userUuid).ask.checkFactors({
-      ...{ email, workspace, code, appPassword, trustedDeviceToken, assertion, recoveryCodes },
+      email,
+      workspace,
+      code,
+      appPassword,
+      trustedDeviceToken,
+      assertion,
+      recoveryCodes,
       hasAssertion: assertionResponse !== undefined,
       device: asked.device,
       hasEmailedCode,
@@ -178,15 +184,21 @@ function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
   return { factor, outcome: given === undefined ? 'missing' : 'wrong' };
 }
 
-function conclude(
-  turn: Turn,
-  asked: Asked,
-  account: AccountRow | undefined,
-  outcome: Outcome,
-  { forgotten }: Begun,
-) {
+function conclude({
+  turn,
+  asked,
+  account,
+  outcome,
+  begun: { forgotten },
+}: {
+  readonly turn: Turn;
+  readonly asked: Asked;
+  readonly account: AccountRow | undefined;
+  readonly outcome: Outcome;
+  readonly begun: Begun;
+}) {
   const origin = originOf(turn, placeOf(asked));
-  if (!('passed' in outcome)) return refusalOf(turn, asked, account, outcome, origin);
+  if (!('passed' in outcome)) return refusalOf({ turn, asked, account, unmet: outcome, origin });
   // A factor that was turned on meanwhile was not asked for.
   const mayStore = turn.get(forgottenSlice) === forgotten;
   const isStored = mayStore && storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked));
@@ -234,13 +246,19 @@ const refusals = {
   'security-key': { missing: keyMissing, wrong: keyWrong, used: keyWrong },
 };
 
-function refusalOf(
-  turn: Turn,
-  asked: Asked,
-  account: AccountRow | undefined,
-  { factor, outcome }: Unmet,
-  origin: Origin,
-) {
+function refusalOf({
+  turn,
+  asked,
+  account,
+  unmet: { factor, outcome },
+  origin,
+}: {
+  readonly turn: Turn;
+  readonly asked: Asked;
+  readonly account: AccountRow | undefined;
+  readonly unmet: Unmet;
+  readonly origin: Origin;
+}) {
   if (outcome !== 'missing') noteFailure(turn, account, asked);
   const counted = isGuess(asked) && { captchaRequired: asksForCaptcha(turn, origin) };
   if (factor === 'recovery-codes') return { refused: { ...wrongRecovery.refused, ...counted } };

@@ -140,7 +140,13 @@ async function openSessionAt(workflow: Workflow, account: AccountRow, login: Log
   const credentialsVersion = account.credentials_version;
   try {
     return await workflow.actors.get(Account, account.user_uuid).ask.openSession({
-      ...{ credentialsVersion, email, workspace, apiVersion, ephemeral, recoveryCodes, device },
+      credentialsVersion,
+      email,
+      workspace,
+      apiVersion,
+      ephemeral,
+      recoveryCodes,
+      device,
       isNewDevice: origin.isStranger,
     });
   } catch (error) {

@@ -31,12 +31,19 @@ const operatorCommands = (hooks: RaisedHooks) => ({
       const { items, sizeBytes } = view.get(head);
       const { banned, bannedAtMs, banReason } = banStatus(view);
       return {
-        ...{ state, email, workspace, protocolVersion, createdAtMs, items },
+        state,
+        email,
+        workspace,
+        protocolVersion,
+        createdAtMs,
+        items,
         itemBytes: sizeBytes,
         sessions: [...view.entries(sessionMap).values()].filter(isKept(view.nowMs)).length,
         roles: callerOf(view).roles.map(({ name }) => name),
         readonly: view.use(AccountSettings).readonlyUsers.has(email),
-        ...{ banned, bannedAtMs, banReason },
+        banned,
+        bannedAtMs,
+        banReason,
       };
     },
   }),

@@ -23,8 +23,13 @@ function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
   const moment = nextMoment(turn);
   const { position, micros } = moment;
   const vault: VaultRow = {
-    ...{ vault: turn.self.id, position, owner_uuid: by, survivor_uuid: null, file_bytes: 0 },
-    ...{ created_at: micros, updated_at: micros },
+    vault: turn.self.id,
+    position,
+    owner_uuid: by,
+    survivor_uuid: null,
+    file_bytes: 0,
+    created_at: micros,
+    updated_at: micros,
   };
   turn.set(standingSlice, 'open');
   turn.put(vaultTable, vault);

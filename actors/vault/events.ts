@@ -19,4 +19,3 @@ const memberRemovedSchema = z.object({
 });
 
 export const vaultEventSchema = z.discriminatedUnion('event', [itemsChangedSchema, memberRemovedSchema]);
-export type VaultEvent = z.infer<typeof vaultEventSchema>;

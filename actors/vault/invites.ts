@@ -82,8 +82,13 @@ const invite = command({
     if (before === undefined && isFull) return tooManyInvites;
     const { position, micros } = nextMoment(turn);
     const row = said(given, {
-      ...{ vault: turn.self.id, invitee: recipientUuid, uuid: turn.random.uuid(), sender_uuid: by },
-      ...{ position, created_at: micros, updated_at: micros },
+      vault: turn.self.id,
+      invitee: recipientUuid,
+      uuid: turn.random.uuid(),
+      sender_uuid: by,
+      position,
+      created_at: micros,
+      updated_at: micros,
     });
     turn.put(inviteTable, row);
     turn.tell(Inbox, recipientUuid).invited({ invite: shownInvite(row), isNew: true });
@@ -116,7 +121,9 @@ function said(
   rest: Omit<InviteRow, 'encrypted_message' | 'permission' | 'bytes'>,
 ): InviteRow {
   return {
-    ...{ ...rest, permission, encrypted_message: encryptedMessage },
+    ...rest,
+    permission,
+    encrypted_message: encryptedMessage,
     bytes: Buffer.byteLength(encryptedMessage),
   };
 }

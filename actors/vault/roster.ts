@@ -77,8 +77,14 @@ export function changeMember(turn: Turn, member: MemberRow, to: Partial<MemberRo
 export function admit(turn: Turn, userUuid: string, permission: Permission, moment: Moment): MemberRow {
   const { position, micros } = moment;
   const row: MemberRow = {
-    ...{ vault: turn.self.id, member: userUuid, uuid: turn.random.uuid(), permission },
-    ...{ position, membership: position, created_at: micros, updated_at: micros },
+    vault: turn.self.id,
+    member: userUuid,
+    uuid: turn.random.uuid(),
+    permission,
+    position,
+    membership: position,
+    created_at: micros,
+    updated_at: micros,
   };
   turn.put(memberTable, row);
   turn.tell(Vaults, userUuid).joined({ vaultUuid: turn.self.id, membership: position });

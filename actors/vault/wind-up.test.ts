@@ -16,7 +16,9 @@ function ended(items: number, did: string[] = []) {
   return {
     get: (of: { readonly name: string; readonly initial: unknown }) => slices.get(of.name) ?? of.initial,
     entries: () => new Map(),
-    ...{ arm: note('wait'), remove: note('remove'), tombstone: note('end') },
+    arm: note('wait'),
+    remove: note('remove'),
+    tombstone: note('end'),
   } as unknown as Turn & View;
 }
 

@@ -132,8 +132,14 @@ async function usersOf({ gateways }: Cluster): Promise<readonly User[]> {
   const users: User[] = [];
   for (let each = 0; each < usersCount; each += 1) {
     const client = new Client({
-      ...{ who: 'user', gateways, preferred: each, random: new SeededRandom(each), tally: new Tally() },
-      ...{ timeoutMs, pauseMaxMs: savePauseMs, isOver: () => false },
+      who: 'user',
+      gateways,
+      preferred: each,
+      random: new SeededRandom(each),
+      tally: new Tally(),
+      timeoutMs,
+      pauseMaxMs: savePauseMs,
+      isOver: () => false,
     });
     const account = await register(client);
     users.push({ account, token: await signIn(client, account) });

@@ -27,7 +27,8 @@ export async function assistant(before: LoadServer, part = 1): Promise<Record<st
     ASSISTANT_OPENAI_API_KEY: 'key',
     ASSISTANT_DEFAULT_MODEL: 'model',
     ASSISTANT_STREAMS_MAX: String(streams + warmUpStreams),
-    ...{ RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_SESSION: '0' },
+    RATE_LIMIT_PUBLIC: '0',
+    RATE_LIMIT_SESSION: '0',
   };
   const server = await before.restart(settings);
   try {

@@ -6,7 +6,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
+import { runtimeMigrations } from '../../runtime/store/postgres/migrations.ts';
 import type { AnyTable } from '../../runtime/table.ts';
 import { createTable } from '../../test/kit/create-table.ts';
 

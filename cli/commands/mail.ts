@@ -141,9 +141,21 @@ const number = z.int().default(0);
 const relayFile = z.object({
   relays: z.array(
     z.object({
-      ...{ id: text, kind: text, name: text, enabled: z.boolean().default(true), from: text },
-      ...{ perMinute: number, perDay: number, host: text, port: number, security: text, username: text },
-      ...{ plaintextCredentials: z.boolean().default(false), domain: text, region: text, credential: text },
+      id: text,
+      kind: text,
+      name: text,
+      enabled: z.boolean().default(true),
+      from: text,
+      perMinute: number,
+      perDay: number,
+      host: text,
+      port: number,
+      security: text,
+      username: text,
+      plaintextCredentials: z.boolean().default(false),
+      domain: text,
+      region: text,
+      credential: text,
     }),
   ),
   fallback: z.string().default('next-enabled'),
@@ -195,8 +207,10 @@ async function showQueue(session: Session, state: string, pageToken: string): Pr
 
 const shown = ({ created, updated, nextAttempt, leaseExpires, ...mail }: QueuedMail) => ({
   ...mail,
-  ...{ created: isoOf(created), updated: isoOf(updated) },
-  ...{ nextAttempt: isoOf(nextAttempt), leaseExpires: isoOf(leaseExpires) },
+  created: isoOf(created),
+  updated: isoOf(updated),
+  nextAttempt: isoOf(nextAttempt),
+  leaseExpires: isoOf(leaseExpires),
 });
 
 interface LogOptions {

@@ -165,8 +165,14 @@ export class LaneFrames {
     this.#requests += 1;
     const id = `request-${this.#requests}`;
     const frame = {
-      ...{ version: 1, channel: 'sync', type, requestId: id, commandId: id, sequence: this.#sequence },
-      ...{ payloadLength: jsonBytes(payload), payload },
+      version: 1,
+      channel: 'sync',
+      type,
+      requestId: id,
+      commandId: id,
+      sequence: this.#sequence,
+      payloadLength: jsonBytes(payload),
+      payload,
       ...more,
     };
     this.#sequence += 1;
@@ -556,12 +562,19 @@ export class SyncLaneClient {
 }
 
 const commandOf = ({ id, digest, body }: NamedCommand): Asked => ({
-  ...{ type: 'COMMAND', payload: { command: 'SYNC_ITEMS', body } },
-  ...{ commandId: id, digest, withinMs: answerMs },
+  type: 'COMMAND',
+  payload: { command: 'SYNC_ITEMS', body },
+  commandId: id,
+  digest,
+  withinMs: answerMs,
 });
 
 const statusOf = ({ id, digest }: NamedCommand): Asked => ({
-  ...{ type: 'STATUS', payload: {}, commandId: id, digest, withinMs: answerMs },
+  type: 'STATUS',
+  payload: {},
+  commandId: id,
+  digest,
+  withinMs: answerMs,
 });
 
 /** A refusal comes as an answer of HTTP: `status` and `data`. */

@@ -119,6 +119,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   return {
+    // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the order of the checks is what clients rely on.
     admit(res, req, headers, arrival) {
       const { responder } = arrival;
       const method = req.getMethod();

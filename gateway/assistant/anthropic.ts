@@ -18,7 +18,10 @@ export const anthropic: Provider = {
   request: ({ system, messages, tools }, model, { maxTokens, temperature, topP }) => ({
     path: '/v1/messages',
     body: {
-      ...{ model, max_tokens: maxTokens, stream: true, messages: turnsOf(messages) },
+      model,
+      max_tokens: maxTokens,
+      stream: true,
+      messages: turnsOf(messages),
       ...(system !== '' && { system }),
       ...(tools.length > 0 && { tools: tools.map(toolOf) }),
       // Its models take one of the two, and none above 1.
@@ -31,7 +34,8 @@ export const anthropic: Provider = {
 };
 
 const toolOf = ({ name, description, inputSchema }: Asked['tools'][number]) => ({
-  ...{ name, input_schema: inputSchema },
+  name,
+  input_schema: inputSchema,
   ...(description !== '' && { description }),
 });
 

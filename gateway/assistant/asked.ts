@@ -43,7 +43,7 @@ export interface Message {
   readonly name: string;
 }
 
-export interface Tool {
+interface Tool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
@@ -89,7 +89,10 @@ function read({ system, messages, tools, temperature, top_p, max_tokens }: Given
         ? []
         : [
             {
-              ...{ role, content: content ?? '', toolCallId: toolCallId ?? '', name: name ?? '' },
+              role,
+              content: content ?? '',
+              toolCallId: toolCallId ?? '',
+              name: name ?? '',
               toolCalls: (toolCalls ?? []).map(({ id, name: of, args }) => ({
                 id,
                 name: of,
@@ -99,7 +102,8 @@ function read({ system, messages, tools, temperature, top_p, max_tokens }: Given
           ],
     ),
     tools: (tools ?? []).map(({ name, description, inputSchema }) => ({
-      ...{ name, description: description ?? '' },
+      name,
+      description: description ?? '',
       inputSchema: { type: 'object', ...inputSchema },
     })),
     temperature: clamped(temperature, 0, 2),

@@ -26,8 +26,13 @@ test('what was asked is not kept while the answer lasts', async (t) => {
   const answered = () =>
     assistant.answer({
       asking: new Asking({ messages: [{ role: 'user', content: 'x'.repeat(64 * 1_048_576) }] }),
-      ...{ provider: 'openai', model: 'm', streamUuid: 'u', over: () => {} },
-      ...{ gone: signal, stopping: signal, ended: signal },
+      provider: 'openai',
+      model: 'm',
+      streamUuid: 'u',
+      over: () => {},
+      gone: signal,
+      stopping: signal,
+      ended: signal,
     });
   const beforeBytes = await livingBytes();
   const answer = answered();

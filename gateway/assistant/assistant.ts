@@ -31,7 +31,9 @@ import type { Provider } from './provider.ts';
 import { AnswerReader } from './reader.ts';
 
 const providers: Readonly<Record<ProviderId, Provider>> = {
-  ...{ anthropic, openai, ollama },
+  anthropic,
+  openai,
+  ollama,
   subscription: openai,
 };
 
@@ -43,7 +45,7 @@ const pingMs = 15_000;
 /** Those who hold none find a place even when a hundred others take all they may. */
 const share: Share = { least: 1, percentOfFree: 3 };
 
-export type Outcome = 'answered' | 'left' | AnswerFailure;
+type Outcome = 'answered' | 'left' | AnswerFailure;
 
 export interface AssistantOptions {
   readonly http: OutboundHttp & OutboundStreams;
@@ -200,9 +202,15 @@ export class Assistant {
     const asked = request.asking.take();
     const { path, body } = provider.request(asked, model, samplingOf(asked, request), access);
     return this.#options.http.open({
-      ...{ destination: 'fixed', method: 'POST', url: access.baseUrl + path, body: JSON.stringify(body) },
+      destination: 'fixed',
+      method: 'POST',
+      url: access.baseUrl + path,
+      body: JSON.stringify(body),
       headers: headersOf(provider, access),
-      ...{ timeoutMs: answerMs, idleTimeoutMs: idleMs, answerBytesMax, signal },
+      timeoutMs: answerMs,
+      idleTimeoutMs: idleMs,
+      answerBytesMax,
+      signal,
     });
   }
 

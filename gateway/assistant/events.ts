@@ -16,7 +16,7 @@ export type AssistantEvent =
   | { readonly kind: 'finish'; readonly stopReason: StopReason };
 
 /** Clients split at two line feeds and read nothing but `data`. */
-export const frameOf = (event: AssistantEvent): string => `data: ${JSON.stringify(event)}\n\n`;
+const frameOf = (event: AssistantEvent): string => `data: ${JSON.stringify(event)}\n\n`;
 export const framesOf = (events: readonly AssistantEvent[]): string => events.map(frameOf).join('');
 /** Clients skip it; what stands in between learns that the stream lives. */
 export const pingFrame = ': ping\n\n';

@@ -47,8 +47,11 @@ export class ModelLists {
     const { path, list, id } = provider.models;
     try {
       const { status, body } = await this.#options.http.send({
-        ...{ destination: 'fixed', url: access.baseUrl + path, headers: provider.headers(access) },
-        ...{ timeoutMs, answerBytesMax },
+        destination: 'fixed',
+        url: access.baseUrl + path,
+        headers: provider.headers(access),
+        timeoutMs,
+        answerBytesMax,
       });
       if (status !== 200) return [];
       const ids = listAt(JSON.parse(body.toString()), list).map((each) => textAt(each, id));

@@ -10,7 +10,8 @@ export const ollama: Provider = {
   request: ({ system, messages, tools }, model, { maxTokens, temperature, topP }) => ({
     path: '/api/chat',
     body: {
-      ...{ model, stream: true },
+      model,
+      stream: true,
       messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.map(messageOf)],
       ...(tools.length > 0 && { tools: tools.map(toolOf) }),
       options: {

@@ -11,7 +11,9 @@ export const openai: Provider = {
   request: ({ system, messages, tools }, model, { maxTokens, temperature, topP }, { baseUrl }) => ({
     path: '/chat/completions',
     body: {
-      ...{ model, stream: true, stream_options: { include_usage: true } },
+      model,
+      stream: true,
+      stream_options: { include_usage: true },
       messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.map(messageOf)],
       ...(tools.length > 0 && { tools: tools.map(toolOf) }),
       // The newer models of OpenAI itself refuse the name that all others know.
@@ -33,7 +35,9 @@ function messageOf({ role, content, toolCallId, toolCalls }: Message): object {
   if (role === 'tool') return { role, tool_call_id: toolCallId, content };
   if (role === 'user' || toolCalls.length === 0) return { role, content };
   const calls = toolCalls.map(({ id, name, args }) => ({
-    ...{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } },
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
   }));
   return { role, content: content === '' ? null : content, tool_calls: calls };
 }

@@ -3,7 +3,7 @@ import type { ProviderAccess } from '../../actors/assistant/policy.ts';
 import type { Answer } from './answer.ts';
 import type { Asked, Sampling } from './asked.ts';
 
-export interface ProviderRequest {
+interface ProviderRequest {
   /** Behind the base URL. */
   readonly path: string;
   readonly body: unknown;

@@ -173,7 +173,8 @@ test('servers that speak like OpenAI may leave out the end, the usage and the pl
 
 const anthropicCall = (index: number, json: string) => [
   {
-    ...{ type: 'content_block_start', index },
+    type: 'content_block_start',
+    index,
     content_block: { type: 'tool_use', id: `id-${index}`, name: 'save' },
   },
   { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: json } },
@@ -184,7 +185,8 @@ const anthropicEnd = (reason: string) => [
   { type: 'message_stop' },
 ];
 const anthropicText = (index: number, text: string) => ({
-  ...{ type: 'content_block_delta', index },
+  type: 'content_block_delta',
+  index,
   delta: { type: 'text_delta', text },
 });
 const openAiCall = (index: number, json: string) => ({

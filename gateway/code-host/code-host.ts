@@ -76,7 +76,8 @@ export class CodeHost {
     const contentUrl = linkAt(put.json, 'content', 'html_url');
     const commitUrl = linkAt(put.json, 'commit', 'html_url');
     return {
-      ...{ created: found.sha === null, path },
+      created: found.sha === null,
+      path,
       ...(contentUrl !== undefined && { contentUrl }),
       ...(commitUrl !== undefined && { commitUrl }),
     };
@@ -125,8 +126,10 @@ export class CodeHost {
     { token }: Publishing,
   ): Promise<HostAnswer | Refused> {
     const headers = {
-      ...{ authorization: `Bearer ${token}`, 'user-agent': 'scriptorium' },
-      ...{ accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
+      authorization: `Bearer ${token}`,
+      'user-agent': 'scriptorium',
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
       ...(request.body !== undefined && { 'content-type': 'application/json' }),
     };
     try {
@@ -135,7 +138,10 @@ export class CodeHost {
         headers: said,
         body,
       } = await this.#options.http.send({
-        ...{ destination: 'fixed', headers, timeoutMs, answerBytesMax },
+        destination: 'fixed',
+        headers,
+        timeoutMs,
+        answerBytesMax,
         ...request,
       });
       return { status, retryAfter: said.get('retry-after'), json: parsed(body) };

@@ -74,7 +74,9 @@ const checkMs = 10_000;
 const partBytes = 512 * 1024;
 const texts = { contentType: 'text/plain; charset=utf-8' } as const;
 const unauthorized: RouteReply = {
-  ...{ ...texts, status: 401, body: 'A calendar token is needed as the password.' },
+  ...texts,
+  status: 401,
+  body: 'A calendar token is needed as the password.',
   headers: { 'WWW-Authenticate': 'Basic realm="Calendar", charset="UTF-8"' },
 };
 
@@ -189,7 +191,9 @@ async function programOf(
     }
   });
   return {
-    ...{ userUuid, mark, parts },
+    userUuid,
+    mark,
+    parts,
     list,
     objects: async (uids) =>
       uids.length === 0 ? [] : (await answered(() => user.getCalendarObjects({ token, uids }, ask))).objects,
@@ -197,7 +201,9 @@ async function programOf(
 }
 
 const later = (waitMs: number): RouteReply => ({
-  ...{ ...texts, status: 429, body: 'Too many wrong calendar tokens. Please try again later.' },
+  ...texts,
+  status: 429,
+  body: 'Too many wrong calendar tokens. Please try again later.',
   headers: { 'Retry-After': String(Math.max(1, Math.ceil(waitMs / 1_000))) },
 });
 

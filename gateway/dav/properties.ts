@@ -57,8 +57,12 @@ property(
   'D',
   'resourcetype',
   byKind({
-    ...{ root: '<D:collection/>', principals: '<D:collection/>', home: '<D:collection/>', object: '' },
-    ...{ principal: '<D:collection/><D:principal/>', todos: '<D:collection/><C:calendar/>' },
+    root: '<D:collection/>',
+    principals: '<D:collection/>',
+    home: '<D:collection/>',
+    object: '',
+    principal: '<D:collection/><D:principal/>',
+    todos: '<D:collection/><C:calendar/>',
   }),
   true,
 );
@@ -66,7 +70,10 @@ property(
   'D',
   'displayname',
   byKind({
-    ...{ root: 'Calendar feed', principals: 'Principals', home: 'Calendars', todos: 'Published to-dos' },
+    root: 'Calendar feed',
+    principals: 'Principals',
+    home: 'Calendars',
+    todos: 'Published to-dos',
     principal: ({ hrefs }) => hrefs.userUuid,
   }),
   true,

@@ -73,7 +73,10 @@ function decoded(bytes: Uint8Array): string {
 }
 
 const elementOf = ({ uri, local, attributes }: SaxesTagNS): Open => ({
-  ...{ uri, local, children: [], text: '' },
+  uri,
+  local,
+  children: [],
+  text: '',
   attributes: new Map(
     Object.values(attributes)
       .filter((attribute) => attribute.uri === '')
@@ -95,7 +98,10 @@ export const childOf = (element: Element, prefix: Prefix, local: string): Elemen
 export const xmlType = 'application/xml; charset=utf-8';
 
 const escapes: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
   // A reader makes a line feed of it otherwise.
   '\r': '&#13;',
 };

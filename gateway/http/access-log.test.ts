@@ -17,10 +17,17 @@ test('a 503 is logged with its cause, and many with one cause are one line a sec
   const { clock, lines, log } = given();
   const cause = new Error('53100 could not extend file');
   const full = reasonOf(new UnavailableError('the database cannot take this now', undefined, { cause }));
-  for (let count = 0; count < 300; count += 1) log.answered(undefined, 503, 1, `r${count}`, full);
-  log.answered(undefined, 503, 1, 'another', reasonOf(new OverloadedError('too many messages wait')));
+  for (let count = 0; count < 300; count += 1)
+    log.answered({ route: undefined, status: 503, durationMs: 1, requestId: `r${count}`, reason: full });
+  log.answered({
+    route: undefined,
+    status: 503,
+    durationMs: 1,
+    requestId: 'another',
+    reason: reasonOf(new OverloadedError('too many messages wait')),
+  });
   await clock.advance(1_000);
-  log.answered(undefined, 503, 1, 'later', full);
+  log.answered({ route: undefined, status: 503, durationMs: 1, requestId: 'later', reason: full });
   t.deepEqual(
     lines.map(({ requestId, reason, times }) => [requestId, reason, times]),
     [
@@ -33,6 +40,7 @@ test('a 503 is logged with its cause, and many with one cause are one line a sec
 
 test('unexpected errors get a line each', (t) => {
   const { lines, log } = given();
-  for (let count = 0; count < 3; count += 1) log.answered(undefined, 500, 1, `r${count}`, undefined);
+  for (let count = 0; count < 3; count += 1)
+    log.answered({ route: undefined, status: 500, durationMs: 1, requestId: `r${count}`, reason: undefined });
   t.is(lines.length, 3);
 });

@@ -26,13 +26,19 @@ export class AccessLog {
     this.#refused = new SampledLog(clock);
   }
 
-  answered(
-    route: AnyRoute | undefined,
-    status: number,
-    durationMs: number,
-    requestId: string,
-    reason: string | undefined,
-  ): void {
+  answered({
+    route,
+    status,
+    durationMs,
+    requestId,
+    reason,
+  }: {
+    readonly route: AnyRoute | undefined;
+    readonly status: number;
+    readonly durationMs: number;
+    readonly requestId: string;
+    readonly reason: string | undefined;
+  }): void {
     if (status === unavailable && reason !== undefined) {
       this.#unavailable(route, requestId, reason);
       return;

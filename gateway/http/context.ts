@@ -30,17 +30,27 @@ export class Context implements Omit<RequestContext<'optional-session'>, 'body'>
   readonly #address: () => string;
   readonly #live: Live;
 
-  constructor(
-    actors: Actors,
-    credentials: Credentials | undefined,
-    requestId: string,
-    ask: AskOptions,
-    body: RawBody,
-    route: AnyRoute,
-    headers: RequestHeaders,
-    address: () => string,
-    live: Live,
-  ) {
+  constructor({
+    actors,
+    credentials,
+    requestId,
+    ask,
+    body,
+    route,
+    headers,
+    address,
+    live,
+  }: {
+    readonly actors: Actors;
+    readonly credentials: Credentials | undefined;
+    readonly requestId: string;
+    readonly ask: AskOptions;
+    readonly body: RawBody;
+    readonly route: AnyRoute;
+    readonly headers: RequestHeaders;
+    readonly address: () => string;
+    readonly live: Live;
+  }) {
     this.actors = actors;
     this.credentials = credentials;
     this.requestId = requestId;

@@ -64,21 +64,33 @@ export function secretsOf(cookies: Cookies, prefix: string): readonly string[] {
 /** The two complete `Set-Cookie` values of a session. */
 export function sessionCookies(options: CookieOptions, session: SessionSecrets): readonly string[] {
   const { sessionUuid, accessSecret, refreshSecret, refreshExpirationMs } = session;
-  return cookiePair(options, sessionUuid, accessSecret, refreshSecret, refreshExpirationMs);
+  return cookiePair({
+    options,
+    sessionUuid,
+    accessValue: accessSecret,
+    refreshValue: refreshSecret,
+    expiresMs: refreshExpirationMs,
+  });
 }
 
 /** The two `Set-Cookie` values that remove the cookies of a session. */
 export function clearedSessionCookies(options: CookieOptions, sessionUuid: string): readonly string[] {
-  return cookiePair(options, sessionUuid, '0', '0', 0);
+  return cookiePair({ options, sessionUuid, accessValue: '0', refreshValue: '0', expiresMs: 0 });
 }
 
-function cookiePair(
-  options: CookieOptions,
-  sessionUuid: string,
-  accessValue: string,
-  refreshValue: string,
-  expiresMs: number,
-): readonly string[] {
+function cookiePair({
+  options,
+  sessionUuid,
+  accessValue,
+  refreshValue,
+  expiresMs,
+}: {
+  readonly options: CookieOptions;
+  readonly sessionUuid: string;
+  readonly accessValue: string;
+  readonly refreshValue: string;
+  readonly expiresMs: number;
+}): readonly string[] {
   const expires = `Expires=${new Date(expiresMs).toUTCString()}`;
   return [
     `${accessCookiePrefix}${sessionUuid}=${accessValue}; ${attributes(options, '/', expires)}`,
@@ -94,13 +106,19 @@ export const approvalCookieName = (origin: string, actorId: string): string =>
   `approval_${hash('sha256', `${origin}\u0000${actorId}`, 'hex').slice(0, 32)}`;
 
 /** The complete `Set-Cookie` value that gives a waiting device the id of its approval. `path`: where it asks. */
-export const approvalCookie = (
-  options: CookieOptions,
-  path: string,
-  name: string,
-  id: string,
-  ageMs: number,
-): string => `${name}=${id}; ${attributes(options, path, `Max-Age=${Math.ceil(ageMs / 1_000)}`)}`;
+export const approvalCookie = ({
+  options,
+  path,
+  name,
+  id,
+  ageMs,
+}: {
+  readonly options: CookieOptions;
+  readonly path: string;
+  readonly name: string;
+  readonly id: string;
+  readonly ageMs: number;
+}): string => `${name}=${id}; ${attributes(options, path, `Max-Age=${Math.ceil(ageMs / 1_000)}`)}`;
 
 function attributes(options: CookieOptions, path: string, lifetime: string): string {
   const parts = ['HttpOnly'];

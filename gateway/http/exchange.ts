@@ -221,29 +221,29 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#admitted = admitted;
     const { method, headers, credentials, match, address } = admitted;
     const { route } = match;
-    this.#receiving = receive(
-      this.#res,
+    this.#receiving = receive({
+      res: this.#res,
       headers,
-      { method, route, credentials, address },
-      this.#options,
-      this,
-    );
+      sender: { method, route, credentials, address },
+      options: this.#options,
+      recipient: this,
+    });
     this.#receiving?.start();
   }
 
   #run(admitted: Admitted, request: unknown, raw: RawBody): void {
     const { route } = admitted.match;
-    const context = new Context(
-      this.#options.actors,
-      admitted.credentials as Credentials | undefined,
-      this.#requestId,
-      { deadlineMs: this.#options.limits.requestDeadlineMs, callId: this.#options.callId() },
-      raw,
+    const context = new Context({
+      actors: this.#options.actors,
+      credentials: admitted.credentials as Credentials | undefined,
+      requestId: this.#requestId,
+      ask: { deadlineMs: this.#options.limits.requestDeadlineMs, callId: this.#options.callId() },
+      body: raw,
       route,
-      admitted.headers,
-      admitted.address,
-      this,
-    );
+      headers: admitted.headers,
+      address: admitted.address,
+      live: this,
+    });
     this.#wait(true);
     this.#isHandling = true;
     route.handle(context, request).then(
@@ -345,7 +345,13 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     if (status !== 0) {
       const durationMs = clock.monotonicMs() - this.startedMs;
       metrics.observe(this.match?.index ?? unmatchedRoute, status, durationMs);
-      log.answered(this.match?.route, status, durationMs, this.#requestId, this.#reason);
+      log.answered({
+        route: this.match?.route,
+        status,
+        durationMs,
+        requestId: this.#requestId,
+        reason: this.#reason,
+      });
     } else {
       if (this.responder.wasCut) metrics.cut += 1;
       else metrics.aborted += 1;

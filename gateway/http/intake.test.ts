@@ -95,8 +95,9 @@ test('whatever streams bring, what is above the marks came from one of them, and
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
       const { open, memory, turn, turns } = world();
       const streams = Array.from({ length: 8 }, (_, index) => ({
-        ...{ user: `u${index % 4}`, held: 0 },
-        ...{ opened: open(`u${index % 4}`) },
+        user: `u${index % 4}`,
+        held: 0,
+        opened: open(`u${index % 4}`),
       }));
       const heldBy = (user: string) =>
         streams.filter((each) => each.user === user).reduce((sum, { held }) => sum + held, 0);

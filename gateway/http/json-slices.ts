@@ -310,6 +310,7 @@ class Scanner {
    * The position of the first comma, colon or closing bracket outside strings and brackets at or after `from`, or
    * the end of the bytes. `depth` is how many brackets are open at `from`.
    */
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a scanner is one loop over bytes.
   endOfValue(from: number, depth: number): number {
     const { bytes, limits } = this;
     let open = depth;

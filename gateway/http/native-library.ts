@@ -48,9 +48,6 @@ const here: Loading = {
   },
 };
 
-/** The file that is loaded here. @throws NativeHttpError */
-export const nativePath = (loading = here): string => checkedFile(loading).path;
-
 /** @throws NativeHttpError */
 export function loadNativeLibrary(loading = here): NativeLibrary {
   const { of, name, path } = checkedFile(loading);

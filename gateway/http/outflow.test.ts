@@ -94,7 +94,13 @@ function world(lengthBytes: number | undefined, replyMemoryBytes = 10_000_000) {
   };
   const reader = { name: 'alice', isStranger: false };
   const response = res as unknown as HttpResponse;
-  const outflow: Outflow = new Outflow(response, lengthBytes, options, outflowEvents, reader);
+  const outflow: Outflow = new Outflow({
+    res: response,
+    lengthBytes,
+    options,
+    events: outflowEvents,
+    reader,
+  });
   return { res, clock, replyMemory, events, outflow };
 }
 

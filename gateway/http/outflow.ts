@@ -47,13 +47,19 @@ export class Outflow implements HeldReply {
   #isOver = false;
   #onTaken = () => {};
 
-  constructor(
-    res: HttpResponse,
-    lengthBytes: number | undefined,
-    options: OutflowOptions,
-    events: OutflowEvents,
-    reader: Reader,
-  ) {
+  constructor({
+    res,
+    lengthBytes,
+    options,
+    events,
+    reader,
+  }: {
+    readonly res: HttpResponse;
+    readonly lengthBytes: number | undefined;
+    readonly options: OutflowOptions;
+    readonly events: OutflowEvents;
+    readonly reader: Reader;
+  }) {
     this.reader = reader;
     this.#res = res;
     this.#lengthBytes = lengthBytes;

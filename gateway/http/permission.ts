@@ -10,7 +10,7 @@ export type AskPermission = () => Promise<Refusal | undefined>;
 
 const askEveryMs = 5_000;
 /** What cannot be asked about ends too: its owner may be away for long. */
-export const unansweredMaxMs = 30_000;
+const unansweredMaxMs = 30_000;
 
 export class Permission {
   readonly #ask: AskPermission;

@@ -54,12 +54,24 @@ export function rangedReply(range: string | undefined, body: RangedBody): RouteR
     });
   }
   if (part === 'whole') {
-    return sent(200, mediaType, sizeBytes, () => open({ first: 0, last: sizeBytes - 1 }), {});
+    return sent({
+      status: 200,
+      contentType: mediaType,
+      lengthBytes: sizeBytes,
+      open: () => open({ first: 0, last: sizeBytes - 1 }),
+      headers: {},
+    });
   }
   const { first } = part;
   const last = Math.min(part.last, first + partBytesMax - 1);
-  return sent(206, mediaType, last - first + 1, () => open({ first, last }), {
-    'Content-Range': `bytes ${first}-${last}/${sizeBytes}`,
+  return sent({
+    status: 206,
+    contentType: mediaType,
+    lengthBytes: last - first + 1,
+    open: () => open({ first, last }),
+    headers: {
+      'Content-Range': `bytes ${first}-${last}/${sizeBytes}`,
+    },
   });
 }
 
@@ -69,13 +81,19 @@ function refused(status: number, message: string, headers: HeaderValues): RouteR
   return { status, body: { error: { message } }, headers: { 'Accept-Ranges': 'bytes', ...headers } };
 }
 
-function sent(
-  status: number,
-  contentType: string,
-  lengthBytes: number,
-  open: ReplyStream['open'],
-  headers: HeaderValues,
-): RouteReply {
+function sent({
+  status,
+  contentType,
+  lengthBytes,
+  open,
+  headers,
+}: {
+  readonly status: number;
+  readonly contentType: string;
+  readonly lengthBytes: number;
+  readonly open: ReplyStream['open'];
+  readonly headers: HeaderValues;
+}): RouteReply {
   return {
     status,
     contentType,

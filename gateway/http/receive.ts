@@ -21,13 +21,19 @@ export interface Sender {
 }
 
 /** Undefined when there is no body to wait for: the recipient has been told. Otherwise it is to be started. */
-export function receive(
-  res: HttpResponse,
-  headers: RequestHeaders,
-  { method, route, credentials, address }: Sender,
-  options: ReceivingOptions,
-  recipient: Recipient,
-): Receiving | undefined {
+export function receive({
+  res,
+  headers,
+  sender: { method, route, credentials, address },
+  options,
+  recipient,
+}: {
+  readonly res: HttpResponse;
+  readonly headers: RequestHeaders;
+  readonly sender: Sender;
+  readonly options: ReceivingOptions;
+  readonly recipient: Recipient;
+}): Receiving | undefined {
   const declared = declaredBytes(headers, method);
   if (declared === undefined) {
     recipient.received({}, emptyBody(route, options.bodyMemory));

@@ -280,7 +280,13 @@ export class Responder {
   #workflow(lengthBytes: number | undefined, status: number): Outflow {
     const events = { complete: () => this.#finish(status), giveUp: () => this.cut() };
     const options = { ...this.#options, replyMemory: this.holder };
-    this.#outflow = new Outflow(this.#res, lengthBytes, options, events, this.#replying.reader);
+    this.#outflow = new Outflow({
+      res: this.#res,
+      lengthBytes,
+      options,
+      events,
+      reader: this.#replying.reader,
+    });
     return this.#outflow;
   }
 

@@ -6,7 +6,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { loadNativeLibrary } from './native-library.ts';
 
-export const headerBytesMax = 32 * 1024;
+const headerBytesMax = 32 * 1024;
 
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(headerBytesMax);
 

@@ -47,8 +47,11 @@ function world() {
     handle: async () => ({ status: 204 }),
   });
   const head = {
-    ...{ route: takesJson, credentials: undefined, address: () => '192.0.2.1' },
-    ...{ bytesMax: 100 * mebibyte, declaredBytes: 0 },
+    route: takesJson,
+    credentials: undefined,
+    address: () => '192.0.2.1',
+    bytesMax: 100 * mebibyte,
+    declaredBytes: 0,
   };
   const body = new WholeBody(res, head, options, recipient);
   body.start();

@@ -23,16 +23,20 @@ const providerId = z.enum(providerIds);
 const eventStream = 'text/event-stream';
 
 const notConfigured = {
-  ...{ status: 400, tag: 'provider-not-configured' },
+  status: 400,
+  tag: 'provider-not-configured',
   message: 'This provider is not set up on this server.',
 };
 const full = {
-  ...{ status: 503, tag: 'assistant-unavailable', retryAfterMs: 10_000 },
+  status: 503,
+  tag: 'assistant-unavailable',
+  retryAfterMs: 10_000,
   message: 'The assistant is answering too many at the moment. Please try again.',
 };
 
 const notPaired = {
-  ...{ status: 503, tag: 'assistant-unavailable' },
+  status: 503,
+  tag: 'assistant-unavailable',
   message:
     'The assistant of this account is no longer paired with its provider. Asking again does not help: an administrator has to pair it anew.',
 };
@@ -111,7 +115,11 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
 
   return [
     route({
-      ...{ ...common, method: 'GET', path: `${path}/config`, safe: true, access: 'public' },
+      ...common,
+      method: 'GET',
+      path: `${path}/config`,
+      safe: true,
+      access: 'public',
       summary: 'The providers that are set up, and who answers by default.',
       request: z.object({}),
       replies: {
@@ -124,7 +132,12 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       handle: async () => ({ status: 200, body: assistant.config }),
     }),
     route({
-      ...{ ...common, method: 'GET', path: `${path}/models`, safe: true, access: 'session', rate },
+      ...common,
+      method: 'GET',
+      path: `${path}/models`,
+      safe: true,
+      access: 'session',
+      rate,
       bearerAlone: true,
       summary: 'The models of a provider; none where it does not tell.',
       request: z.object({ provider: z.string().max(64).optional() }),
@@ -140,12 +153,18 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       },
     }),
     endpoint({
-      ...{ ...common, method: 'GET', path: `${path}/usage` },
+      ...common,
+      method: 'GET',
+      path: `${path}/usage`,
       command: AssistantBudget.commands.getAssistantUsage,
       summary: 'How often the assistant has answered today, and how often it may.',
     }),
     route({
-      ...{ ...common, method: 'POST', path: `${path}/stream`, access: 'session', rate },
+      ...common,
+      method: 'POST',
+      path: `${path}/stream`,
+      access: 'session',
+      rate,
       bearerAlone: true,
       summary: 'One answer of the assistant, as it is made.',
       request: givenFields,

@@ -37,12 +37,21 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
 
   return paths.map((path) =>
     route({
-      ...{ method: 'POST', path, access: 'session', tag: 'Code-host publishing', enveloped: false },
+      method: 'POST',
+      path,
+      access: 'session',
+      tag: 'Code-host publishing',
+      enveloped: false,
       bearerAlone: true,
       summary: 'Makes a commit of one file at the code host, with a token of the user.',
       request: z.object({
-        ...{ token: given, owner: given, repo: given, branch: given, path: given },
-        ...{ content: given, message: given },
+        token: given,
+        owner: given,
+        repo: given,
+        branch: given,
+        path: given,
+        content: given,
+        message: given,
       }),
       replies: {
         200: published,

@@ -52,7 +52,17 @@ export interface Endpoint<Fields, Ok>
 
 type Fill = (context: RequestContext<'session'>, request: object) => unknown;
 
-export function endpoint<Fields extends object, Ok>({
+/** @throws TypeError that names the endpoint, where its declaration makes no sense */
+export function endpoint<Fields extends object, Ok>(declaration: Endpoint<Fields, Ok>): AnyRoute {
+  try {
+    return routeOf(declaration);
+  } catch (error) {
+    const { method, path } = declaration;
+    throw new TypeError(`${method} ${path} is declared wrongly: ${String(error)}`, { cause: error });
+  }
+}
+
+function routeOf<Fields extends object, Ok>({
   command,
   status = 200,
   refusals = [],

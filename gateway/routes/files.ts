@@ -249,7 +249,10 @@ function byteRoutes(
     const part = parseRange(range, sizeBytes);
     if (part === 'whole') return refusedAnswer(withoutRange);
     const open = (wanted: ByteRange) =>
-      downloads.counted(claims.userUuid, bytesOf(store, origin, layout, wanted, context.gone));
+      downloads.counted(
+        claims.userUuid,
+        bytesOf({ store, origin, layout, range: wanted, signal: context.gone }),
+      );
     const reply = rangedReply(range, { sizeBytes, mediaType: bytesType, partBytesMax, open });
     if (reply.stream === undefined || !reachesEnd(part, partBytesMax, sizeBytes)) return reply;
     // From a store that is away the same token is to get it later.
@@ -345,13 +348,19 @@ async function begin<Ok extends object>(asked: Promise<Answer<Ok>>): Promise<Ok 
   return begun ?? reply;
 }
 
-async function* bytesOf(
-  store: Pick<FileStore, 'read'>,
-  origin: Origin,
-  layout: Layout,
-  range: ByteRange,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* bytesOf({
+  store,
+  origin,
+  layout,
+  range,
+  signal,
+}: {
+  readonly store: Pick<FileStore, 'read'>;
+  readonly origin: Origin;
+  readonly layout: Layout;
+  readonly range: ByteRange;
+  readonly signal: AbortSignal;
+}): AsyncGenerator<Uint8Array, void, undefined> {
   for (const { name, start, end } of piecesOf(origin, layout, range)) {
     yield* store.read(name, { start, end }, signal);
   }

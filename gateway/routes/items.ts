@@ -8,8 +8,8 @@ import { endpoint } from './endpoint.ts';
 
 const tag = 'Sync and items';
 
-export const commandIdHeader = 'x-sync-command-id';
-export const commandDigestHeader = 'x-sync-command-digest';
+const commandIdHeader = 'x-sync-command-id';
+const commandDigestHeader = 'x-sync-command-digest';
 
 const nothing = { id: null, digest: null };
 

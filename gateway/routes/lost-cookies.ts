@@ -46,8 +46,10 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
     handle: async (context: RequestContext<'public'>, request: Request) => {
       const sent = (name: string) => context.header(name) ?? '';
       const asked = {
-        ...{ origin: sent('origin'), host: sent('host') },
-        ...{ fetchSite: sent('sec-fetch-site'), forwardedProto: sent('x-forwarded-proto') },
+        origin: sent('origin'),
+        host: sent('host'),
+        fetchSite: sent('sec-fetch-site'),
+        forwardedProto: sent('x-forwarded-proto'),
       };
       const refused = request.api === cookieApiVersion ? lostCookies(cookies, asked) : undefined;
       return refused === undefined ? opening.handle(context, request) : refusedAnswer(refused);

@@ -28,7 +28,8 @@ const routes = allRoutes({
   syncTickets: testSyncTickets,
   syncLane: defaultsOf(gatewaySettings).syncLane,
   calendar: {
-    ...{ basePath: '/dav', publicUrl: undefined },
+    basePath: '/dav',
+    publicUrl: undefined,
     failures: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock, [wrongTokens]),
   },
   ...noProviders,

@@ -32,37 +32,58 @@ const callbacks: RateBucket = { name: 'pairing callbacks', perMinute: 10, by: 'a
 
 const administration = [
   endpoint({
-    ...{ ...common, method: 'GET', path: `${base}/status`, refusals: always },
+    ...common,
+    method: 'GET',
+    path: `${base}/status`,
+    refusals: always,
     command: UserPairing.commands.getPairing,
     summary: 'How it is with one pairing.',
   }),
   endpoint({
-    ...{ ...common, method: 'GET', path: `${base}/list`, refusals: always },
+    ...common,
+    method: 'GET',
+    path: `${base}/list`,
+    refusals: always,
     command: UserPairing.commands.listPairings,
     summary: 'All pairings.',
   }),
   endpoint({
-    ...{ ...common, method: 'POST', path: `${base}/start`, refusals: [...always, 429] },
+    ...common,
+    method: 'POST',
+    path: `${base}/start`,
+    refusals: [...always, 429],
     command: UserPairing.commands.startPairing,
     summary: 'Begins to pair a subscription: where to go, and the state to come back with.',
   }),
   endpoint({
-    ...{ ...common, method: 'POST', path: `${base}/complete`, refusals: [...always, 409, 502] },
+    ...common,
+    method: 'POST',
+    path: `${base}/complete`,
+    refusals: [...always, 409, 502],
     command: UserPairing.commands.completePairing,
     summary: 'Completes a pairing by hand. Only the administrator who started it may.',
   }),
   endpoint({
-    ...{ ...common, method: 'POST', path: `${base}/unpair`, refusals: [...always, 409] },
+    ...common,
+    method: 'POST',
+    path: `${base}/unpair`,
+    refusals: [...always, 409],
     command: UserPairing.commands.unpair,
     summary: 'Removes one pairing here; the provider is not told.',
   }),
   endpoint({
-    ...{ ...common, method: 'POST', path: `${base}/unpair-all`, refusals: always },
+    ...common,
+    method: 'POST',
+    path: `${base}/unpair-all`,
+    refusals: always,
     command: UserPairing.commands.unpairAll,
     summary: 'Removes all pairings and all that are under way.',
   }),
   endpoint({
-    ...{ ...common, method: 'GET', path: `${base}/usage`, refusals: always },
+    ...common,
+    method: 'GET',
+    path: `${base}/usage`,
+    refusals: always,
     command: UserPairing.commands.getPairingUsage,
     summary: 'What was asked of the provider by one pairing.',
   }),
@@ -76,7 +97,11 @@ const given = z.unknown().optional();
 
 const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
   route({
-    ...{ ...common, method: 'GET', path: `${base}/callback`, access: 'public', rate: callbacks },
+    ...common,
+    method: 'GET',
+    path: `${base}/callback`,
+    access: 'public',
+    rate: callbacks,
     summary: 'Where the provider sends the browser back: a page that says whether the pairing is complete.',
     request: z.object({ code: given, state: given, error: given }),
     replies: Object.fromEntries(

@@ -47,7 +47,8 @@ export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute
     const address = addressOf(settings, request.username, request.workspace_identifier);
     const reply = await context.actors.get(Signin, signinKeys.actorId(address)).ask.loginParams(
       {
-        ...{ ...address, ...senderOf(context) },
+        ...address,
+        ...senderOf(context),
         codeChallenge: request.code_challenge,
         recoveryCodes: request.recovery_codes ?? '',
       },
@@ -66,7 +67,8 @@ export function recoveryRoutes(options: RecoveryRouteOptions): readonly AnyRoute
     const address = addressOf(settings, request.username, request.workspace_identifier);
     const reply = await context.actors.get(Signin, signinKeys.actorId(address)).ask.login(
       {
-        ...{ ...address, ...senderOf(context) },
+        ...address,
+        ...senderOf(context),
         password: request.password ?? '',
         codeVerifier: request.code_verifier ?? '',
         apiVersion: request.api ?? '',

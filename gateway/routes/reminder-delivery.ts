@@ -12,37 +12,50 @@ const published = z.object({ reminder: publishedReminder });
 
 export const reminderDeliveryRoutes: readonly AnyRoute[] = [
   endpoint({
-    ...{ ...common, method: 'GET', path: `${path}/config` },
+    ...common,
+    method: 'GET',
+    path: `${path}/config`,
     command: PublishedReminders.commands.getDeliveryGates,
     summary:
       'Whether the operator and the user have turned published reminders on, and which channels there are.',
   }),
   endpoint({
-    ...{ ...common, method: 'POST', path: `${path}/opt-out` },
+    ...common,
+    method: 'POST',
+    path: `${path}/opt-out`,
     command: PublishedReminders.commands.optOutOfDelivery,
     summary: 'Removes everything published and where it goes, and turns delivery off.',
     refusals: [409],
   }),
   endpoint({
-    ...{ ...common, method: 'GET', path: `${path}/delivery-config` },
+    ...common,
+    method: 'GET',
+    path: `${path}/delivery-config`,
     command: PublishedReminders.commands.getDeliveryConfig,
     summary: 'Where published reminders go.',
     refusals: [403],
   }),
   endpoint({
-    ...{ ...common, method: 'PUT', path: `${path}/delivery-config` },
+    ...common,
+    method: 'PUT',
+    path: `${path}/delivery-config`,
     command: PublishedReminders.commands.setDeliveryConfig,
     summary: 'Replaces where published reminders go. What is queued goes there.',
     refusals: [400, 409],
   }),
   endpoint({
-    ...{ ...common, method: 'GET', path },
+    ...common,
+    method: 'GET',
+    path,
     command: PublishedReminders.commands.listPublishedReminders,
     summary: 'The published reminders, and what became of each.',
     refusals: [403],
   }),
   route({
-    ...{ ...common, method: 'POST', path, access: 'session' },
+    ...common,
+    method: 'POST',
+    path,
+    access: 'session',
     summary: 'Publishes a reminder, or changes the one of this id.',
     request: publishReminder.fields,
     replies: {
@@ -62,7 +75,9 @@ export const reminderDeliveryRoutes: readonly AnyRoute[] = [
     },
   }),
   endpoint({
-    ...{ ...common, method: 'DELETE', path: `${path}/:id` },
+    ...common,
+    method: 'DELETE',
+    path: `${path}/:id`,
     command: PublishedReminders.commands.deletePublishedReminder,
     summary: 'Deletes a published reminder, unless it is being sent or may have arrived.',
     refusals: [404, 409],

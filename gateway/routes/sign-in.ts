@@ -94,7 +94,9 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
   function waitingCookies(path: string, answer: Answer<unknown>, cookieName: string): readonly string[] {
     const id = isRefused(answer) ? answer.refused.payload?.['mfa_approval_challenge_id'] : undefined;
     if (typeof id !== 'string') return [];
-    return [approvalCookie(cookieOptions, path, cookieName, id, settings.approvalAgeMs)];
+    return [
+      approvalCookie({ options: cookieOptions, path, name: cookieName, id, ageMs: settings.approvalAgeMs }),
+    ];
   }
 
   function factorsOf(request: LoginParamsRequest) {

@@ -69,8 +69,14 @@ test('operations receive what clients send and send what the server does, and ev
 test('a frame of a client is described exactly: what is missing, added or of another form does not fit', (t) => {
   const schema = z.fromJSONSchema(document.channels.syncLane.messages['client.COMMAND'].payload);
   const frame = {
-    ...{ version: 1, channel: 'sync', type: 'COMMAND', requestId: 'r', commandId: 'c', sequence: 1 },
-    ...{ payloadLength: 40, payload: { command: 'SYNC_ITEMS', body: { api: '20240226' } } },
+    version: 1,
+    channel: 'sync',
+    type: 'COMMAND',
+    requestId: 'r',
+    commandId: 'c',
+    sequence: 1,
+    payloadLength: 40,
+    payload: { command: 'SYNC_ITEMS', body: { api: '20240226' } },
     digest: 'a'.repeat(64),
   };
   t.true(schema.safeParse(frame).success);

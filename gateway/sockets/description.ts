@@ -138,7 +138,9 @@ const envelope = {
 const clientFrame = (type: ClientFrameType): z.ZodType =>
   z.strictObject({
     ...envelope,
-    ...{ type: z.literal(type), requestId: identifier, commandId: identifier },
+    type: z.literal(type),
+    requestId: identifier,
+    commandId: identifier,
     payload: isOffered(type) ? offered[type] : anything,
     ...((type === 'COMMAND' || type === 'STATUS') && { digest }),
   });
@@ -146,7 +148,9 @@ const clientFrame = (type: ClientFrameType): z.ZodType =>
 const serverFrame = (type: ServerFrameType): z.ZodType =>
   z.strictObject({
     ...envelope,
-    ...{ type: z.literal(type), requestId: z.string(), commandId: z.string() },
+    type: z.literal(type),
+    requestId: z.string(),
+    commandId: z.string(),
     payload: serverPayloads[type],
     ...((type === 'ACCEPTED' || type === 'COMMITTED' || type === 'STATUS') && { digest }),
   });

@@ -2,9 +2,9 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RepairCause, SubscriptionMetrics } from '../../runtime/events.ts';
 import type { CloseReason } from './open-socket.ts';
 
-export type UpgradeOutcome = 'opened' | 'refused' | 'aborted';
+type UpgradeOutcome = 'opened' | 'refused' | 'aborted';
 
-export type VaultOutcome = 'answered' | 'failed' | 'full';
+type VaultOutcome = 'answered' | 'failed' | 'full';
 
 export interface SocketMetrics extends SubscriptionMetrics {
   upgrade(outcome: UpgradeOutcome): void;

@@ -4,7 +4,10 @@ import { FakeClock } from '../../test/kit/clock.ts';
 import { VaultNotices } from './vault-notices.ts';
 
 const saved = (timestamp: number, by?: string, session?: string): VaultItemsChanged => ({
-  ...{ event: 'items-changed', timestamp, by, session },
+  event: 'items-changed',
+  timestamp,
+  by,
+  session,
 });
 
 function world() {

@@ -9,14 +9,12 @@ export async function bundleScript(): Promise<string> {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('./browser/main.ts', import.meta.url))],
-    ...{
-      bundle: true,
-      minify: true,
-      format: 'iife',
-      target: 'es2022',
-      charset: 'utf8',
-      legalComments: 'none',
-    },
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    charset: 'utf8',
+    legalComments: 'none',
     write: false,
   });
   return outputFiles[0]?.text ?? '';

@@ -11,7 +11,7 @@ export interface Summary {
   readonly state: { readonly testRunDurationMs: number };
 }
 
-export interface SummaryMetric {
+interface SummaryMetric {
   readonly values: Values;
   readonly thresholds?: Readonly<Record<string, { readonly ok: boolean }>>;
 }
@@ -42,14 +42,14 @@ export interface Percentiles {
   readonly max: number;
 }
 
-export interface OperationResult extends Percentiles {
+interface OperationResult extends Percentiles {
   readonly operation: string;
   readonly perSecond: number;
   /** Of the requests, those that were refused, not answered, or answered wrongly. */
   readonly failed: number;
 }
 
-export interface Timing extends Percentiles {
+interface Timing extends Percentiles {
   readonly name: string;
 }
 
@@ -72,7 +72,7 @@ export interface Slice {
   readonly server: Values;
 }
 
-export interface ServerResult {
+interface ServerResult {
   readonly name: string;
   readonly before?: number;
   readonly mean: number;
@@ -81,7 +81,7 @@ export interface ServerResult {
 }
 
 /** How metrics of nodes were looked at, all nodes together. */
-export interface Scrapes {
+interface Scrapes {
   readonly scrapes: number;
   readonly unread: number;
   /** How often what was answered instead. */

@@ -3,7 +3,7 @@
 export const sliceCount = 20;
 
 /** The value of the tag. */
-export const sliceName = (index: number): string => `s${String(index).padStart(2, '0')}`;
+const sliceName = (index: number): string => `s${String(index).padStart(2, '0')}`;
 export const sliceNames: readonly string[] = Array.from({ length: sliceCount }, (_, index) =>
   sliceName(index),
 );

@@ -37,8 +37,10 @@ export function thresholdsOf(objectives: Objectives): Thresholds {
     ...(sockets && { socket_failed: [`rate<=${errors}`], socket_open: p99(2) }),
     ...(pushes && { push_lost: [`rate<=${errors}`], save_to_push: p99(1) }),
     ...(lane && {
-      ...{ lane_failed: [`rate<=${errors}`], lane_open: p99(2) },
-      ...{ lane_lost: [`rate<=${errors}`], lane_command: p99(1) },
+      lane_failed: [`rate<=${errors}`],
+      lane_open: p99(2),
+      lane_lost: [`rate<=${errors}`],
+      lane_command: p99(1),
     }),
     ...keptByTag({ sockets, pushes, lane }),
   };

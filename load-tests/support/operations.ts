@@ -22,4 +22,3 @@ export const operations = {
 } as const;
 
 export type Operation = keyof typeof operations;
-export const operationNames = Object.keys(operations) as readonly Operation[];

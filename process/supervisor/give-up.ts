@@ -1,6 +1,6 @@
 /**
  * Gives up the lease of the server that was the last to hold the data directory, in its stead, and tells the others. Needs the
- * lock of the directory, which proves that server dead (docs/decisions/0046-a-dead-process-is-known-by-its-directory.md).
+ * lock of the directory, which proves that server dead (docs/decisions/0043-a-dead-process-is-known-by-its-directory.md).
  */
 import { Registry } from 'prom-client';
 import { PostgresStore } from '../../runtime/store/postgres/store.ts';

@@ -2,13 +2,13 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-store/model-store.ts';
 import { command, keys, sharedRead, type View } from '../command.ts';
 import { RetryableError, TerminalError } from '../errors.ts';
 import type { Ask } from '../handles.ts';
 import type { Limits } from '../host/limits.ts';
 import { kind } from '../kind.ts';
 import { slice, sliceBytesMax } from '../slice.ts';
-import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
 import { table } from '../table.ts';
 

@@ -2,11 +2,11 @@ import test from 'ava';
 import { z } from 'zod';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
+import { ModelDatabase } from '../../test/kit/model-store/model-store.ts';
 import { command } from '../command.ts';
 import { UnavailableError } from '../errors.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
-import { ModelDatabase } from '../store/model.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 const till = kind({

@@ -38,7 +38,7 @@ export interface Queued {
   signals: readonly Signal[];
 }
 
-export interface BegunReads {
+interface BegunReads {
   readonly plans: Plans;
   readonly ticket: ReadTicket | undefined;
   /** Other messages were to run first when the plan was made: their turns may have changed what it was made from. */

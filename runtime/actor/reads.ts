@@ -24,7 +24,7 @@ import type { KeptRow, Rows } from './rows.ts';
 /** What the store answered, by plan name. A plan that did not need the store has no answer. */
 export type ReadAnswers = ReadonlyMap<string, StoreRows>;
 
-export const noAnswers: ReadAnswers = new Map();
+const noAnswers: ReadAnswers = new Map();
 
 /** Asks the store, for some actor. @throws StoreError | OverloadedError */
 export type Ask = (reads: readonly StoreRead[]) => Promise<readonly StoreRows[]>;

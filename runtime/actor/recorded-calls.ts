@@ -82,14 +82,21 @@ function sealingKey(callId: string): Buffer {
   return Buffer.from(hkdfSync('sha256', callId, '', 'recorded call reply', 32));
 }
 
-export function recordedCall(
-  self: Address,
-  shard: number,
-  callId: string,
-  reply: unknown,
-  at: number,
-  random: Pick<Random, 'bytes'>,
-): RowOf<typeof callTable> {
+export function recordedCall({
+  self,
+  shard,
+  callId,
+  reply,
+  at,
+  random,
+}: {
+  readonly self: Address;
+  readonly shard: number;
+  readonly callId: string;
+  readonly reply: unknown;
+  readonly at: number;
+  readonly random: Pick<Random, 'bytes'>;
+}): RowOf<typeof callTable> {
   const nonce = random.bytes(nonceBytes);
   const seal = createCipheriv(cipher, sealingKey(callId), nonce);
   const sealed = Buffer.concat([nonce, seal.update(encode(1, reply)), seal.final()]);

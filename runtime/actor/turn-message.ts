@@ -47,7 +47,16 @@ export function turnMessage(
       const reply = step.turn(turn, results);
       // A turn that wrote nothing has nothing that a repeat could double.
       if (!isEmpty(turn.recorded)) {
-        turn.record(recordedCall(call.address, call.shard, call.callId, reply, turn.nowMs, turn.random));
+        turn.record(
+          recordedCall({
+            self: call.address,
+            shard: call.shard,
+            callId: call.callId,
+            reply,
+            at: turn.nowMs,
+            random: turn.random,
+          }),
+        );
       }
       return reply;
     },

@@ -64,7 +64,7 @@ export interface TurnScope {
   readonly recordedCalls: Pick<RecordedCalls, 'add'>;
 }
 
-export function familyKey(family: string, key: string): string {
+function familyKey(family: string, key: string): string {
   return `${family}:${key}`;
 }
 
@@ -85,14 +85,21 @@ export class StateView implements View {
   readonly #conflicting: ConflictingRows;
   readonly #dependencies: Dependencies;
 
-  constructor(
-    self: Address,
-    activation: Activation,
-    time: { nowMs: number; nowMicros: number },
-    slices: SliceSource,
-    dependencies: Dependencies,
-    conflicting: ConflictingRows = ConflictingRows.none,
-  ) {
+  constructor({
+    self,
+    activation,
+    time,
+    slices,
+    dependencies,
+    conflicting = ConflictingRows.none,
+  }: {
+    readonly self: Address;
+    readonly activation: Activation;
+    readonly time: { nowMs: number; nowMicros: number };
+    readonly slices: SliceSource;
+    readonly dependencies: Dependencies;
+    readonly conflicting?: ConflictingRows;
+  }) {
     this.self = self;
     this.activation = activation;
     this.#dependencies = dependencies;
@@ -145,14 +152,14 @@ export function speculativeView(
     'self' | 'activation' | 'slices' | 'nowMs' | 'nowMicros' | 'dependencies' | 'conflicting'
   >,
 ): StateView {
-  return new StateView(
-    scope.self,
-    scope.activation,
-    scope,
-    scope.slices,
-    scope.dependencies,
-    scope.conflicting,
-  );
+  return new StateView({
+    self: scope.self,
+    activation: scope.activation,
+    time: scope,
+    slices: scope.slices,
+    dependencies: scope.dependencies,
+    conflicting: scope.conflicting,
+  });
 }
 
 export class RunningTurn extends StateView implements Turn {
@@ -167,7 +174,14 @@ export class RunningTurn extends StateView implements Turn {
   readonly #scope: TurnScope;
 
   constructor(scope: TurnScope) {
-    super(scope.self, scope.activation, scope, scope.slices, scope.dependencies, scope.conflicting);
+    super({
+      self: scope.self,
+      activation: scope.activation,
+      time: scope,
+      slices: scope.slices,
+      dependencies: scope.dependencies,
+      conflicting: scope.conflicting,
+    });
     this.#scope = scope;
     this.random = scope.random;
   }
@@ -411,7 +425,7 @@ export class UnplannedRowError extends Error {
   }
 }
 
-export function writeKey(table: AnyTable, key: string): string {
+function writeKey(table: AnyTable, key: string): string {
   return `${table.name}\u0000${key}`;
 }
 

@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { ModelDatabase, ModelStore } from '../../test/kit/model-store/model-store.ts';
 import { type VisitPlan, visit } from '../command.ts';
 import { FoundVisits } from '../read/found-visits.ts';
-import { ModelDatabase, ModelStore } from '../store/model.ts';
 import type { StoreRead, Write } from '../store/store.ts';
 import { type RowOf, table } from '../table.ts';
 import { type Ask, answerPlans, sharedResults } from './reads.ts';

@@ -3,13 +3,13 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
+import { ModelDatabase, ModelStore } from '../../test/kit/model-store/model-store.ts';
 import { sleep } from '../clock.ts';
 import { command } from '../command.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
-import { ModelDatabase, ModelStore } from '../store/model.ts';
 import { type Commit, StoreError, type StoreRead } from '../store/store.ts';
 import { table } from '../table.ts';
 

@@ -2,13 +2,13 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-store/model-store.ts';
 import { command, tell, timer } from '../command.ts';
 import { contract, keyed } from '../contract.ts';
 import type { Limits } from '../host/limits.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
-import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import type { TellRow, TimerRow, Write } from '../store/store.ts';
 import { outboxTable, timerTable } from '../store/tables.ts';
 

@@ -95,7 +95,13 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     const { store, limits, clock, shards } = this.options;
     const nowMs = await store.timeMs();
     const { room, passedOver } = this.#inFlight;
-    const pass = this.#passes.next(shards(), nowMs, clock.monotonicMs(), room, passedOver);
+    const pass = this.#passes.next({
+      owned: shards(),
+      nowMs,
+      monotonicMs: clock.monotonicMs(),
+      room,
+      extra: passedOver,
+    });
     const rows = await this.read(pass);
     const areAll = this.#passes.found(
       pass,

@@ -56,7 +56,19 @@ export class Passes {
   }
 
   /** The next pass, of these shards. `extra`: rows that are passed over wherever they are. */
-  next(owned: readonly number[], nowMs: number, monotonicMs: number, room: number, extra: number): Pass {
+  next({
+    owned,
+    nowMs,
+    monotonicMs,
+    room,
+    extra,
+  }: {
+    readonly owned: readonly number[];
+    readonly nowMs: number;
+    readonly monotonicMs: number;
+    readonly room: number;
+    readonly extra: number;
+  }): Pass {
     this.#saidMs = Number.POSITIVE_INFINITY;
     const mine = new Set(owned);
     const unread = this.#unread.filter((shard) => mine.has(shard));

@@ -64,7 +64,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
     const outcome = await this.#turn(row, handler, (turn, plans, answers) => {
       if (isJobTimer(row.name)) return this.#lapse(turn, row, nowMs);
       if (handler === undefined) throw new Error(`timer ${timerBase(row.name)} is not declared`);
-      return run(handler, row, nowMs, turn, turn.results(plans, answers));
+      return run({ handler, row, nowMs, turn, reads: turn.results(plans, answers) });
     });
     if (!('error' in outcome)) {
       metrics.delivered('timer', outcome.value as Run);
@@ -115,7 +115,19 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
   }
 }
 
-function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {
+function run({
+  handler,
+  row,
+  nowMs,
+  turn,
+  reads,
+}: {
+  readonly handler: TimerHandler;
+  readonly row: TimerRow;
+  readonly nowMs: number;
+  readonly turn: RunningTurn;
+  readonly reads: object;
+}): Run {
   if (!stands(turn, row)) return 'dropped';
   const lateMs = nowMs - row.due_at;
   const isSkipped = handler.missed !== 'fire-once' && lateMs > handler.missed.skipAfterMs;

@@ -36,9 +36,15 @@ function startWith({
       ask: ({ command, request }) =>
         command === '$missed' ? missed((request as { after: number }).after) : renew(),
     },
-    ...{ clock, random: new SeededRandom(1), logger: silentLogger, shardCount: testShardCount, gateway: 'g' },
+    clock,
+    random: new SeededRandom(1),
+    logger: silentLogger,
+    shardCount: testShardCount,
+    gateway: 'g',
     metrics: { received() {}, gap() {}, repaired() {} },
-    ...{ register, event, repaired() {} },
+    register,
+    event,
+    repaired() {},
   });
   subscriptions.start();
   return { subscriptions, clock, listener: listeners[0] as GatewayListener };

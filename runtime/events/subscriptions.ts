@@ -83,7 +83,12 @@ export class Subscriptions implements SubscribedActors {
     this.#options = options;
     const { gateway, transport, clock, random, metrics } = options;
     this.#repairs = new Repairs({
-      ...{ gateway, transport, clock, random, metrics, index: this.#index },
+      gateway,
+      transport,
+      clock,
+      random,
+      metrics,
+      index: this.#index,
       want: (cause, concerned) => this.#want(cause, concerned),
       nextDueMs: () => this.#nextTimes().dueMs,
     });

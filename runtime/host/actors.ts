@@ -8,16 +8,16 @@ export interface ActorsOptions extends RetrierOptions {
   readonly defaultDeadlineMs: number;
 }
 
-export function createActors(options: ActorsOptions): Actors {
-  const { clock, random, defaultDeadlineMs } = options;
-  const retrier = new Retrier(options);
-  return handles((kind, id, command, request, asked) =>
+export function createActors(config: ActorsOptions): Actors {
+  const { clock, random, defaultDeadlineMs } = config;
+  const retrier = new Retrier(config);
+  return handles(({ kind, id, command, request, options }) =>
     retrier.ask({
       address: { kind, id },
       command,
       request,
-      callId: asked?.callId ?? random.uuid(),
-      deadlineMs: clock.monotonicMs() + (asked?.deadlineMs ?? defaultDeadlineMs),
+      callId: options?.callId ?? random.uuid(),
+      deadlineMs: clock.monotonicMs() + (options?.deadlineMs ?? defaultDeadlineMs),
     }),
   );
 }
@@ -31,9 +31,9 @@ export function createWorkflowActors(
   workflow: { readonly callId: string; readonly deadlineMs: number },
 ): Actors {
   let asks = 0;
-  return handles((kind, id, command, request, asked) => {
+  return handles(({ kind, id, command, request, options }) => {
     asks += 1;
-    const callId = asked?.callId ?? derivedCallId(workflow.callId, `${kind}/${id}/${command}/${asks}`);
+    const callId = options?.callId ?? derivedCallId(workflow.callId, `${kind}/${id}/${command}/${asks}`);
     return retrier.ask({ address: { kind, id }, command, request, callId, deadlineMs: workflow.deadlineMs });
   });
 }
@@ -42,13 +42,15 @@ function derivedCallId(callId: string, step: string): string {
   return createHash('sha256').update(`${callId}\u0000${step}`).digest('base64url');
 }
 
-type Send = (
-  kind: string,
-  id: string,
-  command: string,
-  request: unknown,
-  options: AskOptions | undefined,
-) => Promise<unknown>;
+interface Sent {
+  readonly kind: string;
+  readonly id: string;
+  readonly command: string;
+  readonly request: unknown;
+  readonly options: AskOptions | undefined;
+}
+
+type Send = (sent: Sent) => Promise<unknown>;
 
 function handles(send: Send): Actors {
   const kinds = new Map<string, HandleOfKind>();
@@ -81,7 +83,7 @@ function handleOf(kind: string, send: Send): HandleOfKind {
   const unknownCommands: ProxyHandler<object> = {
     get(_, command) {
       const method = function (this: Handle, request: unknown, options?: AskOptions) {
-        return send(kind, this[actorId], String(command), request, options);
+        return send({ kind, id: this[actorId], command: String(command), request, options });
       };
       methods[command] = method;
       return method;

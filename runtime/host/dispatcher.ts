@@ -176,7 +176,13 @@ export class Dispatcher {
     if (actor.isTombstone) throw new NotFoundError('this actor is no more');
     actor.lastUsedMs = clock.monotonicMs();
     const time = { nowMs: clock.nowMs(), nowMicros: clock.nowMicros() };
-    let view = new StateView(call.address, actor.activation, time, actor.durableSlices, dependencies);
+    let view = new StateView({
+      self: call.address,
+      activation: actor.activation,
+      time,
+      slices: actor.durableSlices,
+      dependencies,
+    });
     const known = command.known?.(view, call.request);
     if (known !== undefined) {
       metrics.turn(what, 'ok');
@@ -186,7 +192,13 @@ export class Dispatcher {
     const ask = (reads: readonly StoreRead[]) => this.#read(call, reads);
     let answers = answerPlans(plans, call.address.id, { visits: actor.visits }, ask);
     if (answers instanceof Promise) {
-      view = new StateView(call.address, actor.activation, time, new Map(actor.durableSlices), dependencies);
+      view = new StateView({
+        self: call.address,
+        activation: actor.activation,
+        time,
+        slices: new Map(actor.durableSlices),
+        dependencies,
+      });
       answers = await answers;
       this.#assertLease();
     }

@@ -2,6 +2,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost, testNode } from '../../test/kit/host.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-store/model-store.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { sweepOf } from '../../test/store/actors.ts';
 import {
@@ -27,7 +28,6 @@ import {
 } from '../errors.ts';
 import { kind } from '../kind.ts';
 import { slice, sliceMap } from '../slice.ts';
-import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
 import { table } from '../table.ts';
 import { InProcessTransport } from '../transport/in-process.ts';

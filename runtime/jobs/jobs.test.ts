@@ -2,6 +2,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost, type TestHostOptions } from '../../test/kit/host.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-store/model-store.ts';
 import { command, type Finished, type JobRun, job } from '../command.ts';
 import { contract, keyed } from '../contract.ts';
 import { dependency, provide } from '../dependency.ts';
@@ -9,7 +10,6 @@ import { UnavailableError } from '../errors.ts';
 import { kind } from '../kind.ts';
 import { actorOperations } from '../operations.ts';
 import { slice } from '../slice.ts';
-import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
 
 const jobLeaseMs = 9_000;

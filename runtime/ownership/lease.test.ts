@@ -1,9 +1,9 @@
 import test from 'ava';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { testNode } from '../../test/kit/host.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-store/model-store.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { silentLogger } from '../ports.ts';
-import { ModelDatabase, ModelStore, type Schedule } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
 import { Lease, NodeTakenError } from './lease.ts';
 

@@ -10,6 +10,7 @@ import {
 } from '../../test/kit/cluster.ts';
 import { testNode } from '../../test/kit/host.ts';
 import { count, ledger, ledgerCommands } from '../../test/kit/ledger.ts';
+import { ModelDatabase, ModelStore } from '../../test/kit/model-store/model-store.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { shardOf } from '../address.ts';
 import { sleep } from '../clock.ts';
@@ -18,7 +19,6 @@ import { noMetrics } from '../host/runtime-metrics.ts';
 import { kind } from '../kind.ts';
 import { silentLogger } from '../ports.ts';
 import { slice } from '../slice.ts';
-import { ModelDatabase, ModelStore } from '../store/model.ts';
 import { StoreError } from '../store/store.ts';
 import { InProcessTransport } from '../transport/in-process.ts';
 import type { Hint } from '../transport/transport.ts';
@@ -462,7 +462,14 @@ test('the answer of a claim is not taken by an incarnation that has ended meanwh
   await store.register(node, leaseMs);
   const claimed: number[] = [];
   const ownership = new Ownership({
-    ...{ store, clock, random, node, leaseMs, shardCount: 16, metrics: noMetrics, logger: silentLogger },
+    store,
+    clock,
+    random,
+    node,
+    leaseMs,
+    shardCount: 16,
+    metrics: noMetrics,
+    logger: silentLogger,
     transport: new InProcessTransport(),
     quiesce: async () => {},
     onClaimed: (shards) => claimed.push(...shards),

@@ -46,12 +46,16 @@ function startPeers() {
   const random = new SeededRandom(1);
   const said: Hint[] = [];
   const peers = new Peers({
-    ...{ clock, leaseMs, node: testNode(random, 'own') },
+    clock,
+    leaseMs,
+    node: testNode(random, 'own'),
     transport: { hint: (hint) => void said.push(hint) },
   });
   const all: readonly LiveNode[] = Array.from({ length: 1_000 }, (_, at) => ({
     ...testNode(random, `other-${at}`),
-    ...{ draining: false, connected: true, expiresInMs: leaseMs },
+    draining: false,
+    connected: true,
+    expiresInMs: leaseMs,
   }));
   const others = (count: number) => all.slice(0, count);
   /** As hosts reconcile: four times a lease. */

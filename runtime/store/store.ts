@@ -1,6 +1,6 @@
 /**
  * The store port: what the runtime asks of the database. Two implementations stand beside it, `postgres/` and
- * `model.ts`, and one contract test holds for both.
+ * `test/kit/model-store/`, and one contract test holds for both.
  *
  * Promises, which everything above relies on:
  * 1. `commit` applies each actor's commit whole or not at all, and only if that actor's row still has exactly
@@ -165,7 +165,7 @@ export interface StoreRows {
   readonly admitted?: readonly Admitted[];
 }
 
-export interface Admitted {
+interface Admitted {
   readonly owner: string;
   /** All of its rows are there. False for the owner of the first row that was left out, and for all after it. */
   readonly complete: boolean;

@@ -1,10 +1,10 @@
 /** A server that counts what it writes and answers, so that tests can say how much a request makes of what was sent. */
 import type { ExecutionContext } from 'ava';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import type { Commit, Write } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { clientAddress } from '../kit/http.ts';
+import { ModelDatabase, ModelStore } from '../kit/model-store/model-store.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 import { headBytes } from './bounds.ts';
@@ -53,9 +53,11 @@ export function requestOf(asked: Asked) {
   const { method, bearer, cookie, headers = {} } = asked;
   const body = bodyOf(asked);
   return {
-    ...{ method, redirect: 'manual' as const },
+    method,
+    redirect: 'manual' as const,
     headers: {
-      ...{ 'content-type': 'application/json', 'x-forwarded-for': clientAddress },
+      'content-type': 'application/json',
+      'x-forwarded-for': clientAddress,
       ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
       ...(cookie && { cookie }),
       ...headers,

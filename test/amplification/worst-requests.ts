@@ -43,7 +43,10 @@ async function done(device: Device, method: string, path: string, body?: unknown
 
 export const signedIn = ({ account }: Device, method: string, path: string, call: Call = {}): Asked => ({
   ...call,
-  ...{ method, path, bearer: account.access, cookie: account.cookie },
+  method,
+  path,
+  bearer: account.access,
+  cookie: account.cookie,
 });
 
 type Fill = (device: Device, server: TestServer) => Promise<unknown>;
@@ -270,7 +273,8 @@ const dav: readonly WorstRequest[] = [
         .map((at) => `<D:href>${path}${spelling(at)}.ics</D:href>`)
         .join('');
       return {
-        ...{ method: 'REPORT', path },
+        method: 'REPORT',
+        path,
         headers: { ...showing(token).headers, 'content-type': 'text/xml' },
         text: `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop>${hrefs}</C:calendar-multiget>`,
       };
@@ -299,8 +303,11 @@ const lists: readonly WorstRequest[] = [
     '/v1/mcp-tokens',
     'bridge tokens',
     made('/v1/mcp-tokens', (at) => ({
-      ...{ label: `bridge ${at}`, scope: 'read', wrappedKeys: '{"nonce":"n","ciphertext":"c"}' },
-      ...{ kdfSalt: '00'.repeat(16), kdfParams: '{"alg":"x"}' },
+      label: `bridge ${at}`,
+      scope: 'read',
+      wrappedKeys: '{"nonce":"n","ciphertext":"c"}',
+      kdfSalt: '00'.repeat(16),
+      kdfParams: '{"alg":"x"}',
     })),
   ),
   listed(
@@ -312,14 +319,17 @@ const lists: readonly WorstRequest[] = [
     '/v1/dead-man-switches',
     'switches',
     made('/v1/dead-man-switches', () => ({
-      ...{ recipientEmail: 'bob@example.org', message: 'm'.repeat(400), intervalDays: 30 },
+      recipientEmail: 'bob@example.org',
+      message: 'm'.repeat(400),
+      intervalDays: 30,
       shareUrl: 'https://notes.test/#/share/x',
     })),
   ),
   listed('/v1/subscription-invites', 'invites to a subscription', async (device) => {
     for (const at of numbered(4))
       await done(device, 'POST', '/v1/subscription-invites', {
-        ...{ identifier: `friend-${at}@example.org`, api: '20240226' },
+        identifier: `friend-${at}@example.org`,
+        api: '20240226',
       });
   }),
   listed('/v1/shared-vaults/invites', 'invites that others have sent', async (device, server) => {

@@ -77,7 +77,9 @@ test('what brings its own ciphertext needs no room, and what keeps the stored on
   const saved = (await device.sync({ items: own })).saved_items;
   t.is(saved.length, count);
   const without = saved.map(({ uuid, updated_at_timestamp: version }) => ({
-    ...{ uuid, content_type: 'Tag', updated_at_timestamp: version },
+    uuid,
+    content_type: 'Tag',
+    updated_at_timestamp: version,
   }));
   const kept = await answered(device, without);
   t.deepEqual([kept.saved, kept.conflicts], [fits, 0]);

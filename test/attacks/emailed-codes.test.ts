@@ -1,10 +1,10 @@
 /** Strangers who have codes mailed, or guess them. */
 import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import { challengeOf } from '../kit/account.ts';
 import { FakeClock } from '../kit/clock.ts';
 import type { Device } from '../kit/device.ts';
+import { ModelDatabase, ModelStore } from '../kit/model-store/model-store.ts';
 import { Postbox } from '../kit/postbox.ts';
 import { type ServerOptions, startServer } from '../kit/server.ts';
 
@@ -16,7 +16,8 @@ async function withEmailedCodes(t: ExecutionContext, options: ServerOptions = {}
   const postbox = new Postbox();
   const from = { name: 'Notes', address: 'notes@home.test' };
   const server = await startServer(t, {
-    ...{ mail: { host: '127.0.0.1', from }, mailSender: postbox },
+    mail: { host: '127.0.0.1', from },
+    mailSender: postbox,
     ...options,
   });
   const phone = await server.device();
@@ -32,7 +33,10 @@ async function withEmailedCodes(t: ExecutionContext, options: ServerOptions = {}
   // The owner is told by mail of unknown devices, too.
   const codes = () => postbox.messages.flatMap(({ text }) => /: (\d{6})$/m.exec(text)?.[1] ?? []);
   return {
-    ...{ server, phone, ask, codes },
+    server,
+    phone,
+    ask,
+    codes,
     async codeFor(address: string): Promise<string> {
       const before = codes().length;
       t.is((await ask(address)).status, 200);

@@ -35,8 +35,20 @@ async function wealthy(t: ExecutionContext) {
     body: { email: alice.email, code_challenge: challengeOf(begun) },
   });
   return {
-    ...{ server, phone, userUuid, headerSession, browser, appPassword, bridge, trustedDevice },
-    ...{ recoveryCodes, subscriptionToken, socketToken, sessionUuid, begun, bridged: tokensOf(opened) },
+    server,
+    phone,
+    userUuid,
+    headerSession,
+    browser,
+    appPassword,
+    bridge,
+    trustedDevice,
+    recoveryCodes,
+    subscriptionToken,
+    socketToken,
+    sessionUuid,
+    begun,
+    bridged: tokensOf(opened),
   };
 }
 

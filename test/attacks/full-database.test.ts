@@ -1,10 +1,10 @@
 /** A database that can be read but not written: nearly every save fails, and the server reports it. */
 import test from 'ava';
-import { ModelDatabase } from '../../runtime/store/model.ts';
 import { type Commit, StoreError } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { startConfiguredServer } from '../kit/configured-server.ts';
 import { Device } from '../kit/device.ts';
+import { ModelDatabase } from '../kit/model-store/model-store.ts';
 
 class FullDatabase extends ModelDatabase {
   isFull = false;

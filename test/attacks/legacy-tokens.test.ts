@@ -41,8 +41,11 @@ test('no part of a token goes with a part of another', async (t) => {
 });
 
 const takeOver = {
-  ...{ current_password: alice.password, new_password: 'e'.repeat(64), pw_nonce: 'e'.repeat(64) },
-  ...{ api: headerSessions, version: '004' },
+  current_password: alice.password,
+  new_password: 'e'.repeat(64),
+  pw_nonce: 'e'.repeat(64),
+  api: headerSessions,
+  version: '004',
 };
 
 test('a token opens nothing else that takes a token', async (t) => {
@@ -89,7 +92,9 @@ test('what is known of an upgraded account does not bring its old tokens back', 
   // Until then the session of the upgrade may take it back.
   await server.advance(10 * 60_000);
   const refused = await changeCredentials(new Device(server, { ...device.account, ...upgraded }), {
-    ...{ current_password: password, new_password: alice.password, version: '003' },
+    current_password: password,
+    new_password: alice.password,
+    version: '003',
   });
   t.is(refused.status, 401);
   t.is(await standing(server, device.account), invalid);
@@ -101,7 +106,9 @@ test('an upgrade that is taken back brings no old tokens back', async (t) => {
   const device = await oldDevice(server);
   const upgraded = tokensOf(await upgrade(device));
   const takenBack = await changeCredentials(new Device(server, { ...device.account, ...upgraded }), {
-    ...{ current_password: 'd'.repeat(64), new_password: alice.password, version: '003' },
+    current_password: 'd'.repeat(64),
+    new_password: alice.password,
+    version: '003',
   });
   t.is(takenBack.status, 200);
   t.is(await standing(server, device.account), invalid);

@@ -145,8 +145,13 @@ for (const seed of [1, 2]) {
     const folder = mkdtempSync(join(tmpdir(), 'files-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
     const store = await openLocalDisk({
-      ...{ folder, reserveBytes: 0, isShared: false, nodeId: 'main', clock: systemClock },
-      ...{ random: systemRandom, fs: moodyDisk(random) },
+      folder,
+      reserveBytes: 0,
+      isShared: false,
+      nodeId: 'main',
+      clock: systemClock,
+      random: systemRandom,
+      fs: moodyDisk(random),
     });
     t.teardown(() => store.close());
     const server = await startServer(t, { fileStore: store });

@@ -25,8 +25,11 @@ for (const order of orders) {
     const { uuid, updated_at_timestamp: version } = first[0] ?? t.fail();
     const sent = (place: Place, index: number): ClientItem =>
       note({
-        ...{ uuid, updated_at_timestamp: version, content: `004:${index}` },
-        ...{ shared_vault_uuid: vaults[place], key_system_identifier: place === 'home' ? null : 'system' },
+        uuid,
+        updated_at_timestamp: version,
+        content: `004:${index}`,
+        shared_vault_uuid: vaults[place],
+        key_system_identifier: place === 'home' ? null : 'system',
       });
     const { saved_items: saved, conflicts } = accepted(
       await server.answered(alice.send({ items: order.map(sent) }), 60_000),

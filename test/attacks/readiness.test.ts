@@ -7,7 +7,7 @@ import { healthRoutes } from '../../gateway/routes/health.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { createReadiness } from '../../runtime/readiness.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
+import { runtimeMigrations } from '../../runtime/store/postgres/migrations.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { startGateway } from '../kit/gateway.ts';
 import { testNode } from '../kit/host.ts';

@@ -12,7 +12,10 @@ test('a relay with the name of what every object has sends like any other, and w
   const server = await startServer(t, { accounts, mailSender: postbox });
   const admin = await server.device();
   const relay = {
-    ...{ id: 'constructor', kind: 'postmark', from: 'notes@home.test', credentials: { apiKey: 'a-key' } },
+    id: 'constructor',
+    kind: 'postmark',
+    from: 'notes@home.test',
+    credentials: { apiKey: 'a-key' },
     rateLimit: { perMinute: 1 },
   };
   const body = { relays: [relay], fallbackPolicy: { mode: 'next-enabled' } };

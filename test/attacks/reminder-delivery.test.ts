@@ -1,10 +1,10 @@
 /** Published reminders of others, sessions that may only read, and fields that would make a message somebody else's. */
 import test from 'ava';
 import fc from 'fast-check';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { delivering, minuteMs, path } from '../kit/delivering.ts';
 import { Device } from '../kit/device.ts';
+import { ModelDatabase, ModelStore } from '../kit/model-store/model-store.ts';
 
 const toTelegram = { channel: 'telegram', destination: '4711', enabled: true };
 
@@ -121,10 +121,13 @@ test('no time, id or text that is wrong is published', async (t) => {
       '2030-01-01T00:00:00+99:99',
     ].map((dueAtUtc) => ({ id: 'one', dueAtUtc })),
     ...['', ' ', 'a/b', 'a b', 'ä', 'x'.repeat(129), 1, null, {}, 'a\n', '\u0000'].map((id) => ({
-      ...{ id, dueAtUtc: due },
+      id,
+      dueAtUtc: due,
     })),
     ...['x'.repeat(2_001), 'a\rb', 'a\u0000b', '\ud800', 7, ['x'], '\u001b[2J', '\u009b'].map((message) => ({
-      ...{ id: 'one', dueAtUtc: due, message },
+      id: 'one',
+      dueAtUtc: due,
+      message,
     })),
   ].filter(({ id }) => id !== 'a\n');
   for (const body of bad) {

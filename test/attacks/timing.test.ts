@@ -144,8 +144,11 @@ test('so does every other step of a sign-in that fails', async (t) => {
     [
       '/v1/recovery/login',
       (username) => ({
-        ...{ username, password: 'wrong', code_verifier: randomUUID() },
-        ...{ recovery_codes: 'AAAA', api: headerSessions },
+        username,
+        password: 'wrong',
+        code_verifier: randomUUID(),
+        recovery_codes: 'AAAA',
+        api: headerSessions,
       }),
     ],
   ];

@@ -30,8 +30,12 @@ test('nobody registers, or changes to, a name that mail reads as another', async
     await t.throwsAsync(register(server, { email }), undefined, email);
     const answer = await phone.call('PUT', `/v1/users/${userUuid}/attributes/credentials`, {
       body: {
-        ...{ current_password: password, new_password: 'n'.repeat(64), new_email: email },
-        ...{ pw_nonce: 'c'.repeat(64), api: '20200115', version: '004' },
+        current_password: password,
+        new_password: 'n'.repeat(64),
+        new_email: email,
+        pw_nonce: 'c'.repeat(64),
+        api: '20200115',
+        version: '004',
       },
     });
     t.is(answer.status, 401, email);

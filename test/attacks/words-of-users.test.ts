@@ -128,8 +128,14 @@ test('what users write, whom to, and by whose credentials, is in no log, metric 
   };
 
   const smtp = {
-    ...{ id: 'own', kind: 'smtp', from: 'Notes <notes@home.test>', host: '127.0.0.1', port: relay.port },
-    ...{ security: 'none', username: 'server', credentials: { password: secrets.relayPassword } },
+    id: 'own',
+    kind: 'smtp',
+    from: 'Notes <notes@home.test>',
+    host: '127.0.0.1',
+    port: relay.port,
+    security: 'none',
+    username: 'server',
+    credentials: { password: secrets.relayPassword },
   };
   const hosted = {
     id: 'hosted',

@@ -8,7 +8,6 @@ import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { secretSettings, settings } from '../../config.ts';
 import { everySetting } from '../../runtime/setting.ts';
-import { ModelDatabase } from '../../runtime/store/model.ts';
 import {
   type Account,
   alice,
@@ -31,6 +30,7 @@ import { openRaw, type RawConnection } from '../kit/gateway.ts';
 import { call, clientAddress } from '../kit/http.ts';
 import { note, uuidNumber } from '../kit/items.ts';
 import { askTicket, deviceId, dialLane, ended, enterLane, openLane, run, ticketOf } from '../kit/lane.ts';
+import { ModelDatabase } from '../kit/model-store/model-store.ts';
 import { SecurityKey, type SecurityKeyOptions } from '../kit/security-key.ts';
 import { dial, isRefused } from '../kit/socket-client.ts';
 

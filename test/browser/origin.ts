@@ -24,7 +24,7 @@ export interface Origin {
 
 export type Loss = 'reset' | 'bad gateway';
 /** The ciphertexts of a sync by the uuids of their items. */
-export type SentItems = ReadonlyMap<string, string>;
+type SentItems = ReadonlyMap<string, string>;
 
 /**
  * Serves the page with the client library on a free loopback port. With an `upstream`, everything else is passed

@@ -307,7 +307,11 @@ test.serial('the page could not run, load or send anything even if markup came i
     };
   })()`);
   t.deepEqual(tried, {
-    ...{ markup: 'refused', inline: 'refused', image: 'refused', style: 'refused', elsewhere: 'refused' },
+    markup: 'refused',
+    inline: 'refused',
+    image: 'refused',
+    style: 'refused',
+    elsewhere: 'refused',
     ran: false,
   });
   // Chromium tells of requests that the policy has kept back, and never sends them.

@@ -5,7 +5,7 @@ import type { Verdict } from './trial.ts';
 
 const seconds = (ms: number | undefined): string => (ms === undefined ? '-' : (ms / 1_000).toFixed(1));
 
-export function kindOf({ what }: Disturbed): string {
+function kindOf({ what }: Disturbed): string {
   return what.map(({ kind }) => kind).join(' + ');
 }
 

@@ -118,7 +118,13 @@ export class Workload {
     const accessToken = await signIn(client, user);
     const holdsLane = this.#devices % 2 === 0;
     return new Device({
-      ...{ ...this.#options, user: user.userUuid, name, accessToken, client, random, holdsLane },
+      ...this.#options,
+      user: user.userUuid,
+      name,
+      accessToken,
+      client,
+      random,
+      holdsLane,
     });
   }
 

@@ -147,3 +147,15 @@ test('the filter for fail2ban finds the line of a failed sign-in, and its addres
   const [, address] = new RegExp(expression.replace('<ADDR>', '(.+)')).exec(lines[0] ?? '') ?? [];
   t.is(address, '2001:db8::7');
 });
+
+test('decisions are numbered without a hole, in name and title, and the list has each', (t) => {
+  const folder = 'docs/decisions';
+  const records = documentFiles.filter((file) => /^docs\/decisions\/\d{4}-/.test(file)).sort();
+  t.true(records.length > 40);
+  const list = textOf(`${folder}/README.md`);
+  for (const [index, file] of records.entries()) {
+    t.true(file.startsWith(`${folder}/${String(index + 1).padStart(4, '0')}-`), file);
+    t.true(textOf(file).startsWith(`# ${index + 1}. `), file);
+    t.true(list.includes(`](${file.slice(folder.length + 1)})`), file);
+  }
+});

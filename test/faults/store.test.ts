@@ -14,7 +14,7 @@ import { defaultLimits } from '../../runtime/host/limits.ts';
 import { noMetrics } from '../../runtime/host/runtime-metrics.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
+import { runtimeMigrations } from '../../runtime/store/postgres/migrations.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import type { Store } from '../../runtime/store/store.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';

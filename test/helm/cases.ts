@@ -1,10 +1,6 @@
 /** Values by which the chart is rendered: each switch on and off at least once, and what people would install. */
 import type { Rendering } from './chart.ts';
 
-const external = {
-  existingSecret: 'scriptorium',
-  keys: { SECRET_KEY: 'secret-key', DATABASE_URL: 'database-url', NATS_URL: 'nats-url' },
-};
 const s3 = {
   FILES_STORE: 's3',
   FILES_S3_BUCKET: 'notes-files',
@@ -154,6 +150,3 @@ export const cases = {
     },
   },
 } as const satisfies Readonly<Record<string, Rendering>>;
-
-export const secretsOfCluster = external;
-export const settingsOfS3 = s3;

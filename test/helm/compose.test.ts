@@ -65,14 +65,14 @@ test('every setting of a file .env reaches the server, unless compose.yaml fixes
   t.deepEqual(server.env_file, [{ path: '.env', required: false }]);
   t.true(textOf('.gitignore').split('\n').includes('/.env'), 'it may hold secrets');
   const written: Record<string, string> = {
-    ...{ PUBLIC_URL: 'https://notes.test', TRUST_PROXY: '10.0.0.2', DISABLE_USER_REGISTRATION: 'true' },
-    ...{
-      SMTP_HOST: 'relay.test',
-      SMTP_FROM: 'notes@notes.test',
-      SMTP_USER: 'notes',
-      SMTP_PASSWORD: 'two words',
-    },
-    ...{ NATS_URL: 'nats://elsewhere:4222' },
+    PUBLIC_URL: 'https://notes.test',
+    TRUST_PROXY: '10.0.0.2',
+    DISABLE_USER_REGISTRATION: 'true',
+    SMTP_HOST: 'relay.test',
+    SMTP_FROM: 'notes@notes.test',
+    SMTP_USER: 'notes',
+    SMTP_PASSWORD: 'two words',
+    NATS_URL: 'nats://elsewhere:4222',
   };
   const secretFile = (path: string): string =>
     path.endsWith('secret-key') ? 'a'.repeat(64) : 'postgresql://a:b@postgres:5432/c';

@@ -97,7 +97,11 @@ export const changeEmail = (
   call(server.url, 'PUT', `/v1/users/${userUuid}/attributes/credentials`, {
     bearer: access,
     body: {
-      ...{ current_password: password, new_password: password, new_email: newEmail, email },
-      ...{ pw_nonce: 'e'.repeat(64), api: headerSessions },
+      current_password: password,
+      new_password: password,
+      new_email: newEmail,
+      email,
+      pw_nonce: 'e'.repeat(64),
+      api: headerSessions,
     },
   });

@@ -12,10 +12,10 @@ import { noMetrics, type RuntimeMetrics } from '../../runtime/host/runtime-metri
 import type { Kind } from '../../runtime/kind.ts';
 import { placementOf } from '../../runtime/ownership/placement.ts';
 import { silentLogger } from '../../runtime/ports.ts';
-import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
 import { type NodeRow, type Store, StoreError } from '../../runtime/store/store.ts';
 import { drainPromises, FakeClock } from './clock.ts';
 import { ClusterNetwork, type ClusterTransport, TestProcess } from './cluster-network.ts';
+import { ModelDatabase, ModelStore, type Schedule } from './model-store/model-store.ts';
 import { SeededRandom } from './random.ts';
 
 export interface TestClusterOptions {

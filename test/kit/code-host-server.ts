@@ -10,7 +10,7 @@ export interface AskedOfCodeHost {
   readonly body: string;
 }
 
-export interface AnswerOfCodeHost {
+interface AnswerOfCodeHost {
   readonly status: number;
   readonly text: string;
 }

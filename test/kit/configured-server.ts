@@ -14,8 +14,8 @@ import { createLogger } from '../../process/logger.ts';
 import { startServer } from '../../process/server.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import { drainPromises, FakeClock } from './clock.ts';
+import { ModelDatabase, ModelStore } from './model-store/model-store.ts';
 
 export interface ConfiguredServer {
   /** Nobody listens there while it is a host. */

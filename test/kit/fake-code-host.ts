@@ -27,14 +27,16 @@ interface DialectRules {
 /** Where the two answer the same question otherwise. */
 const dialects: Readonly<Record<Dialect, DialectRules>> = {
   github: {
-    ...{ base: '', pages: 'https://code.test/o/r/blob/main' },
+    base: '',
+    pages: 'https://code.test/o/r/blob/main',
     staleSha: { status: 409, body: { message: 'note.md does not match 4b825dc' } },
     goneAlready: { status: 409, body: { message: 'note.md does not match 4b825dc' } },
     existsAlready: { status: 422, body: { message: 'Invalid request.\n\n"sha" wasn\'t supplied.' } },
     belowFile: { status: 422, body: { message: 'Validation Failed' } },
   },
   gitea: {
-    ...{ base: '/api/v1', pages: 'https://code.test/o/r/src/branch/main' },
+    base: '/api/v1',
+    pages: 'https://code.test/o/r/src/branch/main',
     staleSha: { status: 422, body: { message: 'sha does not match [given: 4b825dc, expected: 5e1c309]' } },
     goneAlready: { status: 404, body: { message: 'object does not exist [id: , rel_path: note.md]' } },
     existsAlready: { status: 422, body: { message: 'repository file already exists [path: note.md]' } },
@@ -46,7 +48,7 @@ const dialects: Readonly<Record<Dialect, DialectRules>> = {
 };
 
 export const writer = 'token-that-may-write';
-export const reader = 'token-that-may-read';
+const reader = 'token-that-may-read';
 
 export function fakeCodeHost(dialect: Dialect): CodeHostRepository {
   const rules = dialects[dialect];
@@ -57,7 +59,10 @@ export function fakeCodeHost(dialect: Dialect): CodeHostRepository {
       .update(`blob ${Buffer.byteLength(content)}\0${content}`)
       .digest('hex');
   const shown = (path: string, content: string) => ({
-    ...{ type: 'file', path, sha: shaOf(content), content: Buffer.from(content).toString('base64') },
+    type: 'file',
+    path,
+    sha: shaOf(content),
+    content: Buffer.from(content).toString('base64'),
     html_url: `${rules.pages}/${path.split('/').map(encodeURIComponent).join('/')}`,
   });
 
@@ -100,7 +105,11 @@ export function fakeCodeHost(dialect: Dialect): CodeHostRepository {
   }
 
   return {
-    ...{ base: rules.base, owner: 'o', repo: 'r', writer, reader },
+    base: rules.base,
+    owner: 'o',
+    repo: 'r',
+    writer,
+    reader,
     answer(asked) {
       const { status, body } = answerOf(asked);
       return { status, text: JSON.stringify(body) };

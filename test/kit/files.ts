@@ -22,7 +22,7 @@ export interface FileCall {
   readonly body?: RequestInit['body'];
 }
 
-export const base = '/v1/files';
+const base = '/v1/files';
 
 export async function fileCall(
   url: string,

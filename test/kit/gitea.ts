@@ -106,7 +106,11 @@ export async function startGitea(): Promise<Gitea> {
       const contents = (path: string) =>
         `/repos/${owner}/${repo}/contents/${path.split('/').map(encodeURIComponent).join('/')}`;
       return {
-        ...{ base, owner, repo, writer, reader },
+        base,
+        owner,
+        repo,
+        writer,
+        reader,
         async answer({ method, url: path, headers, body }) {
           const { host: _, connection: __, 'content-length': ___, ...passedOn } = headers;
           const given = { method, headers: passedOn as Record<string, string>, ...(body !== '' && { body }) };

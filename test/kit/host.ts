@@ -8,11 +8,11 @@ import { noMetrics, type RuntimeMetrics } from '../../runtime/host/runtime-metri
 import type { Kind } from '../../runtime/kind.ts';
 import { type Logger, silentLogger } from '../../runtime/ports.ts';
 import type { Random } from '../../runtime/random.ts';
-import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
 import type { Store } from '../../runtime/store/store.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 import type { Transport } from '../../runtime/transport/transport.ts';
 import { FakeClock } from './clock.ts';
+import { ModelDatabase, ModelStore, type Schedule } from './model-store/model-store.ts';
 import { SeededRandom } from './random.ts';
 
 export const testShardCount = 16;

@@ -22,7 +22,7 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface Meta {
+interface Meta {
   readonly auth: { readonly userUuid?: string; readonly roles?: readonly { readonly name: string }[] };
   readonly server: { readonly filesServerUrl: string };
 }

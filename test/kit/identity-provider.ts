@@ -183,9 +183,13 @@ function providerAt(url: string, lifetimeSeconds: () => number): Provider {
   return new Provider(url, {
     clients: [
       {
-        ...{ client_id: clientId, application_type: 'native', token_endpoint_auth_method: 'none' },
-        ...{ redirect_uris: [redirectUri], response_types: ['code'] },
-        ...{ grant_types: ['authorization_code', 'refresh_token'], id_token_signed_response_alg: 'ES256' },
+        client_id: clientId,
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
+        redirect_uris: [redirectUri],
+        response_types: ['code'],
+        grant_types: ['authorization_code', 'refresh_token'],
+        id_token_signed_response_alg: 'ES256',
       },
     ],
     adapter: adapterIn(new Map()),
@@ -202,8 +206,13 @@ function providerAt(url: string, lifetimeSeconds: () => number): Provider {
     issueRefreshToken: () => true,
     rotateRefreshToken: true,
     ttl: {
-      ...{ AccessToken: lifetimeSeconds, AuthorizationCode: 60, IdToken: 3_600, Interaction: 600 },
-      ...{ Grant: 86_400, RefreshToken: 86_400, Session: 86_400 },
+      AccessToken: lifetimeSeconds,
+      AuthorizationCode: 60,
+      IdToken: 3_600,
+      Interaction: 600,
+      Grant: 86_400,
+      RefreshToken: 86_400,
+      Session: 86_400,
     },
     async loadExistingGrant({ oidc }) {
       const { session, client, provider } = oidc;

@@ -8,7 +8,7 @@ const folders = [
   ...['test', 'tools', 'benchmarks', 'load-tests'],
 ];
 
-export interface Import {
+interface Import {
   /** Of a file of the project, its path; else as it stands there. */
   readonly of: string;
   /** Together with the file: it is neither of types alone nor a call. */

@@ -105,7 +105,7 @@ export async function apiOver(
   return { api, address: `127.0.0.1:${port}`, server, hints, registry, log, checks };
 }
 
-export interface Method<Request, Response> {
+interface Method<Request, Response> {
   readonly path: string;
   readonly requestSerialize: (request: Request) => Buffer;
   readonly responseDeserialize: (bytes: Buffer) => Response;

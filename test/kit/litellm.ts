@@ -35,9 +35,11 @@ export async function startLitellm(config: object): Promise<Litellm> {
   const child = spawn(findOrMakeLitellm(process.env), ['-c', start, ...args], {
     cwd: folder,
     env: {
-      ...{ PATH: process.env['PATH'], HOME: folder },
+      PATH: process.env['PATH'],
+      HOME: folder,
       // It asks nobody for prices, and tells nobody that it runs.
-      ...{ LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_TELEMETRY: 'False' },
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+      LITELLM_TELEMETRY: 'False',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import type { OutboundHttp } from '../../actors/outbound/http.ts';
 
-export interface Received {
+interface Received {
   readonly host: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];

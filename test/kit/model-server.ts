@@ -17,10 +17,15 @@ export interface ModelTurn {
 }
 
 export const helloTurn: ModelTurn = {
-  ...{ text: ['Hel', 'lo\n\n“wörld” 😀'], tools: [], isCutByLength: false, prompt: 7, completion: 3 },
+  text: ['Hel', 'lo\n\n“wörld” 😀'],
+  tools: [],
+  isCutByLength: false,
+  prompt: 7,
+  completion: 3,
 };
 export const toolTurn: ModelTurn = {
-  ...{ ...helloTurn, text: ['Let me see.'] },
+  ...helloTurn,
+  text: ['Let me see.'],
   tools: [
     { id: 'one', name: 'search', args: { query: 'a "b" \n\n c', limit: 3 } },
     { id: 'two', name: 'now', args: {} },
@@ -47,7 +52,7 @@ const streamPaths: Readonly<Record<string, VendorId>> = {
 };
 export const modelKey = 'sk-operator-key';
 
-export interface ReceivedByModel {
+interface ReceivedByModel {
   readonly provider: VendorId;
   readonly headers: IncomingMessage['headers'];
   // biome-ignore lint/suspicious/noExplicitAny: what a vendor would be sent

@@ -43,7 +43,9 @@ export async function runTyped(
       written.err += prompt;
       return typed;
     },
-    ...{ nowMs: () => Date.now(), monotonicMs: () => performance.now(), sleep: nothing },
+    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    sleep: nothing,
   };
   const code = await runCommandLine(args, { ...unset, address }, terminal, tools);
   return { code, ...written };

@@ -18,7 +18,7 @@ export const pairingKey = Buffer.alloc(32, 9);
 export const adminEmails = ['admin@example.org', 'second@example.org'] as const;
 const profile = { id: 'paid', provider: 'subscription', model: 'large', subscriptionId: 'default' } as const;
 /** Names the default subscription. */
-export const pairedPolicy = { ...noAssistant, profiles: new Map([[profile.id, profile]]), default: profile };
+const pairedPolicy = { ...noAssistant, profiles: new Map([[profile.id, profile]]), default: profile };
 
 /** The settings of a process that is paired with these; `profile` answers everybody. */
 export const pairingSettingsFor = (
@@ -48,7 +48,11 @@ export async function paired(t: ExecutionContext, options: ServerOptions = {}) {
     seal: createPairingSeal(key),
     provider: createPairingProvider(
       {
-        ...{ ...identity.endpoints, clientId, redirectUri, scopes: 'openid', baseUrl: undefined },
+        ...identity.endpoints,
+        clientId,
+        redirectUri,
+        scopes: 'openid',
+        baseUrl: undefined,
         accountIdClaim: 'org.id',
       },
       createOutboundHttp({ clock }),
@@ -61,7 +65,9 @@ export async function paired(t: ExecutionContext, options: ServerOptions = {}) {
     pairing: options.pairing ?? toolsOn(clock),
   };
   const server = await startServer(t, {
-    ...{ ...options, ...domain, providers: { providers: model.providers } },
+    ...options,
+    ...domain,
+    providers: { providers: model.providers },
     host: { ...options.host, clock },
   });
   const admin = await server.device(adminEmails[0]);
@@ -76,7 +82,16 @@ export async function paired(t: ExecutionContext, options: ServerOptions = {}) {
     identity.agree((await start(subscriptionId)).authorizationUrl);
 
   return {
-    ...{ identity, model, server, admin, domain, as, call, start, callback, agree },
+    identity,
+    model,
+    server,
+    admin,
+    domain,
+    as,
+    call,
+    start,
+    callback,
+    agree,
     toolsWith: (key: Buffer) => toolsOn(clock, key),
     async pair(subscriptionId?: string): Promise<void> {
       const answer = await callback(await agree(subscriptionId));

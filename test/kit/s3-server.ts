@@ -6,7 +6,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { ExecutionContext } from 'ava';
 import { findOrMakeMoto } from '../../tools/moto.ts';
 
-export interface S3Fault {
+interface S3Fault {
   readonly method: 'GET' | 'PUT' | 'POST';
   readonly status: number;
   readonly code: string;

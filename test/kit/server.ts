@@ -162,7 +162,11 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
 
   const outbound = createOutboundHttp({ clock });
   const assistant = new Assistant({
-    ...{ http: outbound, clock, providers: new Map(), default: options.assistant?.default, streamsMax: 500 },
+    http: outbound,
+    clock,
+    providers: new Map(),
+    default: options.assistant?.default,
+    streamsMax: 500,
     ...options.providers,
   });
   const codeHost = new CodeHost({ http: outbound, apiUrl: 'http://127.0.0.1:9', ...options.codeHost });
@@ -177,7 +181,8 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       syncTickets: testSyncTickets,
       syncLane: { ...defaultsOf(gatewaySettings).syncLane, ...config.syncLane },
       calendar: {
-        ...{ basePath: '/dav', publicUrl: 'http://notes.test' },
+        basePath: '/dav',
+        publicUrl: 'http://notes.test',
         failures: createRateLimiter(config.rateLimits ?? withoutLimits, clock, [wrongTokens]),
       },
       version: '0',

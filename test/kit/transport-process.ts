@@ -22,7 +22,7 @@ export const allShards: readonly number[] = Array.from({ length: shardCount }, (
 export const prefixOf = (clusterName: string): string => `scriptorium.${clusterName}.database`;
 
 /** What a process was asked, woken for and told, and what it logged and counted. */
-export class Seen {
+class Seen {
   readonly asked: AskCall[] = [];
   readonly woken: TellRow[] = [];
   readonly hints: Hint[] = [];

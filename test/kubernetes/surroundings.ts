@@ -19,11 +19,7 @@ export function tlsSecret(name: string, { certificate, key }: Signed, authority:
   };
 }
 
-export const secret = (
-  name: string,
-  stringData: Readonly<Record<string, string>>,
-  of = namespace,
-): Manifest => ({
+const secret = (name: string, stringData: Readonly<Record<string, string>>, of = namespace): Manifest => ({
   ...named('Secret', name),
   metadata: { name, namespace: of },
   stringData,

@@ -26,7 +26,11 @@ async function started() {
   const userUuid = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
   const registered = await cluster.until(
     cluster.actors.get(Account, userUuid).ask.register({
-      ...{ ...address, password, apiVersion, device, ephemeral: false },
+      ...address,
+      password,
+      apiVersion,
+      device,
+      ephemeral: false,
       keyParams: { pw_nonce: 'nonce', version: '004' },
     }),
   );
@@ -53,7 +57,10 @@ async function login({ actors }: Pick<ClusterNode, 'actors'>, codeVerifier: stri
 
 const refreshAt = ({ actors }: ClusterNode, { userUuid, first }: World) =>
   actors.get(Sessions, userUuid).ask.refresh({
-    ...{ access: first.credentials, refreshSecrets: [first.refreshSecret], apiVersion, device },
+    access: first.credentials,
+    refreshSecrets: [first.refreshSecret],
+    apiVersion,
+    device,
   });
 
 const syncAt = ({ actors }: ClusterNode, { userUuid, first }: World) =>

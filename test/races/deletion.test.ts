@@ -26,8 +26,12 @@ const itemCount = 2 * purgeBatchItems + 1;
 const register = ({ cluster }: World, uuid: string) =>
   cluster.until(
     cluster.actors.get(Account, uuid).ask.register({
-      ...{ email: alice.email, workspace: 'default', password, device },
-      ...{ apiVersion: '20200115', ephemeral: false },
+      email: alice.email,
+      workspace: 'default',
+      password,
+      device,
+      apiVersion: '20200115',
+      ephemeral: false,
       keyParams: { pw_nonce: 'nonce', version: '004' },
     }),
   );
@@ -49,9 +53,7 @@ async function started() {
   const { ask } = cluster.actors.get(Factors, userUuid);
   const items = Array.from({ length: itemCount }, () => note({ uuid: cluster.random.uuid() }));
   await cluster.until(
-    cluster.actors
-      .get(Items, userUuid)
-      .ask.sync({ ...{ credentials, items }, api: '20240226', snjs_version: null }),
+    cluster.actors.get(Items, userUuid).ask.sync({ credentials, items, api: '20240226', snjs_version: null }),
   );
   for (let made = 0; made < 10; made += 1) {
     await cluster.until(ask.makeAppPassword({ credentials, label: `${made}` }));

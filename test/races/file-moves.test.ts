@@ -10,11 +10,11 @@ import { Files } from '../../actors/user/files/contract.ts';
 import { Vaults } from '../../actors/user/vaults/contract.ts';
 import { shardOf } from '../../runtime/address.ts';
 import { sleep } from '../../runtime/clock.ts';
-import { ModelStore } from '../../runtime/store/model.ts';
 import { content, write } from '../files/blobs.ts';
 import { alice } from '../kit/account.ts';
 import { type ClusterNode, TestCluster } from '../kit/cluster.ts';
 import { createMemoryFileStore } from '../kit/file-store.ts';
+import { ModelStore } from '../kit/model-store/model-store.ts';
 import { domainOf, sessionTokens } from '../kit/server.ts';
 
 const device = { userAgent: 'a test', ipAddress: '203.0.113.7', snjsVersion: null, applicationVersion: null };
@@ -45,8 +45,12 @@ async function started() {
   const credentials = credentialsOf(
     await cluster.until(
       cluster.actors.get(Account, userUuid).ask.register({
-        ...{ email: alice.email, workspace: 'default', password: 'the password', device },
-        ...{ apiVersion: '20200115', ephemeral: false },
+        email: alice.email,
+        workspace: 'default',
+        password: 'the password',
+        device,
+        apiVersion: '20200115',
+        ephemeral: false,
         keyParams: { pw_nonce: 'nonce', version: '004' },
       }),
     ),
@@ -62,8 +66,14 @@ async function started() {
     tokens += 1;
     const nowMs = cluster.clock.nowMs();
     return {
-      ...{ id: `token ${tokens}`, userUuid, sessionUuid: credentials.identifier, operation: 'move' },
-      ...{ remoteIdentifier, unencryptedBytes: 100, issuedMs: nowMs, endsMs: nowMs + 3_600_000 },
+      id: `token ${tokens}`,
+      userUuid,
+      sessionUuid: credentials.identifier,
+      operation: 'move',
+      remoteIdentifier,
+      unencryptedBytes: 100,
+      issuedMs: nowMs,
+      endsMs: nowMs + 3_600_000,
       ...more,
     };
   };

@@ -1,9 +1,9 @@
 /** What happens to items at the same moment. */
 import test, { type ExecutionContext } from 'ava';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
-import type { Schedule } from '../../runtime/store/model.ts';
 import { bob } from '../kit/account.ts';
 import { note, uuidNumber } from '../kit/items.ts';
+import type { Schedule } from '../kit/model-store/model-store.ts';
 import { startServer } from '../kit/server.ts';
 
 const notes = (count: number, from = 1) =>

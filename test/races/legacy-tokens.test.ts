@@ -40,7 +40,11 @@ async function openWorld() {
   const upgrade = (node: ClusterNode, credentials: Credentials, callId: string) =>
     at(node).changeCredentials(
       {
-        ...{ credentials, userUuid, currentPassword: password, newPassword, device },
+        credentials,
+        userUuid,
+        currentPassword: password,
+        newPassword,
+        device,
         keyParams: { pw_nonce: 'e'.repeat(64), version: '004' },
         apiVersion: headerSessions,
       },

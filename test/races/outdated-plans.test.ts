@@ -8,11 +8,11 @@ import { command, keys, type View } from '../../runtime/command.ts';
 import { UnavailableError } from '../../runtime/errors.ts';
 import { kind } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
-import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
 import { StoreError } from '../../runtime/store/store.ts';
 import { table } from '../../runtime/table.ts';
 import { drainPromises, FakeClock } from '../kit/clock.ts';
 import { startTestHost } from '../kit/host.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../kit/model-store/model-store.ts';
 import { SeededRandom } from '../kit/random.ts';
 
 const calls = 120;

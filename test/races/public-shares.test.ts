@@ -1,14 +1,14 @@
 /** A share and its owner: whatever happens at the same moment, on however many nodes, and whenever the host dies. */
 import test, { type ExecutionContext } from 'ava';
 import { isRefused } from '../../actors/reply.ts';
-import { shareContentTable } from '../../actors/share/content-table.ts';
 import { Share } from '../../actors/share/contract.ts';
+import { shareContentTable } from '../../actors/share/share.ts';
 import { PublicShares } from '../../actors/user/public-shares/contract.ts';
-import { ModelDatabase, ModelStore } from '../../runtime/store/model.ts';
 import type { Commit, Store } from '../../runtime/store/store.ts';
 import { FakeClock } from '../kit/clock.ts';
 import { Death } from '../kit/death.ts';
 import type { Device } from '../kit/device.ts';
+import { ModelDatabase, ModelStore } from '../kit/model-store/model-store.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
 const list = '/v1/shares';

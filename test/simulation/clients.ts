@@ -152,8 +152,14 @@ function createDevice(
   const { thinkMs, callsMax, patienceMs } = plan;
   const syncerOf = (session: Session) =>
     new Syncer({
-      ...{ device, time, random: randomOf(`lane of ${device}`), session, audience },
-      ...{ checker: checkers.commands, report: checkers.reportOf('commands'), ...(lane as LaneServers) },
+      device,
+      time,
+      random: randomOf(`lane of ${device}`),
+      session,
+      audience,
+      checker: checkers.commands,
+      report: checkers.reportOf('commands'),
+      ...(lane as LaneServers),
     });
   return new Device({
     ...of,

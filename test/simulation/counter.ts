@@ -21,37 +21,37 @@ import { kind } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
 import { table } from '../../runtime/table.ts';
 
-export const balance = slice({ name: 'balance', format: 1, schema: z.number(), initial: 0 });
+const balance = slice({ name: 'balance', format: 1, schema: z.number(), initial: 0 });
 /** One entry per effect, in order: what happened, and to which call it belongs. */
-export const journal = slice<readonly string[]>({
+const journal = slice<readonly string[]>({
   name: 'journal',
   format: 1,
   schema: z.array(z.string()),
   initial: [],
 });
-export interface Alarm {
+interface Alarm {
   readonly op: string;
   readonly dueMs: number;
 }
-export const alarms = slice<Readonly<Record<string, Alarm>>>({
+const alarms = slice<Readonly<Record<string, Alarm>>>({
   name: 'alarms',
   format: 1,
   schema: z.record(z.string(), z.object({ op: z.string(), dueMs: z.number() })),
   initial: {},
 });
-export interface Haul {
+interface Haul {
   /** The newest that was started under this name. */
   readonly op: string;
   /** The run that took its first step last. */
   readonly run?: string | undefined;
 }
-export const hauls = slice<Readonly<Record<string, Haul>>>({
+const hauls = slice<Readonly<Record<string, Haul>>>({
   name: 'hauls',
   format: 1,
   schema: z.record(z.string(), z.object({ op: z.string(), run: z.string().optional() })),
   initial: {},
 });
-export const tallyHead = slice({ name: 'tally-head', format: 1, schema: z.number(), initial: 0 });
+const tallyHead = slice({ name: 'tally-head', format: 1, schema: z.number(), initial: 0 });
 
 export const tally = table({
   name: 'tally',

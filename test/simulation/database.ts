@@ -1,7 +1,7 @@
 /** The model database with a window: whoever watches sees every activation and every commit at its moment. */
 import type { Address } from '../../runtime/address.ts';
-import { ModelDatabase } from '../../runtime/store/model.ts';
 import type { Activation, Commit, HeldShard, NodeRow } from '../../runtime/store/store.ts';
+import { ModelDatabase } from '../kit/model-store/model-store.ts';
 import { startOfTimeMs } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 

@@ -23,7 +23,9 @@ export const simulatedKinds: readonly Kind[] = [...kinds, counterKind, authorKin
 
 const accountSettings = (accessTokenAgeMs: number): AccountSettings => ({
   ...defaultAccountSettings,
-  ...{ plainAttemptsMax: 10_000, captchaAttemptsMax: 10_000, strangerAttemptsMax: 10_000 },
+  plainAttemptsMax: 10_000,
+  captchaAttemptsMax: 10_000,
+  strangerAttemptsMax: 10_000,
   accessTokenAgeMs,
 });
 
@@ -33,7 +35,9 @@ export function settingsOfDelivery(accessTokenAgeMs: number): readonly Provided[
   return [
     provide(AccountSettings, {
       ...accountSettings(accessTokenAgeMs),
-      ...{ emailReminders: true, reminderDelivery: true, reminderMessagesPerDay: 0 },
+      emailReminders: true,
+      reminderDelivery: true,
+      reminderMessagesPerDay: 0,
     }),
     provide(MailSettings, {
       ...defaultMailSettings,

@@ -12,8 +12,8 @@ import { createActors } from '../../runtime/host/actors.ts';
 import { Node } from '../../runtime/host/node.ts';
 import type { RuntimeMetrics } from '../../runtime/host/runtime-metrics.ts';
 import type { Kind } from '../../runtime/kind.ts';
-import { ModelStore, type Schedule } from '../../runtime/store/model.ts';
 import { type Commit, type NodeRow, StoreError } from '../../runtime/store/store.ts';
+import { ModelStore, type Schedule } from '../kit/model-store/model-store.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import type { Ailments } from './ailments.ts';
 import { SlowWork } from './counter.ts';
@@ -62,7 +62,7 @@ export interface Run {
 }
 
 /** Knows which incarnation it registered last. Its commits meet what ails their actors. */
-export class RunStore extends ModelStore {
+class RunStore extends ModelStore {
   readonly #ailments: Ailments;
   readonly #process: SimulatedProcess;
   incarnation = '';

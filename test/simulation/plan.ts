@@ -133,7 +133,7 @@ export function randomOf(seed: number, part: string): SeededRandom {
 export type Flavour = (typeof flavours)[number];
 const drawnFlavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'ailing'] as const;
 /** Each of the last three is run by itself, beside little else. */
-export const flavours = [...drawnFlavours, 'delivery', 'vaults', 'lane'] as const;
+const flavours = [...drawnFlavours, 'delivery', 'vaults', 'lane'] as const;
 
 export function isFlavour(text: string): text is Flavour {
   return flavours.some((flavour) => flavour === text);
@@ -333,15 +333,23 @@ function withDelivery(plan: Plan, random: SeededRandom): Plan {
   const databaseJumpMs = Math.min(plan.databaseJumpMs, 400);
   return {
     ...plan,
-    ...{ accounts: 0, clients: 1, counters: 1, haulClients: 0, restMs: deliveryRestMs },
+    accounts: 0,
+    clients: 1,
+    counters: 1,
+    haulClients: 0,
+    restMs: deliveryRestMs,
     // Long enough for outages to pass, and for what falls due within them.
-    ...{ leaseMs: 2_000, workMs: 20_000 + random.below(20_000), callsMax: 150 },
+    leaseMs: 2_000,
+    workMs: 20_000 + random.below(20_000),
+    callsMax: 150,
     thinkMs: random.pick([20, 80, 200]),
     faults: seldom(faults),
     // Renewals fail now and then, and attempts outlive their leases.
     limits: { ...limits, jobLeaseMs: random.pick([400, 400, 2_000]), sweepMs: 1_000 },
     // By a clock that is wrong by more, a host would send early.
-    ...{ wallJumpMs: 0, databaseJumpMs, isDatabaseClockSound: true },
+    wallJumpMs: 0,
+    databaseJumpMs,
+    isDatabaseClockSound: true,
     chaos: {
       ...chaos,
       everyMs: Math.max(chaos.everyMs, 2_500),
@@ -355,7 +363,11 @@ function withDelivery(plan: Plan, random: SeededRandom): Plan {
 function withVaults(plan: Plan, random: SeededRandom): Plan {
   return untilSomebodyLeaves({
     ...plan,
-    ...{ accounts: 0, clients: 1, counters: 1, haulClients: 0, isDatabaseClockSound: true },
+    accounts: 0,
+    clients: 1,
+    counters: 1,
+    haulClients: 0,
+    isDatabaseClockSound: true,
     databaseJumpMs: Math.min(plan.databaseJumpMs, 0.12 * plan.leaseMs),
     thinkMs: random.pick([20, 80, 200]),
     faults: random.chance(0.5) ? seldom(plan.faults) : plan.faults,
@@ -370,8 +382,13 @@ const laneRestMs = 1_000_000;
 function withLane(plan: Plan, random: SeededRandom): Plan {
   return {
     ...plan,
-    ...{ accounts: random.pick([1, 1, 2]), editors: random.pick([1, 2, 2]) },
-    ...{ clients: 1, counters: 1, haulClients: 0, callsMax: 40, isDatabaseClockSound: true },
+    accounts: random.pick([1, 1, 2]),
+    editors: random.pick([1, 2, 2]),
+    clients: 1,
+    counters: 1,
+    haulClients: 0,
+    callsMax: 40,
+    isDatabaseClockSound: true,
     databaseJumpMs: Math.min(plan.databaseJumpMs, 0.12 * plan.leaseMs),
     thinkMs: random.pick([20, 80, 400]),
     restMs: laneRestMs,
@@ -393,7 +410,8 @@ function seldom({ storeMs, messageMs, ...rates }: FaultRates): FaultRates {
   const fewer = Object.entries(rates).map(([name, rate]) => [name, rate / 3]);
   return {
     ...(Object.fromEntries(fewer) as Omit<FaultRates, 'storeMs' | 'messageMs'>),
-    ...{ storeMs: Math.min(storeMs, 30), messageMs: Math.min(messageMs, 20) },
+    storeMs: Math.min(storeMs, 30),
+    messageMs: Math.min(messageMs, 20),
   };
 }
 

@@ -4,9 +4,9 @@
  * more, but what is still running then still ends.
  */
 import { DatabaseError } from 'pg';
-import type { Schedule } from '../../runtime/store/model.ts';
 import { toStoreError } from '../../runtime/store/postgres/errors.ts';
 import type { Store } from '../../runtime/store/store.ts';
+import type { Schedule } from '../kit/model-store/model-store.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import type { FaultInjector } from './fault-injector.ts';
 import type { FaultRates } from './plan.ts';

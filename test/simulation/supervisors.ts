@@ -3,8 +3,9 @@
  * then gives up that process's incarnation. Much goes wrong with it: it is late by leases, as where it was frozen along with its
  * process; it acts twice; it names an incarnation that was over long before; its statement is lost, or comes late itself.
  */
-import { ModelStore } from '../../runtime/store/model.ts';
+
 import { StoreError } from '../../runtime/store/store.ts';
+import { ModelStore } from '../kit/model-store/model-store.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import type { WatchedDatabase } from './database.ts';
 import { SimulatedProcess } from './process.ts';

@@ -109,16 +109,25 @@ function createWorld(seed: number, options: SimulateOptions) {
     plan.delivery === undefined || checkers.mails === undefined
       ? undefined
       : new Relay({
-          ...{ plan: plan.delivery, random: streams('relay'), time, mails: checkers.mails },
-          ...{ crash, pause },
+          plan: plan.delivery,
+          random: streams('relay'),
+          time,
+          mails: checkers.mails,
+          crash,
+          pause,
         });
   const ailments = new Ailments(time, database);
   const messenger =
     plan.delivery === undefined || checkers.messages === undefined
       ? undefined
       : new Messenger({
-          ...{ plan: plan.delivery, random: streams('messenger'), time, messages: checkers.messages },
-          ...{ crash, pause, whatsapp: streams('whatsapp').pick(whatsappProviders) },
+          plan: plan.delivery,
+          random: streams('messenger'),
+          time,
+          messages: checkers.messages,
+          crash,
+          pause,
+          whatsapp: streams('whatsapp').pick(whatsappProviders),
         });
   const ports = { ...shared, database, faults, ailments, network };
   const { availability, convergence } = checkers;
@@ -148,8 +157,16 @@ function createWorld(seed: number, options: SimulateOptions) {
     plan.lane === undefined
       ? undefined
       : new LaneServers({
-          ...{ plan: plan.lane, shardCount: plan.shardCount, key: syncTicketKey, random: streams('lane') },
-          ...{ time, trace, checker: checkers.commands, crash, entrances, hosts: () => machines.runs },
+          plan: plan.lane,
+          shardCount: plan.shardCount,
+          key: syncTicketKey,
+          random: streams('lane'),
+          time,
+          trace,
+          checker: checkers.commands,
+          crash,
+          entrances,
+          hosts: () => machines.runs,
         });
   const clients = createClients({ plan, time, gateway, checkers, randomOf: streams, lane });
   const ownership = new OwnershipChecker({

@@ -1,4 +1,4 @@
-import { ModelDatabase, ModelStore, type Schedule } from '../../runtime/store/model.ts';
+import { ModelDatabase, ModelStore, type Schedule } from '../kit/model-store/model-store.ts';
 import type { Flight, Subject } from './subject.ts';
 
 const applied: Flight = { finish: async () => undefined };

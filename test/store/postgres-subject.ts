@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { batchCommit } from '../../runtime/store/postgres/commit.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
+import { runtimeMigrations } from '../../runtime/store/postgres/migrations.ts';
 import type { Statement } from '../../runtime/store/postgres/sql.ts';
 import { openPostgresStore, type StoreSql, storeSql } from '../../runtime/store/postgres/store.ts';
 import type { NodeRow, Store } from '../../runtime/store/store.ts';

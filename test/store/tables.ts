@@ -78,7 +78,12 @@ export const parcel = (
   id: string,
   changes: Partial<RowOf<typeof parcelTable>>,
 ): RowOf<typeof parcelTable> => ({
-  ...{ owner_uuid: owner, uuid: id, position: 1, made: 1, born: null, hop: null },
+  owner_uuid: owner,
+  uuid: id,
+  position: 1,
+  made: 1,
+  born: null,
+  hop: null,
   ...changes,
 });
 

@@ -1,9 +1,9 @@
 /** Wrong stores, each with one mistake that looks harmless, and the clause of the contract that must catch it. */
 import pg from 'pg';
-import { ModelDatabase } from '../../runtime/store/model.ts';
 import type { Statement } from '../../runtime/store/postgres/sql.ts';
 import { type StoreSql, storeSql } from '../../runtime/store/postgres/store.ts';
 import type { Commit, SliceRow, Store, StoreRead } from '../../runtime/store/store.ts';
+import { ModelDatabase } from '../kit/model-store/model-store.ts';
 import type { PostgresVariant } from './postgres-subject.ts';
 
 export interface WrongVariant extends PostgresVariant {

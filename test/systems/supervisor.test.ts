@@ -16,7 +16,7 @@ import { createKeyring } from '../../runtime/keyring.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
-import { runtimeMigrations } from '../../runtime/store/postgres/migrations/list.ts';
+import { runtimeMigrations } from '../../runtime/store/postgres/migrations.ts';
 import { openPostgresStore } from '../../runtime/store/postgres/store.ts';
 import { startNatsServer } from '../kit/nats-server.ts';
 import { databaseUrl, startTestPostgres } from '../kit/postgres.ts';

@@ -8,6 +8,6 @@ export const concludeTimer = (shape: ConcludeTimer) =>
     missed: 'fire-once',
     reads: (view, { id }) => concludePlan(view, id),
     turn: (turn, { id }, reads) => {
-      conclude(turn, id, [], reads, shape);
+      conclude({ turn, id, arrived: [], reads, timer: shape });
     },
   });

@@ -1,5 +1,5 @@
 /**
- * How an item moves from one collection, its *source*, to another, its *target* (decision 36). It has one home at any
+ * How an item moves from one collection, its *source*, to another, its *target* (decision 35). It has one home at any
  * moment: the row of its uuid with the greatest hop.
  *
  *     source   depart   the departure is durable: which items at which hop, and a timer; their rows stay as they are
@@ -123,13 +123,20 @@ export function concludePlan(view: View, id: string, arrived: readonly string[] 
  * Ends a departure, as far as one turn reads what is left of it; the timer takes care of the rest. Returns the rows that
  * have become stubs.
  */
-export function conclude(
-  turn: Turn,
-  id: string,
-  arrived: readonly string[],
-  reads: ConcludeReads,
-  timer: ConcludeTimer,
-): readonly ItemRow[] {
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of a departure are decided in one order.
+export function conclude({
+  turn,
+  id,
+  arrived,
+  reads,
+  timer,
+}: {
+  readonly turn: Turn;
+  readonly id: string;
+  readonly arrived: readonly string[];
+  readonly reads: ConcludeReads;
+  readonly timer: ConcludeTimer;
+}): readonly ItemRow[] {
   const departure = turn.entry(departureMap, id);
   if (departure === undefined) return [];
   const before = turn.get(head);

@@ -11,7 +11,10 @@ const waitMaxMs = 300_000;
 
 const oldest = (view: View, subset: 'urgent' | 'ordinary') =>
   range(mailTable, {
-    ...{ after: 0, through: view.get(queueSlice).position, limit: 1, subset },
+    after: 0,
+    through: view.get(queueSlice).position,
+    limit: 1,
+    subset,
     columns: ['updated_at'],
   });
 
@@ -29,7 +32,9 @@ export const health = sharedRead({
       good: oldestReadyMs <= waitMaxMs && hasRoom && !isHeldUp,
       mails: {
         ready: counts.urgent + counts.ordinary,
-        ...{ waiting: counts.waiting, leased: counts.leased, dead: counts.dead },
+        waiting: counts.waiting,
+        leased: counts.leased,
+        dead: counts.dead,
       },
       oldestReadyMs,
     };

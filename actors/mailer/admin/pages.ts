@@ -89,7 +89,10 @@ const queuePlan = (view: View, request: { state?: unknown; limit?: unknown; curs
   const { limit, from = 0 } = 'refused' in page ? { limit: 1 } : page;
   return {
     mails: range(mailTable, {
-      ...{ after: from, through: view.get(queueSlice).position, limit, subset: state },
+      after: from,
+      through: view.get(queueSlice).position,
+      limit,
+      subset: state,
       columns: Object.keys(mailTable.columns).filter((name) => name !== 'content') as never,
     }),
   };

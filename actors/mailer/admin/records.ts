@@ -36,7 +36,10 @@ export const retry = command({
     const isEligible = before.place === 'dead' || before.place === 'waiting';
     if (!isEligible || before.content === null || isExpired(turn, before)) return ineligible;
     const mail = writeMail(turn, before, {
-      ...{ ...before, place: readyPlace(before.source), attempts: 0, handed_over: false },
+      ...before,
+      place: readyPlace(before.source),
+      attempts: 0,
+      handed_over: false,
       next_attempt_at: turn.nowMs,
     });
     auditOperation(turn, by, 'retry', id);
@@ -62,7 +65,12 @@ export const discard = command({
       const { attempts, message_id } = before;
       // What the last attempt met says nothing of this end: no relay has the mail.
       tellOutcome(turn, listenerOf(before.listener), {
-        ...{ id, outcome: 'dead', attempts, failure: null, refusal: null, nextAttemptAtMs: null },
+        id,
+        outcome: 'dead',
+        attempts,
+        failure: null,
+        refusal: null,
+        nextAttemptAtMs: null,
         messageId: message_id ?? undefined,
       });
     }

@@ -109,7 +109,9 @@ function viewOf(view: View) {
   const { relays, fallback } = view.get(relaysSlice);
   return {
     relays: relays.map(({ relay, credential }, priority) => ({
-      ...{ ...relay, priority, from: mailboxText(relay.from) },
+      ...relay,
+      priority,
+      from: mailboxText(relay.from),
       credentialsConfigured: credential !== null,
     })),
     fallbackPolicy: { mode: fallback },
@@ -170,7 +172,13 @@ function smtpOf(common: Common, given: Given): Relay | Refused {
   const username = given.username || null;
   const port = given.port ?? (security === 'implicit' ? implicitTlsPort : 587);
   const relay: Relay = {
-    ...{ ...common, kind: 'smtp', host, port, security, username, plaintextCredentials },
+    ...common,
+    kind: 'smtp',
+    host,
+    port,
+    security,
+    username,
+    plaintextCredentials,
   };
   if (!exposesPassword(relay)) return relay;
   return invalid(

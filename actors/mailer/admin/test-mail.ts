@@ -73,18 +73,19 @@ function begin(
   auditOperation(turn, by, 'test', relay.id);
   const domain = relay.from.address.split('@')[1];
   return {
-    ...{ relay, credential: credentialOf(turn, relay), recipient: address, startedAtMs: turn.nowMs },
+    relay,
+    credential: credentialOf(turn, relay),
+    recipient: address,
+    startedAtMs: turn.nowMs,
     messageId: `<${turn.random.uuid()}@${domain}>`,
   };
 }
 
 const tooMany = (retryAfterMs: number): Refused => ({
   refused: {
-    ...{
-      reason: 'too-many',
-      tag: 'too-many-tests',
-      message: `There are ${testsPerMinute} tests in a minute.`,
-    },
+    reason: 'too-many',
+    tag: 'too-many-tests',
+    message: `There are ${testsPerMinute} tests in a minute.`,
     retryAfterMs,
   },
 });
@@ -94,9 +95,15 @@ function send(
   { relay, credential, recipient, messageId, startedAtMs }: Test,
 ): Promise<Result> {
   return steps.use(MailSender).send({
-    ...{ relay, credential, timeoutMs, signal: new AbortController().signal },
+    relay,
+    credential,
+    timeoutMs,
+    signal: new AbortController().signal,
     message: {
-      ...{ from: relay.from, recipient, messageId, dateMs: startedAtMs },
+      from: relay.from,
+      recipient,
+      messageId,
+      dateMs: startedAtMs,
       subject: 'A test of mail',
       text: 'An administrator of your notes server has sent this to see whether mail arrives.\n',
     },

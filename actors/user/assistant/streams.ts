@@ -50,7 +50,9 @@ const unavailable = refuse.unavailable(
 );
 const busy: Refused = {
   refused: {
-    ...{ reason: 'too-many', tag: 'assistant-busy', retryAfterMs: busyRetryMs },
+    reason: 'too-many',
+    tag: 'assistant-busy',
+    retryAfterMs: busyRetryMs,
     message:
       'The assistant is answering this account several times already. Please wait until one has ended.',
   },
@@ -116,7 +118,9 @@ function limitOf(view: View): number {
 
 const tooMany = ({ nowMs }: Turn, limit: number, resetsAt: string): Refused => ({
   refused: {
-    ...{ reason: 'too-many', tag: 'ai-rate-limited', payload: { limit, resetsAt } },
+    reason: 'too-many',
+    tag: 'ai-rate-limited',
+    payload: { limit, resetsAt },
     message: `The assistant has answered ${limit} times today, which is the limit of this account.`,
     retryAfterMs: (dayOf(nowMs) + 1) * dayMs - nowMs,
   },

@@ -76,7 +76,10 @@ const makeBridgeToken = signedInTurn({
     const scope = asked === 'read' || asked === 'write' ? asked : scopesByOtherName[asked];
     const { secret, secretHash } = makeSecret(turn.random);
     const made: BridgeToken = {
-      ...{ uuid: turn.random.uuid(), label, scope, secretHash },
+      uuid: turn.random.uuid(),
+      label,
+      scope,
+      secretHash,
       scopeTagUuids: tags == null || tags.length === 0 ? null : tags,
       keys: { wrappedKeys, kdfSalt, kdfParams },
       createdAtMs: turn.nowMs,
@@ -170,7 +173,9 @@ function openBridgeSession(
   turn.setEntry(bridgeTokenMap, tokenUuid, { ...token, ...used });
   audit(turn, 'bridge-token-used', device, tokenUuid);
   const issued = openSession(turn, {
-    ...{ apiVersion, device, ephemeral: false },
+    apiVersion,
+    device,
+    ephemeral: false,
     readonly: token.scope === 'read',
     bridgeToken: tokenUuid,
   });

@@ -117,8 +117,14 @@ const commands = {
   publishTodo: signedIn({
     access: 'writes',
     fields: z.object({
-      ...{ uid: given, summary: given, description: given, start: given, due: given },
-      ...{ completed: given, completedAt: given, priority: given },
+      uid: given,
+      summary: given,
+      description: given,
+      start: given,
+      due: given,
+      completed: given,
+      completedAt: given,
+      priority: given,
     }),
     ok: z.object({ created: z.boolean(), todo: shownTodoSchema as z.ZodType<ShownTodo> }),
   }),

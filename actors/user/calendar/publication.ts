@@ -44,7 +44,9 @@ interface Part {
 /** All, unless only a part of them is asked for. */
 export const todosPlan = (view: View, part: Part = {}) =>
   range(todoTable, {
-    ...{ after: 0, limit: todosMax, ...part },
+    after: 0,
+    limit: todosMax,
+    ...part,
     through: view.get(publicationSlice).position,
   });
 
@@ -57,9 +59,15 @@ export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | u
   const contents = sealTodo(turn, uid, todo);
   const size = contents.length + Buffer.byteLength(uid);
   const row: TodoRow = {
-    ...{ user_uuid: turn.self.id, uid, position: position + 1, contents, size },
-    ...{ etag: etagOf(object), object_bytes: Buffer.byteLength(object) },
-    ...{ created_at: shown.createdAt, updated_at: updatedAt },
+    user_uuid: turn.self.id,
+    uid,
+    position: position + 1,
+    contents,
+    size,
+    etag: etagOf(object),
+    object_bytes: Buffer.byteLength(object),
+    created_at: shown.createdAt,
+    updated_at: updatedAt,
   };
   const after = {
     todos: todos + (before === undefined ? 1 : 0),
@@ -86,7 +94,10 @@ export function remove(turn: Turn, row: Pick<TodoRow, 'uid' | 'size'>): void {
   const isLast = todos === 1;
   if (isLast && slot !== null) giveBack(turn, 'publisher', [slot]);
   turn.set(publicationSlice, {
-    ...{ position: position + 1, changedAtMs: turn.nowMs },
-    ...{ todos: todos - 1, bytes: bytes - row.size, slot: isLast ? null : slot },
+    position: position + 1,
+    changedAtMs: turn.nowMs,
+    todos: todos - 1,
+    bytes: bytes - row.size,
+    slot: isLast ? null : slot,
   });
 }

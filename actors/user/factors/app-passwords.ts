@@ -63,7 +63,9 @@ const makeAppPassword = signedInTurn({
     const { secret, secretHash } = makeSecret(turn.random);
     const uuid = turn.random.uuid();
     turn.setEntry(appPasswordMap, uuid, {
-      ...{ uuid, label, secretHash },
+      uuid,
+      label,
+      secretHash,
       createdAtMs: turn.nowMs,
       lastUsedAtMs: null,
     });
@@ -79,7 +81,8 @@ const listAppPasswords = signedInRead({
       (a, b) => b.createdAtMs - a.createdAtMs,
     );
     const appPasswords = newestFirst.map(({ uuid, label, createdAtMs, lastUsedAtMs }) => ({
-      ...{ uuid, label },
+      uuid,
+      label,
       createdAt: isoTime(createdAtMs),
       lastUsedAt: lastUsedAtMs === null ? null : isoTime(lastUsedAtMs),
     }));

@@ -20,7 +20,9 @@ const listApprovals = signedInWorkflow({
     const { signin } = await ownSignin(workflow);
     const { approvals } = await signin.ask.pendingApprovals({});
     const pendingApprovals = approvals.map(({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }) => ({
-      ...{ uuid, challengeId: uuid, status: 'pending' },
+      uuid,
+      challengeId: uuid,
+      status: 'pending',
       requestingUserAgent: userAgent ?? '',
       requestingIpAddress: ipAddress,
       createdAt: createdAtMs,
@@ -43,8 +45,10 @@ const resolveApproval = signedInWorkflow({
   run: async (workflow, { challengeId, approve }) => {
     const { signin, from } = await ownSignin(workflow);
     const { resolved } = await signin.ask.resolveApproval({
-      ...{ uuid: challengeId, approve: approve === true },
-      ...{ userUuid: workflow.self.id, from },
+      uuid: challengeId,
+      approve: approve === true,
+      userUuid: workflow.self.id,
+      from,
     });
     if (!resolved) return notPending;
     return { status: approve === true ? ('approved' as const) : ('denied' as const) };

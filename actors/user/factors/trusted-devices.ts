@@ -91,7 +91,8 @@ const listTrustedDevices = signedInRead({
       .filter(({ expiresAtMs }) => view.nowMs < expiresAtMs)
       .toSorted((a, b) => b.createdAtMs - a.createdAtMs);
     const trustedDevices = trusted.map(({ uuid, label, createdAtMs, lastUsedAtMs, expiresAtMs }) => ({
-      ...{ uuid, label },
+      uuid,
+      label,
       createdAt: createdAtMs,
       lastUsedAt: lastUsedAtMs,
       expiresAt: expiresAtMs,

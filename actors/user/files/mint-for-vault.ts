@@ -64,8 +64,10 @@ export const mintVaultValetToken = signedInWorkflow({
       turn: (turn, _reads, { session }) => ({
         valetToken: turn.use(ValetTokens).mint({
           ...wanted,
-          ...{ userUuid: by, sessionUuid: session.uuid },
-          ...{ issuedMs: turn.nowMs, endsMs: turn.nowMs + turn.use(FileSettings).valetTokenAgeMs },
+          userUuid: by,
+          sessionUuid: session.uuid,
+          issuedMs: turn.nowMs,
+          endsMs: turn.nowMs + turn.use(FileSettings).valetTokenAgeMs,
         }),
       }),
     });

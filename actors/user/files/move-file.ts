@@ -53,7 +53,8 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
       const departed = await steps.turn({
         reads: () => ({ files: keys(file, [key]) }),
         turn: (turn, { files }): Departed | Refused =>
-          refusalOf(turn, claims, 'move') ?? departFile(turn, claims, files.get(key), to, concludeFileMove),
+          refusalOf(turn, claims, 'move') ??
+          departFile({ turn, claims, row: files.get(key), to, timer: concludeFileMove }),
       });
       return 'file' in departed ? { ...departed, fromOwnerUuid: id } : departed;
     },
@@ -130,8 +131,11 @@ type Arrived = Concluding['arrived'];
 
 function conclude(turn: Turn, id: string, arrived: Arrived, { files }: Reads): boolean {
   const concluded = concludeFile(turn, {
-    ...{ id, arrived, files },
-    ...{ owner: ownFiles(turn), timer: concludeFileMove },
+    id,
+    arrived,
+    files,
+    owner: ownFiles(turn),
+    timer: concludeFileMove,
   });
   if (concluded === undefined) return false;
   const target = turn.tell(Vault, concluded.to.uuid);

@@ -146,7 +146,8 @@ async function concludeAt(
   }
   await workflow.turn({
     reads: (view) => concludePlan(view, id, arrived),
-    turn: (turn, reads) => conclude(turn, id, arrived, reads, Items.timers.concludeDeparture).length,
+    turn: (turn, reads) =>
+      conclude({ turn, id, arrived, reads, timer: Items.timers.concludeDeparture }).length,
   });
 }
 

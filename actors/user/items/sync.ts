@@ -93,7 +93,7 @@ const oneTurnPlans = (view: View, request: SyncRequest) => ({
   ...pagePlans(view, request),
   ...vaultPlans(view, request),
   ...inboxPlans(view, request),
-  ...storedPlan(view, request, request.items ?? none),
+  ...storedPlan({ view, request, items: request.items ?? none }),
 });
 
 function runInOneTurn(
@@ -128,7 +128,7 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
       ...pagePlans(view, request),
       ...vaultPlans(view, request),
       ...inboxPlans(view, request),
-      ...storedPlan(view, request, first),
+      ...storedPlan({ view, request, items: first }),
     }),
     turn: (turn, reads, by) => {
       const inbox = givenInbox(turn, request, reads);
@@ -186,7 +186,7 @@ function saveMore(
   arriving?: ReadonlyMap<string, ItemRow>,
 ): Promise<Progress> {
   return workflow.turn({
-    reads: (view) => storedPlan(view, request, items, before.roomBytes, arriving),
+    reads: (view) => storedPlan({ view, request, items, roomBytes: before.roomBytes, arriving }),
     turn: (turn, reads, by) =>
       save(turn, { request, items, reads, by: memberOf(turn, by), ...(arriving && { arriving }) }, before),
   });

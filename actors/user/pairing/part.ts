@@ -13,7 +13,9 @@ const administered = administeredBy({
   actorOf: (actors) => actors.get(PairingAdministration, pairingId).ask,
   unavailable: {
     refused: {
-      ...{ reason: 'unavailable', tag: 'pairing-unreachable', retryAfterMs: 5_000 },
+      reason: 'unavailable',
+      tag: 'pairing-unreachable',
+      retryAfterMs: 5_000,
       message: 'The pairings cannot be reached at the moment. Please try again.',
     },
   },

@@ -62,7 +62,8 @@ export const publicShareMap = sliceMap<PublicShare>({
 const tooMany = refuse.conflict('You have too many shares. Please revoke some first.', 'share-limit');
 const tooLate: Refused = {
   refused: {
-    ...{ reason: 'unavailable', message: 'The share could not be stored in time. Please try again.' },
+    reason: 'unavailable',
+    message: 'The share could not be stored in time. Please try again.',
     retryAfterMs: 5_000,
   },
 };
@@ -189,7 +190,11 @@ const isOld = ({ endedAtMs }: PublicShare, nowMs: number): boolean =>
 
 function shown({ uuid, type, nickname, oneTimeView, viewExpiresMinutes, ...times }: PublicShare) {
   return {
-    ...{ uuid, type, nickname, oneTimeView, viewExpiresMinutes },
+    uuid,
+    type,
+    nickname,
+    oneTimeView,
+    viewExpiresMinutes,
     createdAt: isoTime(times.createdAtMs),
     revoked: times.endedAtMs !== null,
     firstOpenedAt: times.firstOpenedAtMs === null ? null : isoTime(times.firstOpenedAtMs),

@@ -56,7 +56,9 @@ const alreadyAccepted = refuse.conflict(
 /** Longer than a provider may take. */
 const beingSent: Refused = {
   refused: {
-    ...{ reason: 'conflict', tag: 'delivery-in-flight', message: 'A reminder is being sent at this moment.' },
+    reason: 'conflict',
+    tag: 'delivery-in-flight',
+    message: 'A reminder is being sent at this moment.',
     retryAfterMs: 15_000,
   },
 };
@@ -254,11 +256,23 @@ function create(turn: Turn, given: GivenReminder, callId: string): PublishedRemi
   const uuid = turn.random.uuid();
   const { id, dueAtMs, channel, message, destination } = given;
   const made: PublishedReminder = {
-    ...{ id, uuid, madeBy: callId, dueAtMs, channel },
+    id,
+    uuid,
+    madeBy: callId,
+    dueAtMs,
+    channel,
     contents: sealContents(turn, uuid, { message, destination }),
-    ...{ createdAtMs: turn.nowMs, updatedAtMs: turn.nowMs, nextAtMs: Math.max(dueAtMs, turn.nowMs) },
-    ...{ state: 'queued', round: 1, via: null, isRecalled: false },
-    ...{ attempts: 0, error: null, acceptedAtMs: null, wasDispatched: false },
+    createdAtMs: turn.nowMs,
+    updatedAtMs: turn.nowMs,
+    nextAtMs: Math.max(dueAtMs, turn.nowMs),
+    state: 'queued',
+    round: 1,
+    via: null,
+    isRecalled: false,
+    attempts: 0,
+    error: null,
+    acceptedAtMs: null,
+    wasDispatched: false,
   };
   put(turn, made);
   return made;
@@ -322,13 +336,18 @@ function shown(view: View, reminder: PublishedReminder): ShownPublishedReminder 
   const { message, destination } = contentsOf(view, reminder);
   const { id, state, channel, attempts, error, acceptedAtMs } = reminder;
   return {
-    ...{ id, message, dueAtUtc: isoTime(reminder.dueAtMs) },
+    id,
+    message,
+    dueAtUtc: isoTime(reminder.dueAtMs),
     ...(channel !== null && { channel }),
     ...(destination !== null && { destination }),
     sent: state === 'sent',
     ...(acceptedAtMs !== null && { sentAt: acceptedAtMs }),
     ...(error !== null && { error }),
-    ...{ createdAt: reminder.createdAtMs, updatedAt: reminder.updatedAtMs, state, attempts },
+    createdAt: reminder.createdAtMs,
+    updatedAt: reminder.updatedAtMs,
+    state,
+    attempts,
   };
 }
 

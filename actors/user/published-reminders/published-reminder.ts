@@ -107,12 +107,15 @@ export const contentsOf = (
 /** An occurrence begins. Whatever there was of an earlier one is over. */
 export const begun = (before: PublishedReminder, nowMs: number): PublishedReminder => ({
   ...backInQueue(before, Math.max(before.dueAtMs, nowMs), null),
-  ...{ attempts: 0, acceptedAtMs: null, wasDispatched: mayHaveArrived(before) },
+  attempts: 0,
+  acceptedAtMs: null,
+  wasDispatched: mayHaveArrived(before),
 });
 
 export const claimed = (before: PublishedReminder, via: 'mail' | 'messenger'): PublishedReminder => ({
   ...before,
-  ...{ state: 'claimed', via },
+  state: 'claimed',
+  via,
 });
 
 /** Nobody outside has it. */
@@ -122,7 +125,12 @@ export const backInQueue = (
   error: DeliveryError | null = before.error,
 ): PublishedReminder => ({
   ...before,
-  ...{ state: 'queued', round: before.round + 1, via: null, isRecalled: false, error, nextAtMs },
+  state: 'queued',
+  round: before.round + 1,
+  via: null,
+  isRecalled: false,
+  error,
+  nextAtMs,
 });
 
 export const inFlight = (before: PublishedReminder): PublishedReminder => ({ ...before, state: 'in-flight' });
@@ -130,20 +138,30 @@ export const inFlight = (before: PublishedReminder): PublishedReminder => ({ ...
 /** Counted as sent at `sentAtMs`. */
 export const accepted = (before: PublishedReminder, nowMs: number, sentAtMs: number): PublishedReminder => ({
   ...before,
-  ...{ state: 'accepted', attempts: before.attempts + 1, error: null, isRecalled: false },
-  ...{ acceptedAtMs: nowMs, nextAtMs: sentAtMs },
+  state: 'accepted',
+  attempts: before.attempts + 1,
+  error: null,
+  isRecalled: false,
+  acceptedAtMs: nowMs,
+  nextAtMs: sentAtMs,
 });
 
 export const sent = (before: PublishedReminder): PublishedReminder => ({ ...before, state: 'sent' });
 
 export const failed = (before: PublishedReminder, error: DeliveryError): PublishedReminder => ({
   ...before,
-  ...{ state: 'failed', attempts: before.attempts + 1, error, isRecalled: false },
+  state: 'failed',
+  attempts: before.attempts + 1,
+  error,
+  isRecalled: false,
 });
 
 export const uncertain = (before: PublishedReminder): PublishedReminder => ({
   ...before,
-  ...{ state: 'uncertain', attempts: before.attempts + 1, error: 'uncertain', isRecalled: false },
+  state: 'uncertain',
+  attempts: before.attempts + 1,
+  error: 'uncertain',
+  isRecalled: false,
 });
 
 /** The provider has not taken it: another attempt later, or none any more. */

@@ -68,8 +68,14 @@ function make(turn: Turn, given: { readonly dueAt?: unknown; readonly time?: unk
   if (turn.entries(reminderMap).size >= most) return tooMany(most);
   const uuid = turn.random.uuid();
   const made: Reminder = {
-    ...{ uuid, message: sealMessage(turn, uuid, message), dueAtMs, createdAtMs: turn.nowMs },
-    ...{ state: 'waiting', round: 1, isRecalled: false, messageId: null },
+    uuid,
+    message: sealMessage(turn, uuid, message),
+    dueAtMs,
+    createdAtMs: turn.nowMs,
+    state: 'waiting',
+    round: 1,
+    isRecalled: false,
+    messageId: null,
     nextAtMs: Math.max(dueAtMs, turn.nowMs),
   };
   setReminder(turn, made);
@@ -96,8 +102,11 @@ const deleteReminder = signedInTurn({
 
 function shown(view: View, of: Reminder): ShownReminder {
   return {
-    ...{ uuid: of.uuid, dueAt: of.dueAtMs, message: messageOf(view, of) },
-    ...{ sent: of.state === 'sent', createdAt: of.createdAtMs },
+    uuid: of.uuid,
+    dueAt: of.dueAtMs,
+    message: messageOf(view, of),
+    sent: of.state === 'sent',
+    createdAt: of.createdAtMs,
   };
 }
 

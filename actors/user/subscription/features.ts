@@ -42,7 +42,9 @@ const ofApp = (identifier: string): Feature => feature(identifier, `app:${lastPa
 
 const theme = (identifier: string, permission: string, descriptor: Descriptor = {}): Feature =>
   feature(identifier, `theme:${permission}`, {
-    ...{ content_type: 'SN|Theme', area: 'themes', index_path: 'index.css' },
+    content_type: 'SN|Theme',
+    area: 'themes',
+    index_path: 'index.css',
     ...descriptor,
   });
 
@@ -59,7 +61,9 @@ const oldEditor = (
   descriptor: Descriptor = {},
 ): Feature =>
   editor(identifier, permission, note_type, {
-    ...{ file_type, interchangeable: true, deprecated: true },
+    file_type,
+    interchangeable: true,
+    deprecated: true,
     ...descriptor,
   });
 
@@ -96,10 +100,14 @@ export const features: readonly Feature[] = [
   theme(`${own}.theme-dynamic`, 'dynamic', { layerable: true }),
 
   feature('com.standardnotes.plain-text', 'editor:plain', {
-    ...{ note_type: 'plain-text', file_type: 'txt', interchangeable: true },
+    note_type: 'plain-text',
+    file_type: 'txt',
+    interchangeable: true,
   }),
   feature('com.standardnotes.super-editor', 'editor:super-editor', {
-    ...{ note_type: 'super', file_type: 'json', interchangeable: false },
+    note_type: 'super',
+    file_type: 'json',
+    interchangeable: false,
   }),
   editor(`${own}.token-vault`, 'token-vault', 'authentication', {
     file_type: 'json',
@@ -108,7 +116,9 @@ export const features: readonly Feature[] = [
   editor(`${own}.standard-sheets`, 'sheets', 'spreadsheet', { file_type: 'json', interchangeable: false }),
   feature('com.sncommunity.advanced-checklist', 'editor:advanced-checklist', {
     ...component,
-    ...{ note_type: 'task', file_type: 'json', interchangeable: false },
+    note_type: 'task',
+    file_type: 'json',
+    interchangeable: false,
   }),
   oldEditor(`${own}.code-editor`, 'code-editor', 'code', 'txt', atRoot),
   oldEditor(`${own}.plus-editor`, 'plus', 'rich-text', 'html'),
@@ -123,10 +133,14 @@ export const features: readonly Feature[] = [
   }),
   feature(`${own}.file-safe`, 'component:filesafe', {
     ...component,
-    ...{ area: 'editor-stack', interchangeable: true, deprecated: true },
+    area: 'editor-stack',
+    interchangeable: true,
+    deprecated: true,
   }),
   feature(`${own}.legacy.file-safe`, 'component:filesafe', {
     ...component,
-    ...{ area: 'editor-stack', interchangeable: true, deprecated: true },
+    area: 'editor-stack',
+    interchangeable: true,
+    deprecated: true,
   }),
 ];

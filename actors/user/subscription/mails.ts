@@ -28,7 +28,10 @@ export function mailInvite(turn: Turn, { uuid, inviter, invitee }: Invited): voi
     'If you do not know who that is, there is nothing you need to do.',
   ];
   const mail = {
-    ...{ id: inviteMailId(uuid), source: 'invite' as const, userUuid: turn.self.id, recipient: invitee },
+    id: inviteMailId(uuid),
+    source: 'invite' as const,
+    userUuid: turn.self.id,
+    recipient: invitee,
     accountSinceMs: turn.get(profileSlice).createdAtMs,
     subject: 'You are invited to share a subscription',
     text: text.join('\n'),
@@ -56,8 +59,11 @@ export const mailSubscriptionToken = tell({
       'It is valid for three hours, and opens nothing else. If you did not ask for it, there is nothing you need to do.',
     ];
     const mail = {
-      ...{ id: `subscription-token:${turn.random.uuid()}`, source: 'other' as const },
-      ...{ userUuid: turn.self.id, recipient: email, expiresAtMs: turn.nowMs + subscriptionTokenAgeMs },
+      id: `subscription-token:${turn.random.uuid()}`,
+      source: 'other' as const,
+      userUuid: turn.self.id,
+      recipient: email,
+      expiresAtMs: turn.nowMs + subscriptionTokenAgeMs,
       subject: 'Your subscription token',
       text: text.join('\n'),
     };

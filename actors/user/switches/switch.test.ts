@@ -8,14 +8,12 @@ const dayMs = 24 * hourMs;
 const states = ['armed', 'queued', 'waiting', 'sent'] as const;
 
 const made = (changes: Partial<Switch> = {}): Switch => ({
-  ...{
-    uuid: 'u',
-    contents: new Uint8Array(),
-    intervalDays: 30,
-    createdAtMs: 0,
-    lastCheckInAtMs: null,
-    round: 1,
-  },
+  uuid: 'u',
+  contents: new Uint8Array(),
+  intervalDays: 30,
+  createdAtMs: 0,
+  lastCheckInAtMs: null,
+  round: 1,
   ...armed(0, 30 * dayMs),
   ...changes,
 });

@@ -92,7 +92,10 @@ export function armed(nowMs: number, deadlineMs: number) {
     state: 'armed',
     warnAtMs: deadlineMs - Math.min(dayMs, Math.floor((deadlineMs - nowMs) / 2)),
     seenAtMs: nowMs,
-    ...{ sendAttempts: 0, nextAttemptAtMs: null, lastAttemptAtMs: null, messageId: null },
+    sendAttempts: 0,
+    nextAttemptAtMs: null,
+    lastAttemptAtMs: null,
+    messageId: null,
   } as const;
 }
 

@@ -40,8 +40,12 @@ function make(turn: Turn, given: Parameters<typeof wantedSwitch>[0], session: Se
   const { intervalDays, deadlineMs, recipient, shareUrl, message } = wanted;
   const uuid = turn.random.uuid();
   const made: Switch = {
-    ...{ uuid, contents: sealContents(turn, uuid, { recipient, shareUrl, message }), intervalDays },
-    ...{ createdAtMs: turn.nowMs, lastCheckInAtMs: null, round: 1 },
+    uuid,
+    contents: sealContents(turn, uuid, { recipient, shareUrl, message }),
+    intervalDays,
+    createdAtMs: turn.nowMs,
+    lastCheckInAtMs: null,
+    round: 1,
     ...armed(turn.nowMs, deadlineMs),
   };
   setSwitch(turn, made);
@@ -87,7 +91,10 @@ const deleteSwitch = signedInTurn({
 function shown(view: View, of: Switch): ShownSwitch {
   const { recipient, message } = contentsOf(view, of);
   return {
-    ...{ uuid: of.uuid, recipientEmail: recipient, message, intervalDays: of.intervalDays },
+    uuid: of.uuid,
+    recipientEmail: recipient,
+    message,
+    intervalDays: of.intervalDays,
     deadline: of.deadlineMs,
     triggered: of.state === 'sent',
     lastCheckInAt: of.lastCheckInAtMs,

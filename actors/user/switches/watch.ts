@@ -78,7 +78,9 @@ export function switchMailOutcome(turn: Turn, uuid: string, round: number, outco
       forgetMail(turn, before);
       setSwitch(turn, {
         ...before,
-        ...{ state: 'waiting', round: round + 1, nextAttemptAtMs: turn.nowMs + deadRetryMs },
+        state: 'waiting',
+        round: round + 1,
+        nextAttemptAtMs: turn.nowMs + deadRetryMs,
         messageId: outcome.messageId ?? before.messageId,
       });
       break;

@@ -18,7 +18,9 @@ const syncDisabled = 'SYNC_DISABLED';
 /** Clients look for `code`, and stop asking for tickets because nothing says that it will pass. */
 const switchedOff: Refused = {
   refused: {
-    ...{ reason: 'unavailable', tag: syncDisabled, payload: { code: syncDisabled } },
+    reason: 'unavailable',
+    tag: syncDisabled,
+    payload: { code: syncDisabled },
     message: 'An administrator has switched the sync lane off for this account. Items sync over HTTP.',
   },
 };

@@ -37,8 +37,12 @@ export const mailVaultInviteTell = tell({
     const recipient = mailAddress(email);
     if (state !== 'active' || isBanned(turn) || recipient === undefined || !count(turn)) return;
     const mail = {
-      ...{ id: `vault-invite:${inviteUuid}`, source: 'other' as const, userUuid: turn.self.id, recipient },
-      ...{ subject: 'You are invited to a shared vault', text },
+      id: `vault-invite:${inviteUuid}`,
+      source: 'other' as const,
+      userUuid: turn.self.id,
+      recipient,
+      subject: 'You are invited to a shared vault',
+      text,
     };
     tellToSend(turn, sealMail(turn, mail));
   },

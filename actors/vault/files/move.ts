@@ -34,7 +34,13 @@ const depart = command({
     const access = accessOf(turn, claims.userUuid, reads);
     const refused = refusalOf(turn, claims, access);
     if (refused !== undefined || access === undefined) return refused ?? invalidToken;
-    const departed = departFile(turn, claims, files.get(fileKey(turn, asked)), to, concludeFileMove);
+    const departed = departFile({
+      turn,
+      claims,
+      row: files.get(fileKey(turn, asked)),
+      to,
+      timer: concludeFileMove,
+    });
     if (isRefused(departed)) return departed;
     return { ok: 'file' in departed ? { ...departed, fromOwnerUuid: access.vault.owner_uuid } : departed };
   },

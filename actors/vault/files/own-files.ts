@@ -73,7 +73,7 @@ export function releaseAt(turn: Turn, ownerUuid: string, holdUuid: string): void
 }
 
 /** At most once in a turn: it is the row as the turn has read it. */
-export function countBytes(turn: Turn, vault: VaultRow, byBytes: number, ended: readonly string[]): void {
+function countBytes(turn: Turn, vault: VaultRow, byBytes: number, ended: readonly string[]): void {
   const { position } = nextMoment(turn);
   const used = vault.file_bytes + byBytes;
   turn.put(vaultTable, { ...vault, file_bytes: used, position });

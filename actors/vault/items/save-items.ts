@@ -48,12 +48,12 @@ export const saveItems = command({
   ...Vault.commands.saveItems,
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
-    ...storedPlan(view, requestOf(asked), asked.items),
+    ...storedPlan({ view, request: requestOf(asked), items: asked.items }),
     left: leftPlan(view, asked.items),
   }),
   turn: (turn, asked, { left, ...reads }) => {
-    if (turn.get(standingSlice) !== 'ended') return land(turn, asked, asked.items, reads);
-    return landTooLate(turn, asked, asked.items, reads, left);
+    if (turn.get(standingSlice) !== 'ended') return land({ turn, saver: asked, items: asked.items, reads });
+    return landTooLate({ turn, saver: asked, items: asked.items, reads, left });
   },
 });
 
@@ -61,14 +61,20 @@ export const arriveItems = command({
   ...Vault.commands.arriveItems,
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
-    ...storedPlan(view, requestOf(asked), sentOf(asked), undefined, rowsOf(asked)),
+    ...storedPlan({
+      view,
+      request: requestOf(asked),
+      items: sentOf(asked),
+      arriving: rowsOf(asked),
+    }),
     members: memberUuidsPlan(view),
   }),
   turn: (turn, asked, { members, ...reads }) => {
     const arriving = rowsOf(asked);
     const back = returning(turn, arriving, reads.stored);
-    if (turn.get(standingSlice) === 'ended') return landTooLate(turn, asked, sentOf(asked), reads);
-    const landed = land(turn, asked, sentOf(asked), reads, arriving);
+    if (turn.get(standingSlice) === 'ended')
+      return landTooLate({ turn, saver: asked, items: sentOf(asked), reads });
+    const landed = land({ turn, saver: asked, items: sentOf(asked), reads, arriving });
     if (isRefused(landed)) return landed;
     const saved = landed.ok.saved.map(({ row }) => row.uuid);
     const rejoined = saved.filter((uuid) => back.has(uuid));
@@ -82,25 +88,38 @@ const sentOf = ({ items }: Arrivals): readonly ClientItem[] => items.map(({ sent
 const rowsOf = ({ items }: Arrivals): ReadonlyMap<string, ItemRow> =>
   new Map(items.map(({ row }) => [row.uuid, row]));
 
-function land(
-  turn: Turn,
-  saver: BySaver,
-  items: readonly ClientItem[],
-  { member, ...reads }: Reads,
-  arriving?: ReadonlyMap<string, ItemRow>,
-): Answer<Landed> {
+function land({
+  turn,
+  saver,
+  items,
+  reads: { member, ...reads },
+  arriving,
+}: {
+  readonly turn: Turn;
+  readonly saver: BySaver;
+  readonly items: readonly ClientItem[];
+  readonly reads: Reads;
+  readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
+}): Answer<Landed> {
   const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
-  return saveAs(turn, saver, permission, items, reads, arriving);
+  return saveAs({ turn, saver, permission, items, reads, arriving });
 }
 
-function saveAs(
-  turn: Turn,
-  saver: BySaver,
-  permission: Permission | null,
-  items: readonly ClientItem[],
-  reads: StoredReads,
-  arriving?: ReadonlyMap<string, ItemRow>,
-): Answer<Landed> {
+function saveAs({
+  turn,
+  saver,
+  permission,
+  items,
+  reads,
+  arriving,
+}: {
+  readonly turn: Turn;
+  readonly saver: BySaver;
+  readonly permission: Permission | null;
+  readonly items: readonly ClientItem[];
+  readonly reads: StoredReads;
+  readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
+}): Answer<Landed> {
   const vault = { permission, owns: (ownerUuid: string) => heirOf(turn, ownerUuid) === saver.by };
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
@@ -142,20 +161,26 @@ const ofHeirs = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof
  * Where the item has gone home meanwhile, both are decided there. `left`: what there is here of the items, absent where they
  * come from another collection.
  */
-function landTooLate(
-  turn: Turn,
-  saver: BySaver,
-  items: readonly ClientItem[],
-  reads: StoredReads,
-  left?: KeysResult<typeof item>,
-): Answer<Landed> {
+function landTooLate({
+  turn,
+  saver,
+  items,
+  reads,
+  left,
+}: {
+  readonly turn: Turn;
+  readonly saver: BySaver;
+  readonly items: readonly ClientItem[];
+  readonly reads: StoredReads;
+  readonly left?: KeysResult<typeof item>;
+}): Answer<Landed> {
   const here = left && ofHeirs(turn, left);
   const ways = items.map((sent) => {
     const row = isUuid(sent.uuid) ? here?.get(keyOf(turn, sent.uuid)) : undefined;
     return { sent, way: wayOf(saver, sent, row) };
   });
   const going = (to: Way) => ways.filter(({ way }) => way === to).map(({ sent }) => sent);
-  const landed = saveAs(turn, saver, 'admin', going('here'), reads);
+  const landed = saveAs({ turn, saver, permission: 'admin', items: going('here'), reads });
   if (isRefused(landed)) return landed;
   const { saved, conflicts, elsewhere, ...rest } = landed.ok;
   const refused = going('refused').map((sent) => notMember(sent, saver.by));
@@ -214,7 +239,7 @@ export const concludeItems = command({
   ...Vault.commands.concludeItems,
   reads: (view, { id, arrived }) => leavePlan(view, id, arrived),
   turn: (turn, { id, arrived, by }, reads) => {
-    leave(turn, id, arrived, reads, by);
+    leave({ turn, id, arrived, reads, by });
     return {};
   },
 });

@@ -108,7 +108,7 @@ async function bring(run: JobRun, owner: string): Promise<void> {
   await run.turn({
     reads: (view) => concludePlan(view, id, arrived),
     turn: (turn, reads) => {
-      conclude(turn, id, arrived, reads, concludeDeparture);
+      conclude({ turn, id, arrived, reads, timer: concludeDeparture });
     },
   });
 }

@@ -11,7 +11,7 @@ export const itemTimers = {
     ...timers.concludeDeparture,
     missed: 'fire-once',
     reads: (view, { id }) => leavePlan(view, id),
-    turn: (turn, { id }, reads) => leave(turn, id, [], reads),
+    turn: (turn, { id }, reads) => leave({ turn, id, reads }),
   }),
   ...revisionTimers(timers, () => false),
 };

@@ -28,16 +28,22 @@ export const leavePlan = (view: View, id: string, arrived: readonly string[] = [
 });
 
 /** Concludes a departure. */
-export function leave(
-  turn: Turn,
-  id: string,
-  arrived: readonly string[],
-  { members, ...reads }: ConcludeReads & { readonly members: Members },
-  by?: string,
-): void {
+export function leave({
+  turn,
+  id,
+  arrived = [],
+  reads: { members, ...reads },
+  by,
+}: {
+  readonly turn: Turn;
+  readonly id: string;
+  readonly arrived?: readonly string[] | undefined;
+  readonly reads: ConcludeReads & { readonly members: Members };
+  readonly by?: string | undefined;
+}): void {
   const before = turn.get(head);
   const toTell = isRemoval(turn, id) ? members.rows : [];
-  const gone = conclude(turn, id, arrived, reads, Vault.timers.concludeDeparture);
+  const gone = conclude({ turn, id, arrived, reads, timer: Vault.timers.concludeDeparture });
   // The devices of the user who has moved it hear of the arrival.
   tellMembers(turn, before, { by });
   if (gone.length === 0) return;

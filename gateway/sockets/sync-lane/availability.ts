@@ -5,7 +5,7 @@
 import type { Readiness } from '../../../runtime/readiness.ts';
 import type { GatewaySettings } from '../../settings.ts';
 
-export type LaneState = 'available' | 'not-ready' | 'disabled';
+type LaneState = 'available' | 'not-ready' | 'disabled';
 
 export type LaneAvailability = () => Promise<LaneState>;
 

@@ -2,11 +2,11 @@
 import { mayTakeOneMore, type Share } from '../../../runtime/fair-share.ts';
 import { Counts } from '../../http/counts.ts';
 
-export const framesMax = 32;
-export const framesPerSecond = 16;
+const framesMax = 32;
+const framesPerSecond = 16;
 /** Eight frames of the largest size at once. */
 export const bytesMax = 4 * 1_024 * 1_024;
-export const bytesPerSecond = 512 * 1_024;
+const bytesPerSecond = 512 * 1_024;
 
 /** Frames and bytes of one socket, in two buckets that fill up again. */
 export class InboundBudget {

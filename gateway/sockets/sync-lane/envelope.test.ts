@@ -145,8 +145,14 @@ for (const [text, bytes] of lengths) {
 test('what is written holds the keys that clients check, and a digest only where there is one', (t) => {
   const answer = { type: 'PONG', requestId: 'r', commandId: 'c', sequence: 0, payload: '{}' } as const;
   t.deepEqual(JSON.parse(writeFrame(answer)), {
-    ...{ version: 1, channel: 'sync', type: 'PONG', requestId: 'r', commandId: 'c', sequence: 0 },
-    ...{ payloadLength: 2, payload: {} },
+    version: 1,
+    channel: 'sync',
+    type: 'PONG',
+    requestId: 'r',
+    commandId: 'c',
+    sequence: 0,
+    payloadLength: 2,
+    payload: {},
   });
   t.is(JSON.parse(writeFrame({ ...answer, digest: 'd' })).digest, 'd');
 });

@@ -152,7 +152,7 @@ export function writeFrame({ type, requestId, commandId, sequence, payload, dige
   return `${head.slice(0, -1)},"payload":${payload}}`;
 }
 
-export const isIdentifier = (value: unknown): value is string =>
+const isIdentifier = (value: unknown): value is string =>
   typeof value === 'string' && identifierPattern.test(value);
 
 export const isObject = (value: unknown): value is Fields =>

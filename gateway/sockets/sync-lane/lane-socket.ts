@@ -43,7 +43,7 @@ export const endCodes = [
 ] as const;
 export type EndCode = (typeof endCodes)[number];
 
-export const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, tryLater: 1013 } as const;
+const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, tryLater: 1013 } as const;
 
 /** The others are the client's fault: it should not go on as before. */
 const tryLater: ReadonlySet<EndCode> = new Set(['SYNC_DISABLED', 'SOCKET_LIMIT', 'BACKPRESSURE']);
@@ -76,7 +76,7 @@ const lingerMs = 46_000;
 const authBytesMax = 4 * 1_024;
 const queuedFramesMax = 8;
 /** Less than it takes to have a megabyte unread is no sign of a client that does not read. */
-export const unreadBytesMax = 4 * 1_024 * 1_024;
+const unreadBytesMax = 4 * 1_024 * 1_024;
 const binaryBytesMax = 266_248;
 const reauthAttemptsMax = 8;
 const protocolIds = { requestId: 'protocol', commandId: 'protocol' } as const;

@@ -98,6 +98,7 @@ const noQuery = refused('query', 400, 'The address of the sync lane has no query
 const foreignOrigin = refused('origin', 403, 'Pages of this origin may not connect.');
 const accessRestricted = refused('access-key', 401, 'Access to this server is restricted.');
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the functions of one lane share its state.
 export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   const { actors, clock, random, settings, tickets, limiter, gate, clientAddress, log } = options;
   const all = new Set<LaneSocket>();

@@ -19,7 +19,9 @@ const opened = (plain: unknown) => unseal(payloadOf(JSON.stringify(plain)), key)
 test('a note and the notes of a tag are opened, in either alphabet of base64, padded or not', (t) => {
   t.deepEqual(opened({ kind: 'note', ...note }), { opened: 'notes', title: undefined, notes: [note] });
   t.deepEqual(opened({ kind: 'tag', title: 'Tag', notes: [note, note] }), {
-    ...{ opened: 'notes', title: 'Tag', notes: [note, note] },
+    opened: 'notes',
+    title: 'Tag',
+    notes: [note, note],
   });
   const plain = JSON.stringify({ kind: 'note', title: '', text: `${'ÿ?>ÿ~'.repeat(50)}.` });
   const expected = unseal(payloadOf(plain), key);
@@ -37,7 +39,9 @@ test('what libsodium has sealed is opened', (t) => {
   };
   const sodiumKey = Uint8Array.from({ length: 32 }, (_, index) => index);
   t.deepEqual(unseal(JSON.stringify(sealed), sodiumKey), {
-    ...{ opened: 'notes', title: undefined, notes: [{ title: 'From libsodium', text: '<b>é</b>' }] },
+    opened: 'notes',
+    title: undefined,
+    notes: [{ title: 'From libsodium', text: '<b>é</b>' }],
   });
 });
 
@@ -46,7 +50,9 @@ test('whatever a note says comes out again', (t) => {
   fc.assert(
     fc.property(text, text, (title, body) => {
       t.deepEqual(opened({ kind: 'note', title, text: body }), {
-        ...{ opened: 'notes', title: undefined, notes: [{ title, text: body }] },
+        opened: 'notes',
+        title: undefined,
+        notes: [{ title, text: body }],
       });
     }),
     { numRuns: 50 },

@@ -154,7 +154,7 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
   if ('remove' in write) {
     const key = keyOf(write.table, write.remove);
     changeOf(main).removals.push(entry(main, member, key));
-    if (large !== undefined) removeParts(changeOf, member, large, key, 0);
+    if (large !== undefined) removeParts({ changeOf, member, large, key, from: 0 });
     return;
   }
   if (large === undefined) {
@@ -168,19 +168,25 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
   const isFresh = write.isNew && write.table.generation !== undefined;
   if (isFresh && parts.length === 0) return;
   const key = keyOf(write.table, write.put);
-  if (!isFresh) removeParts(changeOf, member, large, key, parts.length);
+  if (!isFresh) removeParts({ changeOf, member, large, key, from: parts.length });
   for (const [part, content] of parts.entries()) {
     changeOf(large.part).puts.push(entry(large.part, member, { ...key, part, content }));
   }
 }
 
-function removeParts(
-  changeOf: ChangeOf,
-  member: number,
-  large: LargeColumn,
-  key: AnyRow,
-  from: number,
-): void {
+function removeParts({
+  changeOf,
+  member,
+  large,
+  key,
+  from,
+}: {
+  readonly changeOf: ChangeOf;
+  readonly member: number;
+  readonly large: LargeColumn;
+  readonly key: AnyRow;
+  readonly from: number;
+}): void {
   changeOf(large.part).removals.push(entry(large.part, member, { ...key, part: from }));
 }
 

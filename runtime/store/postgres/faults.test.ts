@@ -16,7 +16,7 @@ import { describeFault, type FaultCase, faultCases } from '../../../test/store/f
 import { contractTables } from '../../../test/store/tables.ts';
 import { StoreError } from '../store.ts';
 import { migrate } from './migrate.ts';
-import { runtimeMigrations } from './migrations/list.ts';
+import { runtimeMigrations } from './migrations.ts';
 import { openPostgresStore, PostgresStore } from './store.ts';
 
 /** The driver gives up on a silent server after twice this. */

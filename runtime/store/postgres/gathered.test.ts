@@ -11,7 +11,8 @@ function createGathered(atOnceMax: number, unanswered: ReadonlySet<number> = new
       ends.push((error) => (error === undefined ? resolve() : reject(error)));
     });
   const gathered = new Gathered<number, string>({
-    ...{ atOnceMax, batchMax: 3 },
+    atOnceMax,
+    batchMax: 3,
     one: async (asked) => {
       statements.push(asked);
       await ended();

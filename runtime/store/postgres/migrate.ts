@@ -75,14 +75,10 @@ function assertSound(migrations: readonly Migration[]): void {
 
 async function missingIn(client: pg.Client, migrations: readonly Migration[]): Promise<readonly Migration[]> {
   const recorded = new Set(await recordedIds(client));
-  const known = new Set(migrations.flatMap(idsOf));
+  const known = new Set(migrations.map(({ id }) => id));
   const unknown = [...recorded].filter((id) => !known.has(id));
   if (unknown.length > 0) throw new NewerSchemaError(unknown);
-  return migrations.filter((migration) => !idsOf(migration).some((id) => recorded.has(id)));
-}
-
-function idsOf({ id, formerly }: Migration): readonly string[] {
-  return formerly === undefined ? [id] : [id, formerly];
+  return migrations.filter(({ id }) => !recorded.has(id));
 }
 
 /** None in a database in which nothing was ever applied. */

@@ -61,7 +61,10 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
     key.map((column) => `${alias}.${ident(column)}${nulls(column)}`).join(', ');
   const max = parameters.add('int8', limit + 1);
   const found = firstOfEach({
-    ...{ dialect, parameters, selected: idents(names, 's'), alias: 't' },
+    dialect,
+    parameters,
+    selected: idents(names, 's'),
+    alias: 't',
     items: wanted.map((value, place) => ({ value, place })),
     columns: [
       { name: 'place', type: 'int8', of: ({ place }) => place },
@@ -97,7 +100,14 @@ function matchRead(
   const from = `FROM unnest(${arrays.join(', ')}) AS w(${names}) JOIN ${ident(table.name)} AS t ON ${matches}`;
   const { large } = layoutOf(table);
   if (large !== undefined && budgetBytes !== undefined) {
-    return budgetedMatch(table, large, from, parameters, budgetBytes, (rows) => inOrder(by, wanted, rows));
+    return budgetedMatch({
+      table,
+      large,
+      from,
+      parameters,
+      budgetBytes,
+      inOrderWanted: (rows) => inOrder(by, wanted, rows),
+    });
   }
   const text = `SELECT ${selectList(table, Object.keys(columnsOf(table)), 't')} ${from}`;
   return {
@@ -107,14 +117,21 @@ function matchRead(
 }
 
 /** As for a range, what is beyond the budget is never fetched; but here the rest of its row is. */
-function budgetedMatch(
-  table: AnyTable,
-  large: LargeColumn,
-  from: string,
-  parameters: Parameters,
-  budgetBytes: number,
-  inOrderWanted: (rows: readonly AnyRow[]) => readonly AnyRow[],
-): PlannedRead {
+function budgetedMatch({
+  table,
+  large,
+  from,
+  parameters,
+  budgetBytes,
+  inOrderWanted,
+}: {
+  readonly table: AnyTable;
+  readonly large: LargeColumn;
+  readonly from: string;
+  readonly parameters: Parameters;
+  readonly budgetBytes: number;
+  readonly inOrderWanted: (rows: readonly AnyRow[]) => readonly AnyRow[];
+}): PlannedRead {
   const columns = Object.keys(columnsOf(table));
   const carried = [...columns, large.count].map((column) => `t.${ident(column)}`).join(', ');
   const size = `coalesce(t.${ident(sizeOf(table))}, 0)`;

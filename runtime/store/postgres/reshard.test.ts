@@ -20,7 +20,7 @@ import { type Commit, type NodeRow, type Store, StoreError, type Write } from '.
 import { callTable, outboxTable, timerTable } from '../tables.ts';
 import { batchCommit } from './commit.ts';
 import { migrate } from './migrate.ts';
-import { runtimeMigrations } from './migrations/list.ts';
+import { runtimeMigrations } from './migrations.ts';
 import { reshard, resharding, shardCountSetting } from './reshard.ts';
 import { openPostgresStore } from './store.ts';
 

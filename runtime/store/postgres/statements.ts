@@ -17,7 +17,7 @@ export const time = (): Statement => ({ text: `SELECT ${nowMs} AS now_ms`, value
 // the condition again on the row as that commit left it. Other rows are read in a later statement only.
 
 /** Whatever writes the row of an actor without state begins anew the time for which that row stays. */
-const endedStill = `CASE WHEN actor.ended_at > 0 THEN ${nowMs} ELSE actor.ended_at END`;
+const endedStill = `CASE WHEN actor.ended_at IS NOT NULL THEN ${nowMs} END`;
 
 /** Above all versions of rows that were removed. */
 const versionFloor = `SELECT value FROM counter WHERE name = 'version'`;
@@ -225,25 +225,23 @@ export const raiseVersionFloor = (version: number): Statement => ({
   values: [version],
 });
 
-/**
- * What has come meanwhile has raised the version. Who is not looked at for the first time, and has no state, goes with
- * its tombstone.
- */
+/** An actor that has no state goes with its tombstone. A write that came meanwhile has raised the version, and the actor stays. */
 export const removeActors = (actors: readonly EndedActor[]): Statement => ({
   text: `WITH gone AS (
       DELETE FROM actor USING unnest($1::text[], $2::text[], $3::int8[]) AS w(kind, id, version)
-      WHERE actor.kind = w.kind AND actor.id = w.id AND actor.version = w.version AND actor.ended_at > 0
+      WHERE actor.kind = w.kind AND actor.id = w.id AND actor.version = w.version
         AND NOT ${hasState}
       RETURNING actor.kind, actor.id)
     DELETE FROM slice USING gone WHERE slice.kind = gone.kind AND slice.id = gone.id`,
   values: columnsOfEnded(actors),
 });
 
-/** Of those that were not removed: who has state has not ended, and for whom was never looked at the time begins. */
+/** An actor that has state has not ended, whatever its row says: it is not looked at again. */
 export const reviewActors = (actors: readonly EndedActor[]): Statement => ({
-  text: `UPDATE actor SET ended_at = CASE WHEN ${hasState} THEN NULL ELSE ${nowMs} END
+  text: `UPDATE actor SET ended_at = NULL
     FROM unnest($1::text[], $2::text[], $3::int8[]) AS w(kind, id, version)
-    WHERE actor.kind = w.kind AND actor.id = w.id AND actor.version = w.version`,
+    WHERE actor.kind = w.kind AND actor.id = w.id AND actor.version = w.version
+      AND ${hasState}`,
   values: columnsOfEnded(actors),
 });
 

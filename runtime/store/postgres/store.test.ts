@@ -31,7 +31,7 @@ import {
 } from '../../../test/store/tables.ts';
 import type { StoreRead } from '../store.ts';
 import { migrate } from './migrate.ts';
-import { runtimeMigrations } from './migrations/list.ts';
+import { runtimeMigrations } from './migrations.ts';
 import { planRead } from './reads.ts';
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions, storeSql } from './store.ts';
 
@@ -426,8 +426,11 @@ test('where rows have gone is found by the index of those that have moved, by a 
   const first = await planOf({ read: 'lookup', ...born, values, limit: 2 });
   t.regex(first, /parcel_unique_uuid_born/);
   const visited = await planOf({
-    ...{ read: 'visit', table: parcelTable, guard: { table: memberTable, member: uuid(7) } },
-    ...{ owners: [{ owner: ada.id, after: 100 }], limit: 150 },
+    read: 'visit',
+    table: parcelTable,
+    guard: { table: memberTable, member: uuid(7) },
+    owners: [{ owner: ada.id, after: 100 }],
+    limit: 150,
   });
   t.regex(visited, /parcel_by_order/);
   t.regex(visited, /parcel_unique_uuid_hop/);

@@ -55,7 +55,7 @@ export interface PostgresStoreOptions {
   readonly sql?: StoreSql;
 }
 
-export interface PoolSizes {
+interface PoolSizes {
   readonly commits: number;
   readonly reads: number;
   /** For activations and barriers. */
@@ -96,7 +96,7 @@ const hedgeMs = 500;
  * As many for commits as the runtime's limits let go on at once, together and aside; for reads one more than it has
  * slots, for what the committer looks up; for leases two, so that a renewal never waits for the one before.
  */
-export const defaultSizes: PoolSizes = {
+const defaultSizes: PoolSizes = {
   commits: 4,
   reads: 4,
   barriers: 4,
@@ -163,18 +163,21 @@ export class PostgresStore implements Store {
     this.#clock = options.clock ?? systemClock;
     const atOnceMax = sizes.barriers;
     this.#activations = new Gathered({
-      ...{ atOnceMax, batchMax: activatedTogetherMax },
+      atOnceMax,
+      batchMax: activatedTogetherMax,
       one: (asked) => this.#activateOne(asked),
       many: (asked) => this.#activateMany(asked),
     });
     this.#slices = new Gathered({
-      ...{ atOnceMax, batchMax: loadedTogetherMax },
+      atOnceMax,
+      batchMax: loadedTogetherMax,
       one: async (address) =>
         (await this.#barriers.query(this.#sql.slices(address))) as unknown as SliceRow[],
       many: (addresses) => this.#ofMany<SliceRow>(this.#sql.slicesOfMany(addresses), addresses.length),
     });
     this.#timers = new Gathered({
-      ...{ atOnceMax, batchMax: loadedTogetherMax },
+      atOnceMax,
+      batchMax: loadedTogetherMax,
       one: async (address) =>
         (await this.#barriers.query(this.#sql.timers(address))) as unknown as TimerRow[],
       many: (addresses) => this.#ofMany<TimerRow>(this.#sql.timersOfMany(addresses), addresses.length),

@@ -32,7 +32,9 @@ test('an administrator looks up, bans and unbans a user, and is shown when and w
   await server.advance(1_000);
   t.deepEqual((await ban(uuid, { banned: true, banReason: 'worse' })).body.bannedAt, bannedAt);
   t.deepEqual((await admin.call('GET', `${path}/`)).body, {
-    ...{ uuid, email: bob.email, ...banned },
+    uuid,
+    email: bob.email,
+    ...banned,
     banReason: 'worse',
   });
   t.deepEqual((await ban(uuid, { banned: false })).body, { success: true, uuid, ...none });
@@ -129,8 +131,10 @@ test('flags are set and removed by administrators, and what cannot be is refused
   const path = `/v1/admin/users/${uuid}/feature-flags`;
   const put = (name: string, value: unknown) => admin.call('PUT', path, { body: { name, value } });
   t.deepEqual((await put('AI_REQUEST_LIMIT', '50')).body, {
-    ...{ success: true, userUuid: uuid },
-    ...{ name: 'AI_REQUEST_LIMIT', value: '50' },
+    success: true,
+    userUuid: uuid,
+    name: 'AI_REQUEST_LIMIT',
+    value: '50',
   });
   await put('ai_enabled', 'false');
   const { body } = await admin.call('GET', path);

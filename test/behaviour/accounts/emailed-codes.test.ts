@@ -28,7 +28,11 @@ async function withMail(t: ExecutionContext, options: ServerOptions = {}) {
     server.call('POST', request, { body: { email: username }, ...from(address) });
   const mailed = () => postbox.messages.flatMap(({ text }) => /: (\d{6})$/m.exec(text)?.[1] ?? []);
   return {
-    ...{ server, phone, postbox, ask, mailed },
+    server,
+    phone,
+    postbox,
+    ask,
+    mailed,
     /** Asks for one, and reads it. */
     async codeFor(address?: string): Promise<string> {
       const before = mailed().length;

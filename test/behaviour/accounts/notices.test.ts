@@ -27,8 +27,11 @@ function changeEmail(server: TestServer, bearer: string, userUuid: string, email
   return server.call('PUT', `/v1/users/${userUuid}/attributes/credentials`, {
     bearer,
     body: {
-      ...{ current_password: alice.password, new_password: alice.password, new_email: email },
-      ...{ pw_nonce: alice.pw_nonce, api: '20200115' },
+      current_password: alice.password,
+      new_password: alice.password,
+      new_email: email,
+      pw_nonce: alice.pw_nonce,
+      api: '20200115',
     },
   });
 }

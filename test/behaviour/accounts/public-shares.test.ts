@@ -1,5 +1,5 @@
 import test from 'ava';
-import { shareContentTable } from '../../../actors/share/content-table.ts';
+import { shareContentTable } from '../../../actors/share/share.ts';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { PublicShares } from '../../../actors/user/public-shares/contract.ts';
 import type { Device } from '../../kit/device.ts';
@@ -40,8 +40,14 @@ test('what is shared is listed by its owner and opened by whoever has the link, 
   const { shareId, share } = answer.body;
   t.regex(shareId, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   const expected = {
-    ...{ uuid: shareId, type: 'note', nickname: 'for Bob', createdAt: iso(server.clock.nowMs()) },
-    ...{ revoked: false, oneTimeView: false, viewExpiresMinutes: null, firstOpenedAt: null },
+    uuid: shareId,
+    type: 'note',
+    nickname: 'for Bob',
+    createdAt: iso(server.clock.nowMs()),
+    revoked: false,
+    oneTimeView: false,
+    viewExpiresMinutes: null,
+    firstOpenedAt: null,
   };
   t.deepEqual(share, expected);
   const opened = { type: 'note', encryptedPayload: payload, oneTimeView: false, viewExpiresMinutes: null };

@@ -1,9 +1,9 @@
 /** What is kept of what opens an account: nothing that opens it. */
 import { inspect } from 'node:util';
 import test from 'ava';
-import { ModelDatabase, ModelStore } from '../../../runtime/store/model.ts';
 import { alice, cookieSessions, newAlice, refresh, signIn, tokensOf } from '../../kit/account.ts';
 import { FakeClock } from '../../kit/clock.ts';
+import { ModelDatabase, ModelStore } from '../../kit/model-store/model-store.ts';
 import { mailTo, Postbox } from '../../kit/postbox.ts';
 import { bridgeTokens, calendarTokens, startServer } from '../../kit/server.ts';
 

@@ -12,9 +12,19 @@ test('an administrator pairs a subscription in the browser, and the assistant an
   const { start, identity, callback, status, call, ask, model, trail, server } = await paired(t);
   const before = await status();
   t.deepEqual(before, {
-    ...{ subscriptionId: 'default', available: true, paired: false, readable: true, storeUnreadable: false },
-    ...{ accountLabel: null, accountId: null, expiresAt: null, repairReason: null, transientFailure: null },
-    ...{ retryAt: null, pendingAttempt: false, backendProfiles: ['paid'] },
+    subscriptionId: 'default',
+    available: true,
+    paired: false,
+    readable: true,
+    storeUnreadable: false,
+    accountLabel: null,
+    accountId: null,
+    expiresAt: null,
+    repairReason: null,
+    transientFailure: null,
+    retryAt: null,
+    pendingAttempt: false,
+    backendProfiles: ['paid'],
   });
   t.is((await ask()).status, 503);
 
@@ -42,7 +52,11 @@ test('an administrator pairs a subscription in the browser, and the assistant an
   await server.advance(1_000);
   const { since, updatedAt, ...usage } = (await call('GET', '/usage')).body;
   t.deepEqual(usage, {
-    ...{ subscriptionId: 'default', requests: 1, promptTokens: 7, completionTokens: 3, totalTokens: 10 },
+    subscriptionId: 'default',
+    requests: 1,
+    promptTokens: 7,
+    completionTokens: 3,
+    totalTokens: 10,
   });
   t.is(since, updatedAt);
   t.deepEqual((await trail()).slice(0, 2), ['assistant-paired', 'assistant-pairing-started']);

@@ -73,7 +73,8 @@ const conversation = {
     { role: 'system', content: 'Be kind.' },
     { role: 'user', content: 'What time is it, and where?' },
     {
-      ...{ role: 'assistant', content: 'Let me see.' },
+      role: 'assistant',
+      content: 'Let me see.',
       toolCalls: [
         { id: 'one', name: 'now' },
         { id: 'two', name: 'place', args: { of: 'me' } },
@@ -102,7 +103,10 @@ test('a conversation with tools reaches each provider in its own form, within wh
   const [anthropic, openai, ollama] = model.received.map(({ body }) => body);
   const schema = { type: 'object', properties: {} };
   t.deepEqual(anthropic, {
-    ...{ model: 'anthropic-model', max_tokens: 1_000, stream: true, temperature: 1 },
+    model: 'anthropic-model',
+    max_tokens: 1_000,
+    stream: true,
+    temperature: 1,
     system: 'Be brief.\n\nBe kind.',
     messages: [
       { role: 'user', content: [{ type: 'text', text: 'What time is it, and where?' }] },
@@ -136,7 +140,9 @@ test('a conversation with tools reaches each provider in its own form, within wh
   });
   t.deepEqual(openai.messages[0], { role: 'system', content: 'Be brief.\n\nBe kind.' });
   t.deepEqual(openai.messages[2].tool_calls[1], {
-    ...{ id: 'two', type: 'function', function: { name: 'place', arguments: '{"of":"me"}' } },
+    id: 'two',
+    type: 'function',
+    function: { name: 'place', arguments: '{"of":"me"}' },
   });
   t.deepEqual(openai.messages[3], { role: 'tool', tool_call_id: 'one', content: 'noon' });
   t.like(ollama, { options: { num_predict: 1_000, temperature: 2, top_p: 0.5 }, tools });

@@ -29,7 +29,9 @@ async function programOf(server: TestServer, email?: string): Promise<Program> {
   const phone = await publisher(server, email);
   const token = await makeToken(phone);
   return {
-    ...{ phone, token, todos: `/dav/calendars/${phone.account.userUuid}/todos/` },
+    phone,
+    token,
+    todos: `/dav/calendars/${phone.account.userUuid}/todos/`,
     ask: (method, path, body, headers = {}) =>
       server.call(method, path, withBody({ headers: { ...showing(token.token).headers, ...headers } }, body)),
   };

@@ -37,7 +37,9 @@ function parsedByIcalJs(file: string): Parsed {
   const text = (name: string) => todo.getFirstPropertyValue(name) as string | null;
   const inside = [calendar, todo, ...others, ...todo.getAllSubcomponents()];
   return {
-    ...{ uid: text('uid') ?? '', summary: text('summary') ?? '', description: text('description') },
+    uid: text('uid') ?? '',
+    summary: text('summary') ?? '',
+    description: text('description'),
     names: todo
       .getAllProperties()
       .map(({ name }) => name.toUpperCase())
@@ -72,7 +74,9 @@ test('hostile texts are read back by ical.js and by icalendar of Python as they 
   for (const [index, { uid, summary, description, file }] of published.entries()) {
     const around = ['CREATED', 'DTSTAMP', 'LAST-MODIFIED', 'STATUS', 'SUMMARY', 'UID'];
     const expected: Parsed = {
-      ...{ uid, summary: lines(summary), description: description === '' ? null : lines(description) },
+      uid,
+      summary: lines(summary),
+      description: description === '' ? null : lines(description),
       names: [...around, ...(description === '' ? [] : ['DESCRIPTION'])].toSorted(),
       components: ['VCALENDAR', 'VTODO'],
     };

@@ -24,8 +24,13 @@ test('a to-do that is published is listed, replaced as a whole and taken back', 
   const createdAt = server.clock.nowMs();
   const times = { createdAt, updatedAt: createdAt };
   t.deepEqual(todo, {
-    ...{ uid: 'b', summary: 'water the plants', description: 'twice', start: '2026-03-01' },
-    ...{ completed: false, priority: 3, ...times },
+    uid: 'b',
+    summary: 'water the plants',
+    description: 'twice',
+    start: '2026-03-01',
+    completed: false,
+    priority: 3,
+    ...times,
   });
   t.deepEqual(beside, todo);
   await publish(phone, { uid: 'a' });
@@ -47,8 +52,13 @@ test('a to-do that is published is listed, replaced as a whole and taken back', 
 test('a to-do without a uid gets one, and its times are those of UTC', async (t) => {
   const phone = await publisher(await startCalendarServer(t));
   const { body } = await publish(phone, {
-    ...{ uid: null, description: null, start: '2026-03-01T10:00+02:00', due: '2026-03-01T08:00:01.5Z' },
-    ...{ completed: true, completedAt: '2026-02-28t23:59:59z', priority: null },
+    uid: null,
+    description: null,
+    start: '2026-03-01T10:00+02:00',
+    due: '2026-03-01T08:00:01.5Z',
+    completed: true,
+    completedAt: '2026-02-28t23:59:59z',
+    priority: null,
   });
   t.regex(body.uid, /^[0-9a-f-]{36}$/);
   t.like(body.todo, { start: '2026-03-01T08:00:00.000Z', due: '2026-03-01T08:00:01.500Z' });
@@ -188,7 +198,7 @@ async function holdTodos(server: TestServer, { account }: Device, todos: number)
   const head = await host.store.head(address);
   if (head === undefined) throw new Error('there is no such account');
   const write: Write = { table: sliceTable, put: { ...address, slice, data }, isNew: false };
-  await host.store.commit([{ ...{ address, ...head, commitId: randomUUID() }, writes: [write] }]);
+  await host.store.commit([{ address, ...head, commitId: randomUUID(), writes: [write] }]);
   await server.restart();
 }
 

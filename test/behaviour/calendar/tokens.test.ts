@@ -12,8 +12,12 @@ test('a token is shown once, listed without its secret, and revoked', async (t) 
   const { userUuid } = phone.account;
   t.regex(token, new RegExp(`^${beside.uuid}\\.[\\w-]{86}$`));
   t.deepEqual(beside, {
-    ...{ uuid: beside.uuid, userUuid, label: 'phone', scope: 'calendar-read' },
-    ...{ createdAt: server.clock.nowMs(), lastUsedAt: null },
+    uuid: beside.uuid,
+    userUuid,
+    label: 'phone',
+    scope: 'calendar-read',
+    createdAt: server.clock.nowMs(),
+    lastUsedAt: null,
   });
   await server.advance(1_000);
   const second = await makeToken(phone);

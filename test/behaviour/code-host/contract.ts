@@ -35,7 +35,9 @@ export function codeHostContract(name: string, repositoryFor: () => Promise<Code
     t.is(made.status, 200, made.text);
     const { commitUrl, ...told } = JSON.parse(made.text);
     t.deepEqual(told, {
-      ...{ created: true, path: 'Notes/a b/Café #1.md', contentUrl: repository.contentUrl(encoded) },
+      created: true,
+      path: 'Notes/a b/Café #1.md',
+      contentUrl: repository.contentUrl(encoded),
     });
     t.regex(commitUrl, commits);
     t.is(await repository.read('Notes/a b/Café #1.md'), '# A note\n');
@@ -51,8 +53,10 @@ export function codeHostContract(name: string, repositoryFor: () => Promise<Code
     t.is(await repository.read('note.md'), 'other “text” 😀');
     t.is(await repository.lastMessage(), 'Say more');
     t.like(asked.at(-1)?.headers, {
-      ...{ authorization: `Bearer ${repository.writer}`, accept: 'application/vnd.github+json' },
-      ...{ 'x-github-api-version': '2022-11-28', 'user-agent': 'scriptorium' },
+      authorization: `Bearer ${repository.writer}`,
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+      'user-agent': 'scriptorium',
     });
   });
 

@@ -1,8 +1,8 @@
 /** What items may be of, as clients have it compiled in. */
 import { setImmediate as othersHadTheirTurn } from 'node:timers/promises';
 import test from 'ava';
-import type { Schedule } from '../../../runtime/store/model.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
+import type { Schedule } from '../../kit/model-store/model-store.ts';
 import { startServer } from '../../kit/server.ts';
 
 const accepted = [

@@ -85,14 +85,24 @@ test('a list and a revision have the fields that clients read', async (t) => {
   const { uuid } = entry ?? { uuid: '' };
   const { userUuid } = device.account;
   const both = {
-    ...{ uuid, item_uuid: first, content_type: 'Note', created_at: at, updated_at: at },
-    ...{ shared_vault_uuid: null, edited_by_uuid: userUuid },
+    uuid,
+    item_uuid: first,
+    content_type: 'Note',
+    created_at: at,
+    updated_at: at,
+    shared_vault_uuid: null,
+    edited_by_uuid: userUuid,
   };
   t.deepEqual(entry as unknown, { ...both, required_role: '' });
   t.deepEqual(await read(device, first, uuid), {
     ...both,
-    ...{ content: '004:ciphertext', items_key_id: second, enc_item_key: '004:key', auth_hash: 'hash' },
-    ...{ key_system_identifier: null, last_edited_by_uuid: null, user_uuid: userUuid },
+    content: '004:ciphertext',
+    items_key_id: second,
+    enc_item_key: '004:key',
+    auth_hash: 'hash',
+    key_system_identifier: null,
+    last_edited_by_uuid: null,
+    user_uuid: userUuid,
   });
 });
 

@@ -18,7 +18,10 @@ async function start(t: ExecutionContext, options: ServerOptions = {}) {
   const call = (method: string, path: string, body?: object) =>
     server.answered(admin.call(method, `${base}${path}`, body === undefined ? {} : { body }));
   return {
-    ...{ server, postbox, admin, call },
+    server,
+    postbox,
+    admin,
+    call,
     audited: async (): Promise<readonly Record<'id' | 'operation' | 'target' | 'at', string>[]> =>
       (await call('GET', '/audit')).body.entries,
     async queue(id: string, source: Parameters<typeof sealedMail>[1] = 'other') {
@@ -108,15 +111,30 @@ test('relays are listed in their order and without credentials, and replaced as 
   t.deepEqual(put.body, {
     relays: [
       {
-        ...{ id: 'one', kind: 'smtp', name: 'The first', enabled: true, priority: 0 },
+        id: 'one',
+        kind: 'smtp',
+        name: 'The first',
+        enabled: true,
+        priority: 0,
         from: '"Notes" <notes@home.test>',
         rateLimit: { perMinute: null, perDay: null },
-        ...{ host: 'mail.example.test', port: 587, security: 'starttls', username: 'server' },
-        ...{ plaintextCredentials: false, credentialsConfigured: true },
+        host: 'mail.example.test',
+        port: 587,
+        security: 'starttls',
+        username: 'server',
+        plaintextCredentials: false,
+        credentialsConfigured: true,
       },
       {
-        ...{ id: 'two', kind: 'mailgun', name: '', enabled: true, priority: 1, from: 'notes@home.test' },
-        ...{ rateLimit: { perMinute: null, perDay: null }, domain: 'home.test', region: 'us' },
+        id: 'two',
+        kind: 'mailgun',
+        name: '',
+        enabled: true,
+        priority: 1,
+        from: 'notes@home.test',
+        rateLimit: { perMinute: null, perDay: null },
+        domain: 'home.test',
+        region: 'us',
         credentialsConfigured: false,
       },
     ],
@@ -261,8 +279,13 @@ test('an administrator sees what became of each mail, and never what it says', a
   const dead = await call('GET', '/queue?state=dead');
   t.like(ready.body.records, [
     {
-      ...{ id: 'waiting', state: 'ready', source: 'dead-man-switch', attempts: 1, maxAttempts: null },
-      ...{ leaseExpiresAt: null, lastFailure: 'provider' },
+      id: 'waiting',
+      state: 'ready',
+      source: 'dead-man-switch',
+      attempts: 1,
+      maxAttempts: null,
+      leaseExpiresAt: null,
+      lastFailure: 'provider',
     },
   ]);
   t.true(Date.parse(ready.body.records[0].nextAttemptAt) > server.clock.nowMs());
@@ -445,7 +468,10 @@ test('what administrators do is shown to them: who, what, to which, when, and no
   t.deepEqual(
     entries,
     done.map(([operation, target], index) => ({
-      ...{ id: String(4 - index), actor: admin.account.userUuid, operation, target },
+      id: String(4 - index),
+      actor: admin.account.userUuid,
+      operation,
+      target,
       at: entries[index]?.at,
     })),
   );

@@ -39,7 +39,10 @@ async function start(t: ExecutionContext, { password = account.password, ...give
   const server = await startServer(t, {
     accounts: { adminEmails: new Set([alice.email]) },
     mail: {
-      ...{ host: 'mail.test', port: relay.port, user: account.user, password },
+      host: 'mail.test',
+      port: relay.port,
+      user: account.user,
+      password,
       from: { name: 'Our notes', address: 'notes@home.test' },
     },
     mailSender: createMailSender({ clock, lookup, ca, http: createOutboundHttp({ clock }) }),

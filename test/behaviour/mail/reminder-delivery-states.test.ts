@@ -22,21 +22,24 @@ const due = ({ server }: Scene) => server.advance(minuteMs + 5_000);
 const cases: Readonly<Record<string, Case>> = {
   'not due': { config: toTelegram, state: 'queued', run: async () => {} },
   'a mail in the queue': {
-    ...{ config: toMail, state: 'claimed' },
+    config: toMail,
+    state: 'claimed',
     run: (scene) => {
       scene.postbox.answer = () => busy;
       return due(scene);
     },
   },
   'a mail that is being sent': {
-    ...{ config: toMail, state: 'claimed' },
+    config: toMail,
+    state: 'claimed',
     run: (scene) => {
       scene.postbox.answer = pending;
       return due(scene);
     },
   },
   'in flight': {
-    ...{ config: toTelegram, state: 'in-flight' },
+    config: toTelegram,
+    state: 'in-flight',
     run: (scene) => {
       scene.chats.answer = pending;
       return due(scene);
@@ -45,21 +48,24 @@ const cases: Readonly<Record<string, Case>> = {
   accepted: { config: toTelegram, state: 'accepted', run: due },
   'an accepted mail': { config: toMail, state: 'accepted', run: due },
   sent: {
-    ...{ config: toTelegram, state: 'sent' },
+    config: toTelegram,
+    state: 'sent',
     run: async (scene) => {
       await due(scene);
       await scene.server.advance(2 * minuteMs);
     },
   },
   failed: {
-    ...{ config: toTelegram, state: 'failed' },
+    config: toTelegram,
+    state: 'failed',
     run: (scene) => {
       scene.chats.answer = () => ({ result: 'rejected' });
       return due(scene);
     },
   },
   uncertain: {
-    ...{ config: toTelegram, state: 'uncertain' },
+    config: toTelegram,
+    state: 'uncertain',
     run: (scene) => {
       scene.chats.answer = () => ({ result: 'uncertain' });
       return due(scene);

@@ -18,15 +18,14 @@ test('a reminder goes to the messenger when it is due, once, and is accepted, th
   t.is(answer.status, 201);
   const { createdAt } = answer.body.reminder;
   t.deepEqual(answer.body.reminder, {
-    ...{
-      id: 'one',
-      message: 'Water\n<b>the</b> plants',
-      dueAtUtc,
-      sent: false,
-      state: 'queued',
-      attempts: 0,
-    },
-    ...{ createdAt, updatedAt: createdAt },
+    id: 'one',
+    message: 'Water\n<b>the</b> plants',
+    dueAtUtc,
+    sent: false,
+    state: 'queued',
+    attempts: 0,
+    createdAt,
+    updatedAt: createdAt,
   });
   await server.advance(hourMs - minuteMs);
   t.deepEqual(chats.messages, []);
@@ -61,7 +60,9 @@ test('gates are read with every request; only the ways to look at them and to le
   const { server, phone, want, publish, optOut } = await delivering(t, {}, false);
   const config = async () => (await server.answered(phone.call('GET', `${path}/config/`))).body;
   t.deepEqual(await config(), {
-    ...{ reminderDeliveryEnabled: true, allowed: false, available: false },
+    reminderDeliveryEnabled: true,
+    allowed: false,
+    available: false,
     channels: { email: true, telegram: true, whatsapp: true },
   });
   const rows = [
@@ -84,7 +85,9 @@ test('gates are read with every request; only the ways to look at them and to le
   t.like(await config(), { allowed: true, available: true });
   await server.restart({ accounts: {}, mail: {}, messengers: new Chats(['whatsapp']) });
   t.deepEqual(await config(), {
-    ...{ reminderDeliveryEnabled: false, allowed: true, available: false },
+    reminderDeliveryEnabled: false,
+    allowed: true,
+    available: false,
     channels: { email: false, telegram: false, whatsapp: true },
   });
   await refusedAs('reminder-delivery-disabled');

@@ -37,8 +37,11 @@ test('a reminder is mailed to the account when it is due, once, and is then show
   const later = await make(2 * hourMs, 'Later');
   const made = await make(hourMs, ' Water\r\n\r\nthe\u2028plants ');
   t.deepEqual(made, {
-    ...{ uuid: made.uuid, dueAt: server.clock.nowMs() + hourMs, message: 'Water the plants' },
-    ...{ sent: false, createdAt: server.clock.nowMs() },
+    uuid: made.uuid,
+    dueAt: server.clock.nowMs() + hourMs,
+    message: 'Water the plants',
+    sent: false,
+    createdAt: server.clock.nowMs(),
   } as object);
   t.deepEqual(await listed(), [made, later]);
   await server.advance(hourMs - minuteMs);

@@ -4,10 +4,10 @@ import test from 'ava';
 import { Mailer, mailerId } from '../../../actors/mailer/contract.ts';
 import { createMailSender } from '../../../actors/mailer/send.ts';
 import { createOutboundHttp } from '../../../actors/outbound/node-http.ts';
-import { ModelDatabase, ModelStore } from '../../../runtime/store/model.ts';
 import { alice } from '../../kit/account.ts';
 import { FakeClock } from '../../kit/clock.ts';
 import { bobsText, sealedMail } from '../../kit/mail.ts';
+import { ModelDatabase, ModelStore } from '../../kit/model-store/model-store.ts';
 import { type ServerOptions, startServer } from '../../kit/server.ts';
 import { startSmtpServer } from '../../kit/smtp-server.ts';
 
@@ -82,7 +82,8 @@ test('what an administrator is told of a relay is none of its words', async (t) 
     const { status, body, text } = await server.answered(asked, 60_000);
     t.is(status, 200);
     t.deepEqual(body, {
-      ...{ accepted: outcome === 'sent', outcome },
+      accepted: outcome === 'sent',
+      outcome,
       relay: { id: 'direct', kind: 'smtp' },
     });
     t.notRegex(text, /nobody here|not now|example/);

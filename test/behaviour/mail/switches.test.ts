@@ -62,12 +62,18 @@ test('a switch is shown as it was made, and its link is not', async (t) => {
   const { server, phone, make, listed } = await started(t);
   const made = await make();
   t.deepEqual(made, {
-    ...{ uuid: made.uuid, recipientEmail: 'bob@example.org', message: 'For you.\nAlice', intervalDays: 30 },
+    uuid: made.uuid,
+    recipientEmail: 'bob@example.org',
+    message: 'For you.\nAlice',
+    intervalDays: 30,
     deadline: server.clock.nowMs() + 30 * dayMs,
     triggered: false,
     lastCheckInAt: null,
     createdAt: server.clock.nowMs(),
-    ...{ sendAttempts: 0, nextAttemptAt: null, lastAttemptAt: null, outageGrace: dayMs },
+    sendAttempts: 0,
+    nextAttemptAt: null,
+    lastAttemptAt: null,
+    outageGrace: dayMs,
   } as object);
   await server.advance(1_000);
   const second = await make({ recipientEmail: undefined, recipient: 'carol@example.org', message: '  ' });
@@ -316,8 +322,12 @@ test('a switch warns and writes for the address that the account has then', asyn
   const moved = await server.call('PUT', `/v1/users/${userUuid}/attributes/credentials`, {
     bearer: access,
     body: {
-      ...{ current_password: password, new_password: password, new_email: 'alice@new.example' },
-      ...{ pw_nonce: 'nonce', api: '20200115', version: '004' },
+      current_password: password,
+      new_password: password,
+      new_email: 'alice@new.example',
+      pw_nonce: 'nonce',
+      api: '20200115',
+      version: '004',
     },
   });
   t.is(moved.status, 200);

@@ -32,7 +32,9 @@ test('flags are shown, set and removed, as administrators do it', async (t) => {
   const user = await server.device('bob@example.org');
   const { userUuid } = user.account;
   t.deepEqual(await json('user', 'set-flag', userUuid, 'ai_request_limit', '50'), {
-    ...{ userUuid, name: 'AI_REQUEST_LIMIT', value: '50' },
+    userUuid,
+    name: 'AI_REQUEST_LIMIT',
+    value: '50',
   });
   t.like(await run('user', 'set-flag', userUuid, 'AI_ENABLED', 'false'), { out: 'AI_ENABLED is set.\n' });
   const shown = (await admin.call('GET', `/v1/admin/users/${userUuid}/feature-flags`)).body;

@@ -22,7 +22,9 @@ async function start(t: ExecutionContext, mode: 'queue' | 'direct' = 'queue') {
   t.teardown(() => rmSync(directory, { recursive: true }));
   const said: string[] = [];
   return {
-    ...{ postbox, log, said },
+    postbox,
+    log,
+    said,
     async run(...args: readonly string[]) {
       const { code, out, err } = await operate(world, '--json', 'mail', ...args);
       said.push(out, err);
@@ -42,8 +44,13 @@ async function start(t: ExecutionContext, mode: 'queue' | 'direct' = 'queue') {
 }
 
 const relay = {
-  ...{ id: 'one', kind: 'smtp', from: '"Notes" <notes@home.test>', host: 'mail.example.test' },
-  ...{ username: 'server', credential: secret, perMinute: 30 },
+  id: 'one',
+  kind: 'smtp',
+  from: '"Notes" <notes@home.test>',
+  host: 'mail.example.test',
+  username: 'server',
+  credential: secret,
+  perMinute: 30,
 };
 
 test('relays are set from a file, and shown without what they sign in with', async (t) => {

@@ -60,9 +60,17 @@ test('an operator pairs a subscription in the browser, and sees that it is used'
   t.is((await callback(query)).status, 200);
   const status = await json('status');
   t.like(status, {
-    ...{ subscriptionId: 'default', available: true, paired: true, storeUnreadable: false },
-    ...{ accountLabel: 'alice@provider.test', accountId: 'org-7', repairReason: '', transientFailure: '' },
-    ...{ retry: null, pendingAttempt: false, backendProfiles: ['paid'] },
+    subscriptionId: 'default',
+    available: true,
+    paired: true,
+    storeUnreadable: false,
+    accountLabel: 'alice@provider.test',
+    accountId: 'org-7',
+    repairReason: '',
+    transientFailure: '',
+    retry: null,
+    pendingAttempt: false,
+    backendProfiles: ['paid'],
   });
   t.true(Date.parse(status.expires) > server.clock.nowMs());
   t.deepEqual(await json('list'), { subscriptions: [status] });

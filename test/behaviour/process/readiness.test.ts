@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { ModelDatabase } from '../../../runtime/store/model.ts';
 import { FakeClock } from '../../kit/clock.ts';
 import {
   type ConfiguredServer,
   type Environment,
   startConfiguredServer,
 } from '../../kit/configured-server.ts';
+import { ModelDatabase } from '../../kit/model-store/model-store.ts';
 import { startNatsServer, type TestNatsServer } from '../../kit/nats-server.ts';
 import { until } from '../../kit/until.ts';
 
@@ -39,9 +39,15 @@ async function natsFor(t: ExecutionContext): Promise<TestNatsServer> {
 async function started(t: ExecutionContext, role: Role, environment: Environment = {}) {
   const [nats, folder] = [await natsFor(t), folderFor(t)];
   const settings = {
-    ...{ ROLE: role, NODE_ID: 'one', NATS_URL: nats.url, SECRET_KEY: '07'.repeat(32) },
-    ...{ DATABASE_URL: 'postgres://nobody:asks@127.0.0.1:1/it', SHARD_COUNT: '16' },
-    ...{ FILES_FOLDER: folder, FILES_FOLDER_SHARED: 'true', FILES_FREE_SPACE_RESERVE: '0' },
+    ROLE: role,
+    NODE_ID: 'one',
+    NATS_URL: nats.url,
+    SECRET_KEY: '07'.repeat(32),
+    DATABASE_URL: 'postgres://nobody:asks@127.0.0.1:1/it',
+    SHARD_COUNT: '16',
+    FILES_FOLDER: folder,
+    FILES_FOLDER_SHARED: 'true',
+    FILES_FREE_SPACE_RESERVE: '0',
   };
   const server = await startConfiguredServer(t, { ...settings, ...environment });
   return { server, nats, folder };

@@ -1,9 +1,9 @@
 /** Syncs that their client has named, over HTTP (docs/protocol/sockets.md, "Commands over HTTP"). */
 import test from 'ava';
 import { digestOf } from '../../../gateway/sockets/sync-lane/digest.ts';
-import type { Schedule } from '../../../runtime/store/model.ts';
 import type { Device } from '../../kit/device.ts';
 import { note } from '../../kit/items.ts';
+import type { Schedule } from '../../kit/model-store/model-store.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 import { deleteAccount } from '../../kit/vaults.ts';
 

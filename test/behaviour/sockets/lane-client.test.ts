@@ -109,7 +109,11 @@ test('an application that has crashed runs its command again, and gets the first
 
 test('where the lane is switched off, commands go over HTTP, and it is asked for again a minute later', async (t) => {
   const syncLane = {
-    ...{ isEnabled: false, origins: [], sameOrigin: true, socketsPerUserMax: 16, memoryBytes: 1e8 },
+    isEnabled: false,
+    origins: [],
+    sameOrigin: true,
+    socketsPerUserMax: 16,
+    memoryBytes: 1e8,
   };
   const { server, client, around, phone } = await worldOf(t, { gateway: { syncLane } });
   const { status, by } = await client.run(save('command-1'));

@@ -190,8 +190,11 @@ test('an upgrade with a query is refused although the query is empty', async (t)
 
 test('pages of listed origins, and the server’s own behind a proxy that ends https, may open the lane', async (t) => {
   const syncLane = {
-    ...{ isEnabled: true, origins: ['https://app.example.org'], sameOrigin: true },
-    ...{ socketsPerUserMax: 16, memoryBytes: 1e8 },
+    isEnabled: true,
+    origins: ['https://app.example.org'],
+    sameOrigin: true,
+    socketsPerUserMax: 16,
+    memoryBytes: 1e8,
   };
   const server = await startServer(t, { gateway: { syncLane } });
   const isOpen = async (headers: Record<string, string>) =>

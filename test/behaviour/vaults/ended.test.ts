@@ -86,8 +86,10 @@ test('the items of a vault that ends become ordinary items of their owners, in t
   t.is(given[0]?.key_system_identifier, 'system');
   const [own] = await held(alice);
   t.deepEqual(own, {
-    ...{ uuid: uuidNumber(1), content: 'edited' },
-    ...{ user_uuid: alice.account.userUuid, shared_vault_uuid: null },
+    uuid: uuidNumber(1),
+    content: 'edited',
+    user_uuid: alice.account.userUuid,
+    shared_vault_uuid: null,
   });
   t.deepEqual(
     (await held(bob)).map(({ uuid, user_uuid }) => [uuid, user_uuid]),

@@ -1,10 +1,10 @@
 /** Whatever tokens and pages a client turns while others write to it: no row of its inbox is skipped, and few come twice. */
 import test from 'ava';
-import type { Schedule } from '../../../runtime/store/model.ts';
 import { bob } from '../../kit/account.ts';
 import { accepted, type Device } from '../../kit/device.ts';
 import { turn } from '../../kit/gateway.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
+import type { Schedule } from '../../kit/model-store/model-store.ts';
 import { SeededRandom } from '../../kit/random.ts';
 import { startServer } from '../../kit/server.ts';
 import { teller, tellUser } from '../../kit/teller.ts';

@@ -98,7 +98,8 @@ for (const seed of [1, 2, 3, 4]) {
       const stored = items.get(uuid);
       const vault = random.pick([null, ...vaults, stored?.vault ?? null]);
       const sent: Sent = {
-        ...{ by: random.pick([...users, stored === undefined ? 'alice' : stored.owner]), vault },
+        by: random.pick([...users, stored === undefined ? 'alice' : stored.owner]),
+        vault,
         type: random.chance(0.15) ? keyType : 'Note',
         deleted: stored !== undefined && random.chance(0.1),
         hasKeySystem: vault !== null && random.chance(0.95),
@@ -109,7 +110,11 @@ for (const seed of [1, 2, 3, 4]) {
         api: '20240226',
         items: [
           note({
-            ...{ uuid, content, content_type: sent.type, deleted: sent.deleted, shared_vault_uuid: vault },
+            uuid,
+            content,
+            content_type: sent.type,
+            deleted: sent.deleted,
+            shared_vault_uuid: vault,
             key_system_identifier: sent.hasKeySystem ? 'system' : null,
             updated_at_timestamp: stored?.version ?? 0,
           }),

@@ -23,12 +23,20 @@ test('who makes a vault owns it and is its first member', async (t) => {
   t.deepEqual(rest, {});
   const { uuid, created_at_timestamp: at } = sharedVault;
   t.deepEqual(sharedVault, {
-    ...{ uuid, user_uuid: uuidOf(alice), file_upload_bytes_used: 0 },
-    ...{ created_at_timestamp: at, updated_at_timestamp: at },
+    uuid,
+    user_uuid: uuidOf(alice),
+    file_upload_bytes_used: 0,
+    created_at_timestamp: at,
+    updated_at_timestamp: at,
   });
   t.deepEqual(sharedVaultUser, {
-    ...{ uuid: sharedVaultUser.uuid, shared_vault_uuid: uuid, user_uuid: uuidOf(alice), permission: 'admin' },
-    ...{ is_designated_survivor: false, created_at_timestamp: at, updated_at_timestamp: at },
+    uuid: sharedVaultUser.uuid,
+    shared_vault_uuid: uuid,
+    user_uuid: uuidOf(alice),
+    permission: 'admin',
+    is_designated_survivor: false,
+    created_at_timestamp: at,
+    updated_at_timestamp: at,
   });
   const answer = await alice.call('GET', `${vaults}/`);
   t.deepEqual(answer.body, { sharedVaults: [sharedVault], designatedSurvivors: [] });
@@ -50,9 +58,14 @@ test('an invite reaches the invitee, and lets him in once he accepts it', async 
   const { uuid, created_at_timestamp: at } = sent.body.invite;
   t.deepEqual(sent.body, {
     invite: {
-      ...{ uuid, shared_vault_uuid: vault, user_uuid: uuidOf(bob), sender_uuid: uuidOf(alice) },
-      ...{ encrypted_message: 'c2VjcmV0', permission: 'read' },
-      ...{ created_at_timestamp: at, updated_at_timestamp: at },
+      uuid,
+      shared_vault_uuid: vault,
+      user_uuid: uuidOf(bob),
+      sender_uuid: uuidOf(alice),
+      encrypted_message: 'c2VjcmV0',
+      permission: 'read',
+      created_at_timestamp: at,
+      updated_at_timestamp: at,
     },
   });
   const { invite: shown } = sent.body;

@@ -136,7 +136,9 @@ export class Client {
     const ask = async (path: string, body?: object) => {
       const method = body === undefined ? 'GET' : 'POST';
       const answer = await fetch(host + path, {
-        ...{ method, headers, credentials: 'include' },
+        method,
+        headers,
+        credentials: 'include',
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       return ((await answer.json()) as { data: { pendingApprovals: { challengeId: string }[] } }).data;

@@ -12,7 +12,8 @@ function start({ host, token }: LaneSession): void {
     {
       async request({ method, path, headers, body }) {
         const answer = await fetch(host + path, {
-          ...{ method, body: JSON.stringify(body) },
+          method,
+          body: JSON.stringify(body),
           headers: { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         });
         return { status: answer.status, body: await answer.json() };

@@ -7,5 +7,8 @@ import { Vaults } from './vaults.ts';
 const client = new Client();
 const application = () => client.application;
 Object.assign(globalThis, {
-  ...{ client, files: new Files(application), vaults: new Vaults(application), lane: new Lane() },
+  client,
+  files: new Files(application),
+  vaults: new Vaults(application),
+  lane: new Lane(),
 });

@@ -15,14 +15,14 @@ export interface Contact extends Item {
   contactUuid: string;
 }
 
-export interface Member {
+interface Member {
   uuid: string;
   user_uuid: string;
   permission: Permission;
   is_designated_survivor: boolean;
 }
 
-export interface ServerInvite {
+interface ServerInvite {
   uuid: string;
   shared_vault_uuid: string;
   user_uuid: string;
@@ -30,7 +30,7 @@ export interface ServerInvite {
 }
 
 /** An invite that the client has opened, or could not open because it does not know the sender. */
-export interface InviteRecord {
+interface InviteRecord {
   invite: ServerInvite;
   trusted: boolean;
 }
@@ -85,7 +85,7 @@ export interface VaultServices {
   };
 }
 
-export interface NewVault {
+interface NewVault {
   name: string;
   description: string;
   iconString: string;

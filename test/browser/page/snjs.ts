@@ -62,7 +62,7 @@ export interface Crypto {
   SNWebCrypto: new () => object;
 }
 
-export interface ApplicationOptions {
+interface ApplicationOptions {
   environment: number;
   platform: number;
   deviceInterface: object;
@@ -93,7 +93,7 @@ interface UseCase<Request, T> {
   execute(request: Request): Promise<Result<T>>;
 }
 
-export interface AlertService {
+interface AlertService {
   alert(text: string, title?: string): Promise<void>;
   confirm(text: string, title?: string): Promise<boolean>;
   confirmV2(dialog: object): Promise<boolean>;
@@ -189,7 +189,7 @@ export interface Challenge {
   prompts: { validation: number; initialValue?: unknown }[];
 }
 
-export interface ChallengeValue {
+interface ChallengeValue {
   prompt: Challenge['prompts'][number];
   value: unknown;
 }
@@ -247,7 +247,7 @@ export interface LoadOptions {
   uuidPriority: string[];
 }
 
-export interface SortedEntries {
+interface SortedEntries {
   itemsKeyPayloads: DatabaseEntry[];
   keySystemRootKeyPayloads: DatabaseEntry[];
   keySystemItemsKeyPayloads: DatabaseEntry[];

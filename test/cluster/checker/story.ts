@@ -110,7 +110,10 @@ export class Story {
 
 export const vault = 'vault';
 export const accept = (permission: Permission = 'write', invite = 'first', where = vault): Act => ({
-  ...{ does: 'accept', vault: where, invite, permission },
+  does: 'accept',
+  vault: where,
+  invite,
+  permission,
 });
 export const removeBob: Act = { does: 'remove', vault, whom: bob };
 

@@ -17,7 +17,7 @@ const bytesMax = 40_000;
 /** A token that an attempt has spent whose answer was lost is asked for anew. */
 const triesMax = 4;
 
-export function contentOf(file: string, bytes: number): Buffer {
+function contentOf(file: string, bytes: number): Buffer {
   return createHash('shake256', { outputLength: bytes }).update(file).digest();
 }
 

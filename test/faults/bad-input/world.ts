@@ -21,7 +21,7 @@ import {
 export const marker = 'pq7zmark';
 
 /** What a request may take while the machine is busy with other tests: beyond it, it hangs. */
-export const answerLimitMs = 25_000;
+const answerLimitMs = 25_000;
 
 /** No limit on volume, and a log line for every request. */
 export const withoutLimits = { RATE_LIMIT_PUBLIC: '0', RATE_LIMIT_SESSION: '0', LOG_LEVEL: 'debug' };

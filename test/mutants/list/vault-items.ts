@@ -43,8 +43,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a-removal-forgotten-in-a-crash',
     harm: 'Where the host dies in the wrong moment, members keep an item that is not theirs any more.',
     file: 'actors/vault/items/timers.ts',
-    find: 'leave(turn, id, [], reads)',
-    replace: 'leave(turn, id, [], { ...reads, members: { ...reads.members, rows: [] } })',
+    find: 'leave({ turn, id, reads })',
+    replace: 'leave({ turn, id, reads: { ...reads, members: { ...reads.members, rows: [] } } })',
     tests: removed,
   },
   {

@@ -13,7 +13,7 @@ export function positionOf(token: string): Pick<TokenMark, 'generation' | 'posit
 }
 
 /** All of its positions, those in vaults too. What a mark leaves out is as in the one before, or begins as the first. */
-export function marksOf(token: string): readonly TokenMark[] {
+function marksOf(token: string): readonly TokenMark[] {
   const [, ...parts] = Buffer.from(token, 'base64url').toString('latin1').split(':');
   const marks: TokenMark[] = [];
   for (const part of parts) {

@@ -2,7 +2,7 @@
 import type { SeededRandom } from '../../kit/random.ts';
 
 /** Probabilities for each attempt of a mail. */
-export interface RelayRates {
+interface RelayRates {
   /** The relay takes nothing from anybody for now. */
   readonly unable: number;
   /** It puts this mail off, once: before the message, or after all of it. */

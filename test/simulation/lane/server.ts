@@ -62,16 +62,24 @@ export class LaneServer {
     const registry = new Registry();
     const logger = trace.loggerOf(clock.name);
     this.#hub = new Hub({
-      ...{ actors, clock, random },
+      actors,
+      clock,
+      random,
       subscribe: createSubscribe({ transport, shardCount, clock, random, logger }),
       metrics: prometheusSocketMetrics(registry, { open: none, users: none, waiting: none, vaults: none }),
       limits: settings.sockets,
       later: (work) => clock.schedule(0, work),
     });
     this.#lane = behaviourOf({
-      ...{ actors, clock, random, registry, tickets: options.tickets },
+      actors,
+      clock,
+      random,
+      registry,
+      tickets: options.tickets,
       settings: { ...settings.syncLane, origins: [origin] },
-      ...{ socketsMax: 1_000, idleSeconds: 30, gate: undefined },
+      socketsMax: 1_000,
+      idleSeconds: 30,
+      gate: undefined,
       limiter: { public: unlimited, session: unlimited, take: none, limits: () => false },
       clientAddress: createClientAddress('false'),
       log: { failed: (_route: undefined, _id: string, error: unknown) => this.#failed(error) } as AccessLog,

@@ -58,8 +58,15 @@ export class LaneServers {
     const { random, shardCount, trace, checker } = this.#options;
     const { process, endpoint, actors } = serving;
     const server = new LaneServer({
-      ...{ process, endpoint, actors, random, shardCount, trace, checker },
-      ...{ tickets: this.tickets, wires: this.#wires },
+      process,
+      endpoint,
+      actors,
+      random,
+      shardCount,
+      trace,
+      checker,
+      tickets: this.tickets,
+      wires: this.#wires,
       isClosing: () => serving.isClosing,
       accepted: () => this.#accepted(),
     });

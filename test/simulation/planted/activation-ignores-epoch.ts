@@ -7,12 +7,12 @@ export const bug: PlantedBug = {
   from: 51,
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: "    if (row !== undefined && row.epoch > epoch) return { outcome: 'fenced' };\n",
       replace: '',
     },
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: "    if (isFormerOwner) return { outcome: 'fenced' };\n",
       replace: '',
     },

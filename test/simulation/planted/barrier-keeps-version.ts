@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'The barrier does not take the row on, so a late commit still finds it.',
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: '    const bumped = { ...row, version: row.version + 1 };',
       replace: '    const bumped = { ...row };',
     },

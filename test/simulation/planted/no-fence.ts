@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: "A commit is applied whatever epoch and version its actor's row has.",
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: '    return row !== undefined && row.epoch === epoch && row.version === version;',
       replace: '    return row !== undefined && (row.epoch !== epoch || row.version !== version || true);',
     },

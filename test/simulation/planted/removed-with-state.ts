@@ -5,12 +5,12 @@ export const bug: PlantedBug = {
   why: 'An actor that was without state once counts as ended for ever, and goes with what it has got since.',
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: 'const endedAtMs = ends === true ? this.timeMs() : undefined;',
       replace: 'const endedAtMs = ends === true ? this.timeMs() : stored?.endedAtMs;',
     },
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: '    if (hasState) {',
       replace: '    if (hasState && this.#epoch < 0) {',
     },

@@ -6,9 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/delivery/timer-delivery.ts',
-      find: "function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {\n  if (!stands(turn, row)) return 'dropped';\n",
-      replace:
-        'function run(handler: TimerHandler, row: TimerRow, nowMs: number, turn: RunningTurn, reads: object): Run {\n',
+      find: "}): Run {\n  if (!stands(turn, row)) return 'dropped';\n",
+      replace: '}): Run {\n',
     },
   ],
 };

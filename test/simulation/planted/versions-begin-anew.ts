@@ -5,7 +5,7 @@ export const bug: PlantedBug = {
   why: 'An actor whose row was removed begins with versions it had before: a commit from then finds them.',
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: '    this.#versionFloor = Math.max(this.#versionFloor, row.version + 1);',
       replace: '    this.#versionFloor = Math.min(this.#versionFloor, row.version + 1);',
     },

@@ -235,9 +235,14 @@ export class Member {
     this.#edition += 1;
     const content = `004:${device}:${this.#edition}:${'.'.repeat(random.pick([0, 40, 600]))}`;
     const edit = {
-      ...{ uuid, deleted, content: deleted ? null : content, content_type: 'Note' },
-      ...{ enc_item_key: deleted ? null : '004:key', created_at_timestamp: 1_700_000_000_000_000 },
-      ...{ updated_at_timestamp: copy?.version ?? 0, shared_vault_uuid: vault },
+      uuid,
+      deleted,
+      content: deleted ? null : content,
+      content_type: 'Note',
+      enc_item_key: deleted ? null : '004:key',
+      created_at_timestamp: 1_700_000_000_000_000,
+      updated_at_timestamp: copy?.version ?? 0,
+      shared_vault_uuid: vault,
       key_system_identifier: vault === null ? null : 'system',
     };
     return edit;
@@ -247,8 +252,12 @@ export class Member {
     const { random, checker, device: name } = this.#options;
     const [since, token, userUuid] = [checker.commits, this.#cursor ?? this.#token, this.#userUuid];
     const request = {
-      ...{ items, sync_token: this.#token, cursor_token: this.#cursor, limit: random.pick([2, 5, 150]) },
-      ...{ api: '20200115', snjs_version: '2.204.7' },
+      items,
+      sync_token: this.#token,
+      cursor_token: this.#cursor,
+      limit: random.pick([2, 5, 150]),
+      api: '20200115',
+      snjs_version: '2.204.7',
     };
     const answer = (await this.#ask('sync', request, withinMs)) as MemberAnswer | undefined;
     if (answer === undefined) return undefined;

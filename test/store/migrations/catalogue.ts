@@ -1,7 +1,7 @@
 /** A schema as PostgreSQL itself tells it. */
 import pg from 'pg';
 
-export interface CatalogueTable {
+interface CatalogueTable {
   /** The type, NOT NULL and the default of each column, in the words of SQL. */
   readonly columns: Readonly<Record<string, string>>;
   /** The definitions of all indexes, those of keys included. */

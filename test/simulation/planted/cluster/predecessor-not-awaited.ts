@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'sleepy',
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: '    if (isAnother && heldForMs >= 0 && !isPredecessorDead) return Math.max(1, heldForMs);\n',
       replace:
         '    if (isAnother && heldForMs >= leaseMs && !isPredecessorDead) return Math.max(1, heldForMs);\n',

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'cluster',
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: '      if (row?.incarnation === incarnation && row.epoch === epoch)',
       replace: '      if (row !== undefined && epoch > 0)',
     },

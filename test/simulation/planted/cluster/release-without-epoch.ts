@@ -7,7 +7,7 @@ export const bug: PlantedBug = {
   from: 62,
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: '      if (row?.incarnation === incarnation && row.epoch === epoch)',
       replace: '      if (row?.incarnation === incarnation && epoch > 0)',
     },

@@ -7,7 +7,7 @@ export const bug: PlantedBug = {
   from: 23,
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: '    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: guard.member }) !== undefined;',
       replace:
         '    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: guard.member }) !== undefined || true;',
