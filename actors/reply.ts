@@ -18,7 +18,7 @@ const callerSchema: z.ZodType<Caller> = z.object({
 });
 
 /** Why the domain refuses. The front doors say it in their own way: the gateway as an HTTP status, operations as a gRPC code. */
-export const refusalReasons = [
+const refusalReasons = [
   'bad-request',
   'unauthenticated',
   'forbidden',

@@ -25,13 +25,13 @@ export interface UserHooks {
   readonly mailOutcome: MailListener;
 }
 
-export interface ChangedCredentials {
+interface ChangedCredentials {
   readonly email: string;
   /** The address is another one. */
   readonly hasMoved: boolean;
 }
 
-export interface MailListener {
+interface MailListener {
   readonly listener: string;
   readonly turn: (turn: Turn, uuid: string, round: number, outcome: MailOutcome) => void;
 }
@@ -43,7 +43,7 @@ export interface PurgePlace {
 }
 
 /** `later`: what is left cannot be removed yet, as it waits for something outside the actor. */
-export type PurgeLeft = 'more' | 'later' | 'nothing';
+type PurgeLeft = 'more' | 'later' | 'nothing';
 
 export interface Purge<P extends Plans = Plans> {
   readonly reads?: (view: View, place: PurgePlace) => P;

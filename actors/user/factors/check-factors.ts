@@ -31,7 +31,7 @@ import { areRecoveryCodes } from './recovery-codes.ts';
 import { acceptTotp, isTotpCode, isTotpOn } from './totp.ts';
 import { acceptTrustedDevice, findTrustedDevice } from './trusted-devices.ts';
 
-export type Factor = 'emailed-code' | 'totp' | 'security-key';
+type Factor = 'emailed-code' | 'totp' | 'security-key';
 
 /** Undefined: the account needs only a password. */
 function factorOf(view: View): Factor | undefined {

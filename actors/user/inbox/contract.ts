@@ -48,7 +48,7 @@ const commands = {
 const ofVault = { vaultUuid: z.string() };
 
 /** What a notification is about. Everything that is told about one subject is told by one vault. */
-export const subjectSchema = z.discriminatedUnion('type', [
+const subjectSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('shared_vault_item_removed'), ...ofVault, itemUuid: z.string() }),
   z.object({ type: z.literal('self_removed_from_shared_vault'), ...ofVault }),
   z.object({ type: z.literal('user_removed_from_shared_vault'), ...ofVault }),

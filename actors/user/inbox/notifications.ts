@@ -42,7 +42,7 @@ const otherOf = (subject: Subject): { id: string; type: string } | undefined => 
 };
 
 /** Clients know the key by this spelling, and refuse a payload without it. */
-export function payloadOf(subject: Subject): string {
+function payloadOf(subject: Subject): string {
   const common = { version: '1.0', type: subject.type };
   if ('inviteUuid' in subject) {
     return JSON.stringify({

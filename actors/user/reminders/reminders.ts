@@ -34,7 +34,7 @@ const tooMany = (most: number) =>
   refuse.badRequest(`You have reached the maximum of ${most} reminders by e-mail.`, 'email-reminder-limit');
 
 /** One line, cut at a whole character. It becomes the subject of a mail. */
-export function oneLine(given: unknown): string | undefined {
+function oneLine(given: unknown): string | undefined {
   if (typeof given !== 'string' || !isStorableText(given)) return undefined;
   const line = given.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   const cut = line

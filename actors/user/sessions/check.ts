@@ -12,13 +12,13 @@ import { isBanned } from '../ban.ts';
 import { profileSlice } from '../profile.ts';
 import { revokedSessionMap, type Session, sessionMap, standingOf } from './session.ts';
 
-export const revokedSession: Refusal = {
+const revokedSession: Refusal = {
   reason: 'unauthenticated',
   tag: 'revoked-session',
   message: 'Your session has been revoked.',
   bare: true,
 };
-export const expiredAccessToken: Refusal = {
+const expiredAccessToken: Refusal = {
   reason: 'expired',
   tag: 'expired-access-token',
   message: 'The provided access token has expired.',

@@ -25,7 +25,7 @@ interface RefreshRequest {
 }
 
 /** Pairs in grace at most; they all fit a slice many times over. */
-export const replacedPairsMax = 200;
+const replacedPairsMax = 200;
 
 const invalidParameters = refuse.badRequest('The provided parameters are not valid.', 'invalid-parameters');
 const invalidRefreshToken = refuse.badRequest('The refresh token is not valid.', 'invalid-refresh-token');

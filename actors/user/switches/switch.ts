@@ -107,7 +107,7 @@ export const checkedIn = (before: Switch, nowMs: number): Switch => ({
 });
 
 /** What is to be told by mail, and to whom. */
-export type Telling = 'warn' | 'fire';
+type Telling = 'warn' | 'fire';
 
 export interface Watched {
   readonly after: Switch;

@@ -1,5 +1,5 @@
 /** Commands that have changed something, one row each. */
-import { type RowOf, table } from '../../../runtime/table.ts';
+import { table } from '../../../runtime/table.ts';
 
 export const syncCommandTable = table({
   name: 'sync_command',
@@ -18,4 +18,3 @@ export const syncCommandTable = table({
   key: ['user_uuid', 'session_uuid', 'command_id'],
   order: 'number',
 });
-export type SyncCommandRow = RowOf<typeof syncCommandTable>;

@@ -16,7 +16,7 @@ const commandStatusSchema = z.object({
 export type CommandStatus = z.infer<typeof commandStatusSchema>;
 
 /** What a ticket says, besides whose device it is for. */
-export const ticketClaimsSchema = z.object({
+const ticketClaimsSchema = z.object({
   sessionUuid: z.string(),
   /** The token pair that it was got with (`pairName`). */
   pair: z.string(),

@@ -34,7 +34,7 @@ import { entryOf, entryText, type JournalEntry, readEntry } from './entry.ts';
 import { commandKey, laneMemory } from './memory.ts';
 
 const keptMs = 7 * 86_400_000;
-export const commandsKept = 10_000;
+const commandsKept = 10_000;
 /** Twice what is kept: the timer is far behind. */
 const commandsMax = 2 * commandsKept;
 const batchRows = 500;

@@ -19,7 +19,7 @@ export const shardsMax: Readonly<Record<Dialect, number>> = {
   CockroachDB: 64,
 };
 
-export interface EachColumn<T> {
+interface EachColumn<T> {
   readonly name: string;
   readonly type: ColumnType;
   readonly of: (item: T) => unknown;
