@@ -102,11 +102,11 @@ async function heldNow(): Promise<Held> {
   const all = parseExposition(await (await fetch(node?.metricsUrl ?? '')).text());
   return {
     processBytes: all.get('process_resident_memory_bytes') ?? Number.NaN,
-    laneBytes: all.get('sync_lane_held_bytes') ?? Number.NaN,
+    laneBytes: all.get('scriptorium_sync_lane_held_bytes') ?? Number.NaN,
     // Both ends are of this machine.
     kernelBytes: kernelBytes(),
-    ended: all.get('sync_lane_closed_total') ?? 0,
-    answers: all.get('sync_lane_answers_total') ?? 0,
+    ended: all.get('scriptorium_sync_lane_closed_total') ?? 0,
+    answers: all.get('scriptorium_sync_lane_answers_total') ?? 0,
   };
 }
 

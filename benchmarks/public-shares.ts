@@ -129,7 +129,9 @@ async function activationsDuring(work: () => Promise<unknown>) {
 
 async function activations(): Promise<number> {
   const text = await (await fetch(server.metricsUrl)).text();
-  const counts = [...text.matchAll(/^activations_total\{.*\} (\d+)$/gm)].map(([, count]) => Number(count));
+  const counts = [...text.matchAll(/^scriptorium_activations_total\{.*\} (\d+)$/gm)].map(([, count]) =>
+    Number(count),
+  );
   if (counts.length === 0) throw new Error('the metrics do not count activations');
   return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -115,9 +115,9 @@ function grown(from: Spent, to: Spent, seconds: number): Record<string, number> 
   return {
     'CPU, % of a core': (by('process_cpu_seconds_total') / seconds) * 100,
     'transactions of the database, /s': (to.transactions - from.transactions) / seconds,
-    'frames over NATS, /s': by('transport_frames_total') / seconds,
-    'turns and shared reads, /s': by('turns_total') / seconds,
-    activations: by('activations_total'),
+    'frames over NATS, /s': by('scriptorium_transport_frames_total') / seconds,
+    'turns and shared reads, /s': by('scriptorium_turns_total') / seconds,
+    activations: by('scriptorium_activations_total'),
   };
 }
 
@@ -263,7 +263,7 @@ async function untilRepaired(): Promise<void> {
   };
   const untilMs = performance.now() + openMs;
   for (;;) {
-    const [shards, waiting] = await Promise.all([sum('shards'), sum('socket_repairs_waiting')]);
+    const [shards, waiting] = await Promise.all([sum('shards'), sum('scriptorium_socket_repairs_waiting')]);
     if (shards === 1_024 && waiting === 0) return;
     if (performance.now() > untilMs) throw new Error(`${shards} shards, ${waiting} waiting`);
     await pause(50);

@@ -225,20 +225,48 @@ export function createGateway(options: GatewayOptions): Gateway {
   app.any('/*', onRequest);
   metrics.register(registry);
   registerGauges(registry, [
-    ['http_connections', 'Open connections of clients, sockets included.', () => connections.open],
-    ['http_connections_refused', 'Connections closed as too many.', () => connections.refused],
     [
-      'http_connections_refused_by_share',
+      'scriptorium_http_connections',
+      'Open connections of clients, sockets included.',
+      () => connections.open,
+    ],
+    ['scriptorium_http_connections_refused', 'Connections closed as too many.', () => connections.refused],
+    [
+      'scriptorium_http_connections_refused_by_share',
       'Of these, connections of networks that had their share.',
       () => connections.refusedByShare,
     ],
-    ['http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
-    ['http_unfinished_body_bytes', 'Bytes of request bodies held unparsed.', () => bodyMemory.bytes],
-    ['http_unsent_reply_bytes', 'Bytes of replies held for slow readers.', () => replyMemory.bytes],
-    ['http_reply_room_bytes', 'Bytes taken for replies that are not broken off.', () => replyRoom.bytes],
-    ['http_requests_aborted', 'Requests whose client left before the reply.', () => metrics.aborted],
-    ['http_ambiguous_requests', 'Connections closed for a body of unclear length.', () => framing.refused],
-    ['http_replies_cut', 'Replies broken off: a slow reader, or a stream that failed.', () => metrics.cut],
+    ['scriptorium_http_requests_in_flight', 'Requests whose reply is not complete.', () => inFlight.size],
+    [
+      'scriptorium_http_unfinished_body_bytes',
+      'Bytes of request bodies held unparsed.',
+      () => bodyMemory.bytes,
+    ],
+    [
+      'scriptorium_http_unsent_reply_bytes',
+      'Bytes of replies held for slow readers.',
+      () => replyMemory.bytes,
+    ],
+    [
+      'scriptorium_http_reply_room_bytes',
+      'Bytes taken for replies that are not broken off.',
+      () => replyRoom.bytes,
+    ],
+    [
+      'scriptorium_http_requests_aborted',
+      'Requests whose client left before the reply.',
+      () => metrics.aborted,
+    ],
+    [
+      'scriptorium_http_ambiguous_requests',
+      'Connections closed for a body of unclear length.',
+      () => framing.refused,
+    ],
+    [
+      'scriptorium_http_replies_cut',
+      'Replies broken off: a slow reader, or a stream that failed.',
+      () => metrics.cut,
+    ],
   ]);
 
   return {

@@ -9,13 +9,13 @@ export class CallMetrics {
 
   constructor(registry: Registry) {
     this.#requests = new Counter({
-      name: 'grpc_requests_total',
+      name: 'scriptorium_grpc_requests_total',
       help: 'Calls of the internal API by method and code',
       labelNames: ['method', 'code'],
       registers: [registry],
     });
     this.#seconds = new Histogram({
-      name: 'grpc_request_duration_seconds',
+      name: 'scriptorium_grpc_request_duration_seconds',
       help: 'Calls of the internal API by method, from the first byte of the request to the answer',
       labelNames: ['method'],
       buckets: secondsBuckets,

@@ -84,11 +84,11 @@ test('calls are counted by what became of them', async (t) => {
     ['call="list",outcome="ok"', 1],
     ['call="remove",outcome="ok"', 1],
   ] as const) {
-    t.true(text.includes(`file_store_calls_total{${labels}} ${count}\n`), labels);
+    t.true(text.includes(`scriptorium_file_store_calls_total{${labels}} ${count}\n`), labels);
   }
-  t.regex(text, /^file_store_bytes_total\{call="write"\} 10$/m);
-  t.regex(text, /^file_store_bytes_total\{call="read"\} 3$/m);
-  t.regex(text, /^file_store_free_bytes \d+$/m);
+  t.regex(text, /^scriptorium_file_store_bytes_total\{call="write"\} 10$/m);
+  t.regex(text, /^scriptorium_file_store_bytes_total\{call="read"\} 3$/m);
+  t.regex(text, /^scriptorium_file_store_free_bytes \d+$/m);
 });
 
 test('the store ends with the process', async (t) => {

@@ -66,11 +66,11 @@ test('metrics show what the mailer last said, wait for it no more than readiness
   };
   t.is((await shown()).length, 5);
   const said = [
-    'mail_queue_mails{state="ready"} 3',
-    'mail_queue_mails{state="waiting"} 2',
-    'mail_queue_mails{state="leased"} 1',
-    'mail_queue_mails{state="dead"} 4',
-    'mail_queue_oldest_ready_seconds 1.5',
+    'scriptorium_mail_queue_mails{state="ready"} 3',
+    'scriptorium_mail_queue_mails{state="waiting"} 2',
+    'scriptorium_mail_queue_mails{state="leased"} 1',
+    'scriptorium_mail_queue_mails{state="dead"} 4',
+    'scriptorium_mail_queue_oldest_ready_seconds 1.5',
   ];
   t.deepEqual(await shown(), said);
   await clock.advance(30_000);

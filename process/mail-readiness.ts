@@ -51,7 +51,7 @@ export function registerMailGauges(
   check: () => unknown,
 ): void {
   new Gauge({
-    name: 'mail_queue_mails',
+    name: 'scriptorium_mail_queue_mails',
     help: 'Mails in the queue of the whole server, by state, as last heard: `ready` to be sent, `waiting` for the time of their next attempt, `leased` while they are sent, `dead`',
     labelNames: ['state'],
     registers: [registry],
@@ -62,7 +62,7 @@ export function registerMailGauges(
     },
   });
   new Gauge({
-    name: 'mail_queue_oldest_ready_seconds',
+    name: 'scriptorium_mail_queue_oldest_ready_seconds',
     help: 'How long the mail that has been ready for longest waits to be sent; 0 if none does',
     registers: [registry],
     collect() {

@@ -9,19 +9,19 @@ type Outcome = 'ok' | 'defect' | FileStoreFailure;
 export function countedFileStore(store: OpenFileStore, registry: Registry, check: () => unknown): FileStore {
   const registers = [registry];
   const calls = new Counter({
-    name: 'file_store_calls_total',
+    name: 'scriptorium_file_store_calls_total',
     help: 'Calls of the store of files, by what became of them. `aborted` is what callers ended themselves',
     labelNames: ['call', 'outcome'],
     registers,
   });
   const bytes = new Counter({
-    name: 'file_store_bytes_total',
+    name: 'scriptorium_file_store_bytes_total',
     help: 'Bytes written to the store of files and read from it',
     labelNames: ['call'],
     registers,
   });
   new Gauge({
-    name: 'file_store_free_bytes',
+    name: 'scriptorium_file_store_free_bytes',
     help: 'Free space of the disk of the folder of files, the reserve included, as last seen; nothing with S3',
     registers,
     collect() {

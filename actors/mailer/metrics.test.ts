@@ -24,12 +24,12 @@ test('every attempt is counted by what came of it, and answered as it was', asyn
   for (const result of results) t.deepEqual(await sender.send(delivery), result);
   await t.throwsAsync(sender.send(delivery), { message: 'late' });
   const text = await registry.metrics();
-  const counts = text.split('\n').filter((line) => line.startsWith('mail_attempts_total'));
+  const counts = text.split('\n').filter((line) => line.startsWith('scriptorium_mail_attempts_total'));
   t.deepEqual(counts, [
-    'mail_attempts_total{relay="smtp",outcome="sent",failure=""} 2',
-    'mail_attempts_total{relay="smtp",outcome="transient",failure="rate-limited"} 1',
-    'mail_attempts_total{relay="smtp",outcome="uncertain",failure="timeout"} 1',
-    'mail_attempts_total{relay="smtp",outcome="lost",failure=""} 1',
+    'scriptorium_mail_attempts_total{relay="smtp",outcome="sent",failure=""} 2',
+    'scriptorium_mail_attempts_total{relay="smtp",outcome="transient",failure="rate-limited"} 1',
+    'scriptorium_mail_attempts_total{relay="smtp",outcome="uncertain",failure="timeout"} 1',
+    'scriptorium_mail_attempts_total{relay="smtp",outcome="lost",failure=""} 1',
   ]);
   t.notRegex(text, /example\.org|Subject|Text/);
 });

@@ -4,7 +4,7 @@ import type { MailSender } from './sender.ts';
 
 export function countedMailSender(sender: MailSender, registry: Registry): MailSender {
   const attempts = new Counter({
-    name: 'mail_attempts_total',
+    name: 'scriptorium_mail_attempts_total',
     help: 'Attempts to hand a mail to a relay that this process has made, by the kind of the relay, what came of them and why. `lost`: the mail was another lane’s by then, and nothing was sent',
     labelNames: ['relay', 'outcome', 'failure'],
     registers: [registry],

@@ -27,7 +27,9 @@ export async function tellsDelivered({ metricsUrl }: LoadServer): Promise<void> 
   let before = Number.NaN;
   for (;;) {
     const metrics = await (await fetch(new URL('/metrics', metricsUrl))).text();
-    const delivered = Number(/^deliveries_total\{what="tell",outcome="done"\} (\d+)/m.exec(metrics)?.[1]);
+    const delivered = Number(
+      /^scriptorium_deliveries_total\{what="tell",outcome="done"\} (\d+)/m.exec(metrics)?.[1],
+    );
     if (delivered === before) return;
     before = delivered;
     await new Promise((resolve) => setTimeout(resolve, quietMs));

@@ -71,7 +71,7 @@ export const addBacklogCommands: AddCommands = (program, run) => {
         .option('--limit <rows>', 'how many dead ones to list or revive at most', rowLimit, limitDefault)
         .option('--revive <which>', `retry dead ones: \`all\`, or one such as ${example}`)
         .action((options) => run((session) => backlog(session, delivery, options))),
-      `When the metric deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
+      `When the metric scriptorium_deliveries_total{outcome="dead"} grows. A ${what} is dead after ten attempts that threw; ` +
         'it is kept and blocks nobody. Find the cause in the log of the node, fix it, then revive.',
       `${what}s`,
       `${what}s --revive all`,

@@ -4,7 +4,7 @@ import type { AssistantOptions } from './assistant.ts';
 
 export function countAnswers(registry: Registry): NonNullable<AssistantOptions['ended']> {
   const answers = new Counter({
-    name: 'assistant_answers_total',
+    name: 'scriptorium_assistant_answers_total',
     help: 'Answers of the assistant that this process has passed on, by provider and what came of them. `refused`: the provider does not accept the operator’s key; `left`: the client has gone',
     labelNames: ['provider', 'outcome'],
     registers: [registry],

@@ -58,11 +58,11 @@ test('a client that leaves at any point costs one request and nothing more', asy
   await started.promise;
   waiting.socket.destroy();
   // Two left within their body, one before its answer; the others never sent a whole head.
-  await metricIs(server, /^http_requests_aborted 3$/m);
+  await metricIs(server, /^scriptorium_http_requests_aborted 3$/m);
   release.open();
   const response = await fetch(`${server.url}/v1/x`, { method: 'POST' });
   t.is(response.status, 200);
-  t.regex(await server.registry.metrics(), /^http_requests_in_flight 0$/m);
+  t.regex(await server.registry.metrics(), /^scriptorium_http_requests_in_flight 0$/m);
   t.false(server.log.some((line) => line['level'] === 50));
 });
 
@@ -71,13 +71,13 @@ test('a body that does not come is a 408 that ends the connection', async (t) =>
   const server = await startGateway(t, [post(done)], { clock, bodyTimeoutMs: 5_000 });
   const connection = await openRaw(t, server.port);
   connection.send(`${head(100)}{`);
-  await metricIs(server, /^http_unfinished_body_bytes 100$/m);
+  await metricIs(server, /^scriptorium_http_unfinished_body_bytes 100$/m);
   await clock.advance(4_000);
-  t.regex(await server.registry.metrics(), /^http_requests_in_flight 1$/m);
+  t.regex(await server.registry.metrics(), /^scriptorium_http_requests_in_flight 1$/m);
   await clock.advance(1_000);
   const reply = await connection.ended;
   t.true(reply.startsWith('HTTP/1.1 408 '));
-  t.regex(await server.registry.metrics(), /^http_unfinished_body_bytes 0$/m);
+  t.regex(await server.registry.metrics(), /^scriptorium_http_unfinished_body_bytes 0$/m);
 });
 
 test('a handler that never answers is answered for', async (t) => {
@@ -127,8 +127,8 @@ test('a reader that leaves in the middle of a large reply is forgotten', async (
   connection.send(`${head(2)}{}`);
   await connection.received('xxxx');
   connection.socket.destroy();
-  await metricIs(server, /^http_requests_in_flight 0$/m);
-  t.regex(await server.registry.metrics(), /^http_requests_aborted 1$/m);
+  await metricIs(server, /^scriptorium_http_requests_in_flight 0$/m);
+  t.regex(await server.registry.metrics(), /^scriptorium_http_requests_aborted 1$/m);
 });
 
 test('two requests have two call ids', async (t) => {

@@ -2,7 +2,7 @@
  * How many requests each route answered, with which class of status, and how long they took.
  *
  * Observing costs a few array writes: the counts are in one flat array and become a Prometheus histogram only
- * when they are read. `http_request_duration_seconds_count` is the request counter. Routes are named by their
+ * when they are read. `scriptorium_http_request_duration_seconds_count` is the request counter. Routes are named by their
  * pattern, and what matched none is counted as one, so the number of series is fixed.
  */
 import type { Metric, Registry } from 'prom-client';
@@ -15,7 +15,7 @@ const bucketsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'];
 /** One count per bucket, one for what is beyond the last, and the sum of milliseconds. */
 const cells = bucketsMs.length + 2;
-const name = 'http_request_duration_seconds';
+const name = 'scriptorium_http_request_duration_seconds';
 const help =
   'Requests by route and class of status, from the first byte of the head to the last of the reply.';
 

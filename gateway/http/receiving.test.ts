@@ -17,7 +17,7 @@ import { BodyLostError, type BodyStream, queueBytesMax } from './body-stream.ts'
 import { type AnyRoute, type BodyKind, type RequestContext, type RouteReply, route } from './route.ts';
 
 const mebibyte = 1024 * 1024;
-const heldBytes = 'http_unfinished_body_bytes';
+const heldBytes = 'scriptorium_http_unfinished_body_bytes';
 
 function put<const B extends BodyKind>(
   body: B,
@@ -111,7 +111,7 @@ for (const [kind, one] of kinds) {
       { numRuns: 60 },
     );
     t.is(await gauge(server, heldBytes), 0);
-    t.is(await gauge(server, 'http_requests_aborted'), 0);
+    t.is(await gauge(server, 'scriptorium_http_requests_aborted'), 0);
   });
 
   test(`${kind}: the limit is the route’s own, whether the length is declared or not`, async (t) => {
@@ -282,10 +282,10 @@ test('stream: a client that leaves is an error to the reader, and everything hel
     await read.promise;
     connection.socket.destroy();
     t.true(await ended.promise, name);
-    await metricIs(server, /^http_requests_in_flight 0$/m);
+    await metricIs(server, /^scriptorium_http_requests_in_flight 0$/m);
     t.true(errors[0] instanceof BodyLostError, name);
     t.is(await gauge(server, heldBytes), 0, name);
-    t.is(await gauge(server, 'http_requests_aborted'), 1, name);
+    t.is(await gauge(server, 'scriptorium_http_requests_aborted'), 1, name);
     t.false(
       server.log.some((line) => line['level'] === 50),
       name,
@@ -308,7 +308,7 @@ test('stream: a client that leaves while it is held back is found gone when the 
   await gaugeIs(server, heldBytes, (bytes) => bytes >= queueBytesMax);
   connection.socket.destroy();
   release.open();
-  await metricIs(server, /^http_requests_in_flight 0$/m);
+  await metricIs(server, /^scriptorium_http_requests_in_flight 0$/m);
   await turn();
   t.true(errors[0] instanceof BodyLostError);
   t.is(await gauge(server, heldBytes), 0);
@@ -358,7 +358,7 @@ test('stream: a sender below the least pace is a 408 while it is waited for, and
     while (readBytes < window * 100) await turn();
     await clock.advance(9_000);
   }
-  t.regex(await server.registry.metrics(), /^http_requests_in_flight 1$/m);
+  t.regex(await server.registry.metrics(), /^scriptorium_http_requests_in_flight 1$/m);
   await clock.advance(12_000);
   t.true((await connection.ended).startsWith('HTTP/1.1 408 '));
   t.true(errors[0] instanceof BodyLostError);
@@ -394,7 +394,7 @@ test('stream: a handler that does not take what is there is answered for, one th
   connection.send('bc');
   await stuck.promise;
   await clock.advance(11_000);
-  t.regex(await server.registry.metrics(), /^http_requests_in_flight 1$/m);
+  t.regex(await server.registry.metrics(), /^scriptorium_http_requests_in_flight 1$/m);
   await clock.advance(2_000);
   t.true((await connection.received('}}')).startsWith('HTTP/1.1 503 '));
   t.false(server.log.some((line) => line['level'] === 50));

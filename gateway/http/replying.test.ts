@@ -18,8 +18,8 @@ import { rangedReply } from './ranges.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from './route.ts';
 
 const mebibyte = 1024 * 1024;
-const unsentBytes = 'http_unsent_reply_bytes';
-const roomBytes = 'http_reply_room_bytes';
+const unsentBytes = 'scriptorium_http_unsent_reply_bytes';
+const roomBytes = 'scriptorium_http_reply_room_bytes';
 
 const get = (
   handle: (context: RequestContext<'public'>) => Promise<RouteReply>,
@@ -212,7 +212,7 @@ for (const isSized of [true, false]) {
       await reader.read(8 * mebibyte);
     }
     t.true(pauses >= 2, String(pauses));
-    await gaugeIs(server, 'http_requests_in_flight', (requests) => requests === 0);
+    await gaugeIs(server, 'scriptorium_http_requests_in_flight', (requests) => requests === 0);
     t.is(await gauge(server, unsentBytes), 0);
     await reader.read(Number.POSITIVE_INFINITY);
     if (isSized) t.is(reader.digest(), hash.digest('hex'));
@@ -235,9 +235,9 @@ for (const isSized of [true, false]) {
     t.false((await connection.ended).includes('\r\n0\r\n\r\n'));
     t.true(source.isClosed);
     t.is(failures(server).length, 1);
-    t.is(await gauge(server, 'http_replies_cut'), 1);
-    t.is(await gauge(server, 'http_requests_aborted'), 0);
-    t.is(await gauge(server, 'http_requests_in_flight'), 0);
+    t.is(await gauge(server, 'scriptorium_http_replies_cut'), 1);
+    t.is(await gauge(server, 'scriptorium_http_requests_aborted'), 0);
+    t.is(await gauge(server, 'scriptorium_http_requests_in_flight'), 0);
   });
 }
 
@@ -269,7 +269,7 @@ test('a stream that is not as long as it said is cut, before its reader gets mor
     const [, body = ''] = (await connection.ended).split('\r\n\r\n');
     t.true(body.length < lengthBytes && '0123456789'.startsWith(body), body);
     t.is(failures(server).length, 1);
-    t.is(await gauge(server, 'http_replies_cut'), 1);
+    t.is(await gauge(server, 'scriptorium_http_replies_cut'), 1);
   }
 });
 
@@ -335,10 +335,10 @@ test('a client that leaves ends the stream in whatever phase it is', async (t) =
     if (name === 'while the reader is behind') await gaugeIs(server, unsentBytes, (bytes) => bytes > 0);
     else while (source.chunks < (name.startsWith('before') ? 1 : 2)) await turn();
     reader.socket.destroy();
-    await metricIs(server, /^http_requests_aborted 1$/m);
+    await metricIs(server, /^scriptorium_http_requests_aborted 1$/m);
     while (!source.isClosed) await turn();
     t.is(await gauge(server, unsentBytes), 0, name);
-    t.is(await gauge(server, 'http_requests_in_flight'), 0, name);
+    t.is(await gauge(server, 'scriptorium_http_requests_in_flight'), 0, name);
     t.deepEqual(failures(server), [], name);
   }
 });
@@ -382,12 +382,12 @@ test('a reader that keeps still is cut after a while, and one that only has noth
   openReader(t, server.port);
   await gaugeIs(server, unsentBytes, (bytes) => bytes > 0);
   await clock.advance(9_000);
-  t.is(await gauge(server, 'http_replies_cut'), 0);
+  t.is(await gauge(server, 'scriptorium_http_replies_cut'), 0);
   await clock.advance(3_000);
-  t.is(await gauge(server, 'http_replies_cut'), 1);
+  t.is(await gauge(server, 'scriptorium_http_replies_cut'), 1);
   while (!source.isClosed) await turn();
   await clock.advance(300_000);
-  t.is(await gauge(server, 'http_requests_in_flight'), 1);
+  t.is(await gauge(server, 'scriptorium_http_requests_in_flight'), 1);
   t.is(await gauge(server, unsentBytes), 0);
 });
 
@@ -406,9 +406,9 @@ test('a source that does not go on is cut after the time of a request, unless th
     connection.send(requestText());
     await connection.received('begun');
     await clock.advance(11_000);
-    t.is(await gauge(server, 'http_requests_in_flight'), 1);
+    t.is(await gauge(server, 'scriptorium_http_requests_in_flight'), 1);
     await clock.advance(2_000);
-    t.is(await gauge(server, 'http_replies_cut'), 'deadline' in more ? 0 : 1);
+    t.is(await gauge(server, 'scriptorium_http_replies_cut'), 'deadline' in more ? 0 : 1);
   }
 });
 
@@ -451,7 +451,7 @@ test('strangers who are slow share half of the memory of replies, and the one th
     await gaugeIs(server, unsentBytes, (bytes) => bytes > (Math.min(count, 2) - 1) * kibibytes64.length);
     while (sources.length < count) await turn();
   }
-  await metricIs(server, /^http_replies_cut 1$/m);
+  await metricIs(server, /^scriptorium_http_replies_cut 1$/m);
   t.deepEqual(
     sources.map(({ isClosed }) => isClosed),
     [true, false, false],
@@ -484,7 +484,7 @@ test('a reply that has room is not cut, whatever others hold, and gives its room
     sources.map(({ isClosed }) => isClosed),
     [false, false, false],
   );
-  t.is(await gauge(server, 'http_replies_cut'), 0);
+  t.is(await gauge(server, 'scriptorium_http_replies_cut'), 0);
   for (const { socket } of readers) socket.destroy();
   await gaugeIs(server, roomBytes, (bytes) => bytes === 0);
 });
@@ -496,7 +496,7 @@ test('a whole reply that its reader does not take counts in the memory of replie
   await gaugeIs(server, unsentBytes, (held) => held > 8 * mebibyte && held < bytes.length);
   await Promise.all([
     reader.read(bytes.length + 10),
-    gaugeIs(server, 'http_requests_in_flight', (requests) => requests === 0),
+    gaugeIs(server, 'scriptorium_http_requests_in_flight', (requests) => requests === 0),
   ]);
   t.is(await gauge(server, unsentBytes), 0);
 });

@@ -22,18 +22,24 @@ export function prometheusSocketMetrics(
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Counter({ name, help, labelNames, registers });
-  const upgrades = counter('socket_upgrades_total', 'Sockets asked for, by outcome', ['outcome']);
-  const received = counter('socket_events_received_total', 'Events that hosts sent to this gateway');
-  const sent = counter('socket_frames_sent_total', 'Frames sent to clients');
-  const closed = counter('sockets_closed_total', 'Sockets closed, by reason', ['reason']);
-  const gaps = counter('socket_event_gaps_total', 'Times a host’s events had a gap: some were lost');
+  const upgrades = counter('scriptorium_socket_upgrades_total', 'Sockets asked for, by outcome', ['outcome']);
+  const received = counter(
+    'scriptorium_socket_events_received_total',
+    'Events that hosts sent to this gateway',
+  );
+  const sent = counter('scriptorium_socket_frames_sent_total', 'Frames sent to clients');
+  const closed = counter('scriptorium_sockets_closed_total', 'Sockets closed, by reason', ['reason']);
+  const gaps = counter(
+    'scriptorium_socket_event_gaps_total',
+    'Times a host’s events had a gap: some were lost',
+  );
   const repairs = counter(
-    'socket_repairs_total',
+    'scriptorium_socket_repairs_total',
     'Users and vaults whose clients were asked to sync as an event may have been lost, by cause',
     ['cause'],
   );
   const vaults = counter(
-    'socket_vault_registrations_total',
+    'scriptorium_socket_vault_registrations_total',
     'Vaults asked who of their members has sockets here, by outcome: where it failed or there was no room, clients poll',
     ['outcome'],
   );
@@ -46,10 +52,14 @@ export function prometheusSocketMetrics(
         this.set(value());
       },
     });
-  gauge('sockets_open', 'Sockets of this process', read.open);
-  gauge('socket_users', 'Users with sockets of this process', read.users);
-  gauge('socket_repairs_waiting', 'Users and vaults waiting to be registered again', read.waiting);
-  gauge('socket_vaults', 'Shared vaults whose members have sockets of this process', read.vaults);
+  gauge('scriptorium_sockets_open', 'Sockets of this process', read.open);
+  gauge('scriptorium_socket_users', 'Users with sockets of this process', read.users);
+  gauge(
+    'scriptorium_socket_repairs_waiting',
+    'Users and vaults waiting to be registered again',
+    read.waiting,
+  );
+  gauge('scriptorium_socket_vaults', 'Shared vaults whose members have sockets of this process', read.vaults);
   return {
     upgrade: (outcome) => upgrades.inc({ outcome }),
     received: () => received.inc(),

@@ -27,7 +27,7 @@ export function prometheusRuntimeMetrics(
     new Counter({ name, help, labelNames, registers });
   const turns = new Map<string, { ok: number; error: number }>();
   new Counter({
-    name: 'turns_total',
+    name: 'scriptorium_turns_total',
     help: 'Turns and shared reads by command and outcome',
     labelNames: ['command', 'outcome'],
     registers,
@@ -39,38 +39,46 @@ export function prometheusRuntimeMetrics(
       }
     },
   });
-  const commits = counter('commits_total', 'Commits by outcome', ['outcome']);
-  const fenced = counter('fenced_writes_total', 'Commits rejected because a newer owner holds the actor');
-  const overloaded = counter('overloaded_total', 'Messages rejected because a limit was reached', [
-    'command',
-  ]);
-  const activations = counter('activations_total', 'Activations by outcome', ['outcome']);
-  const claims = counter('shards_claimed_total', 'Shards this host took');
-  const handOvers = counter('shards_handed_over_total', 'Shards this host handed over to another');
-  const deliveries = counter('deliveries_total', 'Timers, tells and runs of jobs by outcome', [
+  const commits = counter('scriptorium_commits_total', 'Commits by outcome', ['outcome']);
+  const fenced = counter(
+    'scriptorium_fenced_writes_total',
+    'Commits rejected because a newer owner holds the actor',
+  );
+  const overloaded = counter(
+    'scriptorium_overloaded_total',
+    'Messages rejected because a limit was reached',
+    ['command'],
+  );
+  const activations = counter('scriptorium_activations_total', 'Activations by outcome', ['outcome']);
+  const claims = counter('scriptorium_shards_claimed_total', 'Shards this host took');
+  const handOvers = counter(
+    'scriptorium_shards_handed_over_total',
+    'Shards this host handed over to another',
+  );
+  const deliveries = counter('scriptorium_deliveries_total', 'Timers, tells and runs of jobs by outcome', [
     'what',
     'outcome',
   ]);
   const batchSize = new Histogram({
-    name: 'commit_batch_size',
+    name: 'scriptorium_commit_batch_size',
     help: 'Actors whose commits went to the database together',
     buckets: batchBuckets,
     registers,
   });
   const batchSeconds = new Histogram({
-    name: 'commit_batch_seconds',
+    name: 'scriptorium_commit_batch_seconds',
     help: 'Time from sending a batch of commits to its answer',
     buckets: secondsBuckets,
     registers,
   });
   const readBatchSize = new Histogram({
-    name: 'read_batch_size',
+    name: 'scriptorium_read_batch_size',
     help: 'Reads that went to the database together',
     buckets: batchBuckets,
     registers,
   });
   const readBatchSeconds = new Histogram({
-    name: 'read_batch_seconds',
+    name: 'scriptorium_read_batch_seconds',
     help: 'Time from asking for a batch of reads to its answer',
     buckets: secondsBuckets,
     registers,
@@ -84,30 +92,30 @@ export function prometheusRuntimeMetrics(
         this.set(read());
       },
     });
-  gauge('actors', 'Actors in memory', () => host().actorCount);
-  gauge('jobs', 'Jobs that run on this host or wait there for room', () => host().jobCount);
-  gauge('shards', 'Shards this host owns', () => host().shardCount);
+  gauge('scriptorium_actors', 'Actors in memory', () => host().actorCount);
+  gauge('scriptorium_jobs', 'Jobs that run on this host or wait there for room', () => host().jobCount);
+  gauge('scriptorium_shards', 'Shards this host owns', () => host().shardCount);
   gauge(
-    'shards_leaving',
+    'scriptorium_shards_leaving',
     'Shards this host is handing over, served by nobody meanwhile',
     () => host().leavingShardCount,
   );
   gauge(
-    'ownership_reconciliation_age_seconds',
+    'scriptorium_ownership_reconciliation_age_seconds',
     'Time since this host last compared what it owns with the database',
     () => host().reconciliationAgeMs / 1_000,
   );
   gauge(
-    'hosts_unreachable',
+    'scriptorium_hosts_unreachable',
     'Other hosts that are there and cannot be reached',
     () => host().unreachableHostCount,
   );
   gauge(
-    'clock_skew_seconds',
+    'scriptorium_clock_skew_seconds',
     'How far the clock of this host is ahead of the one of the database, at least; negative where it is behind',
     () => host().clockSkewMs / 1_000,
   );
-  gauge('lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
+  gauge('scriptorium_lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
   return {
     // Counted here and collected on demand, since finding a counter by its labels costs more than a turn.
     turn(command, outcome) {
@@ -141,5 +149,5 @@ export function prometheusRuntimeMetrics(
 /** The number that the shards of all hosts together come to, told by every process: hosts that are gone tell nothing. */
 export function prometheusShardCount(registry: Registry, shardCount: number): void {
   const help = 'Shards of the cluster, owned or not';
-  new Gauge({ name: 'cluster_shards', help, registers: [registry] }).set(shardCount);
+  new Gauge({ name: 'scriptorium_cluster_shards', help, registers: [registry] }).set(shardCount);
 }

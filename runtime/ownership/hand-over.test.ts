@@ -207,8 +207,11 @@ test('a hand-over that can never be released ends with the lease of its host', a
   t.true(a.node.leavingShardCount > 0);
   const registry = new Registry();
   prometheusRuntimeMetrics(registry, () => a.node);
-  t.regex(await registry.metrics(), new RegExp(`^shards_leaving ${a.node.leavingShardCount}$`, 'm'));
-  t.regex(await registry.metrics(), /^ownership_reconciliation_age_seconds [0-3](\.\d+)?$/m);
+  t.regex(
+    await registry.metrics(),
+    new RegExp(`^scriptorium_shards_leaving ${a.node.leavingShardCount}$`, 'm'),
+  );
+  t.regex(await registry.metrics(), /^scriptorium_ownership_reconciliation_age_seconds [0-3](\.\d+)?$/m);
   const before = a.statements.filter((method) => method === 'release').length;
   await made.clock.advance(leaseMs);
   const attempts = a.statements.filter((method) => method === 'release').length - before;

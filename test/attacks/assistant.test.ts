@@ -118,7 +118,7 @@ test('a reader that reads nothing holds back the provider: neither side of the s
   }
   // What four pairs of sockets hold of the system's own, and no answer of 16 MiB among it.
   t.true(sentBytes < 48 * mebibyte, `${sentBytes}`);
-  const held = await server.registry.getSingleMetric('http_unsent_reply_bytes')?.get();
+  const held = await server.registry.getSingleMetric('scriptorium_http_unsent_reply_bytes')?.get();
   t.true((held?.values[0]?.value ?? 0) < mebibyte);
   for (const { socket } of connections) socket.destroy();
   await Promise.all(model.received.map(({ closed }) => closed));

@@ -18,7 +18,7 @@ import {
 import { startServer } from '../kit/server.ts';
 
 const mebibyte = 1024 * 1024;
-const heldBytes = 'http_unfinished_body_bytes';
+const heldBytes = 'scriptorium_http_unfinished_body_bytes';
 
 const head = (bearer: string, length: number) =>
   `POST /v1/items HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${bearer}\r\nContent-Length: ${length}\r\n\r\n`;
@@ -91,7 +91,7 @@ test('a declared length that does not arrive takes no room', async (t) => {
     const connection = await openRaw(t, server.port);
     connection.send(`${head('good', 50 * mebibyte)}{`);
   }
-  await gaugeIs(server, 'http_requests_in_flight', (requests) => requests === 200);
+  await gaugeIs(server, 'scriptorium_http_requests_in_flight', (requests) => requests === 200);
   t.true((await gauge(server, heldBytes)) <= mebibyte);
   t.regex(await post(t, server.port, 'good', large), /^HTTP\/1\.1 200 /);
 });

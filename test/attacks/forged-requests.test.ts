@@ -111,5 +111,5 @@ test('a JSON body with cookies has to be declared as JSON, and is taken in every
   }
   t.is(await post('/v1/json', 'text/plain', ''), 204);
   t.is(await post('/v1/bytes', 'application/octet-stream', cookie), 204);
-  t.is(await gauge(server, 'http_requests_in_flight'), 0);
+  t.is(await gauge(server, 'scriptorium_http_requests_in_flight'), 0);
 });

@@ -42,8 +42,8 @@ for (const target of targets) {
       t.is(await connection.ended, '', lines);
     }
     t.is(asked, 0);
-    t.is(await gauge(server, 'http_ambiguous_requests'), ambiguous.length);
-    t.is(await gauge(server, 'http_requests_in_flight'), 0);
+    t.is(await gauge(server, 'scriptorium_http_ambiguous_requests'), ambiguous.length);
+    t.is(await gauge(server, 'scriptorium_http_requests_in_flight'), 0);
   });
 }
 

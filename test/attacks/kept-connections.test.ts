@@ -233,7 +233,7 @@ test('after every kind of answer a connection on which nobody asks any more ends
     await connection.ended;
   });
   await Promise.all([...ends, ...stalled]);
-  await t.notThrowsAsync(gaugeIs(server, 'http_connections', (connections) => connections === 0));
+  await t.notThrowsAsync(gaugeIs(server, 'scriptorium_http_connections', (connections) => connections === 0));
 });
 
 test('an answer in the middle of a body comes whole, and the connection ends after the body and is not reset', async (t) => {

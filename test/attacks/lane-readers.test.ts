@@ -20,9 +20,10 @@ async function metric({ registry }: TestServer, name: string): Promise<number> {
   return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-const held = (server: TestServer): Promise<number> => metric(server, 'sync_lane_held_bytes');
+const held = (server: TestServer): Promise<number> => metric(server, 'scriptorium_sync_lane_held_bytes');
 
-const ended = async (server: TestServer): Promise<number> => metric(server, 'sync_lane_closed_total');
+const ended = async (server: TestServer): Promise<number> =>
+  metric(server, 'scriptorium_sync_lane_closed_total');
 
 /** Asks again and again, as fast as it may, until the server has ended so many sockets. Resolves to the most that was held. */
 async function askUntilEnded(
@@ -32,13 +33,13 @@ async function askUntilEnded(
 ): Promise<number> {
   let most = 0;
   for (let pulls = 0; pulls < pullsMax && (await ended(server)) < ends; pulls += 1) {
-    const answered = await metric(server, 'sync_lane_answers_total');
+    const answered = await metric(server, 'scriptorium_sync_lane_answers_total');
     const living = sockets.length - (await ended(server));
     for (const { lane } of sockets) await lane.command(`pull-${pulls}`, pull);
     for (let waits = 0; waits < 200; waits += 1) {
       await server.advance(20);
       most = Math.max(most, await held(server));
-      const isAnswered = (await metric(server, 'sync_lane_answers_total')) >= answered + living;
+      const isAnswered = (await metric(server, 'scriptorium_sync_lane_answers_total')) >= answered + living;
       if (isAnswered || (await ended(server)) >= ends) break;
     }
   }
@@ -59,7 +60,7 @@ test('a reader that stops makes the server hold four megabytes at most, and is e
   const slow = await enterLane(t, phone);
   slow.socket.pause();
   const most = await askUntilEnded(server, [slow], 1);
-  t.is(await metric(server, 'sync_lane_closed_total\\{reason="BACKPRESSURE"\\}'), 1);
+  t.is(await metric(server, 'scriptorium_sync_lane_closed_total\\{reason="BACKPRESSURE"\\}'), 1);
   t.true(most > answerBytes, `${most}`);
   t.true(most <= unreadMax + 1_024, `${most}`);
   const reading = await enterLane(t, phone);

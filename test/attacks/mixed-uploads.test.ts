@@ -21,7 +21,7 @@ import { startServer } from '../kit/server.ts';
 const addresses = [alice.email, bob.email, 'carol@example.com'];
 const uploadsOfEach = 6;
 const chunksOfEach = 3;
-const heldBytes = 'http_unfinished_body_bytes';
+const heldBytes = 'scriptorium_http_unfinished_body_bytes';
 /** From what is joined to what comes in several pieces of the largest memory. */
 const sizes = [40_000, 300_001, 700_003, 2_000_017];
 

@@ -59,7 +59,7 @@ async function beginToReadSlowly(
 ) {
   const connection = await beginToRead(t, server, ...request);
   connection.socket.pause();
-  await gaugeIs(server, 'http_unsent_reply_bytes', (bytes) => bytes > 0);
+  await gaugeIs(server, 'scriptorium_http_unsent_reply_bytes', (bytes) => bytes > 0);
 }
 
 /** How many replies that nobody takes just now are cut off. */
@@ -70,7 +70,7 @@ async function cutIn(server: TestServer, withinMs: number): Promise<number> {
 }
 
 const cuts = async ({ registry }: TestServer): Promise<number> =>
-  Number(/^http_replies_cut (\d+)/m.exec(await registry.metrics())?.[1] ?? Number.NaN);
+  Number(/^scriptorium_http_replies_cut (\d+)/m.exec(await registry.metrics())?.[1] ?? Number.NaN);
 
 const revoke = async (by: Device, session: Device) =>
   by.call('DELETE', `/v1/sessions/${await session.sessionUuid()}`);
@@ -164,7 +164,7 @@ async function beginToUpload(t: ExecutionContext, server: TestServer, file: Remo
   const headers = `x-valet-token: ${token}\r\nx-chunk-id: 1\r\ncontent-length: ${chunk.length}`;
   connection.send(`POST ${file.base}/upload/chunk HTTP/1.1\r\nhost: a\r\n${headers}\r\n\r\n`);
   connection.send(chunk.subarray(1));
-  await gaugeIs(server, 'http_requests_in_flight', (requests) => requests > 0);
+  await gaugeIs(server, 'scriptorium_http_requests_in_flight', (requests) => requests > 0);
   return connection;
 }
 

@@ -7,7 +7,7 @@ import { FakeClock } from '../kit/clock.ts';
 import { gauge, gaugeIs, goodCredentials, metricIs, openRaw, startGateway } from '../kit/gateway.ts';
 
 const mebibyte = 1024 * 1024;
-const unsentBytes = 'http_unsent_reply_bytes';
+const unsentBytes = 'scriptorium_http_unsent_reply_bytes';
 /** More than the system buffers of an unread reply. */
 const replyBytes = 24 * mebibyte;
 
@@ -44,7 +44,7 @@ test('replies that a user never reads are bounded, and cost nobody else theirs',
     const connection = await openRaw(t, server.port);
     connection.socket.pause();
     connection.send(request('good'));
-    await gaugeIs(server, 'http_requests_in_flight', (requests) => requests > 1);
+    await gaugeIs(server, 'scriptorium_http_requests_in_flight', (requests) => requests > 1);
     t.true((await gauge(server, unsentBytes)) <= before + 50 * mebibyte);
   }
   await metricIs(server, /http_replies_cut (9|1[0-9])/);

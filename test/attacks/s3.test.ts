@@ -18,7 +18,7 @@ import { s3Credentials, s3Region } from '../kit/s3-server.ts';
 import { startServer } from '../kit/server.ts';
 
 const mebibyte = 1_048_576;
-const heldBytes = 'http_unfinished_body_bytes';
+const heldBytes = 'scriptorium_http_unfinished_body_bytes';
 const transfers = 16;
 const chunkBytes = 5_000_017;
 /** Of the other side, to be found nowhere. */

@@ -5,7 +5,7 @@ import { gauge, gaugeIs, openRaw } from '../kit/gateway.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
 const mebibyte = 1_048_576;
-const roomBytes = 'http_reply_room_bytes';
+const roomBytes = 'scriptorium_http_reply_room_bytes';
 /** The largest there is; sent both ways it is more than the system takes of what nobody reads. */
 const large = 'x'.repeat(5 * mebibyte);
 
@@ -79,9 +79,9 @@ test('a client that has left while it waited has used nothing up', async (t) => 
   await gaugeIs(server, roomBytes, (bytes) => bytes >= large.length);
   const id = await made(owner);
   const left = await idle(t, server, id, '203.0.113.9');
-  await gaugeIs(server, 'http_requests_in_flight', (requests) => requests === 2);
+  await gaugeIs(server, 'scriptorium_http_requests_in_flight', (requests) => requests === 2);
   left.socket.destroy();
-  await gaugeIs(server, 'http_requests_in_flight', (requests) => requests === 1);
+  await gaugeIs(server, 'scriptorium_http_requests_in_flight', (requests) => requests === 1);
   holder.socket.destroy();
   await gaugeIs(server, roomBytes, (bytes) => bytes === 0);
   t.is((await open(server, id, '203.0.113.9')).status, 200);

@@ -8,7 +8,7 @@ import { gauge, gaugeIs, latch } from '../kit/gateway.ts';
 import { startServer } from '../kit/server.ts';
 
 const mebibyte = 1_048_576;
-const heldBytes = 'http_unfinished_body_bytes';
+const heldBytes = 'scriptorium_http_unfinished_body_bytes';
 const uploads = 16;
 /** As clients cut files. */
 const chunk = Buffer.alloc(5_000_017, 7);

@@ -149,7 +149,7 @@ function fencedWrites(cluster: Cluster): Promise<readonly number[]> {
 /** A node that is too busy to answer is asked again: taken for none, its count would be wrong by all it had counted. */
 async function fencedWritesOf(node: ClusterNode): Promise<number> {
   for (let attempt = 0; attempt < scrapesMost; attempt += 1) {
-    const count = await node.metric('fenced_writes_total');
+    const count = await node.metric('scriptorium_fenced_writes_total');
     if (count !== undefined) return count;
   }
   return 0;

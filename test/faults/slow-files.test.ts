@@ -32,16 +32,16 @@ test('clients are held back while the store is slow, and all that they send arri
   const files = Array.from({ length: streams }, () => new RemoteFile(device));
   const uploads = files.map((file) => file.upload(chunk));
   let most = 0;
-  await gaugeIs(server, 'http_unfinished_body_bytes', (bytes) => bytes > streams * 65_536);
+  await gaugeIs(server, 'scriptorium_http_unfinished_body_bytes', (bytes) => bytes > streams * 65_536);
   for (let count = 0; count < 50; count += 1) {
     await sleep(10);
-    most = Math.max(most, await gauge(server, 'http_unfinished_body_bytes'));
+    most = Math.max(most, await gauge(server, 'scriptorium_http_unfinished_body_bytes'));
   }
   t.log(`${(most / mebibyte).toFixed(1)} MiB held of ${(streams * chunk.length) / mebibyte}`);
   t.true(most <= streams * heldBytesMax);
   release.open();
   await Promise.all(uploads);
-  t.is(await gauge(server, 'http_unfinished_body_bytes'), 0);
+  t.is(await gauge(server, 'scriptorium_http_unfinished_body_bytes'), 0);
   t.is(memory.blobs.size, streams);
 });
 
@@ -61,11 +61,11 @@ test('readers who take nothing hold little, and lose nothing', async (t) => {
       return raw;
     }),
   );
-  await gaugeIs(server, 'http_requests_in_flight', (count) => count === streams);
+  await gaugeIs(server, 'scriptorium_http_requests_in_flight', (count) => count === streams);
   let most = 0;
   for (let count = 0; count < 50; count += 1) {
     await sleep(10);
-    most = Math.max(most, await gauge(server, 'http_unsent_reply_bytes'));
+    most = Math.max(most, await gauge(server, 'scriptorium_http_unsent_reply_bytes'));
   }
   t.log(`${(most / mebibyte).toFixed(1)} MiB held of ${(streams * whole.length) / mebibyte}`);
   t.true(most > 0 && most <= streams * mebibyte);
@@ -75,9 +75,9 @@ test('readers who take nothing hold little, and lose nothing', async (t) => {
     received += bytes.length;
   });
   reader?.socket.resume();
-  await gaugeIs(server, 'http_requests_in_flight', (count) => count === streams - 1);
+  await gaugeIs(server, 'scriptorium_http_requests_in_flight', (count) => count === streams - 1);
   while (received < whole.length) await sleep(10);
   t.true(received > whole.length);
   for (const { socket } of readers) socket.destroy();
-  await gaugeIs(server, 'http_unsent_reply_bytes', (bytes) => bytes === 0);
+  await gaugeIs(server, 'scriptorium_http_unsent_reply_bytes', (bytes) => bytes === 0);
 });

@@ -45,7 +45,7 @@ test('an event that was lost shows with the next one', async (t) => {
   found();
   await world.cluster.until(world.endSession(tablet));
   await world.within(1_000, () => world.laptop.frames.length > 0);
-  t.regex(await world.metrics(), /^socket_repairs_total{cause="gap"} 1$/m);
+  t.regex(await world.metrics(), /^scriptorium_socket_repairs_total{cause="gap"} 1$/m);
 });
 
 test('the loss of the last event shows within seconds', async (t) => {
@@ -76,7 +76,7 @@ test('when all hints are lost too, everybody syncs within ten minutes', async (t
   losing(world.a, () => world.cluster.crash(world.a));
   world.save().catch(() => {});
   await world.within(600_000, () => world.laptop.frames.length > 0);
-  t.regex(await world.metrics(), /^socket_repairs_total{cause="due"} 1$/m);
+  t.regex(await world.metrics(), /^scriptorium_socket_repairs_total{cause="due"} 1$/m);
 });
 
 test('a session that ended while its host changed has its sockets closed, and the others stay', async (t) => {

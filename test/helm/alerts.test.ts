@@ -46,7 +46,7 @@ const runsOn = (metric: string, labels = '') => [series(metric, labels, '0x20 1+
 const becomes = (metric: string, well: number, ill: number) => [series(metric, '', `${well}x20 ${ill}x100`)];
 /** As Prometheus notes it when it does not find a target any more. */
 const vanishes = (metric: string, value: number) => series(metric, '', `${value}x20 stale`);
-const clusterShards = series('cluster_shards', '', '1024x120');
+const clusterShards = series('scriptorium_cluster_shards', '', '1024x120');
 const slowly = (metric: string, labels = '') => [
   series(`${metric}_bucket`, `${labels}le="0.01"`, '0+10x20 200x100'),
   series(`${metric}_bucket`, `${labels}le="10"`, '0+10x20 200+10x100'),
@@ -62,36 +62,42 @@ const ofBackup = (metric: string, values: string) => ({
 /** What makes each of them come, after 20 minutes in which all was well. */
 const causes: Readonly<Record<string, readonly object[]>> = {
   ScriptoriumDown: [vanishes('up', 1)],
-  ScriptoriumFencedWrites: grows('fenced_writes_total'),
-  ScriptoriumLeaseInvalid: becomes('lease_valid', 1, 0),
-  ScriptoriumClockWrong: becomes('clock_skew_seconds', 0.9, -1.1),
-  ScriptoriumShardsUnserved: [...becomes('shards', 1_024, 1_000), clusterShards],
-  ScriptoriumHandOverStuck: becomes('shards_leaving', 0, 3),
-  ScriptoriumReconciliationStalled: becomes('ownership_reconciliation_age_seconds', 1, 11),
-  ScriptoriumHostsUnreachable: becomes('hosts_unreachable', 0, 1),
-  ScriptoriumNatsDisconnected: becomes('transport_connected', 1, 0),
-  ScriptoriumForeignFrames: appears('transport_rejected_frames_total', 'reason="mac"'),
-  ScriptoriumWakeStreamDown: becomes('transport_wake_stream_available', 1, 0),
-  ScriptoriumDatabaseRefusesWrites: appears('commits_total', 'outcome="unavailable"'),
-  ScriptoriumCommitsUncertain: appears('commits_total', 'outcome="unknown"'),
-  ScriptoriumDeliveriesDead: appears('deliveries_total', 'what="timer",outcome="dead"'),
-  ScriptoriumUploadsRefused: appears('file_store_calls_total', 'call="write",outcome="full"'),
-  ScriptoriumFilesMissing: appears('file_store_calls_total', 'call="read",outcome="missing"'),
-  ScriptoriumMailWaits: becomes('mail_queue_oldest_ready_seconds', 200, 301),
-  ScriptoriumMailDead: [series('mail_queue_mails', 'state="dead"', '2x20 3x100')],
-  ScriptoriumRelayUnable: appears('mail_attempts_total', 'relay="smtp",outcome="unable",failure="auth"'),
-  ScriptoriumAssistantRefused: appears('assistant_answers_total', 'provider="openai",outcome="refused"'),
-  ScriptoriumPairingEnded: appears('pairing_refreshes_total', 'outcome="invalid-grant"'),
-  ScriptoriumOverloaded: runsOn('overloaded_total', 'command="saveItems"'),
-  ScriptoriumPushesLost: grows('socket_repairs_total', 'cause="gap"'),
-  ScriptoriumVaultRegistrationsFail: runsOn('socket_vault_registrations_total', 'outcome="full"'),
-  ScriptoriumSlowReaders: runsOn('sockets_closed_total', 'reason="slow"'),
+  ScriptoriumFencedWrites: grows('scriptorium_fenced_writes_total'),
+  ScriptoriumLeaseInvalid: becomes('scriptorium_lease_valid', 1, 0),
+  ScriptoriumClockWrong: becomes('scriptorium_clock_skew_seconds', 0.9, -1.1),
+  ScriptoriumShardsUnserved: [...becomes('scriptorium_shards', 1_024, 1_000), clusterShards],
+  ScriptoriumHandOverStuck: becomes('scriptorium_shards_leaving', 0, 3),
+  ScriptoriumReconciliationStalled: becomes('scriptorium_ownership_reconciliation_age_seconds', 1, 11),
+  ScriptoriumHostsUnreachable: becomes('scriptorium_hosts_unreachable', 0, 1),
+  ScriptoriumNatsDisconnected: becomes('scriptorium_transport_connected', 1, 0),
+  ScriptoriumForeignFrames: appears('scriptorium_transport_rejected_frames_total', 'reason="mac"'),
+  ScriptoriumWakeStreamDown: becomes('scriptorium_transport_wake_stream_available', 1, 0),
+  ScriptoriumDatabaseRefusesWrites: appears('scriptorium_commits_total', 'outcome="unavailable"'),
+  ScriptoriumCommitsUncertain: appears('scriptorium_commits_total', 'outcome="unknown"'),
+  ScriptoriumDeliveriesDead: appears('scriptorium_deliveries_total', 'what="timer",outcome="dead"'),
+  ScriptoriumUploadsRefused: appears('scriptorium_file_store_calls_total', 'call="write",outcome="full"'),
+  ScriptoriumFilesMissing: appears('scriptorium_file_store_calls_total', 'call="read",outcome="missing"'),
+  ScriptoriumMailWaits: becomes('scriptorium_mail_queue_oldest_ready_seconds', 200, 301),
+  ScriptoriumMailDead: [series('scriptorium_mail_queue_mails', 'state="dead"', '2x20 3x100')],
+  ScriptoriumRelayUnable: appears(
+    'scriptorium_mail_attempts_total',
+    'relay="smtp",outcome="unable",failure="auth"',
+  ),
+  ScriptoriumAssistantRefused: appears(
+    'scriptorium_assistant_answers_total',
+    'provider="openai",outcome="refused"',
+  ),
+  ScriptoriumPairingEnded: appears('scriptorium_pairing_refreshes_total', 'outcome="invalid-grant"'),
+  ScriptoriumOverloaded: runsOn('scriptorium_overloaded_total', 'command="saveItems"'),
+  ScriptoriumPushesLost: grows('scriptorium_socket_repairs_total', 'cause="gap"'),
+  ScriptoriumVaultRegistrationsFail: runsOn('scriptorium_socket_vault_registrations_total', 'outcome="full"'),
+  ScriptoriumSlowReaders: runsOn('scriptorium_sockets_closed_total', 'reason="slow"'),
   ScriptoriumSyncLaneShut: [
-    ...runsOn('sync_lane_refused_total', 'reason="origin"'),
-    series('sync_lane_opened_total', '', '0x120'),
+    ...runsOn('scriptorium_sync_lane_refused_total', 'reason="origin"'),
+    series('scriptorium_sync_lane_opened_total', '', '0x120'),
   ],
-  ScriptoriumSavesSlow: slowly('commit_batch_seconds'),
-  ScriptoriumRequestsSlow: slowly('http_request_duration_seconds', 'route="/v1/items",'),
+  ScriptoriumSavesSlow: slowly('scriptorium_commit_batch_seconds'),
+  ScriptoriumRequestsSlow: slowly('scriptorium_http_request_duration_seconds', 'route="/v1/items",'),
   ScriptoriumBackupOld: [ofBackup('kube_cronjob_created', '0x120')],
 };
 
@@ -150,23 +156,26 @@ const ofPod = (metric: string, pod: string, values: string) => ({
 });
 
 test('shards that two hosts tell of for a moment, as they are asked one after the other, are missed by nobody', async (t) => {
-  const shards = [ofPod('shards', 'a', '1024x20 512x100'), ofPod('shards', 'b', '0x19 512x101')];
+  const shards = [
+    ofPod('scriptorium_shards', 'a', '1024x20 512x100'),
+    ofPod('scriptorium_shards', 'b', '0x19 512x101'),
+  ];
   await t.notThrowsAsync(alertsBy('ScriptoriumShardsUnserved', [...shards, clusterShards], 0));
 });
 
 test('readers of the sync lane that are too slow are told of, too', async (t) => {
-  const cause = runsOn('sync_lane_closed_total', 'reason="BACKPRESSURE"');
+  const cause = runsOn('scriptorium_sync_lane_closed_total', 'reason="BACKPRESSURE"');
   await t.notThrowsAsync(alertsBy('ScriptoriumSlowReaders', cause, 1));
 });
 
 test('the sync lane is not shut while somebody is let in', async (t) => {
-  const refused = runsOn('sync_lane_refused_total', 'reason="origin"');
-  const opened = runsOn('sync_lane_opened_total');
+  const refused = runsOn('scriptorium_sync_lane_refused_total', 'reason="origin"');
+  const opened = runsOn('scriptorium_sync_lane_opened_total');
   await t.notThrowsAsync(alertsBy('ScriptoriumSyncLaneShut', [...refused, ...opened], 0));
 });
 
 test('the shards are missed when all hosts are gone and gateways are not', async (t) => {
-  const cause = [vanishes('shards', 1_024), clusterShards];
+  const cause = [vanishes('scriptorium_shards', 1_024), clusterShards];
   await t.notThrowsAsync(alertsBy('ScriptoriumShardsUnserved', cause, 1));
 });
 
@@ -185,7 +194,9 @@ const transfers = [
 ] as const;
 
 test('transfers of files and answers of assistants may take long', async (t) => {
-  const cause = transfers.flatMap((route) => slowly('http_request_duration_seconds', `route="${route}",`));
+  const cause = transfers.flatMap((route) =>
+    slowly('scriptorium_http_request_duration_seconds', `route="${route}",`),
+  );
   await t.notThrowsAsync(alertsBy('ScriptoriumRequestsSlow', cause, 0));
   for (const route of transfers) t.true(textOf('docs/endpoints.md').includes(`\`${route}\``), route);
 });

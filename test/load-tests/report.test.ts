@@ -246,12 +246,12 @@ const scrapeAt = (
 
 test('counters are rates between two looks, and one that began anew has not gone backwards', (t) => {
   const before = scrapeAt(0, {
-    one: { process_cpu_seconds_total: 10, fenced_writes_total: 5 },
-    two: { process_cpu_seconds_total: 4, fenced_writes_total: 1 },
+    one: { process_cpu_seconds_total: 10, scriptorium_fenced_writes_total: 5 },
+    two: { process_cpu_seconds_total: 4, scriptorium_fenced_writes_total: 1 },
   });
   const after = scrapeAt(2_000, {
-    one: { process_cpu_seconds_total: 1, fenced_writes_total: 0 },
-    two: { process_cpu_seconds_total: 5, fenced_writes_total: 4 },
+    one: { process_cpu_seconds_total: 1, scriptorium_fenced_writes_total: 0 },
+    two: { process_cpu_seconds_total: 5, scriptorium_fenced_writes_total: 4 },
     three: { process_cpu_seconds_total: 100 },
   });
   const value = (list: readonly { name: string; value: number }[], name: string) =>
@@ -263,7 +263,9 @@ test('counters are rates between two looks, and one that began anew has not gone
 
 test('a histogram is its mean since the last look', (t) => {
   const at = (sum: number, count: number) =>
-    scrapeAt(1, { one: { commit_batch_seconds_sum: sum, commit_batch_seconds_count: count } });
+    scrapeAt(1, {
+      one: { scriptorium_commit_batch_seconds_sum: sum, scriptorium_commit_batch_seconds_count: count },
+    });
   const seen = seenIn(at(3, 200), at(1, 100));
   t.is(seen.find(({ name }) => name === 'server_commit_batch_ms')?.value, 20);
   t.deepEqual(seenIn(at(1, 100), at(1, 100)), []);

@@ -150,7 +150,8 @@ function withoutSessions(t: ExecutionContext, seeded: Seeded): string {
 async function requestsAt({ metricsUrls }: Servers): Promise<number> {
   const texts = await Promise.all(metricsUrls.map(async (url) => (await fetch(url)).text()));
   return texts.reduce(
-    (total, text) => total + (parseExposition(text).get('http_request_duration_seconds_count') ?? 0),
+    (total, text) =>
+      total + (parseExposition(text).get('scriptorium_http_request_duration_seconds_count') ?? 0),
     0,
   );
 }

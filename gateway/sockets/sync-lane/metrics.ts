@@ -20,24 +20,24 @@ export function prometheusLaneMetrics(
 ): LaneMetrics {
   const registers = [registry];
   const opened = new Counter({
-    name: 'sync_lane_opened_total',
+    name: 'scriptorium_sync_lane_opened_total',
     help: 'Sockets of the sync lane that a ticket has let in',
     registers,
   });
   const refused = new Counter({
-    name: 'sync_lane_refused_total',
+    name: 'scriptorium_sync_lane_refused_total',
     help: 'Upgrades to the sync lane that were refused, by reason',
     labelNames: ['reason'],
     registers,
   });
   const closed = new Counter({
-    name: 'sync_lane_closed_total',
+    name: 'scriptorium_sync_lane_closed_total',
     help: 'Sockets of the sync lane that the server has closed, by reason',
     labelNames: ['reason'],
     registers,
   });
   const answered = new Counter({
-    name: 'sync_lane_answers_total',
+    name: 'scriptorium_sync_lane_answers_total',
     help: 'Commands and questions about them that were answered, by type of frame and of answer',
     labelNames: ['frame', 'answer'],
     registers,
@@ -52,11 +52,15 @@ export function prometheusLaneMetrics(
       },
     });
   gauge(
-    'sync_lane_sockets',
+    'scriptorium_sync_lane_sockets',
     'Sockets of the sync lane of this process, those not yet let in included',
     read.sockets,
   );
-  gauge('sync_lane_held_bytes', 'Bytes of waiting commands and unread answers of the sync lane', read.bytes);
+  gauge(
+    'scriptorium_sync_lane_held_bytes',
+    'Bytes of waiting commands and unread answers of the sync lane',
+    read.bytes,
+  );
   return {
     refused: (reason) => refused.inc({ reason }),
     opened: () => opened.inc(),

@@ -56,21 +56,23 @@ export function prometheusTransportMetrics(
         else this.set(value);
       },
     });
-  gauge('transport_connected', 'Whether this process reaches NATS', (now) => Number(now.isConnected));
+  gauge('scriptorium_transport_connected', 'Whether this process reaches NATS', (now) =>
+    Number(now.isConnected),
+  );
   // A gateway has no wake-ups, so there is nothing to alert on.
-  gauge('transport_wake_stream_available', 'Whether wake-ups go over JetStream', (now) =>
+  gauge('scriptorium_transport_wake_stream_available', 'Whether wake-ups go over JetStream', (now) =>
     now.isServing ? Number(now.isWakeStreamAvailable) : undefined,
   );
   gauge(
-    'transport_calls_in_flight',
+    'scriptorium_transport_calls_in_flight',
     'Calls to other processes that wait for an answer',
     (now) => now.callsInFlight,
   );
-  gauge('transport_held_bytes', 'Large messages that wait to be fetched', (now) => now.heldBytes);
+  gauge('scriptorium_transport_held_bytes', 'Large messages that wait to be fetched', (now) => now.heldBytes);
   // Counted here and collected on demand, since finding a counter by its labels costs as much as a frame.
   const frames = { in: new Map<string, number>(), out: new Map<string, number>() };
   new Counter({
-    name: 'transport_frames_total',
+    name: 'scriptorium_transport_frames_total',
     help: 'Frames by direction and kind',
     labelNames: ['direction', 'kind'],
     registers,
@@ -81,16 +83,20 @@ export function prometheusTransportMetrics(
       }
     },
   });
-  const rejected = counter('transport_rejected_frames_total', 'Frames that were not taken, by reason', [
-    'reason',
-  ]);
+  const rejected = counter(
+    'scriptorium_transport_rejected_frames_total',
+    'Frames that were not taken, by reason',
+    ['reason'],
+  );
   const unknown = counter(
-    'transport_unknown_outcomes_total',
+    'scriptorium_transport_unknown_outcomes_total',
     'Calls to other processes that were not answered',
   );
-  const lost = counter('transport_disconnects_total', 'Connections to NATS that were lost', ['connection']);
+  const lost = counter('scriptorium_transport_disconnects_total', 'Connections to NATS that were lost', [
+    'connection',
+  ]);
   const wakes = counter(
-    'transport_failed_wakes_total',
+    'scriptorium_transport_failed_wakes_total',
     'Wake-ups that did not go out, or were not delivered',
   );
   return {

@@ -29,14 +29,14 @@ test('metrics count requests by pattern and class of status, and never by path',
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   t.regex(
     text,
-    /^http_request_duration_seconds_count\{method="GET",route="\/v1\/hello\/:name",status="2xx"\} 2$/m,
+    /^scriptorium_http_request_duration_seconds_count\{method="GET",route="\/v1\/hello\/:name",status="2xx"\} 2$/m,
   );
   t.regex(
     text,
-    /^http_request_duration_seconds_bucket\{le="\+Inf",method="GET",route="\/v1\/hello\/:name",status="2xx"\} 2$/m,
+    /^scriptorium_http_request_duration_seconds_bucket\{le="\+Inf",method="GET",route="\/v1\/hello\/:name",status="2xx"\} 2$/m,
   );
-  t.regex(text, /^http_request_duration_seconds_count\{method="",route="",status="4xx"\} 1$/m);
-  t.regex(text, /^http_requests_in_flight 0$/m);
+  t.regex(text, /^scriptorium_http_request_duration_seconds_count\{method="",route="",status="4xx"\} 1$/m);
+  t.regex(text, /^scriptorium_http_requests_in_flight 0$/m);
   t.false(text.includes('private'));
 });
 

@@ -447,9 +447,18 @@ test('calls are counted by method and code', async (t) => {
   await ask(ClusterService.listNodes, page);
   await failing(UsersService.show, { userUuid: nobody });
   const text = await world.registry.metrics();
-  t.regex(text, /^grpc_requests_total\{method="scriptorium.v1.Cluster\/ListNodes",code="OK"\} 1$/m);
-  t.regex(text, /^grpc_requests_total\{method="scriptorium.v1.Users\/Show",code="NOT_FOUND"\} 1$/m);
-  t.regex(text, /^grpc_request_duration_seconds_count\{method="scriptorium.v1.Users\/Show"\} 1$/m);
+  t.regex(
+    text,
+    /^scriptorium_grpc_requests_total\{method="scriptorium.v1.Cluster\/ListNodes",code="OK"\} 1$/m,
+  );
+  t.regex(
+    text,
+    /^scriptorium_grpc_requests_total\{method="scriptorium.v1.Users\/Show",code="NOT_FOUND"\} 1$/m,
+  );
+  t.regex(
+    text,
+    /^scriptorium_grpc_request_duration_seconds_count\{method="scriptorium.v1.Users\/Show"\} 1$/m,
+  );
 });
 
 test('closing lets a call in flight finish and takes no other', async (t) => {

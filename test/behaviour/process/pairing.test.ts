@@ -45,7 +45,7 @@ test('a server is paired by its settings alone, refreshes its token and answers,
 
   const [, metricsUrl = ''] = /probes: (\S+)/.exec(lines.join('\n')) ?? [];
   const metrics = await (await fetch(metricsUrl)).text();
-  t.regex(metrics, /^pairing_refreshes_total\{outcome="granted"\} 2$/m);
+  t.regex(metrics, /^scriptorium_pairing_refreshes_total\{outcome="granted"\} 2$/m);
 
   await server.stop();
   t.deepEqual(server.failures, []);

@@ -59,16 +59,16 @@ test('a host and two gateways on one port are one server, and one gateway may go
   await connectAnew(`${url}/healthcheck`);
   for (const { metricsUrl } of [first, second]) {
     const metrics = await textOf(metricsUrl);
-    t.regex(metrics, /^http_request_duration_seconds_count\{.*"\/healthcheck".*\} [1-9]/m);
+    t.regex(metrics, /^scriptorium_http_request_duration_seconds_count\{.*"\/healthcheck".*\} [1-9]/m);
     // What is for hosts alone raises no alarm here.
-    t.regex(metrics, /^transport_connected 1$/m);
-    t.regex(metrics, /^cluster_shards 16$/m);
-    t.notRegex(metrics, /^(shards|lease_valid|transport_wake_stream_available) /m);
+    t.regex(metrics, /^scriptorium_transport_connected 1$/m);
+    t.regex(metrics, /^scriptorium_cluster_shards 16$/m);
+    t.notRegex(metrics, /^(shards|scriptorium_lease_valid|scriptorium_transport_wake_stream_available) /m);
   }
   const hostMetrics = /probes: (\S+)/.exec(host.output())?.[1] ?? '';
-  await until(async () => /^transport_wake_stream_available 1$/m.test(await textOf(hostMetrics)));
+  await until(async () => /^scriptorium_transport_wake_stream_available 1$/m.test(await textOf(hostMetrics)));
   t.regex(await textOf(hostMetrics), /^shards 16$/m);
-  t.regex(await textOf(hostMetrics), /^cluster_shards 16$/m);
+  t.regex(await textOf(hostMetrics), /^scriptorium_cluster_shards 16$/m);
 
   first.child.kill('SIGTERM');
   t.is(await first.exitCode, 0);
@@ -150,7 +150,7 @@ test('NATS is reached with the certificates that are configured, and the admin p
     },
   });
   t.is(new URL(metricsUrl).hostname, '127.0.0.2');
-  t.regex(await textOf(metricsUrl), /^transport_connected 1$/m);
+  t.regex(await textOf(metricsUrl), /^scriptorium_transport_connected 1$/m);
   child.kill('SIGTERM');
   t.is(await exitCode, 0);
 });

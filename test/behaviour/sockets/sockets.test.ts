@@ -200,7 +200,7 @@ test('a socket whose client does not read is dropped, and others miss nothing', 
   const reading = await (await phone.another()).socket(t);
   await (await phone.another()).socket(t, { reads: false });
   const droppedForThat = async () => {
-    const closed = await server.registry.getSingleMetric('sockets_closed_total')?.get();
+    const closed = await server.registry.getSingleMetric('scriptorium_sockets_closed_total')?.get();
     return closed?.values.some(({ labels }) => labels['reason'] === 'slow') ?? false;
   };
   let saves = 0;
@@ -293,11 +293,11 @@ test('what happens is counted, without names', async (t) => {
   await phone.save();
   await socket.received(2);
   const metrics = await server.registry.metrics();
-  t.regex(metrics, /^sockets_open 1$/m);
-  t.regex(metrics, /^socket_upgrades_total{outcome="opened"} 1$/m);
-  t.regex(metrics, /^socket_upgrades_total{outcome="refused"} 1$/m);
-  t.regex(metrics, /^socket_events_received_total 2$/m);
-  t.regex(metrics, /^socket_frames_sent_total 2$/m);
+  t.regex(metrics, /^scriptorium_sockets_open 1$/m);
+  t.regex(metrics, /^scriptorium_socket_upgrades_total{outcome="opened"} 1$/m);
+  t.regex(metrics, /^scriptorium_socket_upgrades_total{outcome="refused"} 1$/m);
+  t.regex(metrics, /^scriptorium_socket_events_received_total 2$/m);
+  t.regex(metrics, /^scriptorium_socket_frames_sent_total 2$/m);
   t.false(metrics.includes(phone.account.userUuid));
 });
 

@@ -170,7 +170,7 @@ for (const [what, path, headers, status, reason] of [
     t.true(isRefused(dialled));
     t.is(isRefused(dialled) ? dialled.status : 101, status);
     const metrics = await server.registry.metrics();
-    const counted = /^sync_lane_refused_total\{reason="(.+)"\} 1$/m.exec(metrics)?.[1];
+    const counted = /^scriptorium_sync_lane_refused_total\{reason="(.+)"\} 1$/m.exec(metrics)?.[1];
     t.is(counted, reason);
   });
 }

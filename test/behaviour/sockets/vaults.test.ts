@@ -124,9 +124,9 @@ test('who was removed hears nothing from then on, and hears again once back', as
 
 test('a vault that has ended is subscribed to no more', async (t) => {
   const { server, alice, vault } = await twoDevicesEach(t);
-  t.is(await numberOf(server, 'socket_vaults'), '1');
+  t.is(await numberOf(server, 'scriptorium_socket_vaults'), '1');
   t.is((await alice.call('DELETE', `${vaults}/${vault}`)).status, 200);
-  t.is(await numberOf(server, 'socket_vaults'), '0');
+  t.is(await numberOf(server, 'scriptorium_socket_vaults'), '0');
 });
 
 test('each of many vaults is heard from the first moment of a socket, and no more after its last', async (t) => {
@@ -138,9 +138,9 @@ test('each of many vaults is heard from the first moment of a socket, and no mor
     more.push(another);
   }
   await server.advance(5_000);
-  t.is(await numberOf(server, 'socket_vaults'), '0');
+  t.is(await numberOf(server, 'scriptorium_socket_vaults'), '0');
   const socket = await bob.socket(t);
-  t.is(await numberOf(server, 'socket_vaults'), '9');
+  t.is(await numberOf(server, 'scriptorium_socket_vaults'), '9');
   for (const [n, each] of more.entries()) await alice.save(inVault(each, { uuid: uuidNumber(n + 1) }));
   await heard(t, server, [socket], [9]);
   const second = await (await bob.another()).socket(t);
@@ -150,7 +150,7 @@ test('each of many vaults is heard from the first moment of a socket, and no mor
   let left: string | undefined;
   for (let tries = 0; tries < 100 && left !== '0'; tries += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));
-    left = await numberOf(server, 'socket_vaults');
+    left = await numberOf(server, 'scriptorium_socket_vaults');
   }
   t.is(left, '0');
 });
@@ -174,7 +174,7 @@ test('where there is no room for a vault, the socket opens and hears of the othe
   await server.advance(5_000);
   const laptop = await alice.another();
   const socket = await laptop.socket(t);
-  t.is(await numberOf(server, 'socket_vault_registrations_total{outcome="full"}'), '1');
+  t.is(await numberOf(server, 'scriptorium_socket_vault_registrations_total{outcome="full"}'), '1');
   await alice.save(inVault(first));
   await alice.save(inVault(second, { uuid: uuidNumber(2) }));
   await alice.save(note({ uuid: uuidNumber(3) }));
