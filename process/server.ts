@@ -12,6 +12,7 @@ import { defaultLimits } from '../runtime/host/limits.ts';
 import { prometheusShardCount } from '../runtime/host/metrics.ts';
 import { NodeTakenError } from '../runtime/ownership/lease.ts';
 import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
+import { registerBuildInfo } from './build-info.ts';
 import { needing } from './database.ts';
 import { openFiles } from './files.ts';
 import { openGateway } from './gateway.ts';
@@ -40,6 +41,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const { keyring, store, shardCount } = resources;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  registerBuildInfo(registry, { version: options.version, role: config.role });
   prometheusShardCount(registry, shardCount);
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
   const files = await openFiles(options, resources.directory, registry);

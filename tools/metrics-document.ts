@@ -11,6 +11,7 @@ import { gatewaySettings } from '../gateway/settings.ts';
 import { createSyncTickets } from '../gateway/sockets/sync-lane/tickets.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { CallMetrics } from '../operations/metrics.ts';
+import { registerBuildInfo } from '../process/build-info.ts';
 import { registerMailGauges } from '../process/mail-readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSubscribe } from '../runtime/events/subscriptions.ts';
@@ -55,7 +56,10 @@ const idleHost = {
 const noFiles = createMemoryFileStore();
 
 const groups: Readonly<Record<string, Register>> = {
-  'The cluster (every process)': (registry) => prometheusShardCount(registry, 0),
+  'The cluster (every process)': (registry) => {
+    registerBuildInfo(registry, { version: '', role: '' });
+    prometheusShardCount(registry, 0);
+  },
   'Actors and ownership (hosts)': (registry) => prometheusRuntimeMetrics(registry, () => idleHost),
   'HTTP and sockets (gateways)': registerGateway,
   'Assistant (gateways)': (registry) => countAnswers(registry),

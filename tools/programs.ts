@@ -12,6 +12,7 @@ import { findOrMakeMoto } from './moto.ts';
 import { natsServer } from './nats-server.ts';
 import { postfix } from './postfix.ts';
 import { type Environment, findOrInstallProgram } from './program.ts';
+import { prometheus } from './prometheus.ts';
 import { promtool } from './promtool.ts';
 import { caddy, haproxy, nginx } from './proxies.ts';
 import { psql } from './psql.ts';
@@ -42,7 +43,18 @@ export function findOrMakePrograms(environment: Environment): Programs {
       problems.push((error as Error).message);
     }
   };
-  for (const program of [chromium, natsServer, curl, psql, postfix, promtool, nginx, caddy, haproxy]) {
+  for (const program of [
+    chromium,
+    natsServer,
+    curl,
+    psql,
+    postfix,
+    promtool,
+    prometheus,
+    nginx,
+    caddy,
+    haproxy,
+  ]) {
     attempt(() => {
       found[program.variable] = findOrInstallProgram(program, environment);
     });

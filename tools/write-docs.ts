@@ -21,6 +21,11 @@ const pages: Readonly<Record<string, () => Promise<Readonly<Record<string, strin
     const { chartReadme, chartSchema } = await import('./chart-documents.ts');
     return { 'helm/values.schema.json': chartSchema(), 'helm/README.md': chartReadme() };
   },
+  dashboards: async () => {
+    const { dashboards } = await import('./dashboards/definitions.ts');
+    const { dashboardFile, dashboardText } = await import('./dashboards/grafana.ts');
+    return Object.fromEntries(dashboards.map((each) => [dashboardFile(each), dashboardText(each)]));
+  },
 };
 
 const named = process.argv.slice(2);

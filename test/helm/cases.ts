@@ -39,6 +39,7 @@ export const cases = {
       },
       networkPolicy: { enabled: true, egress: true, clients: [inside], monitoring: [inside] },
       serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
+      dashboards: { enabled: true, annotations: { grafana_folder: 'Scriptorium' } },
       prometheusRule: {
         enabled: true,
         labels: { release: 'prometheus' },
