@@ -4,24 +4,20 @@ import type { RuntimeMetrics } from './runtime-metrics.ts';
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64];
 const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
+/** What is read of a host when its metrics are asked for. */
+interface HostGauges {
+  readonly actorCount: number;
+  readonly jobCount: number;
+  readonly shardCount: number;
+  readonly leavingShardCount: number;
+  readonly unreachableHostCount: number;
+  readonly reconciliationAgeMs: number;
+  readonly clockSkewMs: number;
+  readonly hasLease: boolean;
+}
+
 /** The runtime's metrics in Prometheus form. Labels are kinds, commands and outcomes, never ids. */
-export function prometheusRuntimeMetrics(
-  registry: Registry,
-  host: () => Readonly<
-    Record<
-      | 'actorCount'
-      | 'jobCount'
-      | 'shardCount'
-      | 'leavingShardCount'
-      | 'unreachableHostCount'
-      | 'reconciliationAgeMs'
-      | 'clockSkewMs',
-      number
-    > & {
-      hasLease: boolean;
-    }
-  >,
-): RuntimeMetrics {
+export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGauges): RuntimeMetrics {
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Counter({ name, help, labelNames, registers });
@@ -83,39 +79,7 @@ export function prometheusRuntimeMetrics(
     buckets: secondsBuckets,
     registers,
   });
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge('scriptorium_actors', 'Actors in memory', () => host().actorCount);
-  gauge('scriptorium_jobs', 'Jobs that run on this host or wait there for room', () => host().jobCount);
-  gauge('scriptorium_shards', 'Shards this host owns', () => host().shardCount);
-  gauge(
-    'scriptorium_shards_leaving',
-    'Shards this host is handing over, served by nobody meanwhile',
-    () => host().leavingShardCount,
-  );
-  gauge(
-    'scriptorium_ownership_reconciliation_age_seconds',
-    'Time since this host last compared what it owns with the database',
-    () => host().reconciliationAgeMs / 1_000,
-  );
-  gauge(
-    'scriptorium_hosts_unreachable',
-    'Other hosts that are there and cannot be reached',
-    () => host().unreachableHostCount,
-  );
-  gauge(
-    'scriptorium_clock_skew_seconds',
-    'How far the clock of this host is ahead of the one of the database, at least; negative where it is behind',
-    () => host().clockSkewMs / 1_000,
-  );
-  gauge('scriptorium_lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
+  registerGauges(registry, host);
   return {
     // Counted here and collected on demand, since finding a counter by its labels costs more than a turn.
     turn(command, outcome) {
@@ -144,6 +108,42 @@ export function prometheusRuntimeMetrics(
     handedOver: (shards) => handOvers.inc(shards),
     delivered: (what, outcome) => deliveries.inc({ what, outcome }),
   };
+}
+
+function registerGauges(registry: Registry, host: () => HostGauges): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('scriptorium_actors', 'Actors in memory', () => host().actorCount);
+  gauge('scriptorium_jobs', 'Jobs that run on this host or wait there for room', () => host().jobCount);
+  gauge('scriptorium_shards', 'Shards this host owns', () => host().shardCount);
+  gauge(
+    'scriptorium_shards_leaving',
+    'Shards this host is handing over, served by nobody meanwhile',
+    () => host().leavingShardCount,
+  );
+  gauge(
+    'scriptorium_ownership_reconciliation_age_seconds',
+    'Time since this host last compared what it owns with the database',
+    () => host().reconciliationAgeMs / 1_000,
+  );
+  gauge(
+    'scriptorium_hosts_unreachable',
+    'Other hosts that are there and cannot be reached',
+    () => host().unreachableHostCount,
+  );
+  gauge(
+    'scriptorium_clock_skew_seconds',
+    'How far the clock of this host is ahead of the one of the database, at least; negative where it is behind',
+    () => host().clockSkewMs / 1_000,
+  );
+  gauge('scriptorium_lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
 }
 
 /** The number that the shards of all hosts together come to, told by every process: hosts that are gone tell nothing. */

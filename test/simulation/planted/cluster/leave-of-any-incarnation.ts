@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'crashy',
   edits: [
     {
-      file: 'runtime/store/model-database.ts',
+      file: 'test/kit/model-store/model-database.ts',
       find: '    if (lease?.incarnation !== incarnation) return;\n    const expiresAtMs',
       replace: "    if (lease === undefined || incarnation === '') return;\n    const expiresAtMs",
     },
