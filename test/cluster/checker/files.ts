@@ -132,10 +132,28 @@ class FileChecker {
   }
 
   #counted({ user, bytes, limitBytes }: { user: string; bytes: number; limitBytes: number }): number {
-    if (bytes > limitBytes && !this.#memberships.mayHaveInherited(user, this.#end)) {
+    if (
+      bytes - this.#bytesOnTheMove(user) > limitBytes &&
+      !this.#memberships.mayHaveInherited(user, this.#end)
+    ) {
       this.#report('over-quota', user, `${bytes} bytes of ${limitBytes}, as the server counts`);
     }
     return limitBytes;
+  }
+
+  /**
+   * What may count twice for a while: a file that moves within the quota of one owner counts at its target from the move on, and at
+   * its source until that has heard of it.
+   */
+  #bytesOnTheMove(owner: string): number {
+    let bytes = 0;
+    for (const file of this.#files.values()) {
+      const own = [...file.homes].filter(
+        (home) => home === owner || this.#memberships.creatorOf(home) === owner,
+      );
+      if (own.length > 1) bytes += file.bytes;
+    }
+    return bytes;
   }
 
   #kept(uuid: string, homes: readonly string[], whole: boolean): void {

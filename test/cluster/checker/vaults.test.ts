@@ -28,6 +28,12 @@ const byBob = { user: bob, device: 'tablet' };
 const last = seen(edited, 20, { vault });
 
 const right: Readonly<Record<string, () => Story>> = {
+  'a file that counts twice while it moves within one quota': () =>
+    new Story()
+      .shared()
+      .act({ ...upload, bytes: 600 })
+      .act({ ...moveIn })
+      .tell({ event: 'counted', user: ann, bytes: 1_200, limitBytes: 1_000 }),
   'a note of two members': () =>
     new Story('phone')
       .shared()
