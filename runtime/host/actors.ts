@@ -9,10 +9,16 @@ export interface ActorsOptions extends RetrierOptions {
 }
 
 export function createActors(options: ActorsOptions): Actors {
-  const { clock, random, defaultDeadlineMs } = options;
-  const retrier = new Retrier(options);
+  return createActorsBy(new Retrier(options), options);
+}
+
+/** Handles whose calls are made by `asks`. */
+export function createActorsBy(
+  asks: Pick<Retrier, 'ask'>,
+  { clock, random, defaultDeadlineMs }: Omit<ActorsOptions, 'transport'>,
+): Actors {
   return handles((kind, id, command, request, asked) =>
-    retrier.ask({
+    asks.ask({
       address: { kind, id },
       command,
       request,
