@@ -209,13 +209,15 @@ async function killFigures(others: readonly Account[]): Promise<Record<string, n
   });
   await pause(calmMs);
   const before = await spentSoFar();
+  const framesBefore = await framesOfStaying();
   const beganMs = syncs.nowMs;
   await killed?.kill();
   if (nodeCount === 1) await killed?.start();
   const listeningMs = syncs.nowMs - beganMs;
   if (nodeCount === 1) await clients.untilOpen(openMs);
-  else await untilRepaired();
+  const repairedMs = nodeCount === 1 ? Number.NaN : await untilRepaired();
   const allMs = syncs.nowMs - beganMs;
+  const frames = (await framesOfStaying()) - framesBefore;
   const after = await transactions();
   const failures = (await clients.report()).failures;
   await pause(calmMs);
@@ -225,6 +227,8 @@ async function killFigures(others: readonly Account[]): Promise<Record<string, n
   return {
     'ms until the process listened again': listeningMs,
     'ms until every socket was open and registered': allMs - listeningMs,
+    'of that from the first registration to wait to the last, ms': repairedMs,
+    'frames over NATS meanwhile': frames,
     'transactions of the database meanwhile': after - before.transactions,
     ...Object.fromEntries(Object.entries(failures).map(([what, times]) => [`tried again: ${what}`, times])),
     'syncs before, p99 ms': usual.p99Ms,
@@ -254,17 +258,30 @@ async function drainFigures(): Promise<Record<string, number>> {
   };
 }
 
-/** The shards have owners, and nobody waits to be registered. */
-async function untilRepaired(): Promise<void> {
+/** All nodes but the one that is killed. */
+async function framesOfStaying(): Promise<number> {
+  const texts = cluster.nodes
+    .slice(0, -1)
+    .map(async ({ metricsUrl }) => parseExposition(await (await fetch(metricsUrl)).text()));
+  return sumOf(await Promise.all(texts), 'transport_frames_total');
+}
+
+/** The shards have owners, and nobody waits to be registered. Resolves to how long somebody has waited. */
+async function untilRepaired(): Promise<number> {
   const staying = cluster.nodes.slice(0, -1);
   const sum = async (name: string) => {
     const each = await Promise.all(staying.map(async (node) => (await node.metric(name)) ?? Number.NaN));
     return each.reduce((total, value) => total + value, 0);
   };
   const untilMs = performance.now() + openMs;
+  let waitedSinceMs: number | undefined;
   for (;;) {
-    const [shards, waiting] = await Promise.all([sum('shards'), sum('scriptorium_socket_repairs_waiting')]);
-    if (shards === 1_024 && waiting === 0) return;
+    const [shards, waiting] = await Promise.all([
+      sum('scriptorium_shards'),
+      sum('scriptorium_socket_repairs_waiting'),
+    ]);
+    if (waiting > 0) waitedSinceMs ??= performance.now();
+    if (shards === 1_024 && waiting === 0) return performance.now() - (waitedSinceMs ?? Number.NaN);
     if (performance.now() > untilMs) throw new Error(`${shards} shards, ${waiting} waiting`);
     await pause(50);
   }

@@ -4,6 +4,7 @@
  * registered again and then reported as `repaired`, so that subscribers ask it for what they may have missed.
  */
 import type { Address } from './address.ts';
+import type { Actors } from './handles.ts';
 
 /** What may have lost an event. */
 export type RepairCause = 'claimed' | 'moved' | 'gap' | 'reconnected' | 'due' | 'failed';
@@ -20,9 +21,9 @@ export interface Subscriber {
   readonly gateway: string;
   /**
    * Subscribes to the actor. Resolves to the incarnation of its host, or to undefined where nothing is left to
-   * subscribe to.
+   * subscribe to. What it asks of `actors` before it waits for anything goes in one message with what other registrations ask.
    */
-  readonly register: (actor: Address) => Promise<string | undefined>;
+  readonly register: (actor: Address, actors: Actors) => Promise<string | undefined>;
   /**
    * `isBehind`: an earlier event may have been lost, so nothing may be told to anybody whom that event could have shut out. What
    * is kept back is made up for by `repaired`.

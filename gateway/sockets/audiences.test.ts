@@ -37,12 +37,13 @@ function asked(membershipsMax = 100) {
     ({ id }: Address): void => {
       log.push(`${what} ${id}`);
     };
+  const actors = {
+    get: (_kind: unknown, vault: string) => ({
+      ask: { subscribe: (request: { users: readonly string[] }) => subscribe(vault, request) },
+    }),
+  } as unknown as Actors;
   const audiences = new Audiences({
-    actors: {
-      get: (_kind: unknown, vault: string) => ({
-        ask: { subscribe: (request: { users: readonly string[] }) => subscribe(vault, request) },
-      }),
-    } as unknown as Actors,
+    actors,
     gateway: 'g',
     subscriptions: {
       add: note('add'),
@@ -54,7 +55,7 @@ function asked(membershipsMax = 100) {
     membershipsMax,
   });
   const admitted = (vault = 'v') => [...audiences.admittedTo(vault)].toSorted();
-  return { audiences, questions, log, admitted };
+  return { audiences, actors, questions, log, admitted };
 }
 
 test('nobody hears a vault before it has said that he is a member', async (t) => {
@@ -148,27 +149,27 @@ test('many vaults are asked a few at a time', async (t) => {
 });
 
 test('a vault that does not answer is left to the subscriptions, which let in who is a member then', async (t) => {
-  const { audiences, questions, log, admitted } = asked();
+  const { audiences, actors, questions, log, admitted } = asked();
   const joining = audiences.join('a', { v: 5 });
   await drainPromises();
   await questions[0]?.fail(new OverloadedError('too many subscriptions'));
   t.false(await joining);
   t.deepEqual(log, ['add v', 'failed', 'failed v']);
-  const registering = audiences.register('v');
+  const registering = audiences.register('v', actors);
   await questions[1]?.answer({ a: 5 });
   t.is(await registering, 'h');
   t.deepEqual(admitted(), ['a']);
 });
 
 test('who is no member any more when a vault is asked again is dropped', async (t) => {
-  const { audiences, questions, admitted } = asked();
+  const { audiences, actors, questions, admitted } = asked();
   void audiences.join('a', { v: 1 });
   void audiences.join('b', { v: 2 });
   await drainPromises();
   await questions[0]?.answer({ a: 1 });
   await questions[1]?.answer({ b: 2 });
   t.deepEqual(admitted(), ['a', 'b']);
-  const registering = audiences.register('v');
+  const registering = audiences.register('v', actors);
   await questions[2]?.answer({ b: 2 });
   await registering;
   t.deepEqual(admitted(), ['b']);

@@ -94,9 +94,9 @@ export class Audiences {
   }
 
   /** Asks anew about all of them, and resolves to the incarnation of the vault's host. @throws ActorError */
-  async register(vaultUuid: string): Promise<string | undefined> {
+  async register(vaultUuid: string, actors: Actors): Promise<string | undefined> {
     const audience = this.#byVault.get(vaultUuid);
-    return audience && this.#admit(audience, new Map(audience.listeners));
+    return audience && this.#admit(audience, new Map(audience.listeners), actors);
   }
 
   /** Undefined where nothing is to be asked. */
@@ -136,12 +136,12 @@ export class Audiences {
   }
 
   async #askUntilAnswered(audience: Audience): Promise<boolean> {
-    const { subscriptions, metrics } = this.#options;
+    const { actors, subscriptions, metrics } = this.#options;
     const actor = actorOf(audience.vaultUuid);
     try {
       for (let named = namedIn(audience); named.size > 0; named = namedIn(audience)) {
         const asked = named;
-        const host = await this.#asks.run(() => this.#admit(audience, asked));
+        const host = await this.#asks.run(() => this.#admit(audience, asked, actors));
         metrics.vaultAsked('answered');
         if (host !== undefined) subscriptions.registered(actor, host);
       }
@@ -155,12 +155,16 @@ export class Audiences {
     }
   }
 
-  async #admit(audience: Audience, named: ReadonlyMap<string, Listener>): Promise<string | undefined> {
+  async #admit(
+    audience: Audience,
+    named: ReadonlyMap<string, Listener>,
+    actors: Actors,
+  ): Promise<string | undefined> {
     const users = [...named.keys()];
     let host: string | undefined;
     for (let at = 0; at < users.length; at += subscribersMax) {
       const part = users.slice(at, at + subscribersMax);
-      const answer = await this.#membershipsOf(audience.vaultUuid, part);
+      const answer = await this.#membershipsOf(audience.vaultUuid, part, actors);
       host = answer.host ?? host;
       for (const userUuid of part) {
         const listener = audience.listeners.get(userUuid);
@@ -176,8 +180,9 @@ export class Audiences {
   async #membershipsOf(
     vaultUuid: string,
     users: readonly string[],
+    actors: Actors,
   ): Promise<{ memberships: Readonly<Record<string, number>>; host?: string | undefined }> {
-    const { actors, gateway } = this.#options;
+    const { gateway } = this.#options;
     try {
       return await actors.get(Vault, vaultUuid).ask.subscribe({ gateway, users }, { deadlineMs: askMs });
     } catch (error) {

@@ -26,8 +26,9 @@ function startHub(open: () => Promise<{ living: readonly string[]; host?: string
     remove: () => void subscribed.push('removed'),
     stop: () => {},
   };
+  const actors = { get: () => ({ ask: { openSocket: open } }) } as unknown as Actors;
   const hub = new Hub({
-    actors: { get: () => ({ ask: { openSocket: open } }) } as unknown as Actors,
+    actors,
     subscribe: (given) => {
       subscriber = given;
       return subscriptions;
@@ -44,7 +45,8 @@ function startHub(open: () => Promise<{ living: readonly string[]; host?: string
     });
   const publish = (sessions: readonly string[]) =>
     subscriber?.event(actor, { event: 'sessions-ended', sessions }, true);
-  return { watch, publish, subscribed, ends: () => ends, register: () => subscriber?.register(actor) };
+  const registerBy = (by: Actors) => subscriber?.register(actor, by);
+  return { watch, publish, subscribed, ends: () => ends, registerBy, register: () => registerBy(actors) };
 }
 
 const living = async () => ({ living: ['first'], host: 'here' });
@@ -80,6 +82,13 @@ test('where the registration fails, a later one finds what has ended meanwhile',
   answer = async () => ({ living: [] });
   await register();
   t.is(ends(), 1);
+});
+
+test('a user is registered anew by the actors that the registration is given', async (t) => {
+  const { watch, registerBy } = startHub(() => Promise.reject(new Error('away')));
+  watch();
+  await drainPromises();
+  t.is(await registerBy({ get: () => ({ ask: { openSocket: living } }) } as unknown as Actors), 'here');
 });
 
 test('the subscription goes with the last watch of the user', async (t) => {

@@ -87,7 +87,8 @@ export class Hub {
     this.#subscriptions = options.subscribe({
       metrics: options.metrics,
       gateway: this.#gateway,
-      register: ({ kind, id }) => (kind === Vault.name ? this.#audiences.register(id) : this.#register(id)),
+      register: ({ kind, id }, actors) =>
+        kind === Vault.name ? this.#audiences.register(id, actors) : this.#register(id, actors),
       event: ({ kind, id }, event, isBehind) =>
         kind === Vault.name ? this.#vaultEvent(id, event, isBehind) : this.#event(id, event, isBehind),
       repaired: ({ kind, id }) => (kind === Vault.name ? this.#vaultRepaired(id) : this.#tellToSync(id)),
@@ -212,8 +213,12 @@ export class Hub {
     this.#subscriptions.remove(actorOf(userUuid));
   }
 
-  async #ask(userUuid: string, sessions: readonly string[]): Promise<Opened> {
-    const { ask } = this.#options.actors.get(Sessions, userUuid);
+  async #ask(
+    userUuid: string,
+    sessions: readonly string[],
+    actors: Actors = this.#options.actors,
+  ): Promise<Opened> {
+    const { ask } = actors.get(Sessions, userUuid);
     try {
       const opened = await ask.openSocket({ gateway: this.#gateway, sessions }, { deadlineMs: askMs });
       const { endsInMs } = opened;
@@ -226,11 +231,11 @@ export class Hub {
     }
   }
 
-  async #register(userUuid: string): Promise<string | undefined> {
+  async #register(userUuid: string, actors: Actors): Promise<string | undefined> {
     const asked = new Set<string>();
     for (const { sessionUuid } of this.#users.get(userUuid) ?? []) asked.add(sessionUuid);
     for (const { sessionUuid } of this.#watches.get(userUuid) ?? []) asked.add(sessionUuid);
-    const { living, host, vaults } = await this.#ask(userUuid, [...asked]);
+    const { living, host, vaults } = await this.#ask(userUuid, [...asked], actors);
     for (const session of living) asked.delete(session);
     this.#closeSessions(userUuid, asked);
     void this.#join(userUuid, vaults ?? {});

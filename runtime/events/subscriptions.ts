@@ -18,23 +18,32 @@
  * is a member no more.
  *
  * Registrations are repeatable, so one that is wanted while another is in flight is simply made after it: what it may
- * have missed then, the later one has not. They are made in random order, a bounded number at a time and in a second,
- * as a gateway may be subscribed to tens of thousands of actors whose host has ended. A shard whose registrations fail has
- * one at a time in flight, and none of it counts among those of the others.
+ * have missed then, the later one has not. A gateway may be subscribed to tens of thousands of actors whose host has ended:
+ *
+ * - They are registered in random order. Those of one shard go in one message (`runtime/batches/batched-asks.ts`).
+ * - A bounded number is in flight, so the answers of hosts set the pace. A shard whose registrations fail has one at a time
+ *   in flight, and none of it counts among those of the others.
+ * - Subscribers are told of what is repaired at a bounded rate, as the clients of all of them then sync.
  */
 import { type Address, addressKey, shardOf } from '../address.ts';
+import { BatchedAsks } from '../batches/batched-asks.ts';
+import { batchMax } from '../batches/shapes.ts';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
+import type { Actors } from '../handles.ts';
+import { createActorsBy } from '../host/actors.ts';
+import { Retrier } from '../host/retrier.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
 import { nobody } from './publisher.ts';
+import { RegistrationQueue } from './registration-queue.ts';
 import { Repairs } from './repairs.ts';
 import { type Subscription, SubscriptionIndex } from './subscription-index.ts';
 
 export interface SubscriptionsOptions extends Subscriber {
-  readonly transport: Pick<Transport, 'listen' | 'ask'>;
+  readonly transport: Pick<Transport, 'listen' | 'ask' | 'reachesOthers'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -55,25 +64,29 @@ export const dueMaxMs = 570_000;
 const checkMs = 15_000;
 /** Whatever was heard: a host of another release may not say when sessions end. */
 const registeredMaxMs = 43_200_000;
-const registeringMax = 64;
-const registeringOfShardMax = 16;
+/** Registrations in flight: eight full messages. */
+const registeringMax = 8 * batchMax;
+const registeringOfShardMax = batchMax;
+/** Those who register bound their asks themselves. */
+const askMs = 5_000;
 const tickMs = 20;
-/** Registrations begun in one tick: a thousand in a second. */
-const perTickMax = 20;
+/** Repairs told in one tick: a thousand in a second. */
+const toldPerTickMax = 20;
 /** The first of many registrations wait for up to this long, as other gateways have the same ones to make. */
 const spreadMaxMs = 1_000;
 const failedPauseMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
-/** Those of a shard that is full go to the end of the queue. */
-const triedPerTickMax = 500;
 
 export class Subscriptions implements SubscribedActors {
   readonly #options: SubscriptionsOptions;
   readonly #index = new SubscriptionIndex();
   readonly #repairs: Repairs;
-  readonly #queue = new Set<Subscription>();
+  readonly #actors: Actors;
+  readonly #queue = new RegistrationQueue();
   readonly #failed = new Set<Subscription>();
-  readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry', () => void>();
+  /** Registered anew, and their subscribers are not told yet. */
+  readonly #repaired = new Set<Subscription>();
+  readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry' | 'tell', () => void>();
   /** Registrations in flight, by shard. */
   readonly #registering = new Map<number, number>();
   /** Shards of which the last registration failed. */
@@ -82,6 +95,8 @@ export class Subscriptions implements SubscribedActors {
   constructor(options: SubscriptionsOptions) {
     this.#options = options;
     const { gateway, transport, clock, random, metrics } = options;
+    const asks = new BatchedAsks({ ...options, retrier: new Retrier(options) });
+    this.#actors = createActorsBy(asks, { clock, random, defaultDeadlineMs: askMs });
     this.#repairs = new Repairs({
       gateway,
       transport,
@@ -111,6 +126,7 @@ export class Subscriptions implements SubscribedActors {
     this.#index.clear();
     this.#queue.clear();
     this.#failed.clear();
+    this.#repaired.clear();
   }
 
   /** Actors that are subscribed to. */
@@ -163,6 +179,7 @@ export class Subscriptions implements SubscribedActors {
     this.#index.remove(subscription);
     this.#queue.delete(subscription);
     this.#failed.delete(subscription);
+    this.#repaired.delete(subscription);
   }
 
   // --- what may have lost an event ---------------------------------------------------------------------------
@@ -213,16 +230,13 @@ export class Subscriptions implements SubscribedActors {
   }
 
   #tick(): void {
-    let begun = 0;
-    for (const subscription of [...this.#queue].slice(0, triedPerTickMax)) {
-      if (begun >= perTickMax || this.#inFlight >= registeringMax) break;
-      this.#queue.delete(subscription);
-      if (this.#isFull(subscription.shard)) {
-        this.#queue.add(subscription);
-        continue;
-      }
-      begun += 1;
-      void this.#register(subscription);
+    let room = registeringMax - this.#inFlight;
+    for (const shard of this.#queue.shards) {
+      const isFailing = this.#failing.has(shard);
+      const roomOfShard = (isFailing ? 1 : registeringOfShardMax) - (this.#registering.get(shard) ?? 0);
+      const taken = this.#queue.take(shard, isFailing ? roomOfShard : Math.min(roomOfShard, room));
+      if (!isFailing) room -= taken.length;
+      for (const subscription of taken) void this.#register(subscription);
     }
     if (this.#queue.size > 0) this.#schedule('tick', tickMs, () => this.#tick());
   }
@@ -234,10 +248,6 @@ export class Subscriptions implements SubscribedActors {
     return inFlight;
   }
 
-  #isFull(shard: number): boolean {
-    return (this.#registering.get(shard) ?? 0) >= (this.#failing.has(shard) ? 1 : registeringOfShardMax);
-  }
-
   #begun(shard: number, count: 1 | -1): void {
     const inFlight = (this.#registering.get(shard) ?? 0) + count;
     if (inFlight === 0) this.#registering.delete(shard);
@@ -245,20 +255,21 @@ export class Subscriptions implements SubscribedActors {
   }
 
   async #register(subscription: Subscription): Promise<void> {
-    const { register, repaired, metrics } = this.#options;
+    const { register, metrics } = this.#options;
     const cause = subscription.wanted ?? 'due';
     subscription.wanted = undefined;
     subscription.isRegistering = true;
     subscription.endsMs = never;
     this.#begun(subscription.shard, 1);
     try {
-      const host = await register(subscription.actor);
+      const host = await register(subscription.actor, this.#actors);
       this.#failing.delete(subscription.shard);
       subscription.isBehind = subscription.wanted !== undefined;
       if (host === undefined || !this.#index.has(subscription)) return;
       this.#note(subscription, host);
       metrics.repaired(cause);
-      repaired(subscription.actor);
+      this.#repaired.add(subscription);
+      if (!this.#cancels.has('tell')) this.#tellRepaired();
     } catch (error) {
       this.#failing.add(subscription.shard);
       this.#registrationFailed(subscription, error);
@@ -269,6 +280,17 @@ export class Subscriptions implements SubscribedActors {
         this.#want(subscription.wanted, [subscription]);
       }
     }
+  }
+
+  #tellRepaired(): void {
+    for (const subscription of [...this.#repaired].slice(0, toldPerTickMax)) {
+      this.#repaired.delete(subscription);
+      this.#options.repaired(subscription.actor);
+    }
+    this.#schedule('tell', tickMs, () => {
+      this.#cancels.delete('tell');
+      if (this.#repaired.size > 0) this.#tellRepaired();
+    });
   }
 
   /** It has been asked for again and again by then (`runtime/host/retrier.ts`); after a pause it is begun again. */
@@ -299,7 +321,7 @@ export class Subscriptions implements SubscribedActors {
     return { dueMs: nowMs + dueMaxMs * part, checkMs: nowMs + registeredMaxMs * part };
   }
 
-  #schedule(what: 'check' | 'tick' | 'retry', delayMs: number, fire: () => void): void {
+  #schedule(what: 'check' | 'tick' | 'retry' | 'tell', delayMs: number, fire: () => void): void {
     this.#cancels.get(what)?.();
     this.#cancels.set(what, this.#options.clock.schedule(delayMs, fire));
   }

@@ -8,11 +8,17 @@ export interface ActorsOptions extends RetrierOptions {
   readonly defaultDeadlineMs: number;
 }
 
-export function createActors(config: ActorsOptions): Actors {
-  const { clock, random, defaultDeadlineMs } = config;
-  const retrier = new Retrier(config);
+export function createActors(options: ActorsOptions): Actors {
+  return createActorsBy(new Retrier(options), options);
+}
+
+/** Handles whose calls are made by `asks`. */
+export function createActorsBy(
+  asks: Pick<Retrier, 'ask'>,
+  { clock, random, defaultDeadlineMs }: Omit<ActorsOptions, 'transport'>,
+): Actors {
   return handles(({ kind, id, command, request, options }) =>
-    retrier.ask({
+    asks.ask({
       address: { kind, id },
       command,
       request,

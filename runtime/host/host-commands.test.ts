@@ -221,6 +221,33 @@ test('a dead tell that is tried again is delivered, and one that is not dead or 
   t.false(await made.until(operations('x').$reviveTell({ tellId })));
 });
 
+test('many actors of one shard are asked by one message, each as if it were asked alone', async (t) => {
+  const { made, of, operations } = await start();
+  // Hints of the start would have the message sent again.
+  await made.clock.advance(100);
+  const shard = made.network.shardOf({ address: address('x') });
+  const ids = Array.from({ length: 200 }, (_, at) => `actor ${at}`).filter(
+    (id) => made.network.shardOf({ address: address(id) }) === shard,
+  );
+  const [first, second] = ids as [string, string];
+  const ask = (id: string, command: string, request: unknown) => ({
+    ...{ kind: 'diary', id, command, request, callId: made.random.uuid() },
+  });
+  const { replies } = await made.until(
+    operations('x').$askMany({
+      asks: [
+        ask(first, 'write', 'one'),
+        ask(second, 'read', null),
+        ask(second, 'write', 5),
+        ask(first, '$inspect', null),
+        ask(first, 'unknown', null),
+      ],
+    }),
+  );
+  t.deepEqual(replies, [{ value: null }, null, null, null, null]);
+  t.deepEqual(await made.until(of(first).read(null)), ['one']);
+});
+
 test('commands of operators are rejected where they do not fit, and create no actor', async (t) => {
   const { made, node, operations } = await start();
   const misfit = operations('x').$deliver({ tellId: 'no uuid' });

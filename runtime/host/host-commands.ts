@@ -6,6 +6,8 @@ import { z } from 'zod';
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import { type Address, shardOf } from '../address.ts';
+import type { BatchAnswers } from '../batches/batch-answers.ts';
+import { type BatchRequest, batchReplySchema, batchRequestSchema } from '../batches/shapes.ts';
 import type { Clock } from '../clock.ts';
 import { keys, type Plans } from '../command.ts';
 import type { CommandShapes } from '../contract.ts';
@@ -35,6 +37,8 @@ export const hostCommands = {
     request: z.object({ gateway: z.string(), after: z.int().nonnegative() }),
     reply: missedSchema,
   },
+  /** Asks of many actors of one shard, each answered in its place. */
+  $askMany: { request: batchRequestSchema, reply: batchReplySchema },
 } satisfies CommandShapes;
 export type HostCommand = keyof typeof hostCommands;
 
@@ -42,6 +46,7 @@ export interface HostCommandsOptions {
   readonly actors: ActiveActors;
   readonly tells: TellDelivery;
   readonly publisher: Pick<Publisher, 'missed' | 'renew'>;
+  readonly batches: Pick<BatchAnswers, 'answer'>;
   readonly store: Store;
   readonly clock: Clock;
   readonly node: NodeRow;
@@ -84,6 +89,8 @@ export class HostCommands {
         const { gateway, after } = request.data as { gateway: string; after: number };
         return this.#options.publisher.missed(gateway, after);
       }
+      case '$askMany':
+        return this.#options.batches.answer(request.data as BatchRequest, call.deadlineMs);
       case '$reviveTimer':
         return this.#reviveTimer(call, (request.data as { name: string }).name);
       case '$reviveTell':

@@ -7,6 +7,7 @@
 import { ActiveActors } from '../actor/active-actors.ts';
 import type { ActorEnvironment } from '../actor/environment.ts';
 import { removed } from '../actor/layers.ts';
+import { BatchAnswers } from '../batches/batch-answers.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { Committer } from '../commit/committer.ts';
 import type { DeliveryOptions } from '../delivery/delivery.ts';
@@ -142,6 +143,10 @@ export class Host {
         actors: this.#actors,
         tells: this.#tells,
         publisher: this.#publisher,
+        batches: new BatchAnswers({
+          clock: options.clock,
+          ask: (call) => this.#dispatcher.askFromElsewhere(call),
+        }),
         epochOf,
       }),
       retrier: this.#retrier,

@@ -42,10 +42,10 @@ const opening = {
 };
 
 /** Registers the user with this uuid, or signs in again. */
-async function openSession(actors: Actors, userUuid: string): Promise<Credentials> {
+async function openSession(actors: Actors, userUuid: string, email = alice.email): Promise<Credentials> {
   const registered = await actors
     .get(Account, userUuid)
-    .ask.register({ ...opening, keyParams: { pw_nonce: alice.pw_nonce, version: '004' } });
+    .ask.register({ ...opening, email, keyParams: { pw_nonce: alice.pw_nonce, version: '004' } });
   if (!isRefused(registered)) return credentialsOf(registered.ok);
   const signin = actors.get(Signin, signinKeys.actorId(address)).ask;
   await signin.loginParams({ ...address, codeChallenge: challengeOf('verifier'), device });
@@ -113,6 +113,18 @@ export async function openWorld() {
     hub,
     transport,
     endSession,
+    /** As many further users of the same shard, each with a socket that has no device. */
+    async neighbours(count: number): Promise<void> {
+      const shard = shardOf({ kind: 'user', id: userUuid }, shardCount);
+      for (let made = 0; made < count; made += 1) {
+        let id = random.uuid();
+        while (shardOf({ kind: 'user', id }, shardCount) !== shard) id = random.uuid();
+        const { identifier } = await cluster.until(openSession(actors, id, `neighbour-${made}@example.com`));
+        const socket = new OpenSocket({ userUuid: id, sessionUuid: identifier });
+        hub.add(socket);
+        if (!(await cluster.until(hub.check(socket)))) throw new Error('refused');
+      }
+    },
     thirdSession: () => cluster.until(openSession(actors, userUuid)),
     phone,
     laptop,

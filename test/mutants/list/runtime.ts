@@ -60,4 +60,21 @@ export const mutants: readonly Mutant[] = [
     replace: '    return !isOver;',
     tests: ['runtime/read/lulls.test.ts'],
   },
+  {
+    name: 'a-reply-in-the-place-of-another',
+    harm: 'What one user’s actor answers counts for another user.',
+    file: 'runtime/batches/batched-asks.ts',
+    find: ': outcome[place];',
+    replace: ': outcome[batch.length - 1 - place];',
+    tests: ['runtime/batches/batched-asks.test.ts'],
+  },
+  {
+    name: 'a-registration-lost-with-its-batch',
+    harm: 'Sockets stay open after their session has ended, and hear of no change.',
+    file: 'runtime/batches/batched-asks.ts',
+    find: 'this.#alone.run(() => retrier.ask(call))',
+    replace: 'undefined',
+    tests: ['runtime/events/subscriptions.test.ts'],
+    match: 'batches that are lost*',
+  },
 ];

@@ -1,0 +1,69 @@
+/**
+ * Asks of many actors in one message, the host's side (`batched-asks.ts`).
+ *
+ * Each ask is carried out as if it had come alone. What fails, takes long or answers much leaves its place without a reply, and
+ * the caller asks for it alone. An ask that began may still take effect after its batch was answered, as when an answer is lost.
+ *
+ * A bounded number of asks of all batches runs at once: half as many as actors may activate at once, so that a host that
+ * has taken over many actors answers others, too.
+ */
+import type { Clock } from '../clock.ts';
+import type { AskCall } from '../host/call.ts';
+import { Lane } from '../lane.ts';
+import type { BatchReply, BatchRequest } from './shapes.ts';
+
+export interface BatchAnswersOptions {
+  readonly clock: Clock;
+  /** Runs one ask, whose request is checked first. @throws ActorError */
+  readonly ask: (call: AskCall) => Promise<unknown>;
+}
+
+type Reply = BatchReply['replies'][number];
+
+const atOnceMax = 32;
+/** A batch is answered after this time: a slow actor does not delay the others for long. */
+const answeredWithinMs = 1_000;
+/** Of all replies to one batch. */
+const replyBytesMax = 256 * 1_024;
+
+export class BatchAnswers {
+  readonly #options: BatchAnswersOptions;
+  readonly #lane = new Lane(atOnceMax);
+
+  constructor(options: BatchAnswersOptions) {
+    this.#options = options;
+  }
+
+  async answer({ asks }: BatchRequest, deadlineMs: number): Promise<BatchReply> {
+    const { clock, ask } = this.#options;
+    const replies: Reply[] = asks.map(() => null);
+    let freeBytes = replyBytesMax;
+    let isAnswered = false;
+    const answerOne = async (place: number, call: AskCall) => {
+      // It has waited for so long that it is asked alone by now.
+      if (isAnswered) return;
+      const value = await ask(call);
+      freeBytes -= JSON.stringify(value ?? null).length;
+      if (freeBytes >= 0 && !isAnswered) replies[place] = { value };
+    };
+    const answering = asks.map(async ({ kind, id, command, request, callId }, place) => {
+      // A command of the host itself, such as another batch, is not for batches.
+      if (command.startsWith('$')) return;
+      const call = { address: { kind, id }, command, request, callId, deadlineMs };
+      // The single ask fails in the same way, and tells how.
+      await this.#lane.run(() => answerOne(place, call)).catch(() => {});
+    });
+    await this.#inTime(Promise.all(answering), Math.min(answeredWithinMs, deadlineMs - clock.monotonicMs()));
+    isAnswered = true;
+    return { replies };
+  }
+
+  async #inTime(work: Promise<unknown>, withinMs: number): Promise<void> {
+    let cancel = () => {};
+    const late = new Promise<void>((resolve) => {
+      cancel = this.#options.clock.schedule(Math.max(0, withinMs), resolve);
+    });
+    await Promise.race([work, late]);
+    cancel();
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Asks of many actors in one message, the caller's side.
+ *
+ *     gathered --all of one shard, in one message--> its host --a reply in its place--> answered
+ *                                                         \--none in its place, or none at all--> asked alone
+ *
+ * - Asks are gathered until the code that makes them lets go. One that is alone in its shard is asked as ever.
+ * - An ask keeps its call id and its deadline when it is asked alone: it is a repeat, as after a lost answer.
+ * - A host of an earlier release knows no batches, and refuses them. A message may be lost. An actor may be slow or fail. All
+ *   of these are gaps, and what fails in the end is what the single ask says. Only a host that is overloaded is not asked again.
+ * - Asks in a batch may reach their actors in any order, as messages do.
+ *
+ * A crash of the caller loses all of it. The host then answers nobody.
+ */
+import { shardOf } from '../address.ts';
+import type { Clock } from '../clock.ts';
+import { OverloadedError } from '../errors.ts';
+import type { AskCall } from '../host/call.ts';
+import type { Retrier } from '../host/retrier.ts';
+import { Lane } from '../lane.ts';
+import type { Random } from '../random.ts';
+import { type BatchReply, type BatchRequest, batchMax, batchReplySchema } from './shapes.ts';
+
+export interface BatchedAsksOptions {
+  readonly retrier: Pick<Retrier, 'ask'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly shardCount: number;
+}
+
+interface Gathered {
+  readonly call: AskCall;
+  readonly resolve: (answer: unknown) => void;
+}
+
+/** Of the requests in one batch: little enough to be sent in one piece, with all that goes around them. */
+const batchBytesMax = 32 * 1_024;
+/** A batch is waited for no longer, so that there is time to ask alone. */
+const batchMs = 2_000;
+/** Asks in flight that a batch has left without a reply. */
+const aloneMax = 64;
+
+export class BatchedAsks {
+  readonly #options: BatchedAsksOptions;
+  readonly #alone = new Lane(aloneMax);
+  #gathered: Gathered[] = [];
+
+  constructor(options: BatchedAsksOptions) {
+    this.#options = options;
+  }
+
+  /** The caller bounds how many it makes at once. @throws ActorError as `Retrier.ask` does */
+  ask(call: AskCall): Promise<unknown> {
+    if (this.#gathered.length === 0) queueMicrotask(() => this.#send());
+    return new Promise((resolve) => this.#gathered.push({ call, resolve }));
+  }
+
+  #send(): void {
+    const gathered = this.#gathered;
+    this.#gathered = [];
+    for (const batch of batchesOf(gathered, this.#options.shardCount)) void this.#askTogether(batch);
+  }
+
+  async #askTogether(batch: readonly Gathered[]): Promise<void> {
+    const { retrier } = this.#options;
+    const [first] = batch;
+    if (batch.length === 1) return first?.resolve(retrier.ask(first.call));
+    const outcome = await this.#repliesTo(batch);
+    for (const [place, { call, resolve }] of batch.entries()) {
+      const reply = outcome instanceof OverloadedError ? { value: Promise.reject(outcome) } : outcome[place];
+      resolve(reply ? reply.value : this.#alone.run(() => retrier.ask(call)));
+    }
+  }
+
+  async #repliesTo(batch: readonly Gathered[]): Promise<BatchReply['replies'] | OverloadedError> {
+    const { retrier, clock, random } = this.#options;
+    const [first] = batch as readonly [Gathered];
+    const asks = batch.map(({ call: { address, command, request, callId } }) => ({
+      ...address,
+      ...{ command, request, callId },
+    }));
+    try {
+      const answer = await retrier.ask({
+        address: first.call.address,
+        command: '$askMany',
+        request: { asks } satisfies BatchRequest,
+        callId: random.uuid(),
+        deadlineMs: Math.min(first.call.deadlineMs, clock.monotonicMs() + batchMs),
+      });
+      return batchReplySchema.safeParse(answer).data?.replies ?? [];
+    } catch (error) {
+      // Whatever it is: the single asks tell it of those whom it concerns.
+      return error instanceof OverloadedError ? error : [];
+    }
+  }
+}
+
+/** By shard, each within the bounds of a batch. */
+function batchesOf(gathered: readonly Gathered[], shardCount: number): readonly (readonly Gathered[])[] {
+  const batches: Gathered[][] = [];
+  const filling = new Map<number, { batch: Gathered[]; bytes: number }>();
+  for (const each of gathered) {
+    const shard = shardOf(each.call.address, shardCount);
+    const bytes = JSON.stringify(each.call.request ?? null).length;
+    const last = filling.get(shard);
+    if (last !== undefined && last.batch.length < batchMax && last.bytes + bytes <= batchBytesMax) {
+      last.batch.push(each);
+      last.bytes += bytes;
+      continue;
+    }
+    const batch = [each];
+    batches.push(batch);
+    filling.set(shard, { batch, bytes });
+  }
+  return batches;
+}

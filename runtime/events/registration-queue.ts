@@ -1,0 +1,48 @@
+/** Subscriptions that wait to be registered, by shard: what is taken of a shard at once is asked for in one message. */
+import type { Subscription } from './subscription-index.ts';
+
+export class RegistrationQueue {
+  readonly #byShard = new Map<number, Set<Subscription>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Those that have waited longest come first. */
+  get shards(): readonly number[] {
+    return [...this.#byShard.keys()];
+  }
+
+  add(subscription: Subscription): void {
+    const waiting = this.#byShard.get(subscription.shard) ?? new Set();
+    if (waiting.has(subscription)) return;
+    this.#byShard.set(subscription.shard, waiting.add(subscription));
+    this.#size += 1;
+  }
+
+  delete(subscription: Subscription): void {
+    const { shard } = subscription;
+    const waiting = this.#byShard.get(shard);
+    if (waiting?.delete(subscription) !== true) return;
+    this.#size -= 1;
+    if (waiting.size === 0) this.#byShard.delete(shard);
+  }
+
+  /** So many at most. What is left of the shard goes behind the others. */
+  take(shard: number, most: number): readonly Subscription[] {
+    const waiting = this.#byShard.get(shard);
+    if (waiting === undefined || most <= 0) return [];
+    const taken = [...waiting].slice(0, most);
+    for (const subscription of taken) this.delete(subscription);
+    if (waiting.size === 0) return taken;
+    this.#byShard.delete(shard);
+    this.#byShard.set(shard, waiting);
+    return taken;
+  }
+
+  clear(): void {
+    this.#byShard.clear();
+    this.#size = 0;
+  }
+}
