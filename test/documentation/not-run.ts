@@ -15,7 +15,7 @@ export const notRun: readonly NotRun[] = [
   },
   { file: 'README.md', section: 'Test it', reason: 'is what runs this test' },
   {
-    file: 'docs/operations.md',
+    file: 'docs/cluster.md',
     section: 'Three processes on one machine',
     reason: 'needs the PostgreSQL of a system and fixed ports; test/cluster starts three such processes',
   },
