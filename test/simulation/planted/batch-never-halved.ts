@@ -3,7 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'batch-never-halved',
   why: 'A batch with a defect is sent again and again as a whole.',
-  from: 325,
+  from: 902,
   edits: [
     {
       file: 'runtime/commit/committer.ts',
