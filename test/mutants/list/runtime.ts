@@ -73,7 +73,7 @@ export const mutants: readonly Mutant[] = [
     harm: 'Sockets stay open after their session has ended, and hear of no change.',
     file: 'runtime/batches/batched-asks.ts',
     find: 'this.#alone.run(() => retrier.ask(call))',
-    replace: 'undefined',
+    replace: 'new Promise(() => {})',
     tests: ['runtime/events/subscriptions.test.ts'],
     match: 'batches that are lost*',
   },
