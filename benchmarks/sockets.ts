@@ -263,7 +263,7 @@ async function framesOfStaying(): Promise<number> {
   const texts = cluster.nodes
     .slice(0, -1)
     .map(async ({ metricsUrl }) => parseExposition(await (await fetch(metricsUrl)).text()));
-  return sumOf(await Promise.all(texts), 'transport_frames_total');
+  return sumOf(await Promise.all(texts), 'scriptorium_transport_frames_total');
 }
 
 /** The shards have owners, and nobody waits to be registered. Resolves to how long somebody has waited. */

@@ -12,7 +12,7 @@ const pollMs = 20;
 /** Clients stay on two gateways while the third node hands its shards over and leaves. */
 export async function plannedHandOver(cluster: Cluster): Promise<Record<string, number>> {
   return withLoad(cluster, async (leaving, load) => {
-    const shards = (await leaving.metric('shards')) ?? 0;
+    const shards = (await leaving.metric('scriptorium_shards')) ?? 0;
     const beganMs = load.nowMs;
     const drained = leaving.drain();
     await untilMoved(cluster, leaving);
@@ -74,7 +74,7 @@ function named(when: string, { requests, failed, p50Ms, p99Ms, maxMs }: Summary)
 
 /** Every node has a share of the shards. */
 async function balanced(cluster: Cluster): Promise<void> {
-  const share = async (node: ClusterNode) => (await node.metric('shards')) ?? 0;
+  const share = async (node: ClusterNode) => (await node.metric('scriptorium_shards')) ?? 0;
   for (;;) {
     const shares = await Promise.all(cluster.nodes.map(share));
     if (shares.every((shards) => shards > 0) && sum(shares) === 1_024) return;
@@ -85,7 +85,9 @@ async function balanced(cluster: Cluster): Promise<void> {
 async function untilMoved(cluster: Cluster, leaving: ClusterNode): Promise<void> {
   const staying = cluster.nodes.filter((node) => node !== leaving);
   for (;;) {
-    const shares = await Promise.all(staying.map(async (node) => (await node.metric('shards')) ?? 0));
+    const shares = await Promise.all(
+      staying.map(async (node) => (await node.metric('scriptorium_shards')) ?? 0),
+    );
     if (sum(shares) === 1_024) return;
     await pause(pollMs);
   }

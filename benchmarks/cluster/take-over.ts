@@ -163,7 +163,9 @@ async function usersAt(
 /** Every node is ready and has had the time to get its share. */
 async function settled(cluster: Cluster): Promise<void> {
   const isSettled = async (): Promise<boolean> => {
-    const shares = await Promise.all(cluster.nodes.map(async (node) => (await node.metric('shards')) ?? 0));
+    const shares = await Promise.all(
+      cluster.nodes.map(async (node) => (await node.metric('scriptorium_shards')) ?? 0),
+    );
     return shares.every((share) => share > 0) && shares.reduce((sum, share) => sum + share, 0) === shardCount;
   };
   await until(isSettled, 6 * cluster.leaseMs);

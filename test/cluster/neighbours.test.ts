@@ -68,13 +68,13 @@ test.serial('the users of a node that is cut off from NATS alone are served by t
   await until(allReady(cluster));
   const probe = await Probe.open(cluster.gateways);
   const [cut, ...others] = cluster.nodes;
-  t.true(((await cut?.metric('shards')) ?? 0) > 0);
+  t.true(((await cut?.metric('scriptorium_shards')) ?? 0) > 0);
   for (const link of cut?.links.nats ?? []) link.cut();
   const gateways = others.map(({ url }) => url);
   t.not(await probe.served(gateways, 4 * cluster.leaseMs), undefined);
-  t.is(await cut?.metric('shards'), 0);
+  t.is(await cut?.metric('scriptorium_shards'), 0);
   for (const link of cut?.links.nats ?? []) link.heal();
-  await until(async () => ((await cut?.metric('shards')) ?? 0) > 0);
+  await until(async () => ((await cut?.metric('scriptorium_shards')) ?? 0) > 0);
   t.not(await probe.served([cut?.url ?? ''], 10_000), undefined);
 });
 

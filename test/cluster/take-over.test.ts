@@ -30,7 +30,9 @@ const allReady = (cluster: Cluster) => async (): Promise<boolean> =>
 
 /** Each has its share, so that a death concerns somebody. */
 const allServe = (cluster: Cluster) => async (): Promise<boolean> =>
-  (await Promise.all(cluster.nodes.map((node) => node.metric('shards')))).every((shards = 0) => shards > 0);
+  (await Promise.all(cluster.nodes.map((node) => node.metric('scriptorium_shards')))).every(
+    (shards = 0) => shards > 0,
+  );
 
 const nodesOf = async ({ database }: Cluster) =>
   new Map(

@@ -50,7 +50,7 @@ test('users of a host that has ended are registered again by one message for tho
   world.save().catch(() => {});
   await world.within(15_000, () => world.laptop.frames.length > 0);
   await world.cluster.clock.advance(1_000);
-  t.regex(await world.metrics(), /^socket_repairs_total{cause="claimed"} 10$/m);
+  t.regex(await world.metrics(), /^scriptorium_socket_repairs_total{cause="claimed"} 10$/m);
   t.deepEqual([world.hub.waiting, asked.filter((each) => each !== '$askMany' && each !== 'sync')], [0, []]);
   await world.cluster.clock.advance(1_000);
   const before = world.laptop.frames.length;

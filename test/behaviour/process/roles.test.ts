@@ -67,7 +67,7 @@ test('a host and two gateways on one port are one server, and one gateway may go
   }
   const hostMetrics = /probes: (\S+)/.exec(host.output())?.[1] ?? '';
   await until(async () => /^scriptorium_transport_wake_stream_available 1$/m.test(await textOf(hostMetrics)));
-  t.regex(await textOf(hostMetrics), /^shards 16$/m);
+  t.regex(await textOf(hostMetrics), /^scriptorium_shards 16$/m);
   t.regex(await textOf(hostMetrics), /^scriptorium_cluster_shards 16$/m);
 
   first.child.kill('SIGTERM');
