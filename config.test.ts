@@ -205,7 +205,7 @@ test('NATS in plain text is for loopback addresses, unless it is said to be safe
     t.regex(at(url), /^NATS_URL has an address .* without TLS/, url);
     t.notRegex(at(url), /hunter2/);
     t.is(at(url, { NATS_ALLOW_INSECURE: 'true' }), '', url);
-    // With an authority, TLS is asked for whatever the address says.
+    // With an authority, the connection uses TLS, whatever the address says.
     t.is(at(url, { NATS_CA_FILE: 'ca.pem' }), '', url);
   }
   t.regex(at('nats://127.0.0.1,nats://nats.test'), /without TLS/);

@@ -1,6 +1,6 @@
 /**
- * The configuration: environment -> settings, as every module declares its own -> one frozen Config, secrets apart. No
- * other module reads the environment. How settings depend on each other is decided here.
+ * The configuration: environment -> settings, as every module declares its own -> one frozen Config, and the secrets
+ * apart. No other module reads the environment. This file decides how settings depend on each other.
  */
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
@@ -102,7 +102,7 @@ export interface Secrets extends SettingsOf<typeof secretSettings> {}
 export interface Configuration {
   readonly config: Config;
   readonly secrets: Secrets;
-  /** Sentences about what looks like a mistake but is no error. */
+  /** Sentences about settings that look like a mistake but are no error. */
   readonly warnings: readonly string[];
 }
 
@@ -154,7 +154,7 @@ export function configurationFrom(environment: Environment, readFile = readText)
   });
 }
 
-/** Where the operator command line finds the internal API: what is set for the node it runs beside. */
+/** Where the operator command line finds the internal API: the settings of the node on the same machine. */
 export interface InternalApiConfiguration extends InternalApiSettings {
   readonly socketPath: string;
   /** Exists while a node has a port without mutual TLS. */
@@ -252,7 +252,7 @@ function publicWarningsOf(config: Config, secrets: Secrets): string[] {
   ];
 }
 
-/** Clients on other machines would look for files on their own. */
+/** Clients on other machines would look for files on their own machine. */
 function filesWarningsOf({ host, role, publicUrl, gateway: { filesServerUrl } }: Config): string[] {
   if (role === 'host' || publicUrl !== undefined) return [];
   if (isLoopback(host) || !isLoopbackUrl(filesServerUrl)) return [];
@@ -417,7 +417,7 @@ function isLoopback(host: string): boolean {
   return loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** What is not an address is refused when it is dialled, without showing it. */
+/** An invalid address is refused at the connection, without showing it. */
 function isPlainNats(url: string): boolean {
   if (!url.startsWith('nats://') || !URL.canParse(url)) return false;
   return !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
@@ -428,7 +428,7 @@ function isPlainHttp(address: string): boolean {
   return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
-/** A host as it stands in an address; every interface is reached as localhost. */
+/** The host part of an address; for every interface it is localhost. */
 export function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return isIP(host) === 6 ? `[${host}]` : host;

@@ -1,8 +1,8 @@
 /**
- * Activations as after a take-over: many actors, each with two slices, are activated and loaded 64 at a time, straight from the
- * store of a PostgreSQL of its own.
+ * Activations after a take-over: many actors, each with two slices, are activated and loaded 64 at a time, directly
+ * from the store of a separate PostgreSQL.
  *
- *   node --import=tsx benchmarks/activations.ts [--actors 5000] [--rounds 3]
+ * node --import=tsx benchmarks/activations.ts [--actors 5000] [--rounds 3]
  */
 import { parseArgs } from 'node:util';
 import { migrate } from '../runtime/store/postgres/migrate.ts';

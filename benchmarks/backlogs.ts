@@ -1,8 +1,8 @@
 /**
- * A backlog of timers and one of tells, at the real database (fsync on): what one sweep reads for, whatever waits behind it,
- * and how fast a backlog of recorded calls goes.
+ * A backlog of timers and one of tells, at the real database (fsync on): how long one sweep reads with a large
+ * backlog, and how fast a backlog of recorded calls drains.
  *
- *   node --import=tsx benchmarks/backlogs.ts [--rows 400000] [--shards 1024]
+ * node --import=tsx benchmarks/backlogs.ts [--rows 400000] [--shards 1024]
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';

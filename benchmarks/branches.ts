@@ -1,8 +1,8 @@
 /**
- * The first rows of each shard or owner, by LATERAL as PostgreSQL is asked and by UNION ALL as CockroachDB is, both at
- * PostgreSQL (fsync on), in turns: which of the two PostgreSQL is to be asked by.
+ * The first rows of each shard or owner, by LATERAL, which the server uses for PostgreSQL, and by UNION ALL, which it
+ * uses for CockroachDB. Both run on PostgreSQL (fsync on), in turns, to choose the better one for it.
  *
- *   npx tsx benchmarks/branches.ts [--runs 9]
+ * npx tsx benchmarks/branches.ts [--runs 9]
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -57,7 +57,7 @@ const ownerUuid = (number: number): string => {
 
 const shardsOf = (count: number) => Array.from({ length: count }, (_, shard) => shard);
 
-/** A page of 150 rows of so many owners, of which each has `behind` rows that were not given yet. */
+/** A page of 150 rows of this many owners, each with `behind` rows after its page. */
 const visit = (count: number, behind: number): VisitRead => ({
   read: 'visit',
   table: parcelTable,

@@ -2,11 +2,11 @@
  * Calls between two processes over the NATS transport, next to raw NATS request and reply with the same payload
  * between the same two processes, and to a call within one process; all in one run.
  *
- *   node --import=tsx benchmarks/calls.ts [--seconds 3] [--callers 64] [--bytes 256] [--runs 3]
+ * node --import=tsx benchmarks/calls.ts [--seconds 3] [--callers 64] [--bytes 256] [--runs 3]
  *
- * Raw: the library's own request, and a subscription that gives back what it got. Ours: an ask with the same payload
- * in it, and a handler that gives it back; with its shard, frame, deadline, call id and the checks of all that. The
- * two take turns, as the machine is never the same twice.
+ * Raw: the library's own request, and a subscription that echoes it. Ours: an ask with the same payload, and a
+ * handler that echoes it, with shard, frame, deadline, call id and all their checks. The two take turns, because the
+ * machine's speed varies.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ const { values } = parseArgs({
     callers: { type: 'string', default: '64' },
     bytes: { type: 'string', default: '256' },
     runs: { type: 'string', default: '3' },
-    /** This process answers the calls of its parent over the broker there. */
+    /** This process answers the calls of its parent over the broker at this URL. */
     answer: { type: 'string' },
   },
 });

@@ -1,10 +1,11 @@
 /**
  * The figures of a cluster: three nodes, one NATS server and one PostgreSQL (fsync on) as processes of this machine.
  *
- *   node --import=tsx benchmarks/cluster.ts [--runs 1] [--lease-ms 10000] [--only hand-over,crash,take-over,hosts,push,bans,vault-syncs]
+ * node --import=tsx benchmarks/cluster.ts [--runs 1] [--lease-ms 10000] [--only
+ * hand-over,crash,take-over,hosts,push,bans,vault-syncs]
  *
- * Everything shares the machine's cores, the load generator too: what more nodes can add on many machines does not show
- * here; what moving shards costs does.
+ * Everything shares the machine's cores, the load generator too. So the figures show the cost of moving shards, but
+ * not the gain from more machines.
  */
 import { parseArgs } from 'node:util';
 import { buildTwice } from '../test/cluster/build.ts';
@@ -46,7 +47,7 @@ async function measure(
   const figures = await medians(Number(values.runs), async () => {
     const leaseMs = Number(values['lease-ms']);
     const [database, nats] = await Promise.all([Database.start(), startNatsServer()]);
-    // Past the proxies by which tests cut links: they would share this process with the load.
+    // Bypasses the proxies by which tests cut links: they would share this process with the load.
     const settings = { DATABASE_URL: database.url, NATS_URL: nats.url, ADMIN_EMAILS: adminEmail };
     const cluster = await Cluster.start({ builds, nodes, database, nats: [nats], leaseMs, settings });
     try {

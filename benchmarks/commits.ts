@@ -1,10 +1,10 @@
 /**
- * Commits injected at the runtime (no HTTP) next to what one connection inserts by hand, in one run.
+ * Commits injected at the runtime (no HTTP), compared with manual inserts over one connection, in one run.
  *
- *   node --import=tsx benchmarks/commits.ts [--seconds 5] [--callers 64] [--users 32] [--runs 3]
+ * node --import=tsx benchmarks/commits.ts [--seconds 5] [--callers 64] [--users 32] [--runs 3]
  *
- * Each call saves one new item of 1 KB and moves the collection's head, as a sync with one new item does. By hand:
- * one connection that inserts as many item rows in each transaction as the runtime's batches had on average.
+ * Each call saves one new item of 1 KB and moves the collection's head, as a sync with one new item does. The manual
+ * side is one connection that inserts as many item rows in each transaction as the runtime's batches had on average.
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';

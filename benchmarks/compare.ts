@@ -1,11 +1,12 @@
 /**
  * Two builds under the same loads, in turns within one run, so that both meet the same machine:
  *
- *   node --import=tsx benchmarks/compare.ts A B [--runs 5] [--only saves,edits] [--seconds 6] [--profile]
+ * node --import=tsx benchmarks/compare.ts A B [--runs 5] [--only saves,edits] [--seconds 6] [--profile]
  *
- * A and B are revisions (`.` is the working tree). Each figure is the median of the runs with its range; a ratio is printed only
- * where the two ranges do not overlap. Counts of the database and the kernel are for one request. `--profile` adds one run of
- * each build under the sampling profiler and says which modules its steady part spent its time in.
+ * A and B are revisions (`.` is the working tree). Each figure is the median of the runs with its range; a ratio is
+ * printed only where the two ranges do not overlap. Counts of the database and the kernel are for one request.
+ * `--profile` adds one run of each build under the sampling profiler and shows in which modules its steady part spent
+ * its time.
  */
 import { parseArgs } from 'node:util';
 import { runLoad } from './http-load.ts';
@@ -64,7 +65,7 @@ const builds = [await buildOf(before), await buildOf(after)] as const;
 for (const name of wanted) {
   const runs = builds.map((): Record<string, number>[] => []);
   for (let run = 0; run < Number(values.runs); run += 1) {
-    // Whatever the first of a pair leaves behind, each build comes second as often as the other.
+    // Each build comes second as often as the other, because the first of a pair may leave something behind.
     const order = run % 2 === 0 ? [0, 1] : [1, 0];
     for (const which of order) runs[which]?.push(await measured(builds[which] as Build, name));
   }

@@ -1,9 +1,10 @@
 /**
- * How long the worst request of each route holds the event loop of the server (docs/amplification.md): the longest stretch
- * during the request, worst first. The server is in this thread over the model store and the client in another one, so the
- * stretches are of the server alone. A busy machine lengthens stretches and shortens none: the shortest of all runs counts.
+ * How long the worst request of each route holds the event loop of the server (docs/amplification.md): the longest
+ * stretch during the request, worst first. The server is in this thread over the model store and the client in
+ * another one, so the stretches are those of the server alone. A busy machine only lengthens stretches, so the
+ * shortest of all runs counts.
  *
- *   node --import=tsx benchmarks/event-loop.ts [--runs 5] [--only /dav] [--write]
+ * node --import=tsx benchmarks/event-loop.ts [--runs 5] [--only /dav] [--write]
  *
  * With `--write`, `npm run docs` puts the figures into docs/amplification.md.
  */
@@ -45,7 +46,7 @@ const client = new Worker(
    });`,
   { eval: true },
 );
-// What the preparation leaves would otherwise be collected while the request is measured.
+// Otherwise the garbage of the preparation would be collected during the measured request.
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 const delay = monitorEventLoopDelay({ resolution: 1 });
@@ -57,7 +58,7 @@ interface Answer {
   readonly bytes: number;
 }
 
-/** The longest stretch while this is asked and answered, in milliseconds. */
+/** The longest stretch during this request, in milliseconds. */
 async function ask(url: string, asked: Asked): Promise<Answer & { readonly stretchMs: number }> {
   client.postMessage({ url: url + asked.path, init: requestOf(asked) });
   collectGarbage();

@@ -1,10 +1,11 @@
 /**
  * The figures of one process, measured against the server as `npm start` runs it (embedded database, fsync on).
  *
- *   npm run build && node --import=tsx benchmarks/figures.ts [--runs 3] [--only <a name below>,…] [--part 1]
+ * npm run build && node --import=tsx benchmarks/figures.ts [--runs 3] [--only <a name below>,…] [--part 1]
  *
  * Each figure is the median of the runs; ratios are of one run. The load generator shares the machine with the
- * server, so rates are a lower bound and CPU time per request is the better measure. `--part 0.05` tries the figures of calendars and the assistant with a twentieth of what they are made with.
+ * server, so rates are a lower bound and CPU time per request is the better measure. `--part 0.05` runs the figures
+ * of calendars and the assistant at a twentieth of their size.
  */
 import { parseArgs } from 'node:util';
 import { assistant } from './scenarios/assistant.ts';

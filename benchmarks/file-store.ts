@@ -1,8 +1,9 @@
 /**
- * The store of files in a folder: how fast chunks are written and read, next to plain copies with fsync in the same run, and what
- * sixteen streams take of memory. In turns, several rounds, as a disk is not equally fast from one second to the next.
+ * The store of files in a folder: how fast it writes and reads chunks, compared with plain copies with fsync in the
+ * same run, and how much memory sixteen streams take. The two take turns over several rounds, because the speed of a
+ * disk varies.
  *
- *   node --import=tsx benchmarks/file-store.ts [--folder /tmp] [--chunks 20] [--rounds 5]
+ * node --import=tsx benchmarks/file-store.ts [--folder /tmp] [--chunks 20] [--rounds 5]
  */
 import { mkdtemp, open, readFile, rm, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,7 @@ const { values } = parseArgs({
 const chunks = Number(values.chunks);
 const rounds = Number(values.rounds);
 const streams = 16;
-/** As clients cut files. */
+/** The size of a client's chunk. */
 const chunkBytes = 5_000_017;
 const piece = systemRandom.bytes(65_536);
 
@@ -58,7 +59,7 @@ async function read(number: number): Promise<void> {
   if (bytes !== chunkBytes) throw new Error(`read ${bytes} bytes`);
 }
 
-/** What `cp` and a sync of the file do, pieces of as many bytes at a time. */
+/** The work of `cp` and a sync of the file, in pieces of this many bytes. */
 async function copy(from: string, to: string): Promise<void> {
   const buffer = Buffer.allocUnsafe(262_144);
   const [source, target] = await Promise.all([open(from, 'r'), open(to, 'wx')]);
@@ -71,7 +72,7 @@ async function copy(from: string, to: string): Promise<void> {
   await Promise.all([source.close(), target.close()]);
 }
 
-/** So many at once. */
+/** Runs this many at once. */
 async function each(work: (number: number) => Promise<void>, atOnce: number): Promise<void> {
   const left = [...numbers];
   const one = async () => {
@@ -80,7 +81,7 @@ async function each(work: (number: number) => Promise<void>, atOnce: number): Pr
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
-/** Megabytes in a second. */
+/** Megabytes per second. */
 async function rateOf(
   work: (number: number) => Promise<void>,
   atOnce = 1,
@@ -92,7 +93,7 @@ async function rateOf(
   return (chunks * chunkBytes) / 1_000 / (performance.now() - startedMs);
 }
 
-/** As the close of an upload does. */
+/** Like the close of an upload. */
 const persist = () => store.persist(numbers.map((number) => ({ name: nameOf(number), bytes: chunkBytes })));
 const copyOf = (number: number) => join(folder, `copy-${number}`);
 const removeAll = () => store.remove(numbers.map(nameOf));
@@ -122,7 +123,7 @@ async function round(): Promise<Round> {
   return { copied, written, copiedMany, writtenMany, readPlainly, read: readAgain };
 }
 
-/** The most resident memory of this process while `work` runs, above what it had before. */
+/** The most resident memory of this process while `work` runs, minus that before. */
 async function memoryOf(work: () => Promise<void>): Promise<number> {
   const beforeBytes = process.memoryUsage.rss();
   let mostBytes = beforeBytes;

@@ -1,5 +1,5 @@
 /**
- * What a few users whose commits cannot go through do to all others of a host (no HTTP), in one run.
+ * How a few users whose commits are blocked affect all others of a host (no HTTP), in one run.
  *
  *   node --import=tsx benchmarks/hindered-commits.ts [--seconds 5] [--callers 64] [--users 32] [--runs 3]
  *     [--locked 2] [--collisions 11]
@@ -9,7 +9,7 @@
  *   locked       somebody holds the actor rows of so many other users locked, who save too
  *   collisions   so many saves a second, of as many other users, name the uuid of an item that is another's
  *
- * Told are the saves a second of those who are not to blame, the longest wait of any, and how many failed.
+ * It prints the saves per second of the other users, their longest wait, and how many failed.
  */
 import { parseArgs } from 'node:util';
 import pg from 'pg';
@@ -37,7 +37,7 @@ const callers = Number(values.callers);
 const users = Number(values.users);
 const hinderedAfterMs = 500;
 
-/** Begins to hinder; gives what ends it. */
+/** Begins to hinder; returns the function that stops it. */
 type Hindrance = (actors: Actors, connection: Connection) => Promise<() => Promise<void>>;
 
 const save = (actors: Actors, user: string, uuid: string) => actors.get(collection, user).ask.save(uuid);
@@ -57,7 +57,7 @@ const locked: Hindrance = async (actors, connection) => {
   let isOver = false;
   for (const [index, id] of ids.entries()) {
     void (async () => {
-      // One after another, each in the company of others.
+      // One after another, each while others save.
       await sleep(systemClock, index * 100);
       while (!isOver) {
         await save(actors, id, newUuid()).catch(() => undefined);

@@ -22,7 +22,7 @@ export interface LoadOptions {
   readonly warmupMs?: number;
   /** The bytes of the next request of this connection, complete with `Content-Length`. */
   readonly request: (connection: number) => Buffer;
-  /** Called with each complete reply; the text is only made when this is given. */
+  /** Called with each complete reply. The text is made only if this is set. */
   readonly onReply?: (connection: number, status: number, body: string) => void;
   /** A process whose CPU time is read before and after (Linux). */
   readonly pid?: number;
@@ -68,7 +68,7 @@ const contentLengthPattern = /\r\ncontent-length: *(\d+)/i;
 
 const chunkedPattern = /\r\ntransfer-encoding: *chunked/i;
 
-/** The first reply in `bytes`, or undefined while it is incomplete. The body of a chunked one has its chunks as they came. */
+/** The first reply in `bytes`, or undefined while it is incomplete. A chunked body keeps its chunk framing. */
 export function parseReply(bytes: Buffer): { status: number; bodyStart: number; end: number } | undefined {
   const headLength = bytes.indexOf(headEnd);
   if (headLength < 0) return undefined;
@@ -83,7 +83,7 @@ export function parseReply(bytes: Buffer): { status: number; bodyStart: number; 
 
 const lineEnd = Buffer.from('\r\n');
 
-/** Behind the last one, which is empty. Undefined while that has not come. */
+/** The index after the last chunk, which is empty. Undefined while that has not come. */
 function endOfChunks(bytes: Buffer, start: number): number | undefined {
   for (let at = start; ; ) {
     const sizeEnd = bytes.indexOf(lineEnd, at);

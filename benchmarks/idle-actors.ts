@@ -1,8 +1,8 @@
 /**
- * What actors cost that are in memory and idle: the CPU time that a host over a model of the database takes for ten seconds of
+ * The cost of idle actors in memory: the CPU time that a host over a model of the database takes for ten seconds of
  * its clock, which the benchmark moves.
  *
- *   node --import=tsx benchmarks/idle-actors.ts [--actors 50000]
+ * node --import=tsx benchmarks/idle-actors.ts [--actors 50000]
  */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';

@@ -1,8 +1,8 @@
 /**
- * Readers of the sync lane that ask and never read: what they can make a process and the kernel hold, all of them together. They
- * are in this process, on loopback, beside one built server with PostgreSQL.
+ * Clients of the sync lane that send requests and never read: how much memory they occupy in a process and the
+ * kernel, all together. They are in this process, on loopback, beside one built server with PostgreSQL.
  *
- *   npm run build && node --import=tsx benchmarks/lane-readers.ts [--readers 1000] [--users 50]
+ * npm run build && node --import=tsx benchmarks/lane-readers.ts [--readers 1000] [--users 50]
  */
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -63,7 +63,7 @@ interface Reader {
   isOpen: boolean;
 }
 
-/** A socket that is let in, and from which nothing is read any more. */
+/** An accepted socket from which nothing is read any more. */
 async function reader({ accessToken }: Account): Promise<Reader> {
   const answer = await fetch(`${url}/v1/sockets/sync/ticket`, {
     method: 'POST',
@@ -103,14 +103,14 @@ async function heldNow(): Promise<Held> {
   return {
     processBytes: all.get('process_resident_memory_bytes') ?? Number.NaN,
     laneBytes: all.get('scriptorium_sync_lane_held_bytes') ?? Number.NaN,
-    // Both ends are of this machine.
+    // Both ends are on this machine.
     kernelBytes: kernelBytes(),
     ended: all.get('scriptorium_sync_lane_closed_total') ?? 0,
     answers: all.get('scriptorium_sync_lane_answers_total') ?? 0,
   };
 }
 
-/** Those that are ended meanwhile get no answer. */
+/** Sockets that end meanwhile get no answer. */
 async function untilAnswered(count: number): Promise<void> {
   const untilMs = performance.now() + roundMs;
   const before = await heldNow();

@@ -1,8 +1,9 @@
 /**
- * What actors hold in memory, by their own estimate and as the heap grows: by the estimate it is decided who leaves memory,
- * when a commit is full and how large a batch is, so it has to be within 1.5 times of the truth. Fails where it is not.
+ * The memory of actors, by their own estimate and by the growth of the heap. The estimate decides which actors leave
+ * memory, when a commit is full and how large a batch is. So it must be within 1.5 times of the truth; otherwise the
+ * benchmark fails.
  *
- *   node --expose-gc --import=tsx benchmarks/memory.ts
+ * node --expose-gc --import=tsx benchmarks/memory.ts
  */
 import { z } from 'zod';
 import { Actor } from '../runtime/actor/actor.ts';
@@ -30,7 +31,7 @@ const text = (length: number) =>
     .toString('hex')
     .slice(0, length);
 
-// --- what is held -------------------------------------------------------------------------------------------
+// --- the measured values ------------------------------------------------------------------------------------
 
 const sessionSchema = z.object({
   uuid: z.string(),
@@ -83,7 +84,7 @@ const timerOf = (id: string, payloadBytes: number): TimerRow => ({
   dead: false,
 });
 
-/** As it comes from a database: in one piece. */
+/** Like a value from a database: in one piece. */
 const uuid = () => Buffer.from(systemRandom.uuid()).toString();
 const many = <T>(count: number, make: (at: number) => T): T[] =>
   Array.from({ length: count }, (_, at) => make(at));
@@ -93,7 +94,7 @@ interface State {
   readonly timers: readonly TimerRow[];
 }
 
-/** Actors as they are once activated, and what they hold. */
+/** Activated actors and their contents. */
 const states: Readonly<Record<string, (id: string) => State>> = {
   'a small profile': () => ({
     slices: [stored('profile', { email: 'alice@example.org', head: 7, isAdmin: false })],
@@ -126,7 +127,7 @@ const environmentOf = (state: (id: string) => State): ActorEnvironment => {
     timers: async ({ id }) => state(id).timers,
   };
   const ports = { clock: systemClock, random: systemRandom, limits: defaultLimits, metrics: noMetrics };
-  // Nothing else is asked for by an actor that takes no turns.
+  // An actor that takes no turns needs nothing else.
   return { ...ports, kind: holder, store, shardCount: 1_024 } as unknown as ActorEnvironment;
 };
 
@@ -165,7 +166,7 @@ function cachedRows(): { rows: Rows; bytes: number } {
   };
 }
 
-/** A commit to which one turn after another was added. */
+/** A commit after one turn after another was added. */
 function pending(fill: (commit: PendingCommit) => void): PendingCommit {
   const commit = new PendingCommit(1);
   fill(commit);
@@ -242,7 +243,7 @@ interface Measured {
   readonly estimatedBytes: number;
 }
 
-/** Of one, on the average of many. */
+/** For one, on the average of many. */
 async function measured<T>(make: () => T | Promise<T>, bytesOf: (made: T) => number): Promise<Measured> {
   const first = await make();
   const count = 120;

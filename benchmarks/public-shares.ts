@@ -1,8 +1,8 @@
 /**
- * Opening public shares over HTTP: how many openers of one one-time share are given it, how many shares are read in a
- * second with what memory, and whether ids that lead nowhere have anybody look for them.
+ * Opening public shares over HTTP: how many openers of a one-time share get it, how many shares are read in a second
+ * with how much memory, and whether unknown ids activate actors.
  *
- *   npm run build && node --import=tsx benchmarks/public-shares.ts [--openers 1000] [--seconds 10] [--guesses 20000]
+ * npm run build && node --import=tsx benchmarks/public-shares.ts [--openers 1000] [--seconds 10] [--guesses 20000]
  */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -39,7 +39,7 @@ async function share(account: Account, payloadBytes: number, more: object = {}):
   return shareId;
 }
 
-/** Its status; 0 for an answer that was cut. */
+/** Its status; 0 if the answer was cut. */
 async function open(shareId: string): Promise<number> {
   try {
     const answer = await fetch(`${server.url}/v1/shares/${shareId}`);
@@ -86,7 +86,7 @@ async function guess(): Promise<void> {
   const guessAll = async () => {
     while (guesses < Number(values.guesses)) guesses += await someGuesses();
   };
-  // What was opened before, and the server's own timers, activate actors too, whether anybody guesses or not.
+  // Earlier requests and the server's own timers activate actors too, whether anybody guesses or not.
   await quiet();
   const during = await activationsDuring(guessAll);
   const atRest = await activationsDuring(() => new Promise((over) => setTimeout(over, during.tookMs)));
@@ -111,7 +111,7 @@ async function someGuesses(): Promise<number> {
   return replies;
 }
 
-/** Resolves once nobody has been activated for a moment. */
+/** Resolves once no actor has been activated for a moment. */
 async function quiet(): Promise<void> {
   const moment = () => new Promise((over) => setTimeout(over, quietMs));
   for (let tries = 0; tries < 20; tries += 1) {

@@ -1,5 +1,5 @@
 /**
- * What reads cost, and what those of one user do to all others of a host (no HTTP), in one run.
+ * The cost of reads, and how those of one user affect all others of a host (no HTTP), in one run.
  *
  *   node --import=tsx benchmarks/reads.ts [--seconds 5] [--callers 64] [--users 32] [--runs 3] [--flood 1400]
  *
@@ -7,7 +7,7 @@
  *   informed  saves of items that are there and in nobody's memory: each reads a row first
  *   flooded   the same, while so many reads of one user's items at a time are asked for without end
  *
- * Told are the saves a second, the longest wait of any, and how many failed; of the flood, what was answered and refused.
+ * It prints the saves per second, the longest wait, and how many failed; for the flood, the answers and refusals.
  */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
@@ -133,7 +133,7 @@ async function measure(actors: Actors, stocks: readonly Stock[], save: Save): Pr
   return `${rate.toFixed(0)} saves/s, the slowest ${slowestMs.toFixed(0)} ms, ${failed} failed`;
 }
 
-/** Whoever is refused comes back, as a client does that asks too much. */
+/** A refused reader comes back, like a client that asks too much. */
 function floodOf(actors: Actors, { user }: Stock) {
   let isOver = false;
   const told = { answered: 0, refused: 0, failed: 0 };

@@ -1,8 +1,8 @@
 /**
- * Reminders by e-mail at the built server, with aiosmtpd as its relay on loopback: very many that are due at once, what
- * syncs notice of them, how long one by one takes from due to SMTP, and the same with the server killed (-9) half-way.
+ * Reminders by e-mail at the built server, with aiosmtpd as its relay on loopback: very many due at once, their
+ * effect on syncs, the time from due to SMTP for single ones, and the same with the server killed (-9) half-way.
  *
- *   npm run build && node --import=tsx benchmarks/reminders.ts [--reminders 10000] [--accounts 100] [--syncers 8]
+ * npm run build && node --import=tsx benchmarks/reminders.ts [--reminders 10000] [--accounts 100] [--syncers 8]
  *       [--lead 60] [--single 100]
  */
 import { randomUUID } from 'node:crypto';
@@ -17,19 +17,19 @@ const { values } = parseArgs({
     reminders: { type: 'string', default: '10000' },
     accounts: { type: 'string', default: '100' },
     syncers: { type: 'string', default: '8' },
-    /** Seconds in which all of them have to be made. */
+    /** Seconds for making all of them. */
     lead: { type: 'string', default: '60' },
-    /** Of those that are due one after another. */
+    /** Those that are due one after another. */
     single: { type: 'string', default: '100' },
   },
 });
 const leadMs = Number(values.lead) * 1_000;
 const calmMs = 5_000;
-/** Requests at once that make reminders. */
+/** Concurrent requests that make reminders. */
 const makersMax = 8;
 /** Between two that are due one after another. */
 const singlePauseMs = 200;
-/** Nobody waits longer for mails that do not come. */
+/** The wait for mails ends after this long. */
 const patienceMs = 600_000;
 
 const endings: (() => unknown)[] = [];
@@ -144,7 +144,7 @@ function syncing(accounts: readonly Account[]) {
   };
 }
 
-/** What has come, by what it reminds of. */
+/** The mails that have come, by their reminder. */
 function received() {
   return relay.received.map(({ text, atMs }) => {
     return { name: /^Subject: Reminder: (\S+)/m.exec(text)?.[1] ?? '', atMs };

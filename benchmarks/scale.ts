@@ -1,11 +1,11 @@
 /**
- * Three hundred hosts and a million users on two cores: what can be calculated is, from the same functions and constants
- * that hosts use, and what depends on the database is measured at a real one (fsync on) with all of their rows in it.
+ * Three hundred hosts and a million users on two cores. Some figures are calculated from the functions and constants
+ * that hosts use. Those that depend on the database are measured on a real one (fsync on) with all of their rows.
  *
- *   npx tsx benchmarks/scale.ts [--hosts 300] [--sockets 1000000] [--lease 10000] [--events 3333] [--calculated]
+ * npx tsx benchmarks/scale.ts [--hosts 300] [--sockets 1000000] [--lease 10000] [--events 3333] [--calculated]
  *
- * `--events`: what actors publish in a second, to one gateway each; 3,333 are a million users who save every five minutes.
- * `--calculated`: without what is measured.
+ * `--events`: what actors publish in a second, to one gateway each; 3,333 are a million users who save every five
+ * minutes. `--calculated`: only the calculated figures.
  */
 import { parseArgs } from 'node:util';
 import type { Connection } from '../process/postgres/embedded.ts';
@@ -37,7 +37,7 @@ const eventsPerSecond = Number(values.events);
 const shardCount = shardCountFor(hostCount);
 const hosts = Array.from({ length: hostCount }, (_, at) => `host-${at}`);
 const allShards = Array.from({ length: shardCount }, (_, shard) => shard);
-/** Claims and whatever else hosts ask, at once: as many as a small database serves. */
+/** Concurrent claims and other questions of hosts: as many as a small database serves. */
 const connections = 16;
 const repeats = 15;
 /** Renewals are spread over the last fifth of the time after which they are due. */
@@ -61,7 +61,7 @@ function printShares(count: number): void {
   });
 }
 
-/** One question for each shard among those of a gateway's users, in every period. */
+/** One question for each shard of a gateway's users, in every period. */
 function renewalsPerSecond(): number {
   const ofGateway = sockets / hostCount;
   const subscribed = shardCount * (1 - (1 - 1 / shardCount) ** ofGateway);
@@ -71,7 +71,7 @@ function renewalsPerSecond(): number {
 /** Every host is a gateway, too. */
 const pairs = hostCount * hostCount;
 
-/** Each event is followed by those heartbeats before which no other event of the pair came. Half a tick passes before the first. */
+/** After each event come heartbeats until the next event of the pair. Half a tick passes before the first. */
 function heartbeatsPerSecond(): number {
   const ofPairPerMs = eventsPerSecond / pairs / 1_000;
   const following = beats.map((beat) => Math.exp(-ofPairPerMs * (beat - 0.5) * heartbeatMs));
@@ -88,7 +88,7 @@ function printMessages(): void {
   });
 }
 
-/** All hosts hear of one that joins, and reconcile by three statements each. */
+/** All hosts hear of a joining host, and reconcile by three statements each. */
 function printJoin(): void {
   const spreadMs = reconciliationSpreadMs(hostCount);
   printFigures('one host joins', {
@@ -149,7 +149,7 @@ interface Load {
   readonly ms: number;
 }
 
-/** What hosts do that have nothing to do. */
+/** The work of idle hosts. */
 async function idleLoads(store: Store): Promise<readonly Load[]> {
   const [host = '', shards = []] = [...shares(shardCount)][0] ?? [];
   const elsewhere = allShards.filter((shard) => !shards.includes(shard));

@@ -1,14 +1,17 @@
 /**
- * Idle sockets by the thousand, each of another user unless `--users` says of how many: what they take of memory, CPU, database and NATS, how soon a device beside
- * them hears of a save, and what happens when a node is killed. One NATS server and one PostgreSQL (fsync on) of this machine;
- * the clients are processes of it, too, so times are first looks unless the machine has cores to spare.
+ * Idle sockets by the thousand, each of another user unless `--users` limits them: what they cost in memory, CPU,
+ * database and NATS, how soon a device hears of a save, and what happens when a node is killed. One NATS server and
+ * one PostgreSQL (fsync on) of this machine; the clients are processes of it, too, so times are first looks unless
+ * the machine has cores to spare.
  *
- *   npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--users 1000] [--lane] [--nodes 1] [--idle 60] [--at-once] [--drain]
+ * npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--users 1000] [--lane]
+ * [--nodes 1] [--idle 60] [--at-once] [--drain]
  *
- * With several nodes, sockets are opened at all but the last one, and that one is killed: the others take over its users. With
- * one node, that one is killed, and all of its sockets are dialled again. `--at-once` measures while the users' actors are in
- * memory still, and does not wait until they have left it. With `--drain` the first node, which has sockets, is asked to stop
- * instead, and its clients dial at the second. A node may have as many sockets as open files (`ulimit -n`).
+ * With several nodes, sockets are opened at all but the last one, and that one is killed: the others take over its
+ * users. With one node, that one is killed, and all of its sockets are dialled again. `--at-once` measures while the
+ * users' actors are in memory still, and does not wait until they have left it. With `--drain` the first node, which
+ * has sockets, is asked to stop instead, and its clients dial at the second. A node may have as many sockets as open
+ * files (`ulimit -n`).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -53,7 +56,7 @@ const calmMs = 5_000;
 const statisticsDelayMs = 1_500;
 /** Actors leave memory after five minutes without work. */
 const passiveMs = 420_000;
-/** Beside the measured ones: actors of the server's own. */
+/** Besides the measured ones: actors of the server's own. */
 const activeMax = 50;
 const saves = 200;
 const saveEveryMs = 100;
@@ -66,7 +69,7 @@ const withoutLimits = {
 };
 
 const [database, nats] = await Promise.all([Database.start(), startNatsServer()]);
-// Past the proxies by which tests cut links: they would share this process.
+// Bypasses the proxies by which tests cut links: they would share this process.
 const settings = { DATABASE_URL: database.url, NATS_URL: nats.url, LOG_LEVEL: 'warn', ...withoutLimits };
 const builds = { current: dist, next: dist };
 const cluster = await Cluster.start({
@@ -91,7 +94,7 @@ const sumOf = (all: readonly Exposition[], name: string): number =>
 
 const total = async (name: string): Promise<number> => sumOf(await expositions(), name);
 
-/** What the database has been asked, in transactions: every statement of ours is one, or part of one. */
+/** The questions to the database, in transactions: every statement of ours is one, or part of one. */
 async function transactions(): Promise<number> {
   await pause(statisticsDelayMs);
   const [row] = await database.query(
@@ -151,7 +154,7 @@ async function memoryNow(): Promise<Memory> {
     sockets: clients.count,
     processBytes: sumOf(all, 'process_resident_memory_bytes'),
     heapBytes: sumOf(all, 'nodejs_heap_size_used_bytes'),
-    // Both ends are of this machine.
+    // Both ends are on this machine.
     kernelBytes: kernelBytes() / 2,
   };
 }
@@ -194,7 +197,7 @@ async function noticeFigures([phone, laptop]: readonly [Account, Account]): Prom
   };
 }
 
-/** A node is killed. Resolves once all sockets are open and registered at whoever has taken over. */
+/** Kills a node. Resolves once all sockets are open and registered at the node that has taken over. */
 async function killFigures(others: readonly Account[]): Promise<Record<string, number>> {
   const killed = cluster.nodes.at(-1);
   const url = gateways[0]?.url ?? '';
@@ -237,7 +240,7 @@ async function killFigures(others: readonly Account[]): Promise<Record<string, n
   };
 }
 
-/** A node is asked to stop. Resolves once all of its sockets are open at another. */
+/** Asks a node to stop. Resolves once all of its sockets are open at another. */
 async function drainFigures(): Promise<Record<string, number>> {
   await pause(calmMs);
   const beganMs = performance.now();
@@ -266,7 +269,7 @@ async function framesOfStaying(): Promise<number> {
   return sumOf(await Promise.all(texts), 'scriptorium_transport_frames_total');
 }
 
-/** The shards have owners, and nobody waits to be registered. Resolves to how long somebody has waited. */
+/** The shards have owners, and no registration is waiting. Resolves to how long registrations waited. */
 async function untilRepaired(): Promise<number> {
   const staying = cluster.nodes.slice(0, -1);
   const sum = async (name: string) => {
@@ -298,7 +301,7 @@ async function measure(): Promise<void> {
   const phone = await register(url, undefined, password);
   const pair = [phone, await signIn(url, phone)] as const;
   printFigures('seeding', { users, seconds: (performance.now() - beganMs) / 1_000 });
-  // Begun again: registering has grown the processes by more than the sockets will.
+  // Restarted, because registering has grown the processes by more than the sockets will.
   for (const node of cluster.nodes) await node.kill();
   await Promise.all(cluster.nodes.map((node) => node.start()));
   await pause(2 * leaseMs);

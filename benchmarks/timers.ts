@@ -1,8 +1,8 @@
 /**
- * Ten thousand timers due at once, at the runtime on its own database (fsync on): how long until all have fired, and what
- * requests notice meanwhile.
+ * Ten thousand timers due at once, at the runtime on its own database (fsync on): how long until all have fired, and
+ * how requests slow down meanwhile.
  *
- *   node --import=tsx benchmarks/timers.ts [--timers 10000] [--actors 1000] [--callers 8]
+ * node --import=tsx benchmarks/timers.ts [--timers 10000] [--actors 1000] [--callers 8]
  */
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
@@ -28,7 +28,7 @@ const { values } = parseArgs({
 const timers = Number(values.timers);
 const actorCount = Number(values.actors);
 const callers = Number(values.callers);
-/** Long enough for all of them to be armed before the first is due. */
+/** Long enough to arm all of them before the first is due. */
 const leadMs = 15_000;
 const calmMs = 3_000;
 

@@ -1,11 +1,11 @@
 /**
- * Whether the time of an answer tells what an address has: known and unknown ones, with and without second factors, are
- * asked about in turn, so that whatever else the machine does meets all alike.
+ * Whether the time of an answer reveals anything about an address. The benchmark tries known and unknown ones, with
+ * and without second factors, in turn, so that other load on the machine affects all alike.
  *
- *   npm run build && node --import=tsx benchmarks/timing.ts [--samples 600]
+ * npm run build && node --import=tsx benchmarks/timing.ts [--samples 600]
  *
- * Told are the median and, next to the first of each group, how often a sample of the other is the slower one of a pair
- * (0.5: nothing can be told; the deviation that chance alone makes at so many samples is told too).
+ * It prints the median and, compared with the first of each group, how often a sample is the slower one of a pair. A
+ * value of 0.5 reveals nothing. It also prints the deviation that chance alone makes at that many samples.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -18,7 +18,7 @@ const { values } = parseArgs({ options: { samples: { type: 'string', default: '6
 const samples = Number(values.samples);
 const addressesOfEach = 40;
 
-/** Every other step of a sign-in, with something that is wrong. */
+/** Every other step of a sign-in, each with a wrong value. */
 const failing: readonly {
   readonly title: string;
   readonly path: string;
@@ -57,7 +57,7 @@ interface Probe {
   readonly body: (round: number) => object;
 }
 
-// Every sample is to be answered by the account, and none by a limit.
+// The account must answer every sample, and no limit may.
 const server = await startBuiltServer({
   MAX_LOGIN_ATTEMPTS: '1000',
   MAX_CAPTCHA_LOGIN_ATTEMPTS: '1000',
@@ -119,7 +119,7 @@ async function compare(title: string, probes: readonly Probe[]): Promise<void> {
   for (let round = -addressesOfEach; round < samples; round += 1) {
     for (const [index, probe] of probes.entries()) {
       const ms = await timeOf(probe, round + addressesOfEach);
-      // The first of each address has to fetch what the others find in memory.
+      // The first request for each address fetches what the others find in memory.
       if (round >= 0) times[index]?.push(ms);
     }
   }
@@ -146,7 +146,7 @@ async function timeOf({ path, body }: Probe, round: number): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** Of all pairs of a sample of each (Mann and Whitney). */
+/** Over all pairs of a sample of each (Mann and Whitney). */
 function shareOfSlower(samplesOfOne: readonly number[], others: readonly number[]): number {
   const sorted = others.toSorted((a, b) => a - b);
   let slower = 0;

@@ -1,9 +1,9 @@
 /**
- * What one save costs where a vault has many members with many sockets each: the longest slice of the server's event loop,
- * how long until the first and the last socket hear of it, and how many bytes they are sent. The server is in this thread
- * over the model store, the sockets are in a process of their own.
+ * The cost of one save in a vault with many members, who have many sockets each: the longest slice of the server's
+ * event loop, the time until the first and the last socket hear of it, and the bytes sent. The server is in this
+ * thread over the model store, the sockets are in a separate process.
  *
- *   node --import=tsx benchmarks/vault-crowd.ts [--members 100] [--sockets 100] [--saves 5]
+ * node --import=tsx benchmarks/vault-crowd.ts [--members 100] [--sockets 100] [--saves 5]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -30,7 +30,10 @@ const [members, socketsEach, saves] = [values.members, values.sockets, values.sa
 const sockets = members * socketsEach;
 const quietMs = 500;
 
-/** Dials all sockets, and says after each mark when the first and the last of them heard something, and how much. */
+/**
+ * Dials all sockets. After each mark it reports when the first and the last of them heard something, and how many
+ * bytes.
+ */
 const crowd = `
   const { connect } = require('node:net');
   const now = () => performance.timeOrigin + performance.now();

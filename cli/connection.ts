@@ -25,7 +25,7 @@ export interface Method<Request, Response> {
   readonly responseDeserialize: (bytes: Buffer) => Response;
 }
 
-// The library reports everything through errors as well.
+// The library also reports everything through errors.
 setLogVerbosity(logVerbosity.NONE);
 
 export class Connection {
@@ -82,7 +82,7 @@ export class Connection {
 /** The longest path that fits a socket address on all systems. */
 const socketPathBytesMax = 103;
 
-/** As the library wants it. @throws Failure */
+/** In the library's format. @throws Failure */
 function targetOf(address: string): string {
   const [, path] = /^unix:(.+)$/.exec(address) ?? [];
   if (path === undefined) {

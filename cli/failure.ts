@@ -1,10 +1,10 @@
-/** Why a command did not do what it was asked, in one sentence, and the exit code that says so to scripts. */
+/** Why a command failed, in one sentence, and the exit code that tells scripts. */
 import { type ServiceError, status } from '@grpc/grpc-js';
 
-/** After sysexits(3) where it has one. */
+/** As in sysexits(3), if it has one. */
 export const exitCodes = {
   ok: 0,
-  /** The cluster refuses: there is no such thing, or it is not allowed. */
+  /** The cluster refuses: the thing does not exist, or the action is not allowed. */
   refused: 1,
   /** The command line is wrong. */
   usage: 64,
@@ -14,7 +14,7 @@ export const exitCodes = {
 
 export class Failure extends Error {
   readonly exitCode: number;
-  /** The node's answer, if it was the node that refused. */
+  /** The node's answer, if the node refused. */
   readonly code: status | undefined;
   constructor(exitCode: number, message: string, code?: status) {
     super(message);

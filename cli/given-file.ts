@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { exitCodes, Failure } from './failure.ts';
 
-/** A file that was named on the command line, as `name` in what is said where it cannot be read. @throws Failure */
+/** Reads a file from the command line. Errors call it `name`. @throws Failure */
 export function readGivenFile(path: string, name: string): Buffer {
   try {
     return readFileSync(path);

@@ -15,14 +15,15 @@ function defaults(): Defaults {
   return {
     address: port === undefined ? `unix:${socketPath}` : `${urlHost(host)}:${port}`,
     token: existsSync(tokenFile) ? tokenFile : undefined,
-    // A node's own certificate also shows it to other nodes, and those who vouch for callers vouch for nodes.
+    // A node also shows its own certificate to other nodes. The authorities that vouch for callers vouch for nodes,
+    // too.
     ca: clientCaFile,
     cert: certFile,
     key: keyFile,
   };
 }
 
-// Only these load the database driver.
+// Only these commands load the database driver.
 const reshard: Reshard = (shardCount, onProgress) =>
   onDatabase(async (url) => {
     const { reshardDatabase } = await import('../process/reshard.ts');
@@ -52,7 +53,7 @@ async function onDatabase<T>(work: (url: string | undefined) => Promise<T>): Pro
   }
 }
 
-// The library passes a node's IP address to TLS as its name, which cannot be changed from here.
+// The library passes a node's IP address to TLS as its name, and offers no way to change that.
 process.noDeprecation = true;
 
 // The reader of a pipe may close it early.

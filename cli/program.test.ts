@@ -22,7 +22,7 @@ const pending = [
   { id: 'domain-0009-tag-name', sql: 'ALTER TABLE tag ADD COLUMN IF NOT EXISTS name text' },
 ];
 
-/** Of a database that lacks these. */
+/** The output for a database that lacks these. */
 const migrateOf = (lacking: typeof pending): Migrate => ({
   plan: async () => lacking,
   apply: async (onApplied) => {

@@ -1,4 +1,4 @@
-/** The program: global options, the commands, and how what they end with becomes an exit code. */
+/** The program: global options, the commands, and the mapping of their outcomes to exit codes. */
 import { Command, CommanderError } from 'commander';
 import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
@@ -21,17 +21,17 @@ import { Session } from './session.ts';
 import { columnsMax } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What the environment sets if no option is given. */
+/** Values from the environment if no option is given. */
 export interface Defaults {
   readonly address: string;
-  /** The file that has it. */
+  /** The file that holds the token. */
   readonly token: string | undefined;
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
 }
 
-/** What works without a node. */
+/** The commands that work without a node. */
 export interface Tools {
   readonly migrate: Migrate;
   readonly reshard: Reshard;

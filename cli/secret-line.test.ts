@@ -4,7 +4,7 @@ import { readSecretLine } from './secret-line.ts';
 
 const nothing = () => {};
 
-/** A terminal that says whether it echoes by itself. */
+/** A terminal that records whether it echoes. */
 function terminal() {
   const modes: boolean[] = [];
   const input = Object.assign(new PassThrough(), {

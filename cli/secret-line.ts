@@ -1,15 +1,16 @@
-/** One line that somebody types or pastes and nobody is shown, or that comes by a pipe. */
+/** Reads one line that somebody types or pastes unseen, or that comes through a pipe. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 
 type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
-/** Where a terminal's echo goes. */
+/** The output for a terminal's echo. */
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
-/** Without its line feed; empty where there is none. */
+/** Without its line feed; empty if there is none. */
 export async function readSecretLine(input: Input, prompt: () => void): Promise<string> {
-  // As a terminal of the library's own, it echoes to its output; and is not cut at the 4,095 characters of the system's lines.
+  // As a terminal of the library's own, it echoes to its output. It also does not cut lines at the system's 4,095
+  // characters.
   const lines = createInterface({ input, output: nowhere(), terminal: input.isTTY === true });
   const line = new Promise<string>((resolve) => {
     lines.once('line', resolve);

@@ -1,4 +1,4 @@
-/** What a command works with: a connection, and one answer for people or for scripts. */
+/** A command's tools: a connection, and one answer for people or for scripts. */
 import type { Connection, Method } from './connection.ts';
 import type { Terminal } from './terminal.ts';
 

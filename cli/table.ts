@@ -56,7 +56,7 @@ export function size(bytes: number): string {
 export const moment = (date: Date | undefined) =>
   date === undefined ? '' : `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** As documents for scripts have it. */
+/** In the form for scripts. */
 export const isoOf = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 
 /** No text from elsewhere may control the terminal. */

@@ -4,7 +4,7 @@ export interface Terminal {
   out(text: string): void;
   /** Everything else: progress and failures. */
   err(text: string): void;
-  /** One line that is not to be seen: no argument of a program, and no echo. */
+  /** One secret line: not an argument of a program, and not echoed. */
   askSecret(prompt: string): Promise<string>;
   nowMs(): number;
   monotonicMs(): number;

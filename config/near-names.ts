@@ -1,4 +1,4 @@
-/** Finds mistyped settings: variables that differ only a little from the name of one. */
+/** Finds mistyped settings: variables whose names differ only a little from that of a setting. */
 
 export interface NearName {
   readonly given: string;

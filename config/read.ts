@@ -10,7 +10,7 @@ import {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is read: a secret may be in a file, which another variable names. */
+/** The sources: a secret may be in a file, which another variable names. */
 export interface Sources {
   readonly environment: Environment;
   /** @throws Error */

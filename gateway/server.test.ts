@@ -6,7 +6,7 @@ import { type AnyRoute, route } from './http/route.ts';
 
 const caller = { userUuid: goodCredentials.userUuid, roles: [{ uuid: 'r1', name: 'PRO_USER' }] };
 
-/** Answers with what it was given. */
+/** Answers with its input. */
 const echo: AnyRoute = route({
   method: 'POST',
   path: '/v1/echo/:name',
@@ -254,7 +254,8 @@ test('bodies beyond the memory for unfinished ones are asked to come back', asyn
   t.regex(refused, /Retry-After: \d+/);
   slow.socket.destroy();
   other.socket.destroy();
-  // The next request is answered only after the server has seen both leave, or there would be no room for it.
+  // The server answers the next request only after it has seen both leave; otherwise it would have no capacity for
+  // it.
   for (;;) {
     const response = await fetch(`${url}/v1/signed-in`, {
       method: 'POST',
@@ -309,7 +310,7 @@ test('an unexpected failure is a generic 500 whose cause is in the log alone', a
     const response = await fetch(`${url}${path}`, { method: 'POST' });
     t.is(response.status, 500);
     const text = await response.text();
-    // One text for all: the id to ask about is in the header.
+    // One text for all: the header holds the id to search the log for.
     t.deepEqual(JSON.parse(text), {
       error: { message: 'The server could not answer this request. Please try again later.' },
     });

@@ -1,9 +1,9 @@
 /**
- * The front door for HTTP and sockets: a listening socket, the requests in flight and how they end.
+ * The entry point for HTTP and sockets: a listening socket, the requests in flight and their ends.
  *
- * Shutdown: `drain` turns readiness red, stops listening, signals long-running work to finish, lets
- * requests in flight finish within a bound while every reply ends its connection, closes sockets one after another
- * meanwhile, and closes what is left once nobody has asked anything for half a second.
+ * Shutdown: `drain` turns readiness red, stops listening, and signals long-running work to finish. It lets requests
+ * in flight finish within a bound, and every reply ends its connection. Meanwhile it closes sockets one after
+ * another. It closes the rest once no request has arrived for half a second.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -51,12 +51,12 @@ import { openLane } from './sockets/sync-lane/lane.ts';
 import type { SyncTickets } from './sockets/sync-lane/tickets.ts';
 import type { SocketTokens } from './sockets/tokens.ts';
 
-/** The gateway's own settings, and what it derives from those of the process. */
+/** The gateway's own settings, and values that it derives from those of the process. */
 export interface GatewayConfig extends GatewaySettings {
   readonly accessKey?: AccessKeyOptions | undefined;
-  /** Whether clients reach the server over https, as far as its operator says. */
+  /** Whether clients reach the server over https, according to its operator. */
   readonly isPublicUrlHttps: boolean;
-  /** How long `drain` waits for requests in flight, and within which it closes sockets. */
+  /** How long `drain` waits for requests in flight. It also closes the sockets within this time. */
   readonly drainTimeoutMs: number;
   /** Several processes of one machine listen on the same port, and the system spreads connections over them. */
   readonly sharesPort: boolean;
@@ -75,21 +75,21 @@ export interface GatewayOptions {
   readonly verifyBearer: VerifyBearer;
   readonly socketTokens: SocketTokens;
   readonly syncTickets: SyncTickets;
-  /** By which events come from hosts. */
+  /** The channel of events from hosts. */
   readonly subscribe: Subscribe;
 }
 
 export interface Gateway {
-  /** Resolves to the port taken, which is `port` unless that is 0. Rejects when it is not available. */
+  /** Resolves to the port in use, which is `port` unless that is 0. Rejects when it is not available. */
   listen(host: string, port: number): Promise<number>;
-  /** Resolves when no request is in flight any more, or the time for that has passed, and all is closed. */
+  /** Resolves once everything is closed: when no request is in flight any more, or the time for that has passed. */
   drain(): Promise<void>;
   /** Closes everything at once. */
   close(): void;
 }
 
 const sweepEveryMs = 1_000;
-/** A connection on which nobody has asked for so long is hardly asked on in the moment of its end. */
+/** A connection that has been idle for so long is unlikely to carry a request just as it ends. */
 const quietMs = 500;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it composes the parts of the gateway.
@@ -104,7 +104,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const framing = new Framing();
   const replies: OutflowOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
-  // Recorded replies are sealed under their call ids, so these must not be guessable from request ids, which are public.
+  // Recorded replies are sealed under their call ids, so nobody may derive these from request ids, which are public.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
   let requests = 0;
   let calls = 0;
@@ -306,7 +306,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   };
 
-  /** Whoever asks meanwhile is told with the reply that the connection ends, and opens another one elsewhere. */
+  /**
+   * A client that sends a request meanwhile learns from the reply that the connection ends, and opens another one
+   * elsewhere.
+   */
   async function quietWithin(timeoutMs: number): Promise<void> {
     const untilMs = clock.monotonicMs() + timeoutMs;
     let before: number | undefined;
@@ -327,12 +330,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
-/** A user has room for the largest of bodies and a few others beside it, and no less than a quarter of all. */
+/** A user has memory for the largest body and a few others beside it, and at least a quarter of all. */
 const besideBytes = 8 * 1024 * 1024;
 const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): number =>
   Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
-/** Streams need little, as they are held back: what keeps the store of files busy. */
+/** Streams need little, because they are held back: just enough to keep the store of files busy. */
 const intakeMarks = ({ bodyMemoryBytes }: GatewayConfig): IntakeMarks => ({
   userBytes: bodyMemoryBytes / 32,
   allBytes: bodyMemoryBytes / 8,
@@ -340,7 +343,7 @@ const intakeMarks = ({ bodyMemoryBytes }: GatewayConfig): IntakeMarks => ({
 
 const sharedPort = 0;
 
-/** By default uWebSockets.js shares a port that is taken. The typings lack this form of the call. */
+/** By default uWebSockets.js shares a port that is in use. The typings lack this form of the call. */
 function listenOn({
   app,
   host,
@@ -378,7 +381,7 @@ function registerGauges(registry: Registry, gauges: readonly GaugeDeclaration[])
   }
 }
 
-/** For IPv6 the /48: one customer may have tens of thousands of /64 networks. */
+/** The /48 for IPv6, because one customer may have tens of thousands of /64 networks. */
 function networkOfPeer(res: HttpResponse, clientAddress: ClientAddress): string | undefined {
   const peer = Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
   return clientAddress.isProxy(peer) ? undefined : siteOf(clientAddress.resolve(peer, ''));

@@ -86,7 +86,7 @@ const browsers = sameOnAllNodes(
 
 export const accessKeySettings = sameOnAllNodes(
   section('Access and limits', {
-    // A mistyped mode must not open the gate, so anything unknown is the strictest.
+    // A mistyped mode must not open the gate, so every unknown value means the strictest mode.
     mode: setting((given) => (given === 'registration' || given === 'off' ? given : 'all'), {
       name: 'SHARED_SERVER_ACCESS_KEY_MODE',
       bounds: '`all`, `registration` or `off`',
@@ -120,7 +120,7 @@ const limits = section('Access and limits', {
     description:
       'Proxies whose `X-Forwarded-For` is believed, all its lines as one list: `true`, `false`, or addresses, CIDR ranges and the names `loopback`, `linklocal`, `uniquelocal`.',
   }),
-  /** A household or an office behind one address never comes near these. */
+  /** A household or an office behind one address never comes near these limits. */
   rateLimits: {
     publicPerMinute: integer({
       name: 'RATE_LIMIT_PUBLIC',
@@ -171,7 +171,7 @@ const limits = section('Access and limits', {
     description:
       'The same for the replies of one account, or without a session of one network. All networks together have half of `REPLY_MEMORY_BYTES`. A single reply may be larger.',
   }),
-  /** Not less than lets one network open the largest share. */
+  /** At least so much that one network can open the largest share. */
   shareMemoryBytes: bytes({
     name: 'SHARE_MEMORY_BYTES',
     min: 32 * mebibyte,
@@ -181,7 +181,7 @@ const limits = section('Access and limits', {
   }),
   /** A body that is not complete this long after its head is refused. */
   bodyTimeoutMs: fixed(60_000),
-  /** The slowest pace of a client that the server waits for. */
+  /** The slowest pace of a client for which the server waits. */
   leastPace: setting(leastPaceOf, {
     name: 'LEAST_PACE',
     unit: 'bytes/min',
@@ -190,7 +190,7 @@ const limits = section('Access and limits', {
     description:
       'What a client has to take of a reply, or bring of a streamed body, in each minute it is waited for. The default is about 500 bytes a second, what the worst of mobile networks carries.',
   }),
-  /** What a handler and its asks have. Clients give up after 30 s. */
+  /** The time for a handler and its asks. Clients give up after 30 s. */
   requestDeadlineMs: fixed(25_000),
   connectionsMax: integer({
     name: 'CONNECTIONS_MAX',
@@ -240,7 +240,7 @@ const limits = section('Access and limits', {
     }),
   },
   sockets: {
-    /** Those that are being opened included. */
+    /** Sockets that are being opened included. */
     socketsMax: integer({
       name: 'SOCKETS_MAX',
       unit: 'sockets',
@@ -250,7 +250,10 @@ const limits = section('Access and limits', {
         'Open sockets of this process. More are refused, and their clients poll. Each is one of `CONNECTIONS_MAX` too.',
     }),
     socketsPerUserMax: fixed(100),
-    /** The most memberships of all users with sockets; each is a few hundred bytes. A client without room polls. */
+    /**
+     * The most memberships of all users with sockets; each takes a few hundred bytes. A client beyond the limit
+     * polls.
+     */
     membershipsMax: fixed(200_000),
     /** The library pings sixteen seconds before the end, and counts in steps of four. */
     idleSeconds: fixed(44),
@@ -279,7 +282,7 @@ const links = sameOnAllNodes(
   }),
 );
 
-/** Where no route is that clients know, whatever the operator says. */
+/** A path without any route of clients, whatever the operator chooses. */
 const takenPaths = /^\/(v1|v2|auth|files|sockets|subscription|health|healthcheck|robots\.txt)(\/|$)/;
 /** The paths below it are four segments longer, and the router takes 16. */
 const davPath = /^(\/(?!\.{1,2}(\/|$))[\w.~-]+){1,12}$/;

@@ -13,9 +13,9 @@ export interface LoadTest {
   readonly urls: readonly string[];
   readonly metricsUrls?: readonly string[];
   readonly usersFile: string;
-  /** Of the report, without the ends of the names. */
+  /** The path of the report, without extensions. */
   readonly reportPath?: string;
-  /** Looked for where it is absent. */
+  /** Searched for if absent. */
   readonly baselineFile?: string;
   /** `PER_SECOND` and the others of load-tests/README.md, "Settings of a run". */
   readonly settings?: Readonly<Record<string, string>>;
@@ -32,18 +32,18 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** `onOutput` gets what it says while it runs. Nobody controls a run from outside, and several may run at once. */
+/** `onOutput` gets its output while it runs. Nobody controls a run from outside, and several may run at once. */
 export const runK6 = (of: LoadTest, onOutput: (text: string) => void = () => {}): Promise<Ended> =>
   k6(['run', '--quiet', '--address', '', ...settingsOf(of), scriptOf(of.scenario)], onOutput);
 
-/** One file with scripts, users and settings: whoever has it is signed in as those users. */
+/** One file with scripts, users and settings. Anyone who has it is signed in as those users. */
 export const archiveK6 = (of: LoadTest, file: string): Promise<Ended> =>
   k6(
     ['archive', '--quiet', '--archive-out', resolve(file), ...settingsOf(of), scriptOf(of.scenario)],
     () => {},
   );
 
-/** Kept in the repository, and of the machine that it was made on. */
+/** The path is in the repository, and specific to the machine that made it. */
 export const keptBaseline = ({ scenario, profile }: Pick<LoadTest, 'scenario' | 'profile'>): string =>
   fileURLToPath(new URL(`./baselines/${scenario}-${profile}.json`, import.meta.url));
 
@@ -63,7 +63,7 @@ function settingsOf(of: LoadTest): readonly string[] {
 }
 
 function k6(args: readonly string[], onOutput: (text: string) => void): Promise<Ended> {
-  // It asks nobody but the server.
+  // It contacts nothing but the server.
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], K6_NO_USAGE_REPORT: 'true' };
   const child = spawn(k6Program, [...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);

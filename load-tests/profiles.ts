@@ -1,12 +1,12 @@
-/** How much a run is: what is seeded for it, how much arrives and for how long, and what is good enough. */
+/** The size of a run: what it seeds, how much arrives and for how long, and which results are good enough. */
 
 export interface Population {
-  /** Nobody writes to them, so that their syncs stay idle. */
+  /** Users whom nobody writes to, so that their syncs stay idle. */
   readonly idleUsers: number;
   readonly writingUsers: number;
-  /** Two devices each: one saves, and the other hears of it. */
+  /** Users with two devices: one saves, and the other hears of it. */
   readonly watchedUsers: number;
-  /** What a new device has much to fetch from. */
+  /** The items that a new device fetches. */
   readonly libraries: number;
   readonly notesOfUser: number;
   readonly notesOfLibrary: number;
@@ -16,21 +16,21 @@ export interface Profile {
   readonly durationSeconds: number;
   /** Syncs that arrive in the steady mix. The other scenarios are shares and multiples of it. */
   readonly perSecond: number;
-  /** Of what is one request to one user. Heavier operations have a multiple of it. */
+  /** For one request to one user. Heavier operations have a multiple of it. */
   readonly p99Ms: number;
   /** The share of requests that may fail. */
   readonly errors: number;
-  /** The share of arrivals that the machine that makes the load may be too slow for. */
+  /** The share of arrivals that the load generator may be too slow for. */
   readonly dropped: number;
   readonly chunkBytes: number;
   readonly population: Population;
 }
 
-/** What encryption adds to a chunk of a file. */
+/** The overhead of encryption for a chunk of a file. */
 export const addedBytes = 17;
 
 export const profiles = {
-  /** Everything works, on whatever machine. */
+  /** Checks that everything works, on any machine. */
   smoke: {
     durationSeconds: 60,
     perSecond: 20,
@@ -64,7 +64,7 @@ export const profiles = {
       notesOfLibrary: 2_000,
     },
   },
-  /** What a hosting team loads its cluster with before its users do. */
+  /** The load that a hosting team puts on its cluster before its users do. */
   full: {
     durationSeconds: 900,
     perSecond: 1_000,
@@ -83,9 +83,9 @@ export const profiles = {
   },
 } as const satisfies Readonly<Record<string, Profile>>;
 
-/** The memory of a machine that makes the load, by what a VU of these scripts takes. */
+/** The memory of a load generator, divided by what a VU of these scripts takes. */
 export const vusOfGigabyte = 300;
-/** What a machine with 4 GB has room for. */
+/** The capacity of a machine with 4 GB. */
 export const vusMaxOfMachine = 4 * vusOfGigabyte;
 
 type ProfileName = keyof typeof profiles;
@@ -97,7 +97,7 @@ export function profileOf(name: string): Profile {
   return profiles[name as ProfileName];
 }
 
-/** What shows only after hours lasts longer than what shows at once. */
+/** A problem that shows only after hours needs a longer run than one that shows at once. */
 const timesAsLong: Readonly<Record<string, number>> = { soak: 20 };
 
 /** @throws Error, one line */

@@ -57,7 +57,7 @@ const { values, positionals } = parseArgs({
 
 const say = (text: string) => console.log(text);
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** As `npm run build` leaves it. */
+/** The output of `npm run build`. */
 const dist = join(root, 'dist');
 const builds = { current: dist, next: dist };
 
@@ -152,7 +152,7 @@ function keep(report: string, baseline: string, hasPassed: boolean): void {
     return;
   }
   mkdirSync(dirname(baseline), { recursive: true });
-  // k6 indents what follows an empty list as if it were within it.
+  // k6 indents the lines after an empty list as if they belonged to it.
   const kept = JSON.stringify(JSON.parse(readFileSync(report, 'utf8')), undefined, 2);
   writeFileSync(baseline, `${kept}\n`);
   say(`The baseline: ${baseline}`);

@@ -1,4 +1,4 @@
-/** The scenarios that there are, each a script of k6. */
+/** All scenarios, each a script of k6. */
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-/** Makes the users that load tests act as: accounts, sessions and notes, over the interface that clients use. */
+/** Makes the users for load tests: accounts, sessions and notes, over the interface of clients. */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { type Account, caughtUp, register, signIn, upload } from '../benchmarks/support/api-client.ts';
@@ -16,7 +16,8 @@ interface Seeding {
 
 /**
  * All get one password: a server with `E2E_TESTING` hashes it once, any other for each of them.
- * @throws Error, one line, with what the server answered
+ *
+ * @throws Error, one line, with the server's answer
  */
 export async function seed({ urls, population, onProgress = () => {} }: Seeding): Promise<Seeded> {
   const password = randomBytes(32).toString('hex');
@@ -51,7 +52,7 @@ async function seedUser(url: string, password: string, notes: number, devices: n
   };
 }
 
-/** Who reads it is signed in as all of them. */
+/** Anyone who reads it is signed in as all of them. */
 export function writeSeeded(file: string, seeded: Seeded): void {
   writeFileSync(file, JSON.stringify(seeded), { mode: 0o600 });
 }

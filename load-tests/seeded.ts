@@ -1,16 +1,16 @@
-/** What the seeding writes, and load tests read: users with their sessions, as one JSON file. */
+/** The seeded users with their sessions, as one JSON file, which load tests read. */
 
 export interface SeededUser {
   readonly email: string;
-  /** Of one session each: that of the first device, and of further ones. */
+  /** For one session each: that of the first device, and those of further ones. */
   readonly accessTokens: readonly string[];
-  /** Of a device that had everything when it was written. */
+  /** The token of a device that had everything at the time of writing. */
   readonly syncToken: string;
   readonly notes: number;
 }
 
 export interface Seeded {
-  /** All have the same one, so that it has to be hashed but once. */
+  /** All have the same one, so that it needs only one hash. */
   readonly password: string;
   readonly idle: readonly SeededUser[];
   readonly writing: readonly SeededUser[];

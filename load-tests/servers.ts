@@ -1,4 +1,4 @@
-/** Servers of this machine, for runs that name none: one process, or three nodes over NATS and one PostgreSQL. */
+/** Servers on this machine, for runs that name none: one process, or three nodes over NATS and one PostgreSQL. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { startServerProcess } from '../test/kit/server-process.ts';
 export interface Servers {
   readonly urls: readonly string[];
   readonly metricsUrls: readonly string[];
-  /** One node leaves as an orchestrator ends it, and comes back. */
+  /** One node stops as under an orchestrator, and comes back. */
   handOver(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const settings = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
 const leaseMs = 5_000;
 const awayMs = 2_000;
 
-/** With a database of its own, or with this one. */
+/** With a new database, or with this one. */
 export async function startOneProcess({ current }: Builds, databaseUrl?: string): Promise<Servers> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'scriptorium-load-'));
   const entry = [join(current, 'main.js')];
@@ -47,7 +47,7 @@ export async function startOneProcess({ current }: Builds, databaseUrl?: string)
 /** Clients are on two gateways; the third node is the one that leaves. */
 export async function startThreeNodes(builds: Builds): Promise<Servers> {
   const [database, nats] = await Promise.all([Database.start(), startNatsServer()]);
-  // Past the proxies by which tests cut links: they would share this process.
+  // Bypasses the proxies by which tests cut links: they would share this process.
   const addresses = { DATABASE_URL: database.url, NATS_URL: nats.url };
   const cluster = await Cluster.start({
     builds,

@@ -1,6 +1,6 @@
 /**
- * What lets a caller in: the file of a socket, a certificate, or the token of the internal API. The token is derived from
- * the root secret, so it is the same for all nodes; callers show it as `authorization: Bearer <token>`.
+ * Authenticates a caller: by the file of a socket, a certificate, or the token of the internal API. The token is
+ * derived from the root secret, so it is the same for all nodes. Callers send it as `authorization: Bearer <token>`.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
@@ -9,7 +9,7 @@ import type { Keyring } from '../runtime/keyring.ts';
 export const internalApiToken = (keyring: Keyring): string =>
   keyring.derive('internal-api-token').toString('hex');
 
-/** Before anything is read from a call. */
+/** Runs before anything is read from a call. */
 export function demandToken(token: string): ServerInterceptor {
   // Digests, so that the time taken reveals nothing about how close a guess was.
   const expected = digestOf(`Bearer ${token}`);

@@ -1,8 +1,8 @@
 /**
- * The admin port: Prometheus metrics and probes, apart from the public port so that it can be kept private.
- * Requests by name must use one of ours, as a web page can point its own name here and read the answer.
- * `/livez` says only that the event loop turns, as restarting a process heals no dependency. The paths of the public port
- * are answered as there, since a host has no public port.
+ * The admin port: Prometheus metrics and probes, apart from the public port so that it can be kept private. Requests
+ * by name must use one of ours, because a web page can point its own name here and read the answer. `/livez` says
+ * only that the event loop turns, because a restart heals no dependency. The paths of the public port have the same
+ * answers here, since a host has no public port.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
@@ -10,12 +10,12 @@ import type { Registry } from 'prom-client';
 import type { Readiness } from '../runtime/readiness.ts';
 
 export interface Admin {
-  /** Resolves to the port taken. Rejects when it is not available. */
+  /** Resolves to the port in use. Rejects when it is not available. */
   listen(host: string, port: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** `names` are those it is asked by, besides `localhost` and addresses. */
+/** `names` are the accepted host names, besides `localhost` and addresses. */
 export function createAdmin(registry: Registry, readiness: Readiness, names: readonly string[]): Admin {
   const known = new Set(['localhost', ...names].map((name) => name.toLowerCase()));
   async function answer(path: string, response: ServerResponse): Promise<void> {

@@ -1,4 +1,4 @@
-/** What an actor answers, as a caller of the internal API gets it. */
+/** Turns an actor's answer into one for a caller of the internal API. */
 import type { Answer, Refusal } from '../actors/reply.ts';
 import { type CallError, failedPrecondition, invalidArgument, limitReached, notFound } from './errors.ts';
 
@@ -8,7 +8,7 @@ export function accepted<Ok>(answer: Answer<Ok>): Ok {
   throw errorOf(answer.refused);
 }
 
-/** As the messages of the API have it. */
+/** In the form of the API's messages. */
 export const timeOf = (iso: string | null): Date | undefined => (iso === null ? undefined : new Date(iso));
 
 function errorOf({ reason, message, retryAfterMs }: Refusal): CallError {

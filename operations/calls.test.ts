@@ -9,7 +9,7 @@ import { Calls, type Handlers } from './calls.ts';
 
 type Answer = Parameters<sendUnaryData<unknown>>;
 
-/** Calls of `rebalance`, which this handler answers, with this deadline. */
+/** Calls `rebalance` with this deadline; this handler answers. */
 function callsOf(clock: FakeClock, rebalance: Handlers<ClusterService>['rebalance']) {
   const calls = new Calls({
     clock,

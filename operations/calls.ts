@@ -1,6 +1,6 @@
 /**
- * What every call of the internal API has in common: a bound on how many are in flight, the caller's
- * deadline, gRPC errors, a request id for unexpected ones, and a count.
+ * The common parts of every call of the internal API: a bound on the calls in flight, the caller's deadline, gRPC
+ * errors, a request id for unexpected ones, and a count.
  */
 import {
   Metadata,
@@ -18,7 +18,7 @@ import { CallMetrics } from './metrics.ts';
 const callsMax = 1_000;
 const deadlineMaxMs = 60_000;
 
-/** How a service is written: a function for each method with one answer, without anything of gRPC. */
+/** The form of a service: a function for each method with one answer, without any gRPC types. */
 export type Handlers<S> = {
   readonly [M in keyof S as S[M] extends { responseStream: false } ? M : never]: S[M] extends {
     requestDeserialize: (bytes: Buffer) => infer Request;
@@ -41,7 +41,7 @@ export class Calls {
     this.#metrics = new CallMetrics(options.registry);
   }
 
-  /** The methods of a generated service as gRPC takes them. */
+  /** The methods of a generated service in gRPC's form. */
   implement<S extends Readonly<Record<string, { readonly path: string }>>>(
     service: S,
     handlers: Handlers<S>,

@@ -1,4 +1,4 @@
-/** `scriptorium.v1.Cluster`: what operators ask of nodes, shards, single actors and the backlog. */
+/** `scriptorium.v1.Cluster`: calls of operators about nodes, shards, single actors and the backlog. */
 import { ActorPhase, ActorWaitsFor, type ClusterService } from '../proto/generated/scriptorium/v1/cluster.ts';
 import { type ActorReport, actorOperations, type DeadTimer } from '../runtime/operations.ts';
 import type { Handlers } from './calls.ts';

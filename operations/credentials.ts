@@ -1,7 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import { ServerCredentials } from '@grpc/grpc-js';
 
-/** PEM, as read from files. */
+/** PEM, as in the files. */
 export interface ServerCertificate {
   readonly certificate: Buffer;
   readonly key: Buffer;
@@ -13,7 +13,7 @@ export interface ServerCertificate {
 export function serverCredentials(tls: ServerCertificate | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const { certificate, key, clientCa } = tls;
-  // Here, not at the first connection, where the error would go unnoticed.
+  // Checked here. At the first connection nobody would notice the error.
   createSecureContext({ cert: certificate, key });
   if (clientCa !== undefined && !clientCa.includes('-----BEGIN CERTIFICATE-----')) {
     throw new Error('the file of authorities for callers holds no certificate');

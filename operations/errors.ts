@@ -1,9 +1,9 @@
 /**
- * The error classes of the runtime mapped to gRPC, once.
+ * Maps the error classes of the runtime to gRPC, in one place.
  *
- * UNAVAILABLE and RESOURCE_EXHAUSTED promise that nothing took effect; a later attempt may help. UNKNOWN
- * means that the outcome is unknown: retrying does no harm, as every method can be repeated. Unexpected
- * errors, `terminal` included, are INTERNAL and tell the caller only the id under which the log has the rest.
+ * UNAVAILABLE and RESOURCE_EXHAUSTED promise that nothing took effect; a later attempt may help. UNKNOWN means that
+ * the outcome is unknown: a retry does no harm, because every method can be repeated. Unexpected errors, `terminal`
+ * included, are INTERNAL. They tell the caller only the id under which the log has the rest.
  */
 import { status } from '@grpc/grpc-js';
 import {

@@ -1,10 +1,10 @@
-/** Fields of requests as the services need them. Errors are INVALID_ARGUMENT and never repeat the value. */
+/** Reads fields of requests for the services. Errors are INVALID_ARGUMENT and never repeat the value. */
 import { kinds } from '../actors/kinds.ts';
 import type { ActorAddress } from '../proto/generated/scriptorium/v1/cluster.ts';
 import type { Address } from '../runtime/address.ts';
 import { invalidArgument } from './errors.ts';
 
-/** How operators name actors. */
+/** An actor, as operators name it. */
 const kindNames = kinds.map(({ name }) => name);
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -18,7 +18,7 @@ export function textField(name: string, value: string): string {
   return value;
 }
 
-/** In lower case, as uuids are stored. */
+/** In lower case, like stored uuids. */
 export function uuidField(name: string, value: string): string {
   const uuid = textField(name, value).toLowerCase();
   if (!uuidPattern.test(uuid)) throw invalidArgument(`${name} is not a uuid.`);
@@ -37,7 +37,7 @@ export function addressField(name: string, value: ActorAddress | undefined): Add
 const rowsDefault = 100;
 const rowsMax = 1_000;
 
-/** How many rows to answer with at most. */
+/** The most rows of an answer. */
 export function limitField(name: string, value: number): number {
   if (value < 0) throw invalidArgument(`${name} is negative.`);
   return value === 0 ? rowsDefault : Math.min(value, rowsMax);

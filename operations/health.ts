@@ -1,8 +1,9 @@
 /**
  * `grpc.health.v1.Health`, fed by readiness. The empty service and those of `scriptorium.v1` serve while the process
- * is ready; each check of readiness is a service of its own name.
+ * is ready. Each check of readiness is a service of its own name.
  *
- * Watchers get the current state and then every change, found by polling once per second while anyone watches.
+ * Watchers get the current state and then every change. The service finds changes by polling once per second while
+ * anyone watches.
  */
 import { type ServerWritableStream, status, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import {
@@ -29,7 +30,7 @@ const services = [
 
 export class Health {
   readonly #options: Options;
-  /** With what each was sent last. */
+  /** With the state that was last sent to each. */
   readonly #watchers = new Map<WatchCall, ServingStatus | undefined>();
   #cancelCheck: (() => void) | undefined;
 
@@ -53,7 +54,7 @@ export class Health {
     return { ...unary, watch: (call: WatchCall) => this.#watch(call) };
   }
 
-  /** Tells every watcher that nothing is served any more. */
+  /** Notifies every watcher that nothing is served any more. */
   close(): void {
     this.#cancelCheck?.();
     for (const call of this.#watchers.keys()) {

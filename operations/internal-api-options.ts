@@ -7,17 +7,17 @@ import type { ClusterOperations } from '../runtime/operations.ts';
 import type { Logger } from '../runtime/ports.ts';
 import type { Random } from '../runtime/random.ts';
 
-/** What the internal API is made of. Each service takes the few it uses. */
+/** The dependencies of the internal API. Each service takes the few that it uses. */
 export interface InternalApiOptions {
   readonly cluster: ClusterOperations;
   readonly lookups: Lookups;
   readonly actors: Actors;
   readonly readiness: { report(): Promise<ReadinessReport> };
-  /** From an `Authorization` and a `Cookie` header, as the gateway does it. */
+  /** From an `Authorization` and a `Cookie` header, as in the gateway. */
   readonly verifyBearer: (authorization: string, cookieHeader: string) => Credentials | undefined;
   readonly shardCount: number;
   readonly workspacesPerEmail: boolean;
-  /** By the settings. */
+  /** According to the settings. */
   readonly registrationDisabled: boolean;
   readonly clock: Clock;
   readonly random: Pick<Random, 'uuid'>;

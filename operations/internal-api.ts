@@ -1,13 +1,14 @@
 /**
- * The internal gRPC API: sessions for other services, the cluster, its users, mail, registration and pairings for operators, health for probes.
+ * The internal gRPC API: sessions for other services; the cluster, its users, mail, registration and pairings for
+ * operators; health for probes.
  *
- * Anyone who can reach it may call everything. It listens on a socket, for callers that can open its file,
- * and, if so configured, on a port, for callers with a certificate (mutual TLS) or the token
- * (`operations/access.ts`). The configuration refuses addresses other than loopback without mutual TLS unless
- * told otherwise. It has no reflection: contracts are in `proto/`.
+ * Anyone who can reach it may call everything. It listens on a socket, for callers that can open its file. If so
+ * configured, it also listens on a port, for callers with a certificate (mutual TLS) or the token
+ * (`operations/access.ts`). By default the configuration refuses addresses other than loopback without mutual TLS. It
+ * has no reflection: contracts are in `proto/`.
  *
- * Shutdown: watchers of health are notified, no new call is accepted, calls in flight finish within a bound, and the
- * rest is cut off.
+ * Shutdown: it notifies the watchers of health, accepts no new call, lets calls in flight finish within a bound, and
+ * cuts off the rest.
  */
 import { isIPv6 } from 'node:net';
 import {
@@ -45,7 +46,7 @@ interface PortAccess {
 export interface InternalApi {
   /** Makes the socket. Rejects if the name is taken. */
   listenOnSocket(path: string): Promise<void>;
-  /** Resolves to the port taken. Rejects when it is not available. */
+  /** Resolves to the port in use. Rejects when it is not available. */
   listenOnPort(host: string, port: number, access: PortAccess): Promise<number>;
   close(): Promise<void>;
 }

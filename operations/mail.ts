@@ -1,4 +1,4 @@
-/** `scriptorium.v1.Mail`: relays, the queue and its log, as administrators have them in a client. */
+/** `scriptorium.v1.Mail`: relays, the queue and its log, the same as for administrators in a client. */
 import { mailerId } from '../actors/mailer/contract.ts';
 import { MailAdministration } from '../actors/mailer/operator-contract.ts';
 import type { MailAttempt, MailService, QueuedMail, Relay } from '../proto/generated/scriptorium/v1/mail.ts';
@@ -9,7 +9,7 @@ import type { InternalApiOptions } from './internal-api-options.ts';
 
 type Options = Pick<InternalApiOptions, 'actors' | 'logger'>;
 
-/** Who did it, in the audit of the mailer. */
+/** The name of the actor in the audit of the mailer. */
 const by = 'operator';
 
 export function mailHandlers({ actors, logger }: Options): Handlers<MailService> {
@@ -68,13 +68,13 @@ export function mailHandlers({ actors, logger }: Options): Handlers<MailService>
   };
 }
 
-/** What was left out comes as an empty text or as 0. */
+/** Omitted fields come as an empty text or as 0. */
 function given<Fields extends Readonly<Record<string, string | number>>>(fields: Fields): Partial<Fields> {
   const present = Object.entries(fields).filter(([, value]) => value !== '' && value !== 0);
   return Object.fromEntries(present) as Partial<Fields>;
 }
 
-/** As a client sends it. */
+/** In a client's form. */
 function wantedRelay({ kind, enabled, credential, credentialsConfigured: _, ...relay }: Relay) {
   const { perMinute, perDay, plaintextCredentials, ...rest } = relay;
   return {

@@ -23,7 +23,7 @@ export class CallMetrics {
     });
   }
 
-  /** `method` is that of the contract, such as `scriptorium.v1.Cluster/ListNodes`. */
+  /** `method` is the contract's name, for example `scriptorium.v1.Cluster/ListNodes`. */
   answered(method: string, code: status, durationMs: number): void {
     this.#requests.inc({ method, code: status[code] });
     this.#seconds.observe({ method }, durationMs / 1_000);

@@ -1,4 +1,4 @@
-/** Nodes and shards of the cluster as the database has them. */
+/** Nodes and shards of the cluster, read from the database. */
 import {
   type ClusterListShardsRequest,
   type ClusterListShardsResponse,
@@ -64,7 +64,7 @@ export function shardsOf(
   };
 }
 
-/** Including those that were never taken. */
+/** Including shards that no node has ever taken. */
 function everyShard(
   owners: readonly NodeReport[],
   rows: readonly ShardReport[],

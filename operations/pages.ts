@@ -1,6 +1,6 @@
 /**
- * Lists in pages. A page token is the key of the last row that was sent, so rows that come or go meanwhile
- * shift nothing: the next page begins with the first key after it.
+ * Lists in pages. A page token is the key of the last row sent, so rows that come or go meanwhile shift nothing: the
+ * next page begins with the first key after it.
  */
 import { invalidArgument } from './errors.ts';
 import { limitField } from './fields.ts';

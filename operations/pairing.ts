@@ -1,4 +1,4 @@
-/** `scriptorium.v1.Pairing`: the assistant's subscriptions, as administrators have them in a client. */
+/** `scriptorium.v1.Pairing`: the assistant's subscriptions, the same as for administrators in a client. */
 import { pairingId } from '../actors/pairing/contract.ts';
 import {
   byOperator as by,
@@ -13,7 +13,7 @@ import type { InternalApiOptions } from './internal-api-options.ts';
 
 type Options = Pick<InternalApiOptions, 'actors' | 'logger'>;
 
-/** The actor notes in the trail of an administrator what he did; an operator has none, so the log has it. */
+/** The actor records an administrator's actions in their audit trail. An operator has none, so the log records them. */
 export function pairingHandlers({ actors, logger }: Options): Handlers<PairingService> {
   const pairing = actors.get(PairingAdministration, pairingId).ask;
   return {

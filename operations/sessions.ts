@@ -1,6 +1,6 @@
 /**
- * `scriptorium.v1.Sessions`: another service asks whose session a caller shows (docs/protocol/authentication.md,
- * "Validation for other services").
+ * `scriptorium.v1.Sessions`: another service asks which user the session of a caller belongs to
+ * (docs/protocol/authentication.md, "Validation for other services").
  */
 
 import type { Refusal, RefusalReason } from '../actors/reply.ts';
@@ -54,7 +54,7 @@ const reasons: Readonly<Record<string, SessionRefusalReason>> = {
   'expired-access-token': SessionRefusalReason.EXPIRED,
 };
 
-/** By which a service of HTTP would answer its own caller. */
+/** The status that an HTTP service would give its own caller. */
 const httpStatuses: Readonly<Partial<Record<RefusalReason, number>>> = { expired: 498, forbidden: 403 };
 
 function refusal({ reason: refused, tag = '', message }: Refusal): SessionsValidateResponse {

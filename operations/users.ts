@@ -1,4 +1,4 @@
-/** `scriptorium.v1.Users`: what operators may see of a user and do for one. */
+/** `scriptorium.v1.Users`: what operators may see of a user and do for them. */
 
 import { findUser } from '../actors/identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../actors/identity/usernames.ts';

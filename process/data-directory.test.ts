@@ -49,7 +49,7 @@ test('a directory that others may read, write or list is refused with advice, an
     );
     t.is(modeOf(path), mode.toString(8));
   }
-  // As it is after the embedded database was started by root.
+  // The permissions after root started the embedded database.
   chmodSync(path, 0o710);
   await (await openDataDirectory(path)).release();
   t.is(modeOf(path), '710');

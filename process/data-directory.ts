@@ -8,13 +8,13 @@ import { exitCodes, StartError } from './start-error.ts';
 export interface DataDirectory {
   readonly path: string;
   /**
-   * The text kept under this name, made and written once when absent. The file has mode 0600; it appears whole or
-   * not at all.
+   * The text under this name, made and written once if absent. The file has mode 0600; it appears whole or not at
+   * all.
    */
   keep(name: string, make: () => string): Promise<string>;
-  /** Keeps this text under this name from now on, replacing what was there. The file has mode 0600. */
+  /** Stores this text under this name, in place of the old one. The file has mode 0600. */
   replace(name: string, text: string): Promise<void>;
-  /** The text kept under this name, if there is any. */
+  /** The text under this name, if there is any. */
   find(name: string): Promise<string | undefined>;
   /** Whether a file of this name exists: an operator's one-time message to the next start. */
   has(name: string): Promise<boolean>;
@@ -24,8 +24,10 @@ export interface DataDirectory {
 }
 
 /**
- * Makes the directory if it is absent (mode 0700) and takes its lock. One that is open to other users is
- * refused; its group may traverse it, as the embedded database does when root starts it. @throws StartError
+ * Makes the directory if it is absent (mode 0700) and takes its lock. It refuses a directory that is open to other
+ * users. The group may traverse it, because the embedded database needs that when root starts it.
+ *
+ * @throws StartError
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const directory = resolve(path);
@@ -80,7 +82,7 @@ async function keep(path: string, make: () => string): Promise<string> {
   const kept = await readIfPresent(path);
   if (kept !== undefined) return kept;
   const text = make();
-  // Written and synced under another name first: a crash must not leave half a secret that is later taken for
+  // Written and synced under another name first, because a crash must not leave half a secret that is later taken for
   // a whole one.
   const draft = `${path}.${randomUUID()}.tmp`;
   try {

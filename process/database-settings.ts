@@ -1,7 +1,6 @@
 /**
- * How a process uses its database: connections by purpose, and time-outs. Each purpose has its own
- * connections, so that a flood of one does not stop another; those for ownership (one) and the lease (two)
- * are fixed.
+ * How a process uses its database: connections by purpose, and time-outs. Each purpose has its own connections, so
+ * that a flood of one does not stop another. Ownership always has one connection and the lease two.
  */
 import { defaultLimits, type Limits } from '../runtime/host/limits.ts';
 import { integer, milliseconds, type SettingsOf, section } from '../runtime/setting.ts';
@@ -77,7 +76,7 @@ export const databaseSettings = section('Data', {
 });
 export interface DatabaseSettings extends SettingsOf<typeof databaseSettings> {}
 
-/** For others that use the embedded database beside the server: `psql`, a backup. */
+/** For other users of the embedded database: `psql`, a backup. */
 const keptForOthers = 10;
 const fixedConnections = 3;
 
@@ -125,10 +124,7 @@ export const storeLimitsOf = (settings: DatabaseSettings) =>
     lockWaitMs: settings.lockWaitMs,
   }) satisfies Partial<PostgresStoreOptions>;
 
-/**
- * No more at once than there are connections for it. The committer's own look-ups use a connection of the
- * reads.
- */
+/** At most as many at once as it has connections. The committer's own look-ups use a connection of the reads. */
 export function runtimeLimitsOf(settings: DatabaseSettings): Limits {
   const commitsAsideInFlightMax = Math.floor(settings.commitConnections / 2);
   return {

@@ -19,12 +19,12 @@ const generationBytes = 12;
 
 export interface Database {
   readonly connection: pg.ClientConfig;
-  /** False while it is known to be down. */
+  /** False while the database is known to be down. */
   isUp(): boolean;
   stop(): Promise<void>;
 }
 
-/** The external database that `databaseUrl` names, else the embedded one. @throws StartError */
+/** The external database of `databaseUrl`, or else the embedded one. @throws StartError */
 export async function openDatabase(
   databaseUrl: string | undefined,
   directory: DataDirectory,
@@ -58,7 +58,7 @@ export async function openStore(
       connection,
       clock,
       ...storeLimitsOf(settings),
-      // While the database is known to be down that has been said already.
+      // While the database is known to be down, the log has the reason already.
       onConnectionError: (error) =>
         isUp() && logger.warn({ error: error.message }, 'a database connection broke'),
     });
@@ -82,12 +82,12 @@ function chainOf(error: unknown): string[] {
   return [error.message, ...chainOf(error.cause)];
 }
 
-/** The file by which an operator says that the database is a restored backup. */
+/** The file by which an operator marks the database as a restored backup. */
 export const restoredMarker = 'restored';
 
 /**
- * Names this run of sync positions: random, as old as the database, and new after a restore. The new name is in the
- * database before the marker goes: a crash between the two costs devices one more full sync.
+ * Names this run of sync positions: random, as old as the database, and new after a restore. The database has the new
+ * name before the marker is removed. A crash between the two costs devices one more full sync.
  */
 export async function syncGeneration(
   store: Store,
@@ -101,14 +101,14 @@ export async function syncGeneration(
   return fresh;
 }
 
-/** As the database has it. */
+/** The value in the database. */
 export const generationOf = (store: Pick<Store, 'fixedSetting'>, random: Random): Promise<string> =>
   store.fixedSetting(generationSetting, freshGeneration(random));
 
 const generationSetting = 'generation';
 const freshGeneration = (random: Random): string => random.bytes(generationBytes).toString('base64url');
 
-/** The number of shards as the operator says it, else what the database has, else what the hosts he expects need. */
+/** The number of shards: the operator's setting, or else that of the database, or else what the expected hosts need. */
 export async function shardCountOf(
   store: Pick<Store, 'fixedSetting'>,
   {
@@ -137,7 +137,7 @@ export interface ExpectedDatabase {
   readonly isClustered: boolean;
 }
 
-/** As the address of a node: no other process can reach it. */
+/** In a node's address this means that no other process can reach it. */
 export const inProcessAddress = 'in-process';
 
 /** Refuses a database that was made with other fixed settings, or that another node is serving. @throws StartError */
@@ -149,7 +149,7 @@ export async function checkDatabase(store: Store, expected: ExpectedDatabase): P
   await checkNodes(store, expected);
 }
 
-/** While shards are being changed no node may serve, and none may have started unseen: this is asked twice. */
+/** While shards are being changed, no node may serve, and none may have started unseen. So this check runs twice. */
 async function checkResharding(store: Store): Promise<void> {
   const shardCount = await store.fixedSetting(resharding.setting, resharding.none);
   if (shardCount === resharding.none) return;

@@ -1,18 +1,18 @@
-/** How many connections of clients the process has file descriptors for. */
+/** How many client connections the file descriptors of the process allow. */
 import { readFileSync } from 'node:fs';
 
 /** For the database, other nodes, files and the admin port. */
 const reserved = 256;
 
 /**
- * No more than `wanted`. `limits` is what Linux reports for a process; other systems report nothing, and are
- * assumed to have enough.
+ * No more than `wanted`. `limits` is Linux's report for a process. Other systems report nothing, and count as having
+ * enough.
  */
 export function connectionsWithin(wanted: number, limits = limitsOfProcess()): number {
   const [, soft] = /^Max open files\s+(\d+)\s/m.exec(limits) ?? [];
   if (soft === undefined) return wanted;
   const descriptors = Number(soft);
-  // With hardly any, half of them are better than no server.
+  // With hardly any descriptors, half of them are better than no server.
   return Math.min(wanted, Math.max(descriptors - reserved, Math.floor(descriptors / 2)));
 }
 

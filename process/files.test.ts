@@ -59,7 +59,7 @@ test('a folder that cannot be made ends the start with a sentence', async (t) =>
 
 test('the reserve is that of the settings', async (t) => {
   const { store, check } = await open(directoryFor(t), { FILES_FREE_SPACE_RESERVE: '1048576' }).opening;
-  // No machine that runs tests has a disk of a tebibyte to spare, and one that has more fails here.
+  // No machine that runs tests has a tebibyte of free disk; on one that has, this test fails.
   await t.throwsAsync(() => write(store, nameOf(1), content(10)), { message: /full/ });
   t.is(await check(), 'degraded');
 });

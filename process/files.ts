@@ -1,4 +1,4 @@
-/** The store of files that the settings name, as metrics and readiness see it. */
+/** Opens the store of files that the settings name, and feeds metrics and readiness. */
 import { join } from 'node:path';
 import type { Registry } from 'prom-client';
 import { openLocalDisk } from '../actors/files/local-disk.ts';
@@ -50,14 +50,14 @@ async function openFolder(
   }
 }
 
-/** That it answers is left to readiness: everything but files is served without it. */
+/** Readiness checks whether the store answers: everything but files works without it. */
 async function openBucket({ config, secrets, clock }: ServerOptions): Promise<OpenFileStore> {
   const { endpoint, region, bucket, accessKeyId, isPathStyle } = config.fileStore.s3;
   const { s3SecretAccessKey: secretAccessKey } = secrets;
   if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
     throw new Error('the configuration lets nobody open a bucket without its name and key');
   }
-  // Its client has weight, and most servers do not need it.
+  // Its client is large, and most servers do not need it.
   const { openS3 } = await import('../actors/files/s3.ts');
   return openS3({
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
@@ -71,12 +71,12 @@ async function openBucket({ config, secrets, clock }: ServerOptions): Promise<Op
 }
 
 const keptMs = 30_000;
-/** Less than a check may take, which would make this process unready. */
+/** Less than the time of a check, which would otherwise make this process unready. */
 const deadlineMs = 1_500;
 
 /**
- * Clients need their files as they need their notes. A store without room is no reason to send them elsewhere: only uploads are
- * refused, and notes are saved. What was found holds for a while, as S3 is paid by the request.
+ * Clients need their files as they need their notes. A full store is no reason to send them elsewhere: only uploads
+ * are refused, and notes are saved. A result stays valid for a while, because S3 charges for each request.
  */
 export function createFilesCheck(store: Pick<OpenFileStore, 'condition'>, clock: Clock): ReadinessCheck {
   let found: StoreCondition = 'good';

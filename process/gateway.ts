@@ -36,7 +36,7 @@ export interface GatewayParts {
   readonly shardCount: number;
 }
 
-/** Drains with the lifetime. Resolves to the port taken; rejects when it is not available. */
+/** Drains with the lifetime. Resolves to the port in use; rejects when it is not available. */
 export async function openGateway(options: ServerOptions, parts: GatewayParts): Promise<number> {
   const { config, secrets, version, clock, random, logger, lifetime } = options;
   const { readiness, transport } = parts;
@@ -94,7 +94,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
   return gateway.listen(config.host, config.port);
 }
 
-/** It asks by itself, so that neither it nor the code host takes room from mail. */
+/** It has an HTTP client of its own, so that neither it nor the code host takes capacity from mail. */
 function assistantOf({ config, secrets, clock }: ServerOptions, registry: Registry): Assistant {
   return new Assistant({
     http: createOutboundHttp({ clock }),

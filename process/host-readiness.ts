@@ -1,9 +1,9 @@
-/** Whether a gateway gets answers from the hosts, without which it can serve nobody. */
+/** Whether a gateway gets answers from the hosts. Without them it can serve nobody. */
 import { Instance, instanceId } from '../actors/instance/contract.ts';
 import type { Actors } from '../runtime/handles.ts';
 import type { ReadinessCheck } from '../runtime/readiness.ts';
 
-/** Less than a check may take. */
+/** Less than the time of a check. */
 const deadlineMs = 1_500;
 
 export const createHostCheck =

@@ -9,7 +9,7 @@ import type { Resources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-/** Why a start with these settings is refused. Nothing is opened before the certificates are read. */
+/** The error at a start with these settings. Nothing is opened before the certificates are read. */
 async function refusal(t: ExecutionContext, settings: Readonly<Record<string, string>>): Promise<string> {
   const { config } = configurationFrom(settings);
   const opening = openInternalApi({ config } as ServerOptions, {} as Resources, {} as InternalApiOptions);

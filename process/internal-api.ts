@@ -1,6 +1,6 @@
 /**
- * The internal API: always on a socket in the data directory, for those who may read that directory, and on a
- * port if one is set. A port without mutual TLS requires the token, which is then in the data directory too.
+ * The internal API: always on a socket in the data directory, for callers that may read that directory, and on a port
+ * if one is set. A port without mutual TLS requires the token, which is then in the data directory too.
  */
 import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export async function openInternalApi(
   return { socketPath, port: await api.listenOnPort(host, port, { credentials, token }) };
 }
 
-/** The holder of the directory's lock may remove what the previous process left. @throws StartError */
+/** Only the holder of the directory's lock may remove the previous process's files. @throws StartError */
 async function listenOnSocket(api: InternalApi, directory: string): Promise<string> {
   const socketPath = join(directory, internalApiSocket);
   try {

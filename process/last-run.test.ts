@@ -15,7 +15,7 @@ function folderOf(t: ExecutionContext): string {
   return join(root, 'data');
 }
 
-/** A process on this directory, and which leases it gives up as it starts. */
+/** A process on this directory, and the leases that it gives up as it starts. */
 async function start(path: string, { nodeId = 'a', on = machine }: { nodeId?: string; on?: Machine } = {}) {
   const directory = await openDataDirectory(path);
   const lastRun = await LastRun.open({ directory, nodeId, logger: silentLogger, machine: on });
@@ -25,7 +25,7 @@ async function start(path: string, { nodeId = 'a', on = machine }: { nodeId?: st
     givenUp,
     lastRun,
     directory,
-    /** As the system does for it. */
+    /** Simulates the end of a process. */
     die: () => directory.release(),
     async close() {
       await lastRun.forget();

@@ -1,20 +1,21 @@
 /**
- * What the data directory knows of the process that used it last, so that the next one need not wait for its lease.
+ * The data directory's record of the process that used it last, so that the next one need not wait for its lease.
  *
- * A process writes down the incarnation that it is about to register. The next process that holds the lock of
- * the directory finds that record, unless the former one ended cleanly, and gives up its lease in its stead: it is dead.
+ * A process writes down the incarnation that it is about to register. The next process that holds the lock of the
+ * directory finds that record, unless the former one ended cleanly, and gives up its lease in its stead: it is dead.
  *
  * Invariants
- *   - A record is believed only where it was written: it names the directory by the machine's boot, the device and the
- *     inode. A copy of the directory is another one, whose lock says nothing of the process that wrote the record. While
- *     that process lives, its lock keeps the inode from being used again, also when the directory was removed.
- *   - The lease is given up by the incarnation's own name, so it can only be that one's; what it still sends is
- *     refused as it is from any incarnation that was declared dead.
- *   - The record is there before its incarnation is registered, and is replaced only after that of the former run was
- *     given up. A crash in between leaves a record of what was never registered, or none: then the lease is waited out.
+ * - A record counts only where it was written: it names the directory by the machine's boot, the device and the
+ *   inode. A copy of the directory is another one, whose lock says nothing about the process that wrote the record.
+ *   While that process lives, its lock keeps the inode from being used again, also when the directory was removed.
+ * - The lease is given up by the incarnation's own name, so it can only be that one's. Whatever it still sends is
+ *   refused, as from any incarnation that was declared dead.
+ * - The record is there before its incarnation is registered. It is replaced only after the lease of the former run
+ *   was given up. A crash in between leaves a record of an unregistered incarnation, or none: then the next process
+ *   waits the lease out.
  *
- * A process that closes removes its record before it releases the lock, as it is not dead yet then. What it could not give
- * up itself is waited out.
+ * A process that closes removes its record before it releases the lock, because it is not dead yet. The next process
+ * waits out any lease that it could not give up itself.
  */
 import { stat } from 'node:fs/promises';
 import type { Logger } from '../runtime/ports.ts';
@@ -43,7 +44,7 @@ export interface LastRunOptions {
 
 export class LastRun {
   readonly #options: LastRunOptions;
-  /** Undefined: it cannot be told from that of a copy. */
+  /** Undefined: the directory cannot be told from a copy. */
   readonly #place: string | undefined;
   readonly #dead: Run | undefined;
   #hasRemembered = false;
@@ -66,7 +67,7 @@ export class LastRun {
     return this.#dead !== undefined;
   }
 
-  /** Frees what a process that is known to be dead has left. @throws StoreError */
+  /** Frees the leases of a dead process. @throws StoreError */
   async giveUp(store: Pick<Store, 'leave'>): Promise<void> {
     if (this.#dead === undefined) return;
     const { nodeId, incarnation } = this.#dead;
@@ -77,7 +78,7 @@ export class LastRun {
     );
   }
 
-  /** This incarnation is about to be registered. */
+  /** Call when this incarnation is about to be registered. */
   async remember(incarnation: string): Promise<void> {
     const { directory, nodeId } = this.#options;
     if (this.#place === undefined) return;
@@ -86,7 +87,7 @@ export class LastRun {
     await directory.replace(recordName, JSON.stringify(record));
   }
 
-  /** This process lives on without the lock. What it has found and not replaced stays for the next one. */
+  /** This process lives on without the lock. A record that it found and did not replace stays for the next one. */
   async forget(): Promise<void> {
     if (this.#hasRemembered) await this.#options.directory.forget(recordName);
   }
@@ -98,7 +99,7 @@ async function placeOf(path: string, { boot }: Machine): Promise<string | undefi
   return [boot, dev, ino, birthtimeNs].join(' ');
 }
 
-/** Undefined where there is none, or nothing that this release understands. */
+/** Undefined if there is none, or none that this release understands. */
 function recordOf(text: string | undefined): LastRunRecord | undefined {
   if (text === undefined) return undefined;
   try {

@@ -1,8 +1,8 @@
 /**
- * The life of the process: what was opened is closed in reverse order, once, within a bound, and then the process
- * ends. SIGTERM and SIGINT begin that, even while things are still being opened: what is being opened then is closed
- * as soon as it is there, and nothing more is opened. A second signal ends the process at once. What a sudden end
- * leaves behind is what a crash leaves behind, and the next start copes with it.
+ * The life of the process. It closes everything in reverse order, once, within a bound, and then the process ends.
+ * SIGTERM and SIGINT begin that, even during the start: what is being opened is closed as soon as it is there, and
+ * nothing more is opened. A second signal ends the process at once. A sudden end leaves the same as a crash, and the
+ * next start copes with it.
  */
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
@@ -13,20 +13,20 @@ const signals = { SIGINT: 2, SIGTERM: 15 } as const;
 type Signal = keyof typeof signals;
 
 /**
- * A signal so soon after the first is the same one again: after a Ctrl-C the terminal tells every process, and npm
- * tells its child once more.
+ * A second signal this soon is the first one again: after a Ctrl-C the terminal signals every process, and npm
+ * signals its child once more.
  */
 const sameSignalMs = 500;
 
 export interface LifetimeOptions {
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Milliseconds that closing everything may take. */
+  /** Milliseconds for closing everything. */
   readonly closeMostMs: number;
   exit(code: number): void;
 }
 
-/** Unwinds what was still being opened. */
+/** Unwinds a start that is still opening things. */
 class EndingError extends Error {}
 
 export class Lifetime {
@@ -44,7 +44,7 @@ export class Lifetime {
     return this.#ending !== undefined;
   }
 
-  /** Runs `work`, which opens things. Undefined: the process began to end before it was done. */
+  /** Runs `work`, which opens things. Undefined: the process began to end before `work` was done. */
   async open<T>(work: () => Promise<T>): Promise<T | undefined> {
     const opening = work();
     this.#opening = opening.catch(() => undefined);

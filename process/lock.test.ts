@@ -16,7 +16,7 @@ function directoryOf(t: ExecutionContext, ...below: string[]): string {
   return directory;
 }
 
-/** A process of its own that takes the lock, says so, and waits to be killed. */
+/** A separate process that takes the lock, reports it, and waits to be killed. */
 async function holderOf(t: ExecutionContext, directory: string) {
   const script = `
     const { lockDirectory } = await import(${JSON.stringify(fileURLToPath(new URL('./lock.ts', import.meta.url)))});
@@ -71,7 +71,7 @@ test('the lock dies with its process and leaves one name behind', async (t) => {
 
 const here = { name: 'here', id: 'a', boot: 'today' };
 
-/** A server of that machine that was killed: its socket is silent here either way. */
+/** A killed server of that machine: its socket is silent here either way. */
 async function silentHolder(directory: string, machine: Machine): Promise<void> {
   const lock = await lockDirectory(directory, machine);
   const [holder = ''] = readdirSync(directory).filter((name) => name.endsWith('.holder'));

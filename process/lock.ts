@@ -126,14 +126,14 @@ async function isTaken(directory: string, generation: number, here: Machine): Pr
   return answers(join(directory, nameOf(generation)));
 }
 
-/** Under another name first, so that it is never read half written. */
+/** Written under another name first, so that nobody reads half of it. */
 async function writeHolder(directory: string, name: string, here: Machine): Promise<void> {
   const draft = join(directory, `${name}.tmp`);
   await writeDurably(draft, JSON.stringify(here));
   await rename(draft, join(directory, name));
 }
 
-/** Undefined: it was just removed. */
+/** Undefined: somebody just removed it. */
 async function readHolder(path: string): Promise<Machine | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Machine;

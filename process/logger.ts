@@ -1,7 +1,6 @@
 /**
- * The log: JSON lines on standard error, so that standard output is free for messages to people. Modules log
- * no tokens, cookies, addresses of people or bodies in the first place; the redaction here is the net below
- * that.
+ * The log: JSON lines on standard error, so that standard output is free for messages to people. Modules must not log
+ * tokens, cookies, addresses of people or bodies in the first place. The redaction here is a safety net.
  */
 import { type Logger, pino } from 'pino';
 
@@ -29,7 +28,7 @@ export function createLogger(
   return pino(
     {
       level,
-      // Neither the process nor the machine: log collectors know them.
+      // Without process and machine: log collectors add them.
       base: { node },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

@@ -1,4 +1,7 @@
-/** What operators run where the database has lost commits (docs/operations.md, "When the database has lost commits"). */
+/**
+ * The commands for operators whose database has lost commits (docs/operations.md, "When the database has lost
+ * commits").
+ */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import pg from 'pg';

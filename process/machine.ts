@@ -1,11 +1,11 @@
-/** Which machine this is, and since when, so that a lock on a shared file system can name its holder. */
+/** Identifies this machine and its boot, so that a lock on a shared file system can name its holder. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
 export interface Machine {
   readonly name: string;
-  /** Tells machines of one name apart; empty if the system has none. */
+  /** Distinguishes machines of one name; empty if the system has none. */
   readonly id: string;
   /** Changes with each boot. Containers of one machine share it; undefined if unknown. */
   readonly boot: string | undefined;
@@ -19,7 +19,7 @@ export async function thisMachine(): Promise<Machine> {
   return { name: hostname(), id: id === undefined ? '' : digestOf(id), boot };
 }
 
-/** Whether the two share sockets: only then does a silent socket mean anything. */
+/** Whether the two share sockets: only then does a silent socket prove anything. */
 export function isElsewhere(other: Machine, here: Machine): boolean {
   if (here.boot !== undefined && other.boot === here.boot) return false;
   return other.name !== here.name || other.id !== here.id;

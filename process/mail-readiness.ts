@@ -1,6 +1,6 @@
 /**
- * Whether mail gets away, for readiness and metrics: never more than degraded, as everything else is served. One actor
- * knows it, so what it said holds for a while, however many processes ask.
+ * Whether mail gets out, for readiness and metrics. The worst state is degraded, because everything else is served.
+ * One actor knows it, so its answer stays valid for a while, however many processes ask.
  */
 import { Gauge, type Registry } from 'prom-client';
 import { mailerId } from '../actors/mailer/contract.ts';
@@ -11,10 +11,10 @@ import type { Actors } from '../runtime/handles.ts';
 import type { ReadinessCheck } from '../runtime/readiness.ts';
 
 const keptMs = 30_000;
-/** Less than a check may take, which would make this process unready. */
+/** Less than the time of a check, which would otherwise make this process unready. */
 const deadlineMs = 1_500;
 
-/** Before a first mail. */
+/** Before the first mail. */
 const none: MailHealth = {
   good: true,
   mails: { ready: 0, waiting: 0, leased: 0, dead: 0 },
@@ -44,7 +44,10 @@ async function healthOf(actors: Actors): Promise<MailHealth | undefined> {
   }
 }
 
-/** `check` has the mailer asked; what it says is shown the next time, as it must not hold up all other metrics. */
+/**
+ * `check` asks the mailer in the background. The next scrape shows its answer, so that it does not delay all other
+ * metrics.
+ */
 export function registerMailGauges(
   registry: Registry,
   found: () => MailHealth | undefined,

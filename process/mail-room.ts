@@ -1,12 +1,12 @@
 /**
- * Whether the disk of the embedded database has room for mail. What was last heard of the disk counts: nobody waits for
- * one that is slow, and one that cannot be asked is no reason to refuse mail.
+ * Whether the disk of the embedded database has space for mail. The last known state counts: nobody waits for a slow
+ * disk, and an unreadable one is no reason to refuse mail.
  */
 import { statfs } from 'node:fs/promises';
 import type { MailRoom } from '../actors/mailer/room.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** As much as the queue may hold itself. */
+/** As much as the queue may hold. */
 const leastFreeBytes = 64 * 1_024 * 1_024;
 const keptMs = 5_000;
 

@@ -1,4 +1,4 @@
-/** `scriptorium migrate`: shows and applies what the schema of a database lacks. Nodes may be running. */
+/** `scriptorium migrate`: shows and applies the migrations that a database lacks. Nodes may be running. */
 import type { Migration } from '../runtime/migration.ts';
 import { needing } from './database.ts';
 import { applyMigrations, lackingMigrations } from './schema.ts';
@@ -10,7 +10,7 @@ export async function planMigration(databaseUrl: string | undefined): Promise<re
   return needing('The database cannot be queried', () => lackingMigrations(connection));
 }
 
-/** Resolves to the ids of what was applied, each of which `onApplied` was told. @throws StartError */
+/** Resolves to the ids of the applied migrations, and calls `onApplied` for each. @throws StartError */
 export async function migrateDatabase(
   databaseUrl: string | undefined,
   onApplied: (id: string) => void,

@@ -1,4 +1,4 @@
-/** The host role: the kinds of actors this process runs, and its part in the cluster. */
+/** The host role: the kinds of actors that this process runs, and its part in the cluster. */
 import { availableParallelism, hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import { assistantPolicy } from '../actors/assistant/policy.ts';
@@ -50,7 +50,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     // One core is left for the event loop.
     concurrent: Math.max(1, availableParallelism() - 1),
     waiting: 256,
-    // An office that signs in all at once waits for a second; nobody else waits for it.
+    // When an office signs in all at once, it waits for a second; nobody else waits for it.
     waitingPerLane: 64,
   };
   const hasher = passwordHasherOf(config, hashing);
@@ -98,7 +98,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     shardCount: resources.shardCount,
     leaseMs: config.leaseMs,
     clockSkewMaxMs: config.clockSkewMaxMs,
-    // The embedded database is in the directory whose lock this process holds; another one may be shared.
+    // The embedded database is in the directory whose lock this process holds. Another database may be shared.
     isPredecessorDead: isEmbedded,
     remember: (incarnation) => parts.lastRun.remember(incarnation),
     verify: resources.verify,
@@ -107,7 +107,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
   return node;
 }
 
-/** A gateway-only process is visible to operators by a row like a host's; nothing depends on its lease. */
+/** A gateway-only process has a row like a host's, so that operators can see it. Nothing depends on its lease. */
 export function createPresence(
   options: ServerOptions,
   { resources, lastRun }: Pick<NodeParts, 'resources' | 'lastRun'>,

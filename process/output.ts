@@ -1,6 +1,6 @@
 /**
- * Once the server runs, all output is the log, line by line: what Node and libraries would write by
- * themselves goes there too, so that a log collector can read all of it.
+ * Once the server runs, all output is the log, line by line. That includes what Node and libraries would write
+ * themselves, so that a log collector can read all of it.
  */
 import { format } from 'node:util';
 import type { Logger } from '../runtime/ports.ts';
@@ -21,7 +21,7 @@ export function captureOutput(
   node: Pick<NodeJS.Process, 'on' | 'removeAllListeners'>,
   console: Pick<Console, ConsoleMethod>,
 ): void {
-  // Node's own listener writes them as text.
+  // Node's own listener would write them as text.
   node.removeAllListeners('warning');
   node.on('warning', ({ name, message }) => logger.warn({ warning: name }, message));
   for (const [method, level] of Object.entries(consoleLevels)) {

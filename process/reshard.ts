@@ -7,11 +7,11 @@ import { exitCodes, StartError } from './start-error.ts';
 export interface ReshardRequest {
   readonly databaseUrl: string | undefined;
   readonly shardCount: number;
-  /** Told how many rows of a table are done. */
+  /** Called with the number of finished rows of a table. */
   readonly onProgress: (table: string, rows: number) => void;
 }
 
-/** What became of it: `rows` were gone through, or it had as many shards already. */
+/** The outcome: it processed `rows`, or the database had that many shards already. */
 export type Resharded = Extract<Resharding, { outcome: 'done' | 'unchanged' }>;
 
 /** @throws StartError */

@@ -1,4 +1,4 @@
-/** What every role needs: the data directory, the keys, the database and what is fixed in it. */
+/** The resources that every role needs: the data directory, the keys, the database and its fixed facts. */
 import type { Keyring } from '../runtime/keyring.ts';
 import type { Store } from '../runtime/store/store.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -12,14 +12,14 @@ export interface Resources {
   readonly store: Store;
   /** Names this run of sync positions, and with it the cluster on its NATS servers. */
   readonly generation: string;
-  /** Of this database, for good. */
+  /** The permanent id of this database. */
   readonly shardCount: number;
   /** Checks again whether this process may serve the database. @throws StartError | StoreError */
   verify(): Promise<void>;
   isDatabaseUp(): false | Promise<boolean>;
 }
 
-/** What was opened closes with the lifetime. @throws StartError */
+/** The resources close with the lifetime. @throws StartError */
 export async function openResources(options: ServerOptions): Promise<Resources> {
   const { config, secrets, clock, random, logger, lifetime } = options;
   const directory = await openDataDirectory(config.dataDirectory);

@@ -1,6 +1,6 @@
 /**
- * The root secret: as it is set, else generated once into the data directory. Everything encrypted or signed
- * depends on it, so the database remembers its fingerprint and another key is refused before it can do harm.
+ * The root secret: from its setting, or else generated once into the data directory. Everything encrypted or signed
+ * depends on it. So the database remembers its fingerprint, and the server refuses another key before it can do harm.
  */
 import { createKeyring, type Keyring, rootSecretBytes } from '../runtime/keyring.ts';
 import type { Random } from '../runtime/random.ts';
@@ -33,7 +33,7 @@ async function keptSecret(directory: Pick<DataDirectory, 'keep'>, random: Random
   );
 }
 
-/** Refuses a keyring other than the one this database was first used with. */
+/** Refuses a keyring other than the first one of this database. */
 export async function checkFingerprint(keyring: Keyring, settings: FixedSettings): Promise<void> {
   // Derived like any key, so it reveals nothing about the root secret or other keys.
   const fingerprint = keyring.derive('fingerprint').toString('hex');

@@ -1,7 +1,4 @@
-/**
- * The schema of a server's database: which migrations there are, and what to do with a database that lacks
- * some.
- */
+/** The schema of a server's database: its migrations, and what to do with a database that lacks some. */
 import type pg from 'pg';
 import { domainMigrations } from '../actors/migrations.ts';
 import type { Migration } from '../runtime/migration.ts';
@@ -13,7 +10,7 @@ import { exitCodes, StartError } from './start-error.ts';
 export const migrations: readonly Migration[] = [...runtimeMigrations, ...domainMigrations];
 
 export interface SchemaPolicy {
-  /** Without it, a database that lacks something is refused. */
+  /** Without it, the server refuses a database that lacks a migration. */
   readonly migrateAtStart: boolean;
   readonly logger: Logger;
 }
@@ -38,12 +35,12 @@ async function refuseBehind(connection: pg.ClientConfig): Promise<void> {
   );
 }
 
-/** What the database lacks, in the order to apply it. @throws StartError | StoreError */
+/** The migrations that the database lacks, in their order. @throws StartError | StoreError */
 export function lackingMigrations(connection: pg.ClientConfig): Promise<readonly Migration[]> {
   return refusingNewer(() => pendingMigrations(connection, migrations));
 }
 
-/** Resolves to the ids of what was applied. @throws StartError | StoreError */
+/** Resolves to the ids of the applied migrations. @throws StartError | StoreError */
 export function applyMigrations(
   connection: pg.ClientConfig,
   onApplied?: (id: string) => void,

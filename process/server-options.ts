@@ -1,4 +1,4 @@
-/** What every part of the server is given: its settings, its ports and the lifetime it opens things in. */
+/** The inputs of every part of the server: its settings, its ports and the lifetime in which it opens things. */
 import type { Logger } from 'pino';
 import type { Config, Secrets } from '../config.ts';
 import type { Clock } from '../runtime/clock.ts';

@@ -34,7 +34,7 @@ export interface Ports {
   readonly internalApi: InternalApiPlaces;
 }
 
-/** Starts everything and resolves to the ports taken. What was opened closes with the lifetime. @throws StartError */
+/** Starts everything and resolves to the ports in use. All of it closes with the lifetime. @throws StartError */
 export async function startServer(options: ServerOptions, overlay = openResources): Promise<Ports> {
   const { config, clock, random, logger, lifetime } = options;
   const resources = await overlay(options);
@@ -138,9 +138,9 @@ async function takeRole(
     database: parts.resources.isDatabaseUp,
     host: () => node.isReady,
     clock: () => node.isClockRight,
-    // Reads are served all the same.
+    // Reads work all the same.
     writes: () => node.areWritesGood || 'degraded',
-    // What is on other NATS servers cannot be reached, and everything else is served.
+    // Actors behind other NATS servers are unreachable, and everything else is served.
     peers: () => node.unreachableHostCount === 0 || 'degraded',
     wakeups: () => isWakeStreamUp() || 'degraded',
   };

@@ -1,4 +1,4 @@
-/** What a process is told from outside, whatever its role: where it listens, its data, its place in a cluster. */
+/** Settings of a process in any role: where it listens, its data, its place in a cluster. */
 import {
   address,
   choice,
@@ -73,7 +73,7 @@ export const serverSettings = section('Server', {
     description:
       'Logs each failed sign-in, a wrong code at the second factor or a recovery included, with the address of the client, for what bans by it. No other line holds the address of a client.',
   }),
-  /** Requests in flight, and then commits, may each take as long to finish at the end. */
+  /** At the end, first requests in flight and then commits may each take this long to finish. */
   drainTimeoutMs: milliseconds({
     name: 'DRAIN_TIMEOUT_MS',
     min: 0,

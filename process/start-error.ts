@@ -1,4 +1,7 @@
-/** Exit codes of the process, after sysexits(3), so that a supervisor can tell what a restart cannot fix. */
+/**
+ * Exit codes of the process, after sysexits(3), so that a supervisor can recognise failures that a restart cannot
+ * fix.
+ */
 export const exitCodes = {
   /** A dependency (the database) could not be started or reached. */
   unavailable: 69,
@@ -10,7 +13,7 @@ export const exitCodes = {
   config: 78,
 } as const;
 
-/** A reason not to start that its reader can act on: printed as it is, without a stack. */
+/** A reason not to start that its reader can act on. It is printed as it is, without a stack. */
 export class StartError extends Error {
   readonly exitCode: number;
   constructor(message: string, exitCode: number, options?: ErrorOptions) {

@@ -1,4 +1,4 @@
-/** The way to other processes: over NATS where there is a cluster, else there are none. */
+/** The connection to other processes: NATS in a cluster, otherwise none. */
 import type { Registry } from 'prom-client';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { prometheusTransportMetrics } from '../runtime/transport/nats/metrics.ts';

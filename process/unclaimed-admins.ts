@@ -1,6 +1,6 @@
 /**
- * The first to register an address in `ADMIN_EMAILS` is an administrator, so operators are warned about those
- * still free.
+ * The first user to register an address in `ADMIN_EMAILS` is an administrator, so operators are warned about
+ * addresses that are still free.
  */
 import { findUser } from '../actors/identity/account-table.ts';
 import { defaultWorkspace } from '../actors/identity/usernames.ts';

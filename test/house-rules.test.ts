@@ -8,7 +8,7 @@ import { circlesOf, loadedWith, readImports } from './kit/imports.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 
-/** Where the real clock and the real random source are made into ports, and a library's setting is set. */
+/** Where the real clock and the real random source become ports, and a library's setting is set. */
 const portFiles = new Set(['runtime/clock.ts', 'runtime/random.ts', 'gateway/http/uws.ts', 'cli/main.ts']);
 
 async function sources(folder: string): Promise<readonly string[]> {
@@ -77,7 +77,10 @@ test('the native HTTP server comes by the file that checks it, and not before th
   t.false(loadedWith('main.ts', imports).has('gateway/http/uws.ts'));
 });
 
-/** What the account asks and needs an answer from; everything else hears of it by hooks (`actors/user/hooks.ts`). */
+/**
+ * The features that the account needs an answer from; everything else hears of it through hooks
+ * (`actors/user/hooks.ts`).
+ */
 const askedByTheAccount =
   /^actors\/user\/(?:account|sessions|audit|settings)\/|^actors\/user\/factors\/restore\.ts$/;
 

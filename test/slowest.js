@@ -1,6 +1,7 @@
 /**
- * The test files that take a minute or more, in the order in which they are begun, before all others: begun late, one of them
- * would still run when the rest is done. Those that mostly wait, for leases and for processes, stand between those that compute.
+ * The test files that take a minute or more, in the order in which they start, before all others. If one of them
+ * started late, it would still run when the rest is done. Files that mostly wait, for leases and for processes, stand
+ * between those that compute.
  */
 export const slowest = [
   'test/cluster/cluster.test.ts',

@@ -8,6 +8,6 @@ const aiosmtpd = {
   packages: ['aiosmtpd==1.4.6', 'atpublic==9.0.0', 'attrs==26.1.0'],
 };
 
-/** The Python that has it. @throws Error, one line, when it cannot be made */
+/** The Python that has it. @throws Error, one line, if it cannot be installed */
 export const findOrMakeAiosmtpd = (environment: Environment): string =>
   findOrMakePython(aiosmtpd, environment);

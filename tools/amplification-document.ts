@@ -1,11 +1,11 @@
-/** `docs/amplification.md`, from the requests that a test holds to their bounds. */
+/** Writes `docs/amplification.md` from the requests that a test holds to their bounds. */
 import { readFileSync } from 'node:fs';
 import { type Exception, headBytes, timesMax } from '../test/amplification/bounds.ts';
 import { modestRoutes } from '../test/amplification/modest-routes.ts';
 import { worstRequests } from '../test/amplification/worst-requests.ts';
 
 const kibibyte = 1_024;
-/** Slices that are shorter are not worth a row. */
+/** Shorter slices are not worth a row. */
 const shownMs = 10;
 
 export function amplificationDocument(): string {

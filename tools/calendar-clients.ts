@@ -52,6 +52,6 @@ const calendarClients = {
   ],
 };
 
-/** The Python that has them. @throws Error, one line, when it cannot be made */
+/** The Python that has them. @throws Error, one line, if they cannot be installed */
 export const findOrMakeCalendarClients = (environment: Environment): string =>
   findOrMakePython(calendarClients, environment);

@@ -1,4 +1,6 @@
-/** What of the chart is generated: the names of settings in its schema, and its README from the comments of its values. */
+/**
+ * Generates parts of the chart: the names of settings in its schema, and its README from the comments of its values.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +10,7 @@ import { buildHelmDocs, helmDocsProgram } from './helm-docs.ts';
 
 const textOf = (name: string): string => readFileSync(new URL(`../helm/${name}`, import.meta.url), 'utf8');
 
-/** What the chart decides itself, by values of its own or as it depends on the pod. */
+/** Settings that the chart makes itself, from its own values or from the pod. */
 const decidedByChart =
   /^(?:HOST|PORT|ADMIN_(?:HOST|PORT)|DATA_DIR|ROLE|NODE_ID|PUBLIC_URL|CLUSTER_NAME|SHARD_COUNT|EXPECTED_HOSTS|DISABLE_USER_REGISTRATION|ALLOW_OPEN_REGISTRATION|MIGRATE_AT_START|FILES_FOLDER|FILES_FOLDER_SHARED|NATS_(?:CA|CERT|KEY|CREDENTIALS)_FILE|GRPC_\w+|E2E_TESTING)$/;
 
@@ -21,7 +23,7 @@ interface Schema {
   };
 }
 
-/** `helm/values.schema.json`: as it is written there, with the names of the settings that there are now. */
+/** `helm/values.schema.json`, with the current names of the settings. */
 export function chartSchema(): string {
   const schema: Schema = JSON.parse(textOf('values.schema.json'));
   schema.properties.settings.propertyNames.enum = everySetting(settings)
@@ -42,7 +44,7 @@ const helmDocsOptions = [
   'error',
 ];
 
-/** `helm/README.md`: `README.md.gotmpl` with a row for each value that has a comment beginning with two dashes. */
+/** `helm/README.md`: `README.md.gotmpl` with a row for each value whose comment begins with two dashes. */
 export function chartReadme(): string {
   buildHelmDocs();
   const folder = fileURLToPath(new URL('../helm', import.meta.url));

@@ -1,6 +1,6 @@
 /**
- * `npm run test:cockroach`: the contract of the store and a load test on a CockroachDB of this machine, whose binary `COCKROACH_PATH` or
- * the PATH names. Nothing installs it: no distribution has it.
+ * `npm run test:cockroach`: the contract of the store and a load test on a CockroachDB of this machine.
+ * `COCKROACH_PATH` or the PATH names its binary. Nothing installs it: no distribution has it.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ function run(command: string, args: readonly string[]): Promise<number> {
   });
 }
 
-/** A server with an empty database there, and a minute of an ordinary day. */
+/** A server with an empty database on it, under a minute of ordinary load. */
 async function loadTest(binary: string): Promise<number> {
   const cockroach = await startTestCockroach(binary);
   try {

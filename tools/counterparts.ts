@@ -1,6 +1,6 @@
 /**
- * `npm run test:counterparts`: programs of others that the server speaks with, and that take too long to be made for `npm test`, which
- * has fakes of them. Makes each of those that are named, else all, and runs the tests by it.
+ * `npm run test:counterparts`: other programs that the server talks to. They take too long to build for `npm test`,
+ * which uses fakes. It builds each named one, or else all, and runs their tests.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

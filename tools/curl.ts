@@ -1,6 +1,6 @@
 import type { Program } from './program.ts';
 
-/** By which the documents try the API. */
+/** The documents try the API with it. */
 export const curl: Program = {
   name: 'curl',
   variable: 'CURL_PATH',

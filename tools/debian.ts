@@ -1,6 +1,6 @@
 /**
- * A Debian 13 with Node.js 24, in which tests run on what the machine itself need not have: a file system made by
- * mmdebstrap, once on a machine, and Node.js from npm. To be entered it takes root.
+ * A Debian 13 with Node.js 24, which runs tests with software that the machine itself need not have. mmdebstrap makes
+ * the file system once per machine, and Node.js comes from npm. Entering it needs root.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -26,7 +26,7 @@ const mmdebstrap: Program = {
   package: 'mmdebstrap',
 };
 
-/** What tests of the server run beside it. */
+/** The programs that tests of the server run. */
 const packages = ['ca-certificates', 'curl', 'libstdc++6', 'nats-server', 'procps'];
 
 export const nodeVersion = '24.21.0';
@@ -39,16 +39,16 @@ const nodeArchives: Readonly<Record<string, string>> = {
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(repository, '.cache');
-/** Where the file system has this repository. */
+/** The path of this repository in that file system. */
 const repositoryInside = '/scriptorium';
 
-/** Its folder, made when it is missing. @throws Error, one line, when that fails */
+/** Its folder, made if missing. @throws Error, one line, if that fails */
 export function findOrMakeDebian(environment: Environment): string {
   const folder = join(cache, `debian-13-node-${nodeVersion}`);
   if (existsSync(folder)) return folder;
   const program = findOrInstallProgram(mmdebstrap, environment);
   mkdirSync(cache, { recursive: true });
-  // Made aside, as several test processes may begin at once.
+  // Made under another name first, because several test processes may begin at once.
   const aside = mkdtempSync(join(cache, 'debian-13-'));
   try {
     const root = join(aside, 'root');
@@ -88,7 +88,7 @@ function lastLineOf(error: Error & { readonly stderr?: Buffer }): string {
   return said || error.message.split('\n', 1)[0] || 'no reason was given';
 }
 
-/** What is mounted goes when the last process in there has ended. */
+/** Mounts go away when the last process inside has ended. */
 const entering = `
 set -e
 mount --bind "$REPOSITORY" "$DEBIAN${repositoryInside}"

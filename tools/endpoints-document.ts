@@ -1,4 +1,4 @@
-/** `docs/endpoints.md`: every endpoint that is served, by family. */
+/** `docs/endpoints.md`: every served endpoint, by family. */
 import type { FileStore } from '../actors/files/store.ts';
 import { createKeyedTools } from '../actors/identity/keyed-tools.ts';
 import { defaultAccountSettings } from '../actors/settings.ts';
@@ -25,7 +25,9 @@ Every endpoint that this server serves, by family. The [protocol](protocol/READM
 more. A session is a bearer, beside which browsers have cookies.
 `;
 
-/** Every route by method and path, the names of parameters left out: rows and routes may name them differently. */
+/**
+ * Every route by method and path. It leaves out the names of parameters, which rows and routes may name differently.
+ */
 export function servedEndpoints(): ReadonlySet<string> {
   return new Set(routes().map(({ method, path }) => bare(`${method} ${path}`)));
 }
@@ -52,7 +54,7 @@ export function endpointsDocument(): string {
   return [head, ...sections].join('');
 }
 
-/** Nobody asks it for anything. */
+/** Nobody calls it. */
 const noStore = {} as FileStore;
 
 function routes(): readonly AnyRoute[] {

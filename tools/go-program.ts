@@ -1,4 +1,4 @@
-/** Programs of Go that tests need: compiled from their modules, once on a machine. */
+/** Go programs for tests: compiled from their modules, once per machine. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 export interface GoProgram {
-  /** As people call it. */
+  /** The common name. */
   readonly name: string;
-  /** The package whose last part is the name of the program. */
+  /** The package; its last segment is the name of the program. */
   readonly package: string;
   readonly version: string;
 }
@@ -17,18 +17,18 @@ export interface GoProgram {
 const folderOf = ({ name, version }: GoProgram): string =>
   join(root, '.cache', `${name.toLowerCase()}-${version}`);
 
-/** Where it is once it was built. */
+/** The path of the built program. */
 export const pathOf = (program: GoProgram): string =>
   join(folderOf(program), program.package.split('/').at(-1) ?? '');
 
-/** The first time on a machine this fetches and compiles it: some minutes. @throws Error, one line */
+/** On first use on a machine this fetches and compiles it: some minutes. @throws Error, one line */
 export function buildGoProgram(program: GoProgram): void {
   if (existsSync(pathOf(program))) return;
   const env = { GOBIN: folderOf(program) };
   runGo(program.name, ['install', `${program.package}@${program.version}`], { cwd: root, env });
 }
 
-/** By the module in whose folder it is run, to make what is called so. @throws Error, one line */
+/** Runs in the folder of the module and builds the named program. @throws Error, one line */
 export function runGo(
   name: string,
   args: readonly string[],

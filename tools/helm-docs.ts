@@ -1,6 +1,6 @@
 import { buildGoProgram, pathOf } from './go-program.ts';
 
-/** By which the chart's README is written from the comments of its values. */
+/** Writes the chart's README from the comments of its values. */
 const helmDocs = {
   name: 'helm-docs',
   package: 'github.com/norwoodj/helm-docs/cmd/helm-docs',

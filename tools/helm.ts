@@ -1,6 +1,6 @@
 import { buildGoProgram, pathOf } from './go-program.ts';
 
-/** By which tests render the chart. */
+/** Tests render the chart with it. */
 const helm = { name: 'Helm', package: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' };
 
 export const helmProgram = pathOf(helm);

@@ -1,4 +1,4 @@
-/** The schemas of Kubernetes and of the kinds that others add to it, by which the chart's manifests are checked. */
+/** The schemas of Kubernetes and of custom resources, against which tests check the chart's manifests. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Environment } from './program.ts';
@@ -21,11 +21,11 @@ const kubernetesValidate = {
   ],
 };
 
-/** The Python that has the schemas of Kubernetes. @throws Error, one line, when it cannot be made */
+/** The Python that has the schemas of Kubernetes. @throws Error, one line, if it cannot be installed */
 export const findOrMakeKubernetesValidate = (environment: Environment): string =>
   findOrMakePython(kubernetesValidate, environment);
 
-/** By Go module: the files of it that define the kinds which the chart uses. */
+/** By Go module: its files that define the custom resources of the chart. */
 const definitions: Readonly<Record<string, readonly string[]>> = {
   'github.com/prometheus-operator/prometheus-operator@v0.85.0': [
     'example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml',
@@ -38,7 +38,7 @@ const definitions: Readonly<Record<string, readonly string[]>> = {
   'sigs.k8s.io/gateway-api@v1.4.0': ['config/crd/standard/gateway.networking.k8s.io_httproutes.yaml'],
 };
 
-/** The files, fetched where Go does not have them yet. @throws Error */
+/** The files, fetched if Go does not have them yet. @throws Error */
 export function definitionFiles(): readonly string[] {
   return Object.entries(definitions).flatMap(([module, files]) => {
     const answer = execFileSync('go', ['mod', 'download', '-json', module], {

@@ -1,4 +1,4 @@
-/** LiteLLM’s proxy, by which assistants of others are offered as OpenAI offers its own. */
+/** LiteLLM’s proxy, which offers other providers' models through OpenAI's interface. */
 import type { Environment } from './program.ts';
 import { findOrMakePython } from './python.ts';
 
@@ -126,5 +126,8 @@ const litellm = {
   ],
 };
 
-/** The Python that has it; the first time on a machine this takes a minute or two. @throws Error, one line, when it cannot be made */
+/**
+ * The Python that has it. On first use on a machine this takes a minute or two. @throws Error, one line, if it cannot
+ * be installed
+ */
 export const findOrMakeLitellm = (environment: Environment): string => findOrMakePython(litellm, environment);

@@ -1,4 +1,4 @@
-/** `docs/metrics.md`: every metric of the server's own, from the declarations. */
+/** `docs/metrics.md`: every metric of the server itself, from the declarations. */
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { countedFileStore } from '../actors/files/metrics.ts';

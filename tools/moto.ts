@@ -1,4 +1,4 @@
-/** The S3 of the tests: moto, with what its server of S3 needs. */
+/** The S3 server of the tests: moto and its dependencies. */
 import type { Environment } from './program.ts';
 import { findOrMakePython } from './python.ts';
 
@@ -36,5 +36,5 @@ const moto = {
   ],
 };
 
-/** The Python that has it. @throws Error, one line, when it cannot be made */
+/** The Python that has it. @throws Error, one line, if it cannot be installed */
 export const findOrMakeMoto = (environment: Environment): string => findOrMakePython(moto, environment);

@@ -1,6 +1,6 @@
 import type { Program } from './program.ts';
 
-/** The broker of the tests of a cluster. */
+/** The broker for tests of a cluster. */
 export const natsServer: Program = {
   name: 'nats-server',
   variable: 'NATS_SERVER_PATH',

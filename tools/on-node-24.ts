@@ -1,6 +1,6 @@
 /**
- * `npm run test:node24`: tests on Node.js 24 and Debian 13, by which its other native HTTP server is tried. Without
- * arguments those of the gateway, of sockets, and the attacks; else what AVA is to run.
+ * `npm run test:node24`: tests on Node.js 24 and Debian 13, which use the other native HTTP server. Without arguments
+ * it runs those of the gateway, of sockets, and the attacks; otherwise the arguments go to AVA.
  */
 import { spawnSync } from 'node:child_process';
 import { findOrMakeDebian, inside } from './debian.ts';

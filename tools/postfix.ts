@@ -1,6 +1,8 @@
 import type { Program } from './program.ts';
 
-/** A mail server as many have it, for the tests of mail. It comes without a configuration, so installing it starts nothing. */
+/**
+ * A widespread mail server, for the tests of mail. It comes without a configuration, so installing it starts nothing.
+ */
 export const postfix: Program = {
   name: 'Postfix',
   variable: 'POSTFIX_PATH',

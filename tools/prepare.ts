@@ -1,6 +1,7 @@
 /**
- * `prepare.ts builds` and `prepare.ts programs` make what tests need, each beside the other and beside the type check: one
- * keeps the processors busy, the other waits for the network. `npm test` looks for all of it afterwards and tells what fails.
+ * `prepare.ts builds` and `prepare.ts programs` make what tests need, in parallel with each other and with the type
+ * check: one keeps the processors busy, the other waits for the network. `npm test` then checks for all of it and
+ * reports failures.
  */
 import { builds, findOrMakePrograms } from './programs.ts';
 
@@ -10,7 +11,7 @@ const parts: Readonly<Record<string, () => void>> = {
       try {
         build();
       } catch {
-        // Whoever tries it again is told.
+        // The next attempt reports the error.
       }
     }
   },

@@ -1,4 +1,4 @@
-/** Programs that tests need and npm does not bring: found, or installed where that may be done without asking. */
+/** Programs that tests need and npm does not have: found, or installed if that needs no permission. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -6,28 +6,31 @@ import { delimiter, join } from 'node:path';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Program {
-  /** As people call it. */
+  /** The common name. */
   readonly name: string;
   /** The environment variable that names its file. */
   readonly variable: string;
   readonly commands: readonly string[];
   /** Debian's package. */
   readonly package: string;
-  /** To what it asks as it is installed, as `debconf-set-selections` reads them. */
+  /** Answers for its installer, in the format of `debconf-set-selections`. */
   readonly answers?: readonly string[];
 }
 
-/** Where Debian puts servers; the PATH of a user does not name it. */
+/** Debian puts servers there; a user's PATH does not contain it. */
 const serverFolder = '/usr/sbin';
 
-/** The file its variable names, else the first of its commands on the PATH. @throws Error, one line, when there is none */
+/**
+ * The file that its variable names, or else the first of its commands on the PATH. @throws Error, one line, if there
+ * is none
+ */
 export function findProgram(program: Program, environment: Environment): string {
   const found = environment[program.variable] || onPath(program, environment);
   if (!found) throw new Error(missing(program));
   return found;
 }
 
-/** Likewise, and installs the package when it is missing and this is root on a machine with apt-get. */
+/** The same, and installs the package if it is missing and this is root on a machine with apt-get. */
 export function findOrInstallProgram(program: Program, environment: Environment): string {
   const found = environment[program.variable] || onPath(program, environment);
   if (found) return found;
@@ -35,7 +38,7 @@ export function findOrInstallProgram(program: Program, environment: Environment)
     throw new Error(missing(program));
   console.log(`Installing ${program.name} for the tests ...`);
   const options = { stdio: 'inherit', env: { ...environment, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-  // What it would replace is somebody's.
+  // It would replace somebody else's program.
   const install = ['install', '-y', '-q', '--no-install-recommends', '--no-remove', program.package];
   try {
     if (program.answers !== undefined) answer(program.answers);
@@ -47,10 +50,10 @@ export function findOrInstallProgram(program: Program, environment: Environment)
   return findProgram(program, environment);
 }
 
-/** Debian asks this program whether a package that is being installed may start its services (invoke-rc.d(8)). */
+/** Debian asks this program whether a newly installed package may start its services (invoke-rc.d(8)). */
 const servicePolicy = '/usr/sbin/policy-rc.d';
 
-/** Tests start what they need themselves. A policy that exists is the administrator's, and stays. */
+/** Tests start what they need themselves. An existing policy is the administrator's, and stays. */
 function withoutServices(install: () => void): void {
   const hasPolicy = existsSync(servicePolicy);
   if (!hasPolicy) writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });

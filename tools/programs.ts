@@ -1,4 +1,4 @@
-/** Everything that tests need and npm does not bring. */
+/** Everything that tests need and npm does not have. */
 import { findOrMakeAiosmtpd } from './aiosmtpd.ts';
 import { chromium } from './chromium.ts';
 import { buildDialectChecker } from './cockroach-dialect/run.ts';
@@ -17,7 +17,7 @@ import { promtool } from './promtool.ts';
 import { caddy, haproxy, nginx } from './proxies.ts';
 import { psql } from './psql.ts';
 
-/** What is compiled, by what it is: the first time on a machine it takes minutes. Each throws an error of one line. */
+/** The programs to compile: on first use on a machine they take minutes. Each throws an error of one line. */
 export const builds: Readonly<Record<string, () => void>> = {
   'CockroachDB’s SQL parser': buildDialectChecker,
   Helm: buildHelm,
@@ -28,7 +28,7 @@ export const builds: Readonly<Record<string, () => void>> = {
 export interface Programs {
   /** Their files, by the environment variables that name them. */
   readonly found: Readonly<Record<string, string>>;
-  /** Without a program the tests that need it fail, each with the same line, and all others run. */
+  /** Without a program, the tests that need it fail, each with the same line, and all others run. */
   readonly problems: readonly string[];
 }
 

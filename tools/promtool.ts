@@ -1,6 +1,6 @@
 import type { Program } from './program.ts';
 
-/** What checks and tries the alerts of the chart. */
+/** Checks and tests the alerts of the chart. */
 export const promtool: Program = {
   name: 'promtool',
   variable: 'PROMTOOL_PATH',

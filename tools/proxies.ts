@@ -1,6 +1,6 @@
 import type { Program } from './program.ts';
 
-/** Reverse proxies as operators have them: for the tests of the guide, and of a web app beside the server. */
+/** Common reverse proxies, for the tests of the guide and of a web app beside the server. */
 export const nginx: Program = {
   name: 'nginx',
   variable: 'NGINX_PATH',

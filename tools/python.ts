@@ -1,4 +1,4 @@
-/** Python programs of the tests, each kept with the packages that it needs in a folder of its own. */
+/** Python programs for tests, each in a folder of its own with its packages. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ const cache = fileURLToPath(new URL('../.cache', import.meta.url));
 export interface PythonPackages {
   readonly name: string;
   readonly version: string;
-  /** What it needs, with exact versions, itself included. */
+  /** Its packages with exact versions, itself included. */
   readonly packages: readonly string[];
 }
 
-/** The Python that has them, made when it is missing. @throws Error, one line, when that fails */
+/** The Python that has them, installed if missing. @throws Error, one line, if that fails */
 export function findOrMakePython(
   { name, version, packages }: PythonPackages,
   environment: Environment,
@@ -31,7 +31,7 @@ export function findOrMakePython(
   if (existsSync(found)) return found;
   const program = findOrInstallProgram(python, environment);
   mkdirSync(cache, { recursive: true });
-  // Made aside, as several test processes may begin at once.
+  // Made under another name first, because several test processes may begin at once.
   const made = mkdtempSync(join(cache, `${name}-`));
   try {
     execFileSync(program, ['-m', 'venv', made], { stdio: 'pipe' });

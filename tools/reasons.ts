@@ -1,13 +1,13 @@
-/** Why checks and tests have failed, to be told once more at the end: the end of a log is often all that is kept of it. */
+/** Repeats at the end why checks and tests have failed, because often only the end of a log is kept. */
 
-/** Of each that failed. */
+/** For each failure. */
 const shownLinesMax = 40;
 const shownErrorLinesMax = 30;
-/** Of all that failed: with many of them, the first are told. */
+/** For all failures: if there are many, only the first appear. */
 const allShownLinesMax = 200;
 const keptLinesMax = 1_000;
 
-/** How a test reporter begins what a test has written down beside its error. */
+/** The prefix of a test reporter for the notes beside an error. */
 const noteMark = '#';
 
 export class Reasons {
@@ -19,7 +19,7 @@ export class Reasons {
     if (lines.length < keptLinesMax) lines.push(line);
   }
 
-  /** Of the given ones, each under its title. */
+  /** The given reasons, each under its title. */
   of(titles: readonly string[]): readonly string[] {
     const told: string[] = [];
     for (const title of titles) {
@@ -32,7 +32,7 @@ export class Reasons {
   }
 }
 
-/** Of an error its beginning, of the notes that lead to it their end. */
+/** The beginning of an error, and the end of the notes that lead to it. */
 function excerpt(lines: readonly string[]): readonly string[] {
   const isNote = (line: string) => line.startsWith(noteMark);
   const errors = lines.filter((line) => !isNote(line));

@@ -1,6 +1,6 @@
 /**
- * What the image is made of, as one CycloneDX document: npm's list, read from standard input, with Node.js and the packages of
- * the system in its list of them, which is named.
+ * The contents of the image, as one CycloneDX document. It reads npm's list from standard input, and adds Node.js and
+ * the packages of the system from the list in its argument.
  */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
@@ -18,7 +18,7 @@ export interface Sbom {
   readonly [key: string]: unknown;
 }
 
-/** `status` is what dpkg writes. */
+/** `status` is dpkg's file. */
 export const sbomWith = (sbom: Sbom, nodeVersion: string, status: string): Sbom => ({
   ...sbom,
   components: [...(sbom.components ?? []), nodeOf(nodeVersion), ...packagesIn(status)],

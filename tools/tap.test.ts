@@ -7,7 +7,7 @@ import { tapReader } from './tap.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What the reader makes of lines: one for each call, by the name of the listener. */
+/** The reader's results for these lines: one for each call, by the name of the listener. */
 function read(lines: readonly string[]): readonly string[] {
   const told: string[] = [];
   const tell = (what: string) => (title: string) => void told.push(`${what}: ${title}`);

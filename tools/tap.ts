@@ -1,17 +1,17 @@
-/** Reads what a test runner tells in TAP, line by line. */
+/** Reads a test runner's TAP output, line by line. */
 
 export interface TapListener {
   passed(title: string): void;
   skipped(title: string): void;
   failed(title: string): void;
-  /** One more line on the test that failed last: its error, and what it has noted. */
+  /** One more line about the test that failed last: its error and its notes. */
   reason(title: string, line: string): void;
-  /** What is said of no test. */
+  /** A line that belongs to no test. */
   other(line: string): void;
 }
 
 const aboutTest = /^(not )?ok \d+ - (.*?)( # (?:SKIP|TODO).*)?$/;
-/** The version, the plan, the counts, and whose the notes are that follow; notes themselves are indented. */
+/** The version, the plan, the counts, and the headings of notes; notes themselves are indented. */
 const aboutRun = /^(TAP|\d+\.\.|# \S)/;
 
 export function tapReader(listener: TapListener): (line: string) => void {

@@ -3,9 +3,9 @@
  * last line. Nothing stops at the first failure. A test that is skipped has failed, unless it is one of
  * `expectedSkips`.
  *
- * Many tests start real processes, and a machine that stalls can fail one of them. So when only a few have failed, their
- * files run once more, alone. A test that passes then is counted as passed; the last lines name it all the same, and say
- * why it failed before, since it wants to be understood.
+ * Many tests start real processes, and a machine that stalls can fail one of them. So when only a few have failed,
+ * their files run once more, alone. A test that passes then counts as passed. The last lines still name it and say
+ * why it failed before, because somebody should find out.
  */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
@@ -26,10 +26,10 @@ const failed: string[] = [];
 const passedWhenRepeated: string[] = [];
 const reasons = new Reasons();
 
-/** More failures than these are no accident of the machine. */
+/** More failures than these are not an accident of the machine. */
 const maxRepeatedTests = 3;
 
-/** By their titles, with what keeps them from running on most machines. */
+/** By title, with the reason why they cannot run on most machines. */
 const expectedSkips = [
   { title: /cockroach: the contract of the store/, because: 'no package brings CockroachDB along' },
 ];
@@ -45,7 +45,7 @@ function explain(title: string, line: string): void {
   console.log(line);
 }
 
-/** Runs a program of node_modules, which is heard line by line. Resolves to its exit code. */
+/** Runs a program of node_modules and reads its output line by line. Resolves to its exit code. */
 function run(
   program: string,
   args: readonly string[],
@@ -142,14 +142,14 @@ async function runMutants(): Promise<void> {
   });
 }
 
-/** What fails here is told below, when it is tried again. */
+/** Failures here are reported below, after the second try. */
 function prepare(part: string): Promise<unknown> {
   return run('tsx', ['tools/prepare.ts', part], {}, (line) => console.log(line));
 }
 
 await check('code from the gRPC contracts', 'buf', ['generate', '--template', 'proto/buf.gen.yaml']);
 const prepared = Promise.all([prepare('builds'), prepare('programs')]);
-// Several checkers at once each work out the same types anew: one alone takes less than half of the CPU.
+// Several checkers at once each compute the same types anew. A single one takes less than half of the CPU.
 await check('type check', 'tsc', ['-p', 'tsconfig.json', '--singleThreaded']);
 await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/viewer/browser']);
 await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);

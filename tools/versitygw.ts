@@ -1,6 +1,6 @@
 import { buildGoProgram, pathOf } from './go-program.ts';
 
-/** A server of S3 that keeps its objects in a folder. */
+/** An S3 server that keeps its objects in a folder. */
 const versitygw = {
   name: 'versitygw',
   package: 'github.com/versity/versitygw/cmd/versitygw',

@@ -1,6 +1,7 @@
 /**
- * `npm run docs`: writes the documentation that is generated from declarations. With names, only the pages of those names:
- * `npm run docs -- endpoints`. A page loads what it is made from when it is written, as the chart's needs Go and others most of the server.
+ * `npm run docs`: writes the documentation that is generated from declarations. With names, it writes only those
+ * pages: `npm run docs -- endpoints`. Each page loads its sources only when it is written, because the chart's page
+ * needs Go and others need most of the server.
  */
 import { writeFileSync } from 'node:fs';
 

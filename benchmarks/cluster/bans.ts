@@ -1,6 +1,6 @@
 /**
- * How fast a ban is everywhere: somebody syncs without pause at every gateway, with a socket at each, while an administrator at the
- * first bans him. Nothing that begins after the answer to the ban may be accepted.
+ * How fast a ban takes effect everywhere. A user syncs without pause at every gateway, with a socket at each, while
+ * an administrator at the first gateway bans them. Nothing that begins after the answer to the ban may succeed.
  */
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { type Account, ask, register, signIn } from '../support/api-client.ts';
@@ -66,7 +66,7 @@ async function oneBan(first: string, gateways: readonly string[], admin: Account
   };
 }
 
-/** One after another, until told. Refused ones go on being asked for. */
+/** One after another, until stopped. It goes on after a refusal. */
 async function syncs(gateway: string, account: Account, accepted: Accepted[], isOver: () => boolean) {
   const client = new RawClient(gateway);
   const request = syncBytes(gateway, account, { items: [] });

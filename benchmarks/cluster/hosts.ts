@@ -1,4 +1,6 @@
-/** How much 1, 2 and 3 nodes answer: as many saves and idle syncs as 48 connections bring, spread over the gateways. */
+/**
+ * The throughput of 1, 2 and 3 nodes: as many saves and idle syncs as 48 connections make, spread over the gateways.
+ */
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { runLoad } from '../http-load.ts';
 import { type Account, newItem } from '../support/api-client.ts';
@@ -12,7 +14,7 @@ const warmupMs = 1_500;
 export async function throughput(cluster: Cluster): Promise<Record<string, number>> {
   const { gateways } = cluster;
   const accounts = await registerUsers(gateways[0] ?? '');
-  // As a client does, every sync goes on from the token of the one before.
+  // Like a client, every sync continues from the token of the one before.
   const tokens = new Map<Account, string>();
   const rate = async (items: () => object[]) => {
     const results = await Promise.all(

@@ -1,4 +1,4 @@
-/** What clients notice while shards move: a planned drain of one of three nodes, and one that is killed. */
+/** What clients notice while shards move: one of three nodes is drained as planned, or killed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import type { ClusterNode } from '../../test/cluster/node.ts';

@@ -1,6 +1,6 @@
 /**
- * How long the users of a dead process wait: each of them saves without a pause through the gateways that live, and what counts is
- * when the first save is acknowledged that was open at the death or sent after it.
+ * How long the users of a dead process wait. Each saves without a pause through the live gateways. The figure is when
+ * the server acknowledges the first save that was open at the death or sent after it.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,7 +17,7 @@ import { until } from '../../test/kit/until.ts';
 
 const usersCount = 36;
 const deaths = 6;
-/** Longer than a request has at the server: whatever gets no answer has failed. */
+/** Longer than a request may take at the server: a request without an answer has failed. */
 const timeoutMs = 30_000;
 const savePauseMs = 200;
 const settleMs = 2_000;
@@ -112,7 +112,7 @@ class Load {
   }
 }
 
-/** Once, and never again: 0 where there was no answer. */
+/** Sends once, without a retry: 0 if there was no answer. */
 async function save(gateway: string, { token }: User): Promise<number> {
   try {
     const response = await fetch(`${gateway}/v1/items`, {
@@ -147,7 +147,7 @@ async function usersOf({ gateways }: Cluster): Promise<readonly User[]> {
   return users;
 }
 
-/** Those whose actor is at this node. */
+/** Users whose actor is at this node. */
 async function usersAt(
   { database }: Cluster,
   node: string,

@@ -1,4 +1,4 @@
-/** Users of a cluster, and requests of theirs spread over its gateways. */
+/** Users of a cluster, whose requests are spread over its gateways. */
 import { type Account, headerSessions, register } from '../support/api-client.ts';
 import { mixedItems } from '../support/steady-load.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What it costs to have answers of a model passed on: the first event and the rate of events, next to the same answer read from
- * its provider directly; and the memory of answers that are being made.
+ * The cost of relaying a model's answers: the first event and the rate of events, compared with reading the same
+ * answer from its provider directly; and the memory of answers in progress.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ const rounds = 100;
 const events = 50_000;
 const streams = 500;
 const streamsOfUser = 4;
-/** So that compiled code and pools count as nobody's. */
+/** So that no answer is charged for compiled code and pools. */
 const warmUpStreams = 40;
 const atOnce = 8;
 const calmMs = 3_000;
@@ -70,7 +70,7 @@ const bodyOf = (what: string) => JSON.stringify({ messages: [{ role: 'user', con
 const askUpstream = (url: string, what: string): Promise<Response> =>
   fetch(`${url}/chat/completions`, { method: 'POST', body: bodyOf(what) });
 
-/** Each answer as another user, as far as they go round. */
+/** Each answer as another user, in rotation. */
 async function throughServer(url: string): Promise<(what: string) => Promise<Response>> {
   const accounts = await someAtOnce(4, atOnce, () => register(url));
   let asked = 0;
@@ -93,7 +93,7 @@ const stream = (
     ...(signal !== undefined && { signal }),
   });
 
-/** Of `data` alone: a ping is no event. */
+/** Counts `data` only: a ping is no event. */
 async function measured(asked: Promise<Response>) {
   const began = performance.now();
   const { status, body } = await asked;

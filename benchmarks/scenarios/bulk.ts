@@ -7,7 +7,7 @@ import { median } from '../support/statistics.ts';
 
 const many = 10_000;
 const veryMany = 100_000;
-/** In one process, of which the first finds code that has never run. */
+/** In one process. The first one finds code that has never run. */
 const firstSyncs = 5;
 
 export async function bulk(server: LoadServer) {
@@ -26,7 +26,7 @@ export async function bulk(server: LoadServer) {
   const { sync_token } = await sync(server.url, large, { limit: 1 });
   const again = await server.restart();
   try {
-    // Another user first, so that what is measured is the activation and not the first query of a process.
+    // Starts with another user, so that the figure is the activation and not the first query of a process.
     await sync(again.url, account, { limit: 1 });
     const before = residentBytes(again.pid);
     const activationMs = await timed(() => sync(again.url, large, { sync_token, limit: 1 }));

@@ -1,6 +1,6 @@
 /**
- * What calendar programs cost: polls of a calendar that has not changed, of which the first of a minute alone takes an scrypt, and
- * the first time that a program fetches ten thousand to-dos.
+ * The cost of calendar programs: polls of an unchanged calendar, where only the first in a minute takes an scrypt,
+ * and a program's first fetch of ten thousand to-dos.
  */
 import { requestBytes, runLoad } from '../http-load.ts';
 import { type Account, ask, register } from '../support/api-client.ts';
@@ -67,7 +67,7 @@ async function programOf(url: string, { accessToken }: Account): Promise<Record<
   return { authorization, 'content-type': 'application/xml' };
 }
 
-/** Of a program that nobody has heard of yet: its token takes an scrypt. */
+/** A program that the server does not know yet: its token takes an scrypt. */
 async function firstReport(server: LoadServer, place: URL, headers: Record<string, string>) {
   const beforeBytes = residentBytes(server.pid);
   let mostBytes = beforeBytes;

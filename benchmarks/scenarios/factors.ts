@@ -1,6 +1,6 @@
 /**
- * Sign-ins with an authenticator app and with a security key beside bare ones, reads of settings, and look-ups of
- * escrows that are refused. A code counts once, so each user signs in once.
+ * Sign-ins with an authenticator app and with a security key compared with bare ones, reads of settings, and refused
+ * look-ups of escrows. A code counts once, so each user signs in once.
  */
 import { generateSync } from 'otplib';
 import { SecurityKey } from '../../test/kit/security-key.ts';
@@ -12,7 +12,7 @@ import type { LoadServer } from '../support/server.ts';
 const usersOfEach = 48;
 const atOnce = 16;
 const load = { connections: 16, durationMs: 4_000, warmupMs: 500 };
-/** Few, so that what is measured is delay and not a machine that is full anyway. */
+/** Few, so that the figure shows the delay and not a saturated machine. */
 const syncConnections = 2;
 
 export async function factors(server: LoadServer) {
@@ -88,7 +88,7 @@ async function assertion(url: string, { email: username }: Account, key: Securit
   return key.sign((offer as { options: { challenge: string } }).options.challenge);
 }
 
-/** Of now, or of a step later, which is accepted too: each step only once. */
+/** The code of now, or of a step later, which is accepted too. Each step counts only once. */
 const codeOf = (secret: string, stepsLater: number) =>
   generateSync({ secret, epoch: Math.floor(Date.now() / 1_000) + 30 * stepsLater });
 

@@ -1,6 +1,6 @@
 /**
- * Files over HTTP, up and down, next to plain copies of as many bytes to the same disk, in turns; and the memory of the server
- * while sixteen streams go up and down, and while a gigabyte does beside a slow reader.
+ * Files over HTTP, up and down, compared with plain copies of the same size to the same disk, in turns. Also the
+ * memory of the server while sixteen streams go up and down, and while a gigabyte does beside a slow reader.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, open, rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const chunksOfEachStream = 4;
 const rounds = 3;
 const gigabyteChunks = 200;
 const gigabyteRounds = 5;
-/** 320 KB in a second: slow, and not so slow that it is cut off. */
+/** 320 KB in a second: slow, but not slow enough to be cut off. */
 const slow = { rangeBytes: 100_000_000, bytesInTenth: 32_768 };
 
 export async function files(server: LoadServer) {
@@ -95,7 +95,7 @@ async function comparedWithCopies(folder: string, chunk: Buffer, clients: readon
   };
 }
 
-/** What a session costs, of which a file has one, counts for less here. */
+/** A file has one session, whose cost counts for less here. */
 async function gigabyteOverCopy(folder: string, chunk: Buffer, one: FileClient) {
   const all: { readonly up: number; readonly over: number }[] = [];
   for (let round = 0; round < gigabyteRounds; round += 1) {
@@ -134,14 +134,14 @@ async function gigabyteBothWays(server: LoadServer, chunk: Buffer, one: FileClie
   };
 }
 
-/** Of so many chunks, in megabytes a second. */
+/** For this many chunks, in megabytes per second. */
 async function rateOf(count: number, work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now();
   await work();
   return (count * chunkBytes) / 1_000 / (performance.now() - startedMs);
 }
 
-/** The most resident memory of the server meanwhile, above what it had before. */
+/** The most resident memory of the server meanwhile, minus that before. */
 async function memoryOf({ pid }: LoadServer, work: () => Promise<void>) {
   const beforeBytes = residentBytes(pid);
   let mostBytes = beforeBytes;
@@ -165,7 +165,7 @@ async function write(path: string, chunk: Buffer, count: number): Promise<void> 
 
 const pieceBytes = 262_144;
 
-/** What `cp` does, and a sync of the file. */
+/** The work of `cp` and a sync of the file. */
 async function copy(from: string, to: string): Promise<void> {
   const target = await open(to, 'w');
   await eachPiece(from, (piece) => target.write(piece));

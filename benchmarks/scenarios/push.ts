@@ -1,7 +1,7 @@
 /**
- * The time from a save on one device to the frames at the other device's socket, while the server has half of the saves to do
- * that it can do: of own items, to another session of the user, and of items of a vault, to another member. With several gateways
- * saves come in at the first, and the sockets are at the last.
+ * The time from a save on one device to the frames at the other device's socket, while the server runs at half of its
+ * maximum rate of saves. It measures own items, to another session of the user, and items of a vault, to another
+ * member. With several gateways, saves arrive at the first, and the sockets are at the last.
  */
 import { runLoad } from '../http-load.ts';
 import { type Account, newItem, register, signIn } from '../support/api-client.ts';
@@ -18,7 +18,7 @@ const probers = 16;
 const atOnce = 8;
 const full = { connections: 64, durationMs: 4_000, warmupMs: 1_000 };
 const measuredMs = 15_000;
-/** Longer than the pause after a frame of a vault, so that every save is told of at once. */
+/** Longer than the pause after a frame of a vault, so that every save is announced at once. */
 const afterFrameMs = 300;
 const probeMs = 400;
 const lostAfterMs = 5_000;
@@ -49,7 +49,7 @@ export async function pushOver(gateways: readonly string[]): Promise<Record<stri
 }
 
 interface Probe {
-  /** Saves, and gives how long it was until the frame of it was at the other device; undefined where it never was. */
+  /** Saves, and returns how long its frame took to the other device; undefined if it never arrived. */
   push(): Promise<number | undefined>;
   close(): void;
 }
@@ -140,7 +140,7 @@ function named(when: string, kinds: Readonly<Record<string, readonly (number | u
   return figures;
 }
 
-/** What all connections together save, as many at each gateway. */
+/** The saves of all connections together, as many at each gateway. */
 async function savesPerSecond(gateways: readonly string[], accounts: readonly Account[]): Promise<number> {
   const rates = gateways.map(async (gateway, index) => {
     const { hostname, port } = new URL(gateway);
@@ -173,7 +173,7 @@ function startLoad(
   });
 }
 
-/** Each is given the one oldest item of what it has, so that answers do not grow with what was saved before. */
+/** Each gets its one oldest item, so that answers do not grow with earlier saves. */
 const saveOf = (gateway: string, accounts: readonly Account[], index: number): Buffer =>
   syncBytes(gateway, accounts[index % accounts.length] as Account, { items: [newItem()], limit: 1 });
 

@@ -1,6 +1,6 @@
 /**
- * 10,000 sockets of a process that is killed: all their clients are back in the moment in which the next one listens, and ask for
- * a token and a socket until they have one, while others sync.
+ * A process with 10,000 sockets is killed. All their clients are back when the next one listens, and ask for a token
+ * and a socket until they have one, while others sync.
  */
 import { connect } from 'node:net';
 import { requestBytes } from '../http-load.ts';
@@ -96,7 +96,7 @@ async function storm(server: LoadServer, devices: readonly Account[], others: re
   };
 }
 
-/** Token and socket by one connection, as this process may have no more of them than the server. */
+/** Token and socket over one connection, because this process may have no more connections than the server. */
 async function dial(url: string, { accessToken }: Account): Promise<OpenSocket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });

@@ -1,4 +1,4 @@
-/** Sign-ins per second, and what idle syncs feel of them. */
+/** Sign-ins per second, and their effect on idle syncs. */
 
 import { runLoad } from '../http-load.ts';
 import { register, signIn, sync } from '../support/api-client.ts';
@@ -7,7 +7,7 @@ import type { LoadServer } from '../support/server.ts';
 
 const users = 16;
 const durationMs = 6_000;
-/** Few, so that what is measured is delay and not a machine that is full anyway. */
+/** Few, so that the figure shows the delay and not a saturated machine. */
 const syncConnections = 2;
 
 export async function signIns(server: LoadServer) {

@@ -1,4 +1,7 @@
-/** Memory of our own process for each idle socket: of users with two devices each, and of more devices of the same. */
+/**
+ * Memory of our own process for each idle socket: for users with two devices each, and for more devices of the same
+ * users.
+ */
 import { type Account, register, signIn } from '../support/api-client.ts';
 import { someAtOnce } from '../support/at-once.ts';
 import { residentBytes } from '../support/machine.ts';
@@ -11,7 +14,7 @@ const atOnce = 16;
 export async function sockets(server: LoadServer) {
   const accounts = await someAtOnce(users, atOnce, () => twoDevices(server.url));
   const devices = [...accounts.map(([phone]) => phone), ...accounts.map(([, laptop]) => laptop)];
-  // Begun again: signing in has grown the process by more than all of the sockets will.
+  // Restarted, because signing in has grown the process by more than all of the sockets will.
   const fresh = await server.restart();
   try {
     await calmDown();

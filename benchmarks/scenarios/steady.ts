@@ -1,4 +1,4 @@
-/** Loads that can go on for as long as one likes: what each connection asks next, after what it was answered. */
+/** Loads that can run for any time: each connection's next request, after the last answer. */
 import { randomUUID } from 'node:crypto';
 import type { LoadOptions } from '../http-load.ts';
 import { type Account, newItem, register, sync } from '../support/api-client.ts';
@@ -8,7 +8,7 @@ type Load = Required<Pick<LoadOptions, 'request' | 'onReply'>>;
 
 const sharedUsers = 32;
 
-/** Each user on `connections / users` devices, which go on from the token of the last answer, as clients do. */
+/** Each user on `connections / users` devices, which continue from the token of the last answer, as clients do. */
 async function syncing(
   url: string,
   users: number,
@@ -34,7 +34,7 @@ async function syncing(
   };
 }
 
-/** One note for each connection, saved again and again with other content, on the version of the last answer. */
+/** One note for each connection, saved again and again with other content, based on the version in the last answer. */
 function editing(url: string, connections: number): Promise<Load> {
   const notes = Array.from({ length: connections }, () => ({ uuid: randomUUID(), updated_at_timestamp: 0 }));
   return syncing(

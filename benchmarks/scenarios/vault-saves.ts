@@ -1,6 +1,7 @@
 /**
- * Saves of one new 1 KB item each to a vault, next to saves of the same users to their own collections: while nobody has a socket
- * open, and while every member has one. Who joins has all members told, so a large vault takes minutes to be set up.
+ * Saves of one new 1 KB item each to a vault, compared with saves of the same users to their own collections: without
+ * sockets, and with one for every member. Each new member is announced to all members, so a large vault takes minutes
+ * to set up.
  */
 import { runLoad } from '../http-load.ts';
 import { type Account, caughtUp, newItem, register } from '../support/api-client.ts';
@@ -11,7 +12,7 @@ import { openSocket } from '../support/socket.ts';
 import { admit, makeVault, vaultItem } from '../support/vaults.ts';
 
 const connections = 16;
-/** Of a vault's members, as many as there are connections at most. */
+/** The members that save: at most as many as there are connections. */
 const saversMax = 16;
 const atOnce = 8;
 const load = { connections, durationMs: 4_000, warmupMs: 1_000 };
@@ -63,7 +64,7 @@ async function vaultOf(url: string, [owner, ...others]: readonly Account[]): Pro
   return vault;
 }
 
-/** As clients do, every sync goes on from the token of the one before, and so is given what the others have saved. */
+/** Like clients, every sync continues from the token of the one before, and so receives what the others have saved. */
 async function saves(url: string, savers: readonly Account[], item: () => object): Promise<Saves> {
   const tokens = await Promise.all(savers.map((account) => caughtUp(url, account)));
   const { hostname, port } = new URL(url);

@@ -1,4 +1,4 @@
-/** Syncs of a user in a hundred vaults, and of one in a single vault, next to one in none. */
+/** Syncs of a user in a hundred vaults, and of one in a single vault, compared with one in none. */
 import { runLoad } from '../http-load.ts';
 import { type Account, caughtUp, newItem, register, sync } from '../support/api-client.ts';
 import { someAtOnce } from '../support/at-once.ts';
@@ -15,7 +15,7 @@ const firstSyncs = 7;
 
 export const vaultSyncs = ({ url, pid }: LoadServer) => syncsInVaults(url, pid);
 
-/** Where several processes work on it, nobody's CPU is that of the syncs. */
+/** If several processes share the work, no single CPU time is that of the syncs. */
 export async function syncsInVaults(url: string, pid?: number) {
   const figures: Record<string, number> = {};
   for (const count of vaultCounts) {
@@ -37,7 +37,7 @@ export async function syncsInVaults(url: string, pid?: number) {
   };
 }
 
-/** With as many items whatever the number of vaults, spread over all of these. */
+/** The same number of items for any number of vaults, spread over all of them. */
 async function userIn(url: string, count: number): Promise<Account> {
   const account = await register(url);
   const vaults = await someAtOnce(count, 4, () => makeVault(url, account));
@@ -83,7 +83,7 @@ async function firstSyncMs(url: string, account: Account): Promise<number> {
     const startMs = performance.now();
     const found = await firstSync(url, account);
     times.push(performance.now() - startMs);
-    // Its page names each vault too, by a uuid.
+    // Its page also names each vault by a uuid.
     if (found < items) throw new Error(`${found} of ${items} items came`);
   }
   return median(times);

@@ -1,4 +1,6 @@
-/** A process that holds sockets of clients, as one may have only so many open files. `clients.ts` starts it. */
+/**
+ * A process that holds client sockets, because one process may have only so many open files. `clients.ts` starts it.
+ */
 import { connect } from 'node:net';
 import { LaneFrames } from '../../docs/protocol/sync-lane-client.ts';
 import { requestBytes } from '../http-load.ts';
@@ -8,7 +10,7 @@ import { type OpenSocket, upgraded } from '../support/socket.ts';
 
 export interface ClientDevice {
   readonly url: string;
-  /** Where it dials when nobody answers there, as a load balancer would have it. */
+  /** The address to dial when nobody answers at the other, as a load balancer would do. */
   readonly elsewhere: string;
   readonly accessToken: string;
 }
@@ -16,17 +18,17 @@ export interface ClientDevice {
 export interface OpenOrder {
   readonly devices: readonly ClientDevice[];
   readonly lane: boolean;
-  /** Of this machine: each has ephemeral ports of its own. */
+  /** Addresses of this machine: each has ephemeral ports of its own. */
   readonly localAddress: string;
   readonly atOnce: number;
 }
 
 export interface ClientReport {
-  /** Opened, and authenticated where it is the lane. */
+  /** Open and, on the lane, authenticated. */
   readonly open: number;
-  /** What kept a socket from being opened, and how often. */
+  /** Why sockets did not open, and how often. */
   readonly failures: Readonly<Record<string, number>>;
-  /** From the end of a socket to the next one, of each that was opened again. */
+  /** From the end of a socket to the next one, for each reopened socket. */
   readonly redialsMs: readonly number[];
 }
 
@@ -38,7 +40,10 @@ let open = 0;
 const failures: Record<string, number> = {};
 const redialsMs: number[] = [];
 
-/** Ticket and socket by one connection, and again until there is one. A socket that ends later is opened again, as clients do. */
+/**
+ * Gets ticket and socket over one connection, and tries again until there is one. It reopens a socket that ends
+ * later, as clients do.
+ */
 async function hold(order: OpenOrder, device: ClientDevice, endedMs?: number): Promise<void> {
   const urls = [device.url, device.elsewhere];
   for (let attempt = 0; ; attempt += 1) {

@@ -1,4 +1,4 @@
-/** Many sockets, held by processes beside this one. */
+/** Many sockets, held by child processes. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ClientDevice, ClientReport, OpenOrder } from './client-process.ts';
@@ -18,12 +18,12 @@ export class Clients {
     process.once('exit', () => this.stop());
   }
 
-  /** How many there are to be. */
+  /** The target number. */
   get count(): number {
     return this.#count;
   }
 
-  /** Resolves once all are open. @throws Error when they are not within the time */
+  /** Resolves once all are open. @throws Error if they are not open in time */
   async open(devices: readonly ClientDevice[], withinMs: number): Promise<void> {
     this.#count += devices.length;
     for (let at = 0; at < devices.length; at += socketsOfProcess)
@@ -42,7 +42,7 @@ export class Clients {
     }
   }
 
-  /** Of all processes. */
+  /** The sum of all processes. */
   async report(): Promise<ClientReport> {
     const failures: Record<string, number> = {};
     const redialsMs: number[] = [];

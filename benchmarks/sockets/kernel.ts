@@ -1,11 +1,11 @@
-/** What the kernel holds for sockets (Linux), of the whole machine: read before and after, with little else going on. */
+/** The kernel's memory for sockets (Linux), of the whole machine: read before and after, with little else going on. */
 import { readFileSync } from 'node:fs';
 
-/** Of a connection of TCP: the socket itself, its file, its name and its place in an epoll. */
+/** For a TCP connection: the socket itself, its file, its name and its entry in an epoll. */
 const caches = ['TCP', 'sock_inode_cache', 'filp', 'dentry', 'eventpoll_epi', 'eventpoll_pwq', 'tw_sock_TCP'];
 const pageBytes = 4_096;
 
-/** Bytes of buffers, and of the caches that are there; NaN where only root may read them. */
+/** Bytes of buffers and of the existing caches; NaN if only root may read them. */
 export function kernelBytes(): number {
   const pages = /^TCP: .* mem (\d+)$/m.exec(readFileSync('/proc/net/sockstat', 'utf8'))?.[1];
   return Number(pages) * pageBytes + slabBytes();

@@ -9,7 +9,7 @@ export interface Account {
 }
 
 export const headerSessions = '20200115';
-/** As of a client that knows shared vaults. */
+/** The version of a client that knows shared vaults. */
 export const clientHeaders = { 'x-snjs-version': '2.211.1' };
 
 export const post = (url: string, path: string, body: unknown, token?: string): Promise<unknown> =>
@@ -59,7 +59,7 @@ export async function register(
   return { email, password, userUuid: data.user.uuid, accessToken: data.session.access_token };
 }
 
-/** The whole path of a sign-in as clients go it: parameters with a challenge and the second factor, then the password. */
+/** A client's whole sign-in: parameters with a challenge and the second factor, then the password. */
 export async function signIn(
   url: string,
   account: Account,

@@ -1,4 +1,4 @@
-/** Makes so many, some at a time. */
+/** Makes this many, a few at a time. */
 export async function someAtOnce<T>(
   count: number,
   atOnce: number,

@@ -1,4 +1,4 @@
-/** A bare uWebSockets.js reply, as the yardstick: reads a body as a sync does, and answers as many bytes. */
+/** A bare uWebSockets.js reply as the yardstick: it reads a body like a sync's, and answers as many bytes. */
 import { App, type us_listen_socket } from '../../gateway/http/uws.ts';
 
 const body = JSON.stringify({ data: 'x'.repeat(500) });

@@ -6,9 +6,9 @@ import { root } from '../../test/kit/server-process.ts';
 
 export interface Build {
   readonly name: string;
-  /** Holds `dist/`. */
+  /** Contains `dist/`. */
   readonly folder: string;
-  /** What Node gets before the entry. */
+  /** Node's arguments before the entry. */
   readonly nodeArguments: readonly string[];
 }
 

@@ -1,12 +1,15 @@
 import { format } from './figures.ts';
 import { median } from './statistics.ts';
 
-/** With fewer, ranges say nothing. */
+/** With fewer runs, ranges mean nothing. */
 const leastRuns = 3;
 
 type Runs = readonly Readonly<Record<string, number>>[];
 
-/** Median and range of each figure for both builds. The ratio stands only where it cannot be chance: where no run of one is within the range of the other. */
+/**
+ * Median and range of each figure for both builds. The ratio appears only if it cannot be chance: no run of one build
+ * is within the range of the other.
+ */
 export function printComparison(
   title: string,
   [before, after]: readonly [string, string],

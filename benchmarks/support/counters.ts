@@ -1,4 +1,4 @@
-/** What a server has cost until now: its processes as the kernel counts them, its collections of garbage, and its database. */
+/** The costs of a server so far: its processes as the kernel counts them, its garbage collections, and its database. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

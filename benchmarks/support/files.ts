@@ -1,9 +1,9 @@
-/** Files as clients deal with them: a valet token, a session of upload with chunks, and downloads by ranges. */
+/** Files as clients use them: a valet token, a session of upload with chunks, and downloads by ranges. */
 import { randomUUID } from 'node:crypto';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { type Account, headerSessions } from './api-client.ts';
 
-/** As clients cut files: 5 MB and what encryption adds. */
+/** A client's chunk: 5 MB and the overhead of encryption. */
 export const chunkBytes = 5_000_017;
 const addedBytes = 17;
 const base = '/v1/files';
@@ -12,11 +12,11 @@ const retryMs = 100;
 export class FileClient {
   readonly #url: string;
   readonly #account: Account;
-  /** One connection each, as the bytes of a file go one after the other. */
+  /** One connection each, because the bytes of a file go one after the other. */
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #file = randomUUID();
   #chunks = 0;
-  /** Chunks that the server refused for the moment, and that were sent again. */
+  /** Chunks that the server refused for the moment, and that the client sent again. */
   refused = 0;
 
   constructor(url: string, account: Account) {
@@ -48,7 +48,7 @@ export class FileClient {
     }
   }
 
-  /** One range, of which so many bytes are taken in each tenth of a second, until `until` says so; gives how many were. */
+  /** Reads one range at this many bytes in each tenth of a second until `until` says so, and returns the total. */
   async readSlowly(rangeBytes: number, bytesInTenth: number, until: () => boolean): Promise<number> {
     const token = await this.#token('read');
     return this.#range(token, 0, rangeBytes, (reply) => takenSlowly(reply, bytesInTenth, until));
@@ -73,7 +73,7 @@ export class FileClient {
     return (answer as { data: { valetToken: string } }).data.valetToken;
   }
 
-  /** False where it can be sent again. */
+  /** False if it can be sent again. */
   #store(headers: Record<string, string>, chunk: Buffer): Promise<boolean> {
     return this.#call('POST', '/upload/chunk', headers, chunk, async (reply) => {
       const text = await textOf(reply);

@@ -1,4 +1,4 @@
-/** One host in this process, over a database of its own: the runtime without a gateway. */
+/** One host in this process, over a separate database: the runtime without a gateway. */
 
 import type { Connection } from '../../process/postgres/embedded.ts';
 import { systemClock } from '../../runtime/clock.ts';

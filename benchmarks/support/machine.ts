@@ -1,4 +1,4 @@
-/** What processes cost, read from the kernel (Linux). */
+/** The costs of processes, read from the kernel (Linux). */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const clockTicksPerSecond = 100;
@@ -10,7 +10,7 @@ function statOf(pid: number): { parent: number; cpuMs: number } | undefined {
     const ticks = Number(fields[11]) + Number(fields[12]);
     return { parent: Number(fields[1]), cpuMs: (ticks * 1_000) / clockTicksPerSecond };
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return undefined;
   }
 }

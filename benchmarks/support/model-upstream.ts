@@ -1,8 +1,8 @@
 /**
- * A provider that speaks like OpenAI, as a process of its own. The last message says what it answers: `events N` as fast as they
- * are taken, or `hold`, which is one event and then silence.
+ * A provider with OpenAI's interface, as a separate process. The last message chooses the answer: `events N` as fast
+ * as they are taken, or `hold`, which is one event and then silence.
  *
- *   node --import=tsx benchmarks/support/model-upstream.ts
+ * node --import=tsx benchmarks/support/model-upstream.ts
  *
  * Its first line of output is its port.
  */

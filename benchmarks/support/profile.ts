@@ -1,4 +1,4 @@
-/** Where the time of a server goes: samples of the V8 profiler, added up by module. */
+/** Where a server spends its time: samples of the V8 profiler, added up by module. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ interface Profile {
     readonly id: number;
     readonly callFrame: { readonly functionName: string; readonly url: string };
   }[];
-  /** By the monotonic clock of the machine, as are `timeDeltas`. Microseconds. */
+  /** By the monotonic clock of the machine, like `timeDeltas`. Microseconds. */
   readonly startTime: number;
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
@@ -19,7 +19,7 @@ interface Profile {
 const shownModules = 25;
 const nowMicros = (): number => Number(process.hrtime.bigint() / 1_000n);
 
-/** Uses a server under the profiler. The steady part is taken for the last `steadyMs` of the use. */
+/** Uses a server under the profiler. The steady part is the last `steadyMs` of the use. */
 export async function profiled(
   build: Build,
   use: (server: LoadServer) => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * Requests on keep-alive connections of bare TCP, one in flight on each: what a client of `fetch` would take of the machine,
- * which is the server's too, would show in every latency.
+ * Requests on keep-alive connections of bare TCP, one in flight on each. A client based on `fetch` would compete with
+ * the server for the machine, which would show in every latency.
  */
 import { connect, type Socket } from 'node:net';
 import { parseReply } from '../http-load.ts';
@@ -31,7 +31,7 @@ export class RawClient {
 
   #takeIdle(): Socket | undefined {
     const socket = this.#idle.pop();
-    // The server ends those that were idle for long.
+    // The server closes connections that were idle for long.
     return socket === undefined || socket.writable ? socket : this.#takeIdle();
   }
 

@@ -34,8 +34,8 @@ const syncTokenPattern = /"sync_token":"([^"]+)"/;
 const cursorTokenPattern = /"cursor_token":"([^"]+)"/;
 
 /**
- * A first sync of everything; gives how many items came. Its pages are looked through as text: parsing them would
- * cost the machine, which is the server's too, nearly as much as answering them.
+ * A first sync of everything; returns how many items came. It searches its pages as text. Parsing them would cost the
+ * machine nearly as much as answering them.
  */
 export async function firstSync(url: string, account: Account): Promise<number> {
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-/** The built server as `npm start` runs it, on a scratch data directory, bounded in life by whoever started it. */
+/** The built server as `npm start` runs it, on a scratch data directory. It ends with the code that started it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ export interface LoadServer {
   readonly url: string;
   readonly metricsUrl: string;
   readonly pid: number;
-  /** Of the disk that it uses. */
+  /** The bytes that it uses on the disk. */
   readonly dataDirectory: string;
   stop(): Promise<void>;
-  /** Ends it as `kill -9` does and starts it again on its data, with these settings besides. */
+  /** Ends it like `kill -9` and starts it again on its data, with these settings in addition. */
   restart(settings?: Readonly<Record<string, string>>): Promise<LoadServer>;
 }
 
@@ -22,7 +22,7 @@ const usual = { LOG_LEVEL: 'warn', E2E_TESTING: 'true' };
 
 const quietMs = 2_000;
 
-/** Resolves once no tell was delivered for a moment: whoever joins a vault has all its members told. */
+/** Resolves once no tell was delivered for a moment: each new member of a vault is announced to all. */
 export async function tellsDelivered({ metricsUrl }: LoadServer): Promise<void> {
   let before = Number.NaN;
   for (;;) {
@@ -36,7 +36,10 @@ export async function tellsDelivered({ metricsUrl }: LoadServer): Promise<void> 
   }
 }
 
-/** `more`: settings of its own. `before`: the data of a server that has ended. `build`: another one than that of this tree. */
+/**
+ * `more`: additional settings. `before`: the data of a server that has ended. `build`: another one than that of this
+ * tree.
+ */
 export async function startBuiltServer(
   more: Readonly<Record<string, string>> = {},
   before?: string,

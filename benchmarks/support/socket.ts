@@ -1,4 +1,4 @@
-/** A socket as clients open it, on bare TCP: ten thousand of them have to fit into one process beside the load. */
+/** A client's socket on bare TCP: ten thousand of them must fit into one process beside the load. */
 import { connect, type Socket } from 'node:net';
 import { parseReply } from '../http-load.ts';
 import { type Account, post } from './api-client.ts';
@@ -23,7 +23,7 @@ export const byToken = (token: string, url: string): Upgrade => ({
 
 export type OnText = (text: string) => void;
 
-/** @throws Error when it is refused or ends before it is open */
+/** @throws Error if it is refused or ends before it is open */
 export async function openSocket(
   url: string,
   account: Account,
@@ -38,10 +38,10 @@ export async function openSocket(
 }
 
 const opcodes = { text: 1, ping: 9 };
-/** Masked with zeros, as what clients send has to be masked. */
+/** Masked with zeros, because client frames must be masked. */
 const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 
-/** Of less than 64 KiB. */
+/** For less than 64 KiB. */
 function textFrame(text: string): Buffer {
   const payload = Buffer.from(text);
   const { length } = payload;

@@ -1,6 +1,6 @@
 /**
- * An open load: requests start at a steady rate whether or not earlier ones have been answered, so that a pause of the
- * server shows as the latency of all that would have come in it.
+ * An open load: requests start at a steady rate whether or not earlier ones have been answered. So a pause of the
+ * server shows as the latency of all requests in it.
  */
 import { newItem } from './api-client.ts';
 import { median } from './statistics.ts';
@@ -39,7 +39,7 @@ export class SteadyLoad {
     return performance.now() - this.#beganAtMs;
   }
 
-  /** Resolves when everything that was started is answered. */
+  /** Resolves when every started request is answered. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#inFlight);
@@ -69,7 +69,7 @@ export interface Summary {
   readonly maxMs: number;
 }
 
-/** Of the requests that began in this stretch. */
+/** The requests that began in this stretch. */
 export function summary(samples: readonly Sample[], fromMs: number, toMs: number): Summary {
   const within = samples.filter(({ startedMs }) => startedMs >= fromMs && startedMs < toMs);
   const durations = within.map(({ durationMs }) => durationMs).sort((a, b) => a - b);
@@ -82,5 +82,5 @@ export function summary(samples: readonly Sample[], fromMs: number, toMs: number
   };
 }
 
-/** Every second request saves an item, the others bring nothing. */
+/** Every second request saves an item, the others carry nothing. */
 export const mixedItems = (index: number) => (index % 2 === 0 ? [newItem()] : []);

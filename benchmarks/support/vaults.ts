@@ -8,7 +8,7 @@ export async function makeVault(url: string, owner: Account): Promise<string> {
   return sharedVault.uuid;
 }
 
-/** Has the owner invite somebody, who accepts. */
+/** The owner invites a user, who accepts. */
 export async function admit(url: string, owner: Account, vault: string, member: Account): Promise<void> {
   const body = { recipient_uuid: member.userUuid, encrypted_message: 'c2VjcmV0', permission: 'write' };
   const { invite } = (await ask(url, 'POST', `${base}/${vault}/invites`, owner, body)) as {

@@ -1,4 +1,4 @@
-/** `timers` and `tells`: what waits for delivery, and what failed so often that it is no longer tried. */
+/** `timers` and `tells`: deliveries that wait, and those that failed so often that the server gave up on them. */
 import {
   type ActorAddress,
   type ClusterListBacklogResponse as Backlog,
@@ -19,12 +19,12 @@ interface BacklogOptions {
   readonly revive?: string;
 }
 
-/** What differs between timers and tells. */
+/** The difference between timers and tells. */
 interface Delivery<Dead> {
   readonly what: string;
   countsOf(backlog: Backlog): { readonly pending: number; readonly dead: number };
   deadOf(backlog: Backlog): readonly Dead[];
-  /** By which `--revive` names it. */
+  /** The name for `--revive`. */
   nameOf(dead: Dead): string;
   revive(session: Session, dead: Dead): Promise<unknown>;
   tableOf(dead: readonly Dead[]): string;

@@ -4,12 +4,12 @@ import type { Session } from '../session.ts';
 
 type Work = ((session: Session) => Promise<void>) | ((session: Session) => Promise<number>);
 
-/** Runs a command's work with a session, and ends with its exit code: 0 if it returns none. */
+/** Runs a command's work with a session, and exits with its code, or 0 if it returns none. */
 export type Run = (work: Work) => Promise<void>;
 
 export type AddCommands = (program: Command, run: Run) => void;
 
-/** Help that teaches: when to use a command, and an example of it. */
+/** Help that teaches: when to use a command, and an example. */
 export function teach(command: Command, when: string, ...examples: readonly string[]): Command {
   const lines = examples.map((example) => `  $ scriptorium ${example}`).join('\n');
   return command.addHelpText('after', `\nWhen to use it:\n${wrapped(when)}\n\nExamples:\n${lines}\n`);

@@ -171,7 +171,7 @@ async function setRelays(session: Session, file: string): Promise<void> {
 
 const standardInput = 0;
 
-/** Says no more of what the file holds than which part of it is wrong. */
+/** Says only which part of the file is wrong, and nothing else about its content. */
 function relaysFrom(file: string): z.infer<typeof relayFile> {
   try {
     return relayFile.parse(JSON.parse(readFileSync(file === '-' ? standardInput : file, 'utf8')));

@@ -5,7 +5,7 @@ import { type AddCommands, teach } from './command.ts';
 export interface Migrate {
   /** @throws Failure */
   plan(): Promise<readonly { readonly id: string; readonly sql: string }[]>;
-  /** Resolves to the ids of what was applied. @throws Failure */
+  /** Resolves to the ids of the applied migrations. @throws Failure */
   apply(onApplied: (id: string) => void): Promise<readonly string[]>;
 }
 

@@ -84,7 +84,7 @@ async function nodesOf(session: Session): Promise<readonly Node[]> {
   return rows;
 }
 
-/** `LIVE`, as people and scripts are shown it. */
+/** `LIVE`, in the form for people and scripts. */
 const stateOf = ({ state }: Node) => state.replace('NODE_STATE_', '');
 
 async function showNodes(session: Session): Promise<void> {

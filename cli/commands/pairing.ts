@@ -7,7 +7,7 @@ import { counted, isoOf, moment, record, table } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 const idHelp = 'the id of the subscription, as profiles of the assistant name it; left out, `default`';
-/** The provider is asked meanwhile. */
+/** The node asks the provider during the call. */
 const completeMs = 25_000;
 
 export const addPairingCommands: AddCommands = (program, run) => {
@@ -122,7 +122,7 @@ function documentOf({ expires, retry, ...subscription }: Subscription): object {
 const accountOf = ({ accountLabel, accountId }: Subscription): string =>
   [accountLabel, accountId].filter((each) => each !== '').join(', ') || '-';
 
-/** What matters most first. */
+/** The most important first. */
 function stateOf(subscription: Subscription): string {
   const { available, paired, storeUnreadable, repairReason, transientFailure } = subscription;
   if (storeUnreadable) return 'unreadable: sealed under another key, or altered';
@@ -168,7 +168,7 @@ async function complete(session: Session, file: string | undefined): Promise<voi
   if (subscription !== undefined) tell(session, subscription);
 }
 
-/** Says nothing of what it was given. @throws Failure */
+/** Its errors repeat nothing from the input. @throws Failure */
 function broughtBy(given: string): { readonly code: string; readonly state: string } {
   const address = given.trim();
   const query = URL.canParse(address) ? new URL(address).searchParams : new URLSearchParams();

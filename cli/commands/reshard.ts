@@ -1,4 +1,4 @@
-/** `reshard`: it asks no node, since none may be running. */
+/** `reshard`: it calls no node, since none may be running. */
 import type { Resharded } from '../../process/reshard.ts';
 import type { Session } from '../session.ts';
 import { type AddCommands, teach } from './command.ts';

@@ -1,6 +1,6 @@
 /**
- * A client of the server, as far as a test needs one: it asks over HTTP as apps do, and what it saves is as opaque to the
- * server as what they have encrypted.
+ * A minimal client for a test. It uses HTTP as apps do, and its saved items are as opaque to the server as encrypted
+ * ones.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { ClientSocket } from './socket.ts';
@@ -10,7 +10,7 @@ const sessionApi = '20200115';
 const syncApi = '20240226';
 
 export interface ClientOptions {
-  /** Under which the server is reached; a path is kept. */
+  /** The URL of the server; a path in it is kept. */
   readonly url: URL;
   readonly accessKey: string | undefined;
   readonly deadlineMs: number;
@@ -18,7 +18,7 @@ export interface ClientOptions {
 
 export interface Account {
   readonly email: string;
-  /** What clients derive from the password that people type. */
+  /** The value that clients derive from a typed password. */
   readonly password: string;
 }
 
@@ -32,10 +32,10 @@ export interface Item {
   readonly content: string;
 }
 
-/** The server could not be asked, or broke off. */
+/** The server was unreachable, or broke off. */
 export class UnreachableError extends Error {}
 
-/** Of a name that no mail reaches. */
+/** An address that no mail reaches. */
 export const newAccount = (): Account => ({
   email: `smoke-test-${randomUUID()}@smoke-test.invalid`,
   password: randomBytes(32).toString('hex'),
@@ -80,7 +80,7 @@ export class Client {
     return ClientSocket.open(url, this.#headers(device), deadlineMs);
   }
 
-  /** @throws Error unless the server says that it is saved */
+  /** @throws Error unless the server confirms the save */
   async save(device: Device, { uuid, content }: Item): Promise<void> {
     const item = { uuid, content, content_type: 'Note', enc_item_key: '004:key', deleted: false };
     const { saved_items: saved } = await this.#ask('POST', '/v1/items', {
@@ -90,7 +90,7 @@ export class Client {
     if (!listOf(saved).some((each) => each.uuid === uuid)) throw new Error('the server did not save it');
   }
 
-  /** @throws Error unless what comes is what was saved */
+  /** @throws Error unless the server returns the saved item */
   async fetch(device: Device, { uuid, content }: Item): Promise<void> {
     const { retrieved_items: retrieved } = await this.#ask('POST', '/v1/items', {
       device,

@@ -1,7 +1,7 @@
 /**
- * The smoke test of a running server, by what its clients do: an account registers and signs in on a second device, which
- * hears over its socket of what the first one saves, and gets it. The account is deleted at the end, also of a test that
- * fails.
+ * The smoke test of a running server, from the view of its clients. An account registers and signs in on a second
+ * device. That device hears over its socket of the first one's save, and fetches it. The test deletes the account at
+ * the end, even if it fails.
  */
 import { Client, type ClientOptions, type Device, newAccount, newItem } from './client.ts';
 
@@ -15,11 +15,11 @@ export class StepError extends Error {}
 
 export interface Watching {
   monotonicMs(): number;
-  /** After each step. */
+  /** Called after each step. */
   onStep(step: Step): void;
 }
 
-/** @throws StepError, whose cause is what went wrong */
+/** @throws StepError with the failure as its cause */
 export async function runSmokeTest(options: ClientOptions, { monotonicMs, onStep }: Watching): Promise<void> {
   const client = new Client(options);
   const account = newAccount();
@@ -53,7 +53,7 @@ export async function runSmokeTest(options: ClientOptions, { monotonicMs, onStep
   try {
     await useIt(first);
   } catch (error) {
-    // What went wrong first is what has to be told.
+    // The first failure is the one to report.
     await client.deleteAccount(first, account).catch(() => {
       throw new StepError(`${(error as Error).message}. The account ${account.email} is left`, {
         cause: error,

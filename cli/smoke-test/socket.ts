@@ -1,4 +1,4 @@
-/** A client's socket, as far as a test needs one: it opens, and tells which frames have come. */
+/** A minimal client socket for a test: it opens, and records the types of the frames. */
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -29,7 +29,7 @@ export class ClientSocket {
     this.#take();
   }
 
-  /** @throws Error, with what was answered instead */
+  /** @throws Error with the answer instead of an upgrade */
   static open(url: URL, headers: Readonly<Record<string, string>>, withinMs: number): Promise<ClientSocket> {
     const request = url.protocol === 'https:' ? requestHttps : requestHttp;
     return new Promise((fulfil, reject) => {
@@ -59,7 +59,7 @@ export class ClientSocket {
     });
   }
 
-  /** Once a frame of this type has come, also one that came before. @throws Error */
+  /** Resolves once a frame of this type has come, also an earlier one. @throws Error */
   received(type: string, withinMs: number): Promise<void> {
     return new Promise((fulfil, reject) => {
       const timer = setTimeout(() => reject(new Error(`no frame came within ${withinMs} ms`)), withinMs);
@@ -87,7 +87,7 @@ export class ClientSocket {
   }
 }
 
-/** The first frame, as servers send them: without a mask. Undefined: it is not all there yet. */
+/** The first frame, as servers send them: without a mask. Undefined: it is incomplete. */
 function frameOf(bytes: Buffer) {
   if (bytes.length < 2) return undefined;
   const short = bytes.readUInt8(1);

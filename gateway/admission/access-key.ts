@@ -8,7 +8,7 @@ import type { accessKeySettings } from '../settings.ts';
 
 export interface AccessKeyOptions extends SettingsOf<typeof accessKeySettings> {
   readonly key: string;
-  /** Where calendar programs ask, which cannot send it. */
+  /** Calendar programs ask here, and they cannot send the key. */
   readonly davPath?: string;
 }
 
@@ -56,13 +56,13 @@ function exemptionOf({ exempt, davPath }: AccessKeyOptions): (...request: Reques
     (isNamed.has('codehost') && codeHostPatterns.has(pattern ?? ''));
 }
 
-/** All but the first of these need a session, which was got with the key. */
+/** All but the first of these need a session, and the client needed the key to open it. */
 const assistantPatterns = new Set(
   ['config', 'models', 'usage', 'stream'].map((name) => `/v1/assistant/${name}`),
 );
 const codeHostPatterns = new Set(['codehost', 'github'].map((name) => `/v1/integrations/${name}/publish`));
 
-/** The page that opens shares, and what it asks for. */
+/** The page that opens shares, and the endpoint that the page asks. */
 const isOpening = (method: string, pattern: string | undefined): boolean =>
   pattern === '/' || (method === 'get' && pattern === '/v1/shares/:shareId');
 

@@ -20,7 +20,7 @@ const propfind: AnyRoute = emptyRoute('PROPFIND', '/dav/calendars/:user', {
   }),
 });
 
-/** The headers by which an area is known, and the status. */
+/** The headers that identify an area, and the status. */
 function marks({ status, headers }: Response) {
   return [status, headers.get('dav'), headers.get('cache-control'), headers.get('vary')];
 }

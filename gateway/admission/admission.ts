@@ -1,7 +1,7 @@
 /**
- * Whether a request may go on to its handler, decided from its head alone and in this order: preflight, path,
- * access key (a wrong one is counted like any public request), bearer, rate. Cheap and synchronous: most of a flood
- * never gets further.
+ * Decides from its head alone whether a request goes on to its handler. The order is: preflight, path, access key (a
+ * wrong one counts like any public request), bearer, rate. The checks are cheap and synchronous, so most of a flood
+ * gets no further.
  */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { RequestHeaders } from '../http/headers.ts';
@@ -28,7 +28,7 @@ export interface Admitted {
   readonly address: () => string;
 }
 
-/** The request as its exchange holds it. Admission records there what it found, even if it refuses the request. */
+/** The exchange's view of the request. Admission records there what it found, even if it refuses the request. */
 export interface Arrival {
   readonly responder: Responder;
   match: Match | undefined;
@@ -58,25 +58,30 @@ export interface AdmissionOptions {
 }
 
 /**
- * Whether a page of another origin can make a browser send this, without asking by a preflight. It can send any POST whose
- * type is that of a form or a plain text, and any GET, as an image does. Fields also come in the query, so a body is not
- * needed. Such a request does harm with the user's cookies. It also does harm without them where a guess counts against the
- * user's network, which is wherever no session is needed: the page cannot add a bearer.
+ * Whether a page of another origin can make a browser send this request without a preflight.
+ *
+ * Such a page can send any POST with the type of a form or plain text, and any GET, as an image does. Fields may also
+ * come in the query, so the page needs no body. Such a request does harm with the user's cookies. Without cookies it
+ * does harm where a guess counts against the user's network. That is every route that needs no session, because the
+ * page cannot add a bearer.
  */
 const mayBeForged = (method: string, route: AnyRoute, headers: RequestHeaders): boolean =>
   isForgeable(method, route) &&
   (headers.get('cookie') !== '' || (route.access !== 'session' && isOfBrowser(headers))) &&
   !jsonTypePattern.test(headers.get('content-type'));
 
-/** A GET that takes guesses may also come with a session. Others that change something are links for browsers to open. */
+/**
+ * A GET that takes guesses may also carry a session. Other GETs that change something are links that people open in a
+ * browser.
+ */
 const isForgeable = (method: string, { body = 'json', access, safe }: AnyRoute): boolean =>
   body === 'json' && (method === 'post' || (method === 'get' && !safe && access === 'optional-session'));
 
-/** Browsers say where a request comes from. Other programs do not. */
+/** Browsers say which site a request comes from. Other programs do not. */
 const isOfBrowser = (headers: RequestHeaders): boolean =>
   headers.get('origin') !== '' || headers.get('sec-fetch-site') !== '';
 
-/** What stands before the parameters counts, for browsers too. */
+/** Browsers also compare only the part before the parameters. */
 const jsonTypePattern = /^application\/json *(;|$)/i;
 
 export function createAdmission(options: AdmissionOptions): Admission {
@@ -94,7 +99,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     };
   }
 
-  /** Milliseconds until the request may be made again, 0 when it may be made now. */
+  /** Milliseconds until the client may make the request again, 0 if it may do so now. */
   function waitMs(
     route: AnyRoute | undefined,
     credentials: Credentials | undefined,
@@ -102,7 +107,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   ): number {
     const bucket = bucketOf(route, credentials);
     if (credentials !== undefined && bucket.by === 'user') return limiter.take(bucket, credentials.userUuid);
-    // Finding the address costs as much as all else here, so it is only done when needed.
+    // Finding the address costs as much as everything else here, so it happens only when needed.
     return limiter.limits(bucket) ? limiter.take(bucket, address()) : 0;
   }
 

@@ -1,17 +1,16 @@
 /**
- * From the `Authorization` header to credentials, before a body is read or an actor called
+ * Turns the `Authorization` header into credentials before the gateway reads a body or calls an actor
  * (docs/protocol/authentication.md, "Authenticating a request").
  *
- * A client sends the same bearer and cookies with every request, and the result depends on nothing else, so
- * the most recent valid ones are remembered: that saves a third of the time an idle sync spends here. Only
- * what has a valid MAC is kept, so a caller without tokens of this server cannot push others out; and it is
- * kept under what the MAC covers, so a caller with one takes no more than one place, whatever secret or
- * spelling surrounds it.
+ * A client sends the same bearer and cookies with every request, and the result depends on nothing else. So this
+ * cache remembers the most recent valid ones, which saves a third of the time that an idle sync spends here. It keeps
+ * only bearers with a valid MAC, so a caller without tokens of this server cannot evict others. The key is what the
+ * MAC covers, so each token takes one entry, whatever secret or spelling surrounds it.
  */
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { accessCookiePrefix, parseCookies, secretsOf } from '../http/cookies.ts';
 
-/** Both as sent, empty when absent. Undefined: there is no bearer, or not one this server made. */
+/** Both as the client sent them, empty if absent. Undefined: there is no bearer, or this server did not make it. */
 export type VerifyBearer = (authorization: string, cookieHeader: string) => Credentials | undefined;
 
 interface Remembered {
@@ -70,11 +69,11 @@ export function createVerifyBearer(tokens: Pick<SessionTokens, 'verify'>): Verif
 const none: readonly string[] = [];
 /** The part that the MAC covers, which is the same for all tokens of one session. */
 const sessionCharacters = 98;
-/** Tokens have up to 256 characters. What precedes one is kept in memory with it, so it is bounded too. */
+/** Tokens have up to 256 characters. The cache also keeps what precedes the token, so that has a bound too. */
 const authorizationCharactersMax = 272;
 const schemePattern = /^bearer +(?=\S)/i;
 
-/** Undefined: there is none, or the header is no bearer's. */
+/** Undefined: there is no header, or it is not a bearer header. */
 function tokenOf(authorization: string): string | undefined {
   if (authorization === '' || authorization.length > authorizationCharactersMax) return undefined;
   const token = authorization.startsWith('Bearer ')

@@ -1,15 +1,15 @@
 /**
- * Whose request it is, by the trusted-proxy rule: `X-Forwarded-For` counts only as far as the proxies that wrote it
- * are trusted. Read from the right, the first address that is not a trusted proxy is the client; a list of nothing
- * but trusted proxies names its left-most. Without such a proxy at the other end of the socket, the header is what
- * anyone could have typed, and is ignored.
+ * Finds the client of a request by the trusted-proxy rule. `X-Forwarded-For` counts only as far as trusted proxies
+ * wrote it. Read from the right, the first address that is not a trusted proxy is the client. If all addresses are
+ * trusted proxies, the left-most is the client. If no trusted proxy is at the other end of the socket, anyone could
+ * have typed the header, so it is ignored.
  */
 import { BlockList, isIP } from 'node:net';
 
 export interface ClientAddress {
   /** `forwardedFor`: all lines of `X-Forwarded-For`, joined by commas. */
   resolve(socketAddress: string, forwardedFor: string): string;
-  /** Whether such a proxy is at the other end of the socket. */
+  /** Whether a trusted proxy is at the other end of the socket. */
   isProxy(socketAddress: string): boolean;
 }
 
@@ -23,11 +23,13 @@ const hopsMax = 16;
 
 /**
  * `trustProxy` is `TRUST_PROXY`: `false` (none), `true` (any), or a list of addresses, CIDR ranges and the names
- * `loopback`, `linklocal`, `uniquelocal`. @throws Error on anything else, to be told at start.
+ * `loopback`, `linklocal`, `uniquelocal`.
+ *
+ * @throws Error on anything else, which the operator sees at the start.
  */
 export function createClientAddress(trustProxy: string): ClientAddress {
   const isTrusted = trustedTest(trustProxy);
-  // A socket's own IPv4 address is in its plain form already, and most requests are no further than this.
+  // A socket's own IPv4 address is already in plain form, and most requests need no more than this.
   const peerOf = (address: string) => (address.includes(':') ? (normalize(address) ?? address) : address);
   return {
     isProxy: (socketAddress) => isTrusted(peerOf(socketAddress)),
@@ -72,7 +74,9 @@ function addRange(list: BlockList, range: string): void {
 const mappedPattern =
   /^(?:0000:0000:0000:0000:0000|:|0:0:0:0:0):ffff:(?:([\da-f]{4}):([\da-f]{4})|([\d.]+))$/i;
 
-/** An address without port and brackets, an IPv4 one without its IPv6 mapping; undefined when it is not an address. */
+/**
+ * An address without port and brackets, and an IPv4 address without its IPv6 mapping. Undefined if it is no address.
+ */
 function normalize(text: string): string | undefined {
   let address = text.trim();
   if (address.startsWith('[')) address = address.slice(1).replace(/\](:\d+)?$/, '');

@@ -1,13 +1,15 @@
 /**
- * Cross-origin access (docs/protocol/http.md, "Cross-origin access"). Requests carry credentials, so the origin is
- * echoed and never `*`. By default every origin may call; in strict mode only desktop and extension origins, localhost
- * and a list, an empty list meaning every origin. Origins that may not call get an answer without these headers, which
- * browsers withhold.
+ * Cross-origin access (docs/protocol/http.md, "Cross-origin access"). Requests carry credentials, so the reply echoes
+ * the origin and never says `*`. By default every origin may call. In strict mode only desktop and extension origins,
+ * localhost and a configured list may call; an empty list means every origin. Other origins get an answer without
+ * these headers, and browsers withhold it from them.
  */
 import type { GatewaySettings } from '../settings.ts';
 
 export interface Cors {
-  /** Whether pages of this origin may call at all, for upgrades, whose answers browsers do not withhold. */
+  /**
+   * Whether pages of this origin may call at all. Upgrades need this, because browsers do not withhold their answers.
+   */
   admits(origin: string): boolean;
   /** Header lines for any reply, each preceded by a line break; empty when the origin may not read it. */
   replyLines(origin: string): string;

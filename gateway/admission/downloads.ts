@@ -1,17 +1,17 @@
 /**
- * The downloads that go on in this process, by account: each holds a file of the store open and some memory, for as long as its
- * reader takes.
+ * The running downloads of this process, by account. Each holds a file of the store open and some memory for as long
+ * as its reader takes.
  */
 import { OverloadedError } from '../../runtime/errors.ts';
 import { Counts } from '../http/counts.ts';
 
-/** Clients have one for each file that they fetch. */
+/** Clients run one for each file that they fetch. */
 const ofAccountMax = 32;
 
 export class Downloads {
   readonly #byUser = new Counts();
 
-  /** The bytes of `source`, once there is room. @throws OverloadedError before the first of them */
+  /** The bytes of `source`, once there is capacity. @throws OverloadedError before the first byte */
   async *counted(
     userUuid: string,
     source: AsyncIterable<Uint8Array>,

@@ -38,7 +38,7 @@ test('addresses beyond the bound push out the one that asked longest ago, and co
   const limiter = createRateLimiter({ publicPerMinute: 2, sessionPerMinute: 0 }, new FakeClock(), [], 2);
   const isRefused = (address: string) => limiter.take(limiter.public, address) > 0;
   t.deepEqual(['busy', 'busy', 'a', 'busy'].map(isRefused), [false, false, false, true]);
-  // The newcomers push out one another.
+  // The newcomers evict one another.
   t.deepEqual(['b', 'busy', 'c', 'busy', 'd', 'busy'].map(isRefused), [
     false,
     true,
@@ -48,7 +48,7 @@ test('addresses beyond the bound push out the one that asked longest ago, and co
     true,
   ]);
   t.deepEqual(['d', 'a', 'b'].map(isRefused), [false, false, false]);
-  // Nothing is kept of an address that was pushed out.
+  // The limiter keeps nothing about an evicted address.
   t.false(isRefused('busy'));
 });
 

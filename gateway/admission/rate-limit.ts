@@ -1,35 +1,36 @@
 /**
- * Requests per minute, counted by this process alone: a brake on floods, not on guessing (guessing limits live in
- * actors, where all processes share them). Requests with a bearer of ours are counted by its user, so that an
- * office behind one address is not a flood; everything else, a wrong bearer included, is counted by address.
+ * Counts requests per minute in this process alone. This slows floods, not guessing: actors hold the guessing limits,
+ * because all processes share them. A request with one of our bearers counts for its user, so that an office behind
+ * one address is not a flood. Everything else counts by address, a wrong bearer included.
  *
- * Fixed windows of a minute: two counts fit side by side at a window's edge, so an address may have up to twice
- * the limit within a minute. Memory is bounded: beyond `addressesMax` in one window the address that asked longest ago
- * is forgotten. One that goes on asking is not, so a crowd of others neither frees nor burdens it.
+ * The windows are fixed minutes. Two counts fit side by side at a window's edge, so an address may have up to twice
+ * the limit within a minute. Memory is bounded: beyond `addressesMax` in one window the limiter forgets the address
+ * that has been silent longest. It keeps an address that goes on asking, so a crowd of others neither frees nor
+ * burdens that address.
  */
 import { networkOf } from '../../actors/identity/network.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { GatewaySettings } from '../settings.ts';
 
-/** What is counted together: all requests of the routes that declare it, by caller. */
+/** What counts together: all requests of the routes that declare this bucket, by caller. */
 export interface RateBucket {
   readonly name: string;
   /** 0 is no limit. */
   readonly perMinute: number;
-  /** `user`: of the bearer. A request that has no bearer of ours is not counted here but as any public one. */
+  /** `user`: by the bearer's user. A request without one of our bearers counts only as a public request. */
   readonly by: 'address' | 'user';
 }
 
-/** For probes, which must never be limited. */
+/** For probes, which must have no limit. */
 export const unlimited: RateBucket = { name: 'unlimited', perMinute: 0, by: 'address' };
 
 export interface RateLimiter {
-  /** Where routes are counted that declare no bucket of their own: by address, and with a session by user. */
+  /** For routes that declare no bucket of their own: by address, or by user with a session. */
   readonly public: RateBucket;
   readonly session: RateBucket;
   /** 0 when the request may pass, else the milliseconds until another one may. */
   take(bucket: RateBucket, addressOrUser: string): number;
-  /** Whether the bucket has a limit at all; without one, no address has to be found. */
+  /** Whether the bucket has a limit at all. Without one, there is no need to find an address. */
   limits(bucket: RateBucket): boolean;
 }
 
@@ -66,7 +67,7 @@ export function createRateLimiter(
       if (counted === undefined) throw new Error(`the rate bucket ${bucket.name} is not declared`);
       const network = networkOf(addressOrUser);
       const count = (counted.get(network) ?? 0) + 1;
-      // Those that asked last are kept last.
+      // The most recent addresses stay last.
       counted.delete(network);
       if (counted.size >= addressesMax) forgetFirst(counted);
       counted.set(network, Math.min(count, bucket.perMinute + 1));

@@ -1,4 +1,4 @@
-/** Whether a session is alive, for decisions before its command runs: a valid MAC does not tell. */
+/** Whether a session is alive, for decisions before its command runs: a valid MAC does not prove that. */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
@@ -7,13 +7,13 @@ import type { Actors } from '../../runtime/handles.ts';
 import { type Refusal, refusals } from '../http/refusal.ts';
 import { statusOf } from '../http/refusal-status.ts';
 
-/** Undefined if it is. `bearerAlone` is that of the route. @throws ActorError */
+/** Undefined if it is alive. `bearerAlone` is the route's. @throws ActorError */
 export type CheckSession = (
   credentials: Credentials,
   bearerAlone: true | undefined,
 ) => Promise<Refusal | undefined>;
 
-/** The sender of a large body waits for this all the while. */
+/** The sender of a large body waits for this check. */
 const askMs = 10_000;
 
 export function createSessionCheck(actors: Actors): CheckSession {

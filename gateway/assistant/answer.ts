@@ -1,17 +1,18 @@
 /**
- * One answer of a model, put together from what its provider sends (docs/protocol/assistant.md, "The stream").
+ * One answer of a model, assembled from the provider's events (docs/protocol/assistant.md, "The stream").
  *
  * Invariants:
- * - A call of a tool is told once, whole, when the answer is complete or the call is: never a part of one. The last thing of an
- *   answer that was cut by its length may be such a part, and is then dropped; providers say so only after they ended the call.
- * - There is one `finish`, it is the last event, and usage comes before it. What is incomplete finishes with `error`.
+ * - A tool call goes out once and whole, when the answer or the call is complete. The last item of an answer that was
+ *   cut by its length may be such a part, and is then dropped; providers say so only after they ended the call.
+ * - There is one `finish`, it is the last event, and usage comes before it. An incomplete answer finishes with
+ *   `error`.
  * - Tools and their arguments are bounded, whatever the provider sends.
  */
 import type { AssistantEvent, StopReason, Usage } from './events.ts';
 import { AnswerError, type AnswerFailure, failureEvents } from './failure.ts';
 
 const toolCallsMax = 128;
-/** The most of all arguments of an answer, and of the names and ids. */
+/** The most characters of all arguments of an answer, and of the names and ids. */
 const toolCharactersMax = 1_048_576;
 
 interface ToolCall {
@@ -23,7 +24,7 @@ interface ToolCall {
 export class Answer {
   readonly #idPrefix: string;
   readonly #tools = new Map<number, ToolCall>();
-  /** One that has ended and cannot be read: whole if anything comes after it. */
+  /** A call that has ended but does not parse. It is whole if anything comes after it. */
   #doubtful: ToolCall | undefined;
   #events: AssistantEvent[] = [];
   #toolCalls = 0;
@@ -33,12 +34,12 @@ export class Answer {
   #stopReason: StopReason | undefined;
   #isComplete = false;
 
-  /** `idPrefix` begins the ids of calls that the provider gave none. */
+  /** `idPrefix` begins the ids of calls to which the provider gave none. */
   constructor(idPrefix: string) {
     this.#idPrefix = idPrefix;
   }
 
-  /** As far as the provider has said. */
+  /** As far as the provider has reported it. */
   get used(): Pick<Usage, 'promptTokens' | 'completionTokens'> {
     const { promptTokens, completionTokens } = this.#usage ?? {};
     return {
@@ -47,7 +48,7 @@ export class Answer {
     };
   }
 
-  /** Nothing more is to come. */
+  /** No more events will come. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -58,7 +59,7 @@ export class Answer {
     this.#events.push({ kind: 'text-delta', delta });
   }
 
-  /** More of the call at this place of the answer. */
+  /** More of the call at this index of the answer. */
   tool(place: number, { id = '', name = '', json = '' }: Partial<ToolCall>): void {
     const call = this.#tools.get(place) ?? this.#begin(place);
     this.#toolCharacters += id.length + name.length + json.length;
@@ -68,7 +69,7 @@ export class Answer {
     call.json += json;
   }
 
-  /** Nothing more comes of the call at this place. */
+  /** The call at this index is complete. */
   toolEnds(place: number): void {
     const call = this.#tools.get(place);
     if (call === undefined) return;
@@ -98,14 +99,14 @@ export class Answer {
     this.#isComplete = true;
   }
 
-  /** What there is to tell since the last time. */
+  /** The events since the last call of this method. */
   take(): readonly AssistantEvent[] {
     const events = this.#events;
     this.#events = [];
     return events;
   }
 
-  /** The last events. @throws AnswerError when the provider has not said that the model stopped: it was cut */
+  /** The last events. @throws AnswerError if the provider did not say that the model stopped: the answer was cut off */
   end(): readonly AssistantEvent[] {
     if (!this.#isComplete && this.#stopReason === undefined) throw new AnswerError('broken');
     for (const place of [...this.#tools.keys()]) this.toolEnds(place);
@@ -115,12 +116,12 @@ export class Answer {
     return [...this.take(), ...this.#usageEvents(), finish];
   }
 
-  /** The last events of one that cannot be completed. */
+  /** The last events of an answer that cannot be completed. */
   fail(failure: AnswerFailure): readonly AssistantEvent[] {
     return [...this.take(), ...this.#usageEvents(), ...failureEvents(failure)];
   }
 
-  /** Clients run tools with what is there, so what cannot be read is nothing. */
+  /** Clients run tools with whatever arguments arrive, so unreadable arguments count as none. */
   #tellDoubtful(): void {
     if (this.#doubtful !== undefined) this.#tell(this.#doubtful, {});
     this.#doubtful = undefined;
@@ -145,7 +146,7 @@ export class Answer {
   }
 }
 
-/** Undefined: they cannot be read. */
+/** Undefined: the arguments do not parse. */
 function argsOf(json: string): unknown {
   try {
     return JSON.parse(json);

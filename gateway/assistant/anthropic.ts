@@ -24,7 +24,7 @@ export const anthropic: Provider = {
       messages: turnsOf(messages),
       ...(system !== '' && { system }),
       ...(tools.length > 0 && { tools: tools.map(toolOf) }),
-      // Its models take one of the two, and none above 1.
+      // These models take one of the two settings, and no value above 1.
       ...(temperature !== undefined && { temperature: Math.min(temperature, 1) }),
       ...(temperature === undefined && topP !== undefined && { top_p: topP }),
     },
@@ -39,7 +39,7 @@ const toolOf = ({ name, description, inputSchema }: Asked['tools'][number]) => (
   ...(description !== '' && { description }),
 });
 
-/** Results of tools are a user's, and those of one turn belong together. Nothing empty may be said. */
+/** The API wants tool results in a user message, and those of one turn together. It refuses empty messages. */
 function turnsOf(messages: readonly Message[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
@@ -98,7 +98,7 @@ function begin(block: unknown, place: number, answer: Answer): void {
   else answer.tool(place, { id: textAt(block, 'id') ?? '', name: textAt(block, 'name') ?? '' });
 }
 
-/** What was read from a cache, or written to one, was said too. */
+/** Tokens read from a cache, or written to one, were also sent. */
 function promptTokens(usage: unknown): number | undefined {
   const counts = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'].map((name) =>
     countAt(usage, name),

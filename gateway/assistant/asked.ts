@@ -1,4 +1,7 @@
-/** What a client asks the assistant (docs/protocol/assistant.md, "A request"). What it says of provider, model or profile is not read. */
+/**
+ * What a client sends to the assistant (docs/protocol/assistant.md, "A request"). The server ignores what it says
+ * about provider, model or profile.
+ */
 import { z } from 'zod';
 
 const messagesMax = 500;
@@ -30,7 +33,7 @@ const askedSchema = z.object({
 });
 type Given = z.infer<typeof askedSchema>;
 
-/** The fields as they are read, for those who describe them; whether they fit is told after what the account may. */
+/** The fields, for the API description. The check of their values comes after the check of what the account may do. */
 export const givenFields = z.object(
   Object.fromEntries(Object.keys(askedSchema.shape).map((name) => [name, z.unknown().optional()])),
 );
@@ -50,7 +53,7 @@ interface Tool {
 }
 
 export interface Asked {
-  /** With the messages of that role, in their order; empty: none. */
+  /** With the messages of that role, in their order. Empty: there are none. */
   readonly system: string;
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
@@ -59,7 +62,7 @@ export interface Asked {
   readonly maxTokens: number | undefined;
 }
 
-/** A request until it is passed on: it may take megabytes, and its answer minutes. */
+/** A request until the provider has it: it may take megabytes, and its answer minutes. */
 export class Asking {
   readonly isValid: boolean;
   #asked: Asked | undefined;
@@ -70,7 +73,7 @@ export class Asking {
     this.isValid = this.#asked !== undefined;
   }
 
-  /** Only once, and only of a valid one. */
+  /** Call once, and only on a valid request. */
   take(): Asked {
     const asked = this.#asked;
     if (asked === undefined) throw new TypeError('there is nothing to pass on');
@@ -122,13 +125,13 @@ export interface Sampling {
   readonly topP?: number;
 }
 
-/** What a profile says of it. */
+/** The settings that the profile determines. */
 export interface Allowed {
   readonly maxOutputTokens?: number | undefined;
   readonly temperature?: number | undefined;
 }
 
-/** Within what the profile allows. */
+/** Within the limits of the profile. */
 export function samplingOf(
   { maxTokens = outputTokensByDefault, temperature, topP }: Asked,
   profile: Allowed,

@@ -5,7 +5,7 @@ import { livingBytes } from '../../test/kit/garbage.ts';
 import { Asking } from './asked.ts';
 import { Assistant } from './assistant.ts';
 
-/** Takes what it is sent, says one thing and then nothing more. */
+/** Accepts the request, sends one piece and then nothing more. */
 async function open(): Promise<OutboundStream> {
   async function* chunks() {
     yield Buffer.from('data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n');

@@ -1,12 +1,13 @@
 /**
- * The assistant as routes see it: the operator's providers, asked by nobody but here (docs/protocol/assistant.md).
+ * The assistant as routes see it. Only this module asks the operator's providers (docs/protocol/assistant.md).
  *
  * Invariants:
- * - A stream ends when its reader leaves, its session ends, the process stops, its time is over or its provider fails; the
- *   provider is then left at once. Nothing of it is kept: one piece is in memory, and the next is asked for when its reader has taken that one.
- * - What was asked is let go of once the provider has it.
+ * - A stream ends when its reader leaves, its session ends, the process stops, its time is over or its provider
+ *   fails; the provider is then left at once. Nothing of it is kept: one piece is in memory, and the next is asked
+ *   for when its reader has taken that one.
+ * - The request is released once the provider has it.
  * - Keys go to the base URL of their provider and nowhere else: no redirect is followed.
- * - Neither what is asked nor what is answered is in a log, an error or a metric.
+ * - No log, error or metric contains a request or an answer.
  */
 import type { ConfiguredProviders, ProviderAccess } from '../../actors/assistant/policy.ts';
 import type { Profile, ProviderId } from '../../actors/assistant/profiles.ts';
@@ -37,12 +38,12 @@ const providers: Readonly<Record<ProviderId, Provider>> = {
   subscription: openai,
 };
 
-/** A whole answer. The actor of the user holds its place for longer. */
+/** For a whole answer. The user's actor holds its slot for longer. */
 const answerMs = 10 * 60_000;
 const idleMs = 120_000;
 const answerBytesMax = 16 * 1_048_576;
 const pingMs = 15_000;
-/** Those who hold none find a place even when a hundred others take all they may. */
+/** A user without a stream gets a slot even when a hundred others hold all that they may. */
 const share: Share = { least: 1, percentOfFree: 3 };
 
 type Outcome = 'answered' | 'left' | AnswerFailure;
@@ -51,14 +52,14 @@ export interface AssistantOptions {
   readonly http: OutboundHttp & OutboundStreams;
   readonly clock: Clock;
   readonly providers: ConfiguredProviders;
-  /** As clients are shown it. */
+  /** As clients see it. */
   readonly default: Pick<Profile, 'provider' | 'model'> | undefined;
   readonly streamsMax: number;
   readonly ended?: (provider: ProviderId, outcome: Outcome) => void;
 }
 
 export interface StreamEnd {
-  /** A provider may have heard of it. */
+  /** The provider may have received the request. */
   readonly isHeard: boolean;
   readonly isRejected?: boolean;
   readonly promptTokens?: number;
@@ -72,9 +73,9 @@ export interface AnswerRequest extends Pick<Profile, 'provider' | 'model'>, Allo
   readonly stopping: AbortSignal;
   /** The session is over. */
   readonly ended: AbortSignal;
-  /** The access token of the pairing that answers; undefined: it has none just now. */
+  /** The access token of the pairing that answers. Undefined: the pairing has none at the moment. */
   readonly accessToken?: string | undefined;
-  /** Called once the stream is over, whatever it led to. */
+  /** Called once the stream is over, whatever its outcome. */
   readonly over: (end: StreamEnd) => void;
 }
 
@@ -91,7 +92,7 @@ export class Assistant {
 
   get config() {
     const { providers: configured, default: byDefault } = this.#options;
-    // Whether there are pairings is nobody's business unless one answers.
+    // Clients learn whether pairings exist only when one of them answers.
     const ids = [...configured.keys()].filter((id) => id !== 'subscription' || id === byDefault?.provider);
     return {
       providers: ids,
@@ -104,16 +105,18 @@ export class Assistant {
     return this.#streams;
   }
 
-  /** Undefined: this provider is not set up. Empty: it does not tell. */
+  /** Undefined: this provider is not set up. Empty: it publishes no list. */
   async models(id: ProviderId): Promise<readonly string[] | undefined> {
     const access = this.#options.providers.get(id);
     if (id !== 'subscription') return access && this.#models.of(id, providers[id], access);
-    // Asking would take a pairing: clients are told the one that answers them.
+    // A model list would need a pairing, so clients see only the pairing that answers them.
     const { provider, model } = this.#options.default ?? {};
     return access !== undefined && provider === id && model !== undefined ? [model] : undefined;
   }
 
-  /** Takes a place for a stream; undefined: there is none for this user. What it returns gives the place back, once. */
+  /**
+   * Takes a slot for a stream. Undefined: there is none for this user. The function it returns frees the slot, once.
+   */
   takePlace(userUuid: string): (() => void) | undefined {
     const free = this.#options.streamsMax - this.#streams;
     if (!mayTakeOneMore(this.#streamsOf.of(userUuid), free, share)) return undefined;
@@ -129,7 +132,7 @@ export class Assistant {
     };
   }
 
-  /** The frames of an answer, with pings while the provider is silent. Never throws what is a provider's fault. */
+  /** The frames of an answer, with pings while the provider is silent. It never throws for a fault of the provider. */
   async *answer(request: AnswerRequest): AsyncGenerator<Uint8Array, void, void> {
     const leave = new AbortController();
     const frames = this.#frames(request, leave);
@@ -148,7 +151,7 @@ export class Assistant {
       }
     } finally {
       leave.abort();
-      // Whatever it still comes to is nobody's any more.
+      // Nobody needs its outcome any more.
       next.then(
         () => frames.return(),
         () => {},
@@ -192,11 +195,11 @@ export class Assistant {
     }
   }
 
-  /** No `async` function: it would keep what was asked until the provider answers. */
+  /** This is no `async` function, because that would keep the request in memory until the provider answers. */
   #open(request: AnswerRequest, signal: AbortSignal): Promise<OutboundStream> {
     const { provider: id, model } = request;
     const access = this.#accessFor(request);
-    // Nodes with other settings, or a pairing without a token: nobody has heard of it.
+    // Nodes may have other settings, or a pairing no token: no provider has received the request.
     if (access === undefined) throw new AnswerError('unavailable');
     const provider = providers[id];
     const asked = request.asking.take();

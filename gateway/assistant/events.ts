@@ -1,4 +1,7 @@
-/** What a client is told of an answer, and how it goes out (docs/protocol/assistant.md, "The stream"). */
+/**
+ * The events of an answer as clients receive them, and how they are written (docs/protocol/assistant.md, "The
+ * stream").
+ */
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'stop' | 'error';
 
@@ -18,5 +21,5 @@ export type AssistantEvent =
 /** Clients split at two line feeds and read nothing but `data`. */
 const frameOf = (event: AssistantEvent): string => `data: ${JSON.stringify(event)}\n\n`;
 export const framesOf = (events: readonly AssistantEvent[]): string => events.map(frameOf).join('');
-/** Clients skip it; what stands in between learns that the stream lives. */
+/** Clients skip it. It shows proxies in between that the stream is alive. */
 export const pingFrame = ': ping\n\n';

@@ -1,4 +1,4 @@
-/** Why an answer ended before its end. Nothing of what a provider says of it goes any further than its status. */
+/** Why an answer failed. Only the status of a provider's error goes any further, never its text. */
 import { OutboundError } from '../../actors/outbound/http.ts';
 import type { AssistantEvent } from './events.ts';
 
@@ -29,7 +29,9 @@ export const failureEvents = (failure: AnswerFailure): readonly AssistantEvent[]
   { kind: 'finish', stopReason: 'error' },
 ];
 
-/** The failure that a status means. A redirect is one: nobody but the operator says where to ask. */
+/**
+ * The failure that a status means. A redirect is a failure too, because only the operator decides which host to ask.
+ */
 export function failureOfStatus(status: number): AnswerFailure {
   if (status === 401 || status === 403) return 'refused';
   if (status === 429 || status === 503 || status === 529) return 'busy';

@@ -1,14 +1,14 @@
-/** From bytes to what a provider says with them: events of a stream of events, or lines. Whatever the bytes are cut into. */
+/** Splits a provider's bytes into server-sent events or lines, wherever the chunks are cut. */
 import { AnswerError } from './failure.ts';
 
-/** The longest event or line. Each is held until it is whole. */
+/** The longest event or line. Each stays in memory until it is whole. */
 const charactersMax = 1_048_576;
 
 export class Lines {
   readonly #decoder = new TextDecoder();
   #rest = '';
 
-  /** The lines that are whole now, without their ends. @throws AnswerError */
+  /** The lines that are complete now, without their ends. @throws AnswerError */
   push(bytes: Uint8Array): readonly string[] {
     const text = this.#decoder.decode(bytes, { stream: true });
     if (!text.includes('\n')) {
@@ -22,7 +22,7 @@ export class Lines {
     return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
   }
 
-  /** What stands behind the last line's end. */
+  /** The bytes after the last line's end. */
   end(): string {
     return this.#rest + this.#decoder.decode();
   }
@@ -33,7 +33,7 @@ export class EventData {
   #data: string[] = [];
   #characters = 0;
 
-  /** The data of an event that is whole with this line. @throws AnswerError */
+  /** The data of an event that this line completes. @throws AnswerError */
   push(line: string): string | undefined {
     if (line === '') return this.#take();
     if (!line.startsWith('data:')) return undefined;

@@ -1,4 +1,4 @@
-/** What comes of the answers of the assistant: by provider and class, without anybody's words. */
+/** Counts the outcomes of assistant answers by provider and class, without any content. */
 import { Counter, type Registry } from 'prom-client';
 import type { AssistantOptions } from './assistant.ts';
 

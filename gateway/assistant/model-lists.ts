@@ -1,4 +1,4 @@
-/** The models of each provider, asked for now and then and remembered in between. */
+/** The models of each provider, fetched now and then and cached in between. */
 import type { ProviderAccess } from '../../actors/assistant/policy.ts';
 import { isModel, type ProviderId } from '../../actors/assistant/profiles.ts';
 import type { OutboundHttp } from '../../actors/outbound/http.ts';
@@ -6,7 +6,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { listAt, type Provider, textAt } from './provider.ts';
 
 const keptMs = 5 * 60_000;
-/** How long a failed list is remembered, so that not every user asks a provider that is away. */
+/** How long a failed list stays cached, so that not every user asks a provider that is down. */
 const failureKeptMs = 30_000;
 const timeoutMs = 10_000;
 const answerBytesMax = 2 * 1_048_576;
@@ -30,7 +30,7 @@ export class ModelLists {
     this.#options = options;
   }
 
-  /** None where they cannot be had: clients then ask their user. */
+  /** None if the list is unavailable: clients then let the user type a name. */
   of(id: ProviderId, provider: Provider, access: ProviderAccess): Promise<readonly string[]> {
     const { clock } = this.#options;
     const before = this.#kept.get(id);

@@ -1,4 +1,4 @@
-/** Ollama's chat: a line of JSON for each piece. It gives calls of tools no ids, and takes none. */
+/** Ollama's chat API: one line of JSON per piece. It neither gives nor takes ids for tool calls. */
 import type { Answer } from './answer.ts';
 import type { Asked, Message } from './asked.ts';
 import { AnswerError } from './failure.ts';

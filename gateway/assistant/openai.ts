@@ -1,4 +1,4 @@
-/** The chat completions of OpenAI, and of the many servers that speak like it. */
+/** OpenAI's chat completions, and the many servers that are compatible with them. */
 import { openAiUrl } from '../../actors/assistant/policy.ts';
 import type { Answer } from './answer.ts';
 import type { Asked, Message } from './asked.ts';
@@ -16,7 +16,7 @@ export const openai: Provider = {
       stream_options: { include_usage: true },
       messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.map(messageOf)],
       ...(tools.length > 0 && { tools: tools.map(toolOf) }),
-      // The newer models of OpenAI itself refuse the name that all others know.
+      // OpenAI's newer models refuse the parameter name that all others accept.
       [baseUrl === openAiUrl ? 'max_completion_tokens' : 'max_tokens']: maxTokens,
       ...(temperature !== undefined && { temperature }),
       ...(topP !== undefined && { top_p: topP }),

@@ -1,17 +1,17 @@
-/** The access token of a pairing, for one request to the provider, and what came of that. */
+/** Gets the access token of a pairing for one request to the provider, and reports the outcome. */
 import { Pairing, pairingId } from '../../actors/pairing/contract.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import type { StreamEnd } from './assistant.ts';
 
 export interface Paired {
-  /** Undefined: there is none just now. */
+  /** Undefined: there is no token at the moment. */
   readonly accessToken: string | undefined;
   ended(end: StreamEnd): void;
 }
 
 const endMs = 25_000;
 
-/** Undefined: this pairing answers nobody until an administrator sees to it. */
+/** Undefined: this pairing answers nobody until an administrator repairs it. */
 export async function pairedFor(
   actors: Actors,
   subscriptionId: string,
@@ -27,7 +27,7 @@ export async function pairedFor(
     ended({ isHeard, isRejected = false, promptTokens = 0, completionTokens = 0 }) {
       if (!isHeard) return;
       const report = { subscriptionId, serial, isRejected, promptTokens, completionTokens };
-      // Where this fails it is not counted, and the next one finds out.
+      // If this fails, the failure is not counted, and the next request finds out.
       pairing.reportUse(report, { deadlineMs: endMs }).catch(() => undefined);
     },
   };

@@ -1,10 +1,10 @@
-/** What this server knows of a provider: how it is asked, how its answer is read, and which models it has. */
+/** What this server knows about a provider: how to send a request, how to read the answer, and which models it has. */
 import type { ProviderAccess } from '../../actors/assistant/policy.ts';
 import type { Answer } from './answer.ts';
 import type { Asked, Sampling } from './asked.ts';
 
 interface ProviderRequest {
-  /** Behind the base URL. */
+  /** Relative to the base URL. */
   readonly path: string;
   readonly body: unknown;
 }
@@ -12,19 +12,19 @@ interface ProviderRequest {
 export interface Provider {
   headers(access: ProviderAccess): Readonly<Record<string, string>>;
   request(asked: Asked, model: string, sampling: Sampling, access: ProviderAccess): ProviderRequest;
-  /** How one thing that it says follows another. */
+  /** How the provider separates its messages. */
   readonly framing: 'events' | 'lines';
-  /** What it says, parsed. @throws AnswerError */
+  /** One parsed message. @throws AnswerError */
   read(said: unknown, answer: Answer): void;
   readonly models: {
     readonly path: string;
-    /** The list, and what in each entry is its id. */
+    /** The list, and the field of each entry that holds its id. */
     readonly list: string;
     readonly id: string;
   };
 }
 
-// --- of what was parsed and nobody vouches for ---------------------------------------------------------------
+// --- reading parsed but untrusted values ------------------------------------------------------------------------
 
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let found = value;
@@ -40,7 +40,7 @@ export function textAt(value: unknown, ...path: readonly (string | number)[]): s
   return typeof found === 'string' ? found : undefined;
 }
 
-/** A count. */
+/** A non-negative count. */
 export function countAt(value: unknown, ...path: readonly (string | number)[]): number | undefined {
   const found = at(value, ...path);
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found : undefined;

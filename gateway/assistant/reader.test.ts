@@ -12,7 +12,7 @@ import { AnswerReader } from './reader.ts';
 
 const providers = { anthropic, openai, ollama };
 
-/** Whatever the bytes are cut into, as the gateway reads them. */
+/** Cuts the bytes into chunks of any size, as the gateway may receive them. */
 function eventsOf(id: VendorId, pieces: readonly Uint8Array[]): readonly AssistantEvent[] {
   const answer = new Answer('call');
   const reader = new AnswerReader(providers[id], answer);
@@ -32,7 +32,7 @@ function eventsOf(id: VendorId, pieces: readonly Uint8Array[]): readonly Assista
 
 const bytesOf = (id: VendorId, turn: ModelTurn): Buffer => Buffer.from(bodyOf[id](turn));
 
-/** What a client makes of it. */
+/** What a client assembles from it. */
 function readOf(events: readonly AssistantEvent[]) {
   const text = events.map((each) => (each.kind === 'text-delta' ? each.delta : '')).join('');
   const tools = events.filter((each) => each.kind === 'tool-call');
@@ -213,7 +213,7 @@ test('a call that the length of the answer has cut is not told, those before it 
       { kind: 'finish', stopReason: 'max_tokens' },
     ]);
     const finish = { kind: 'finish', stopReason: 'tool_use' };
-    // Of one that has no arguments a provider may send none.
+    // A provider may send no arguments for a call that has none.
     t.deepEqual(
       toldBy('anthropic', [
         ...anthropicCall(0, ''),
@@ -241,7 +241,7 @@ test('a call that nothing has cut is told, whatever the provider made of its arg
       told(0, {}),
       { kind: 'finish', stopReason: 'tool_use' },
     ] as never);
-    // Text came after it, so it is whole; and it is told before that.
+    // Text follows the call, so the call is whole, and it goes out before that text.
     const textAfter = [...anthropicCall(0, json), anthropicText(1, 'So'), ...anthropicEnd('max_tokens')];
     t.deepEqual(toldBy('anthropic', textAfter), [
       told(0, {}),

@@ -1,4 +1,4 @@
-/** The bytes of a provider's answer, read into an `Answer`. */
+/** Reads the bytes of a provider's answer into an `Answer`. */
 import type { Answer } from './answer.ts';
 import { AnswerError } from './failure.ts';
 import { EventData, Lines } from './lines.ts';
@@ -20,7 +20,7 @@ export class AnswerReader {
     for (const line of this.#lines.push(bytes)) this.#line(line);
   }
 
-  /** No more comes. An event that has not ended does not count, a line does. @throws AnswerError */
+  /** Call when the provider has ended. An event that has not ended does not count; a line does. @throws AnswerError */
   end(): void {
     const rest = this.#lines.end();
     if (this.#provider.framing === 'lines') this.#line(rest);

@@ -1,19 +1,19 @@
 /**
- * A file becomes a commit at the code host of the operator (docs/protocol/code-host.md), by the contents interface of GitHub, which Gitea
- * and Forgejo have too: look at the file, then put it, with the id of what it replaces if there is something.
- *
- * - The host is the operator's choice and nobody else's; a redirect is not followed, so the token goes nowhere else.
- * - Neither the token nor anything of the file or of what the host says is kept, or told to anybody.
+ * Turns a file into a commit at the operator's code host (docs/protocol/code-host.md). It uses the contents interface
+ * of GitHub, which Gitea and Forgejo also have. It looks at the file, then puts it, with the id of the file that it
+ * replaces, if there is one.
+ * - Only the operator chooses the host. The server follows no redirect, so the token goes nowhere else.
+ * - The server neither keeps nor passes on the token, the file, or what the host says about them.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
 import type { Publishing } from './given.ts';
 import { type Refused, refuse } from './refused.ts';
 
 const timeoutMs = 15_000;
-/** The host sends a file back as base64, inside JSON. */
+/** The host sends a file back as base64 inside JSON. */
 const answerBytesMax = 4 * 1_048_576;
 const linkCharactersMax = 4_096;
-/** Where the host refuses for now and does not say for how long, and what it may say. */
+/** The wait if the host refuses for now without saying for how long, and the longest that it may say. */
 const retryMs = 60_000;
 const retryMaxMs = 3_600_000;
 
@@ -26,7 +26,7 @@ export interface Published {
 
 export interface CodeHostOptions {
   readonly http: OutboundHttp;
-  /** The address of the interface: `https://api.github.com`, or one that ends in `/api/v1`. */
+  /** The base address of the interface: `https://api.github.com`, or one that ends in `/api/v1`. */
   readonly apiUrl: string;
 }
 
@@ -53,7 +53,7 @@ interface HostAnswer {
   readonly json: unknown;
 }
 
-/** What is at the path: the id of a file, nothing (null), or why that is not known. */
+/** What is at the path: the id of a file, nothing (null), or why the server does not know. */
 type Found = { readonly sha: string | null } | Refused;
 
 export class CodeHost {
@@ -107,8 +107,8 @@ export class CodeHost {
   }
 
   /**
-   * Where GitHub says 409, Gitea says 422, or 404 when the file is gone, and both for other things: whether the file is still what was
-   * to be replaced decides.
+   * GitHub says 409 here. Gitea says 422, or 404 when the file is gone, and uses both for other things too. What
+   * decides is whether the file is still the one to be replaced.
    */
   async #whyRefused(
     put: HostAnswer,
@@ -157,14 +157,17 @@ export class CodeHost {
   }
 }
 
-/** When two commits to a branch come at the same time, Gitea refuses one in the words of Git, and as if it were forbidden. */
+/**
+ * When two commits to a branch come at the same time, Gitea refuses one with Git's message and the status of a
+ * forbidden request.
+ */
 const isOvertaken = ({ status, json }: HostAnswer): boolean =>
   status === 403 && /^cannot lock ref /.test(String(fieldOf(json, 'message')));
 
-/** What clients read in an answer of this server: that the account is locked, that the access token has expired. */
+/** Clients of this server read these statuses as: the account is locked, the access token has expired. */
 const readAsOurs: ReadonlySet<number> = new Set([423, 498]);
 
-/** A status that is no answer of the interface, or that means something else in one of ours, is not passed on. */
+/** A status outside the interface, or with another meaning in our own answers, is not passed on. */
 function refusalOf({ status, retryAfter }: HostAnswer): Refused {
   if (status === 401) return badToken;
   if (status === 403) return forbidden;
@@ -178,7 +181,7 @@ function refusalOf({ status, retryAfter }: HostAnswer): Refused {
     : refused;
 }
 
-/** In seconds; a date is none that is needed. */
+/** In seconds. Dates are not supported, because no host needs them. */
 const retryAfterMs = (given = ''): number =>
   /^\d{1,6}$/.test(given) ? Math.min(Math.max(Number(given), 1) * 1_000, retryMaxMs) : retryMs;
 
@@ -195,7 +198,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
     ? (value as Record<string, unknown>)[name]
     : undefined;
 
-/** Shown as a link, so nothing but https. */
+/** Clients show it as a link, so only https is allowed. */
 function linkAt(json: unknown, ...[outer, inner]: readonly [string, string]): string | undefined {
   const link = fieldOf(fieldOf(json, outer), inner);
   const isLink =

@@ -1,4 +1,4 @@
-/** What a client wants published, as the code host is asked for it (docs/protocol/code-host.md, "A request"). */
+/** What a client wants to publish, as the code host needs it (docs/protocol/code-host.md, "A request"). */
 
 import { isStorableText } from '../../actors/storable-text.ts';
 import { type Refused, refuse } from './refused.ts';
@@ -20,7 +20,7 @@ export interface Publishing {
   readonly owner: string;
   readonly repo: string;
   readonly branch: string;
-  /** Without empty segments, and none that leads elsewhere. */
+  /** Without empty segments, and without segments that lead elsewhere. */
   readonly path: string;
   readonly content: string;
   readonly message: string;

@@ -4,7 +4,7 @@ export interface Refused {
   readonly refused: RouteRefusal;
 }
 
-/** Statuses as the code host gives them, some of which the domain has no word for. */
+/** Statuses as the code host gives them. The domain has no error for some of them. */
 export const refuse = (status: number, message: string, tag?: string): Refused => ({
   refused: { status, message, tag },
 });

@@ -1,6 +1,6 @@
-/** `If-Match` and `If-None-Match` of one ETag. */
+/** Evaluates `If-Match` and `If-None-Match` against one ETag. */
 
-/** What to answer instead of the representation. */
+/** The status to answer instead of the representation. */
 export function unmetCondition(
   etag: string,
   ifMatch: string | undefined,
@@ -13,7 +13,7 @@ export function unmetCondition(
 
 const listForm = /^\s*(W\/)?"[^"]*"\s*(,\s*(W\/)?"[^"]*"\s*)*$/;
 
-/** A list that is none names nothing. Weak ones are not equal where bytes have to be. */
+/** A malformed list names nothing. Weak tags never match where bytes must be equal. */
 function lists(given: string, etag: string, weakToo: boolean): boolean {
   if (given.trim() === '*') return true;
   if (given.length > 8_192 || !listForm.test(given)) return false;

@@ -1,6 +1,6 @@
 /**
- * Which objects a `calendar-query` asks for: by their components, and by the properties that are written of a to-do, as
- * they stand in its text. What cannot be answered rightly is refused: a program that is told too much shows it.
+ * Which objects a `calendar-query` asks for: by their components, and by the properties in the text of a to-do. The
+ * server refuses a filter that it cannot evaluate exactly, because a program displays everything that it receives.
  */
 import { type Element, is, type Name } from './xml.ts';
 
@@ -13,12 +13,12 @@ export class UnsupportedFilter extends Error {
   }
 }
 
-/** `all` and `none` need no look at any object. */
+/** `all` and `none` need not look at any object. */
 export type Filter = 'all' | 'none' | ((component: string) => boolean);
 type Test = (properties: Properties) => boolean;
 type Properties = ReadonlyMap<string, readonly Value[]>;
 
-/** The most filters of a query, and the most characters of all texts in it: each is looked for in every object. */
+/** The most filters in a query, and the most characters of all their texts: each is searched for in every object. */
 const filtersMax = 50;
 const textCharactersMax = 1_024;
 
@@ -52,7 +52,7 @@ function requireBounded(filter: Element): void {
 
 const within = (filter: Element): readonly Element[] => [filter, ...filter.children.flatMap(within)];
 
-/** One filter within that of the calendar: a test of the to-do, or what it comes to for all. */
+/** One filter within that of the calendar: a test of the to-do, or its fixed result for all. */
 function ofCalendar(filter: Element): 'all' | 'none' | Test {
   if (!is(filter, 'C', 'comp-filter')) throw new UnsupportedFilter('supported-filter', filter);
   const isTodo = nameIn(filter) === 'VTODO';
@@ -83,7 +83,7 @@ function textMatchOf(match: Element): (value: Value) => boolean {
   return (value) => (isExact ? value.text : value.lowerCase).includes(wanted) !== isNegated;
 }
 
-/** Changes ASCII alone. */
+/** Changes only ASCII. */
 const inLowerCase = (text: string): string =>
   text.replaceAll(/[A-Z]+/g, (characters) => characters.toLowerCase());
 

@@ -1,7 +1,7 @@
 /**
- * Who asks: a program with a calendar token, by HTTP Basic. Its account remembers for a minute that the secret was right;
- * else a `signin` actor finds out, which counts the failures of this token, and this process counts those of an address.
- * Programs begin without credentials, so only wrong ones are counted.
+ * Authenticates a program with a calendar token, by HTTP Basic. Its account remembers a correct secret for a minute.
+ * Otherwise a `signin` actor checks it and counts the failures of this token, while this process counts those of an
+ * address. Programs begin without credentials, so only wrong ones count.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { CalendarTokens } from '../../actors/identity/calendar-tokens.ts';
@@ -35,13 +35,13 @@ export interface ProgramOptions {
 }
 
 /**
- * Proofs in flight, by what was shown. A program that asks for many things at once has its token hashed once, and is not taken
- * for somebody who guesses.
+ * Proofs in flight, by credentials. A program that sends many requests at once has its token hashed once, and does
+ * not look like somebody who guesses.
  */
 export class Proofs {
   readonly #inFlight = new Map<string, Promise<Answer<object>>>();
 
-  /** The outcome of `prove`, or of the one in flight. */
+  /** The outcome of `prove`, or of the proof in flight. */
   once(shown: string, prove: () => Promise<Answer<object>>): Promise<Answer<object>> {
     const before = this.#inFlight.get(shown);
     if (before !== undefined) return before;
@@ -51,17 +51,17 @@ export class Proofs {
   }
 }
 
-/** Requests with a wrong token alone. */
+/** Counts only requests with a wrong token. */
 export const wrongTokens: RateBucket = { name: 'wrong calendar tokens', perMinute: 20, by: 'address' };
 
 export interface Program {
   readonly userUuid: string;
   readonly mark: string;
-  /** By uid. The mark is that of before they were read, so that a change meanwhile is found by the next look at it. */
+  /** By uid. The version is from before the read, so the next look notices a change made meanwhile. */
   list(): Promise<{ readonly mark: string; readonly objects: readonly ListedObject[] }>;
-  /** Those there are of these. */
+  /** The objects among these that exist. */
   objects(uids: readonly string[]): Promise<readonly WholeObject[]>;
-  /** All of these that are still there, some at a time. */
+  /** All of these that still exist, a few at a time. */
   parts(
     listed: readonly ListedObject[],
   ): AsyncIterable<{ readonly mark: string; readonly objects: readonly WholeObject[] }>;
@@ -80,7 +80,7 @@ const unauthorized: RouteReply = {
   headers: { 'WWW-Authenticate': 'Basic realm="Calendar", charset="UTF-8"' },
 };
 
-/** A refusal that ends what is read. Never leaves this file. */
+/** A refusal that ends the read. It never leaves this file. */
 class Denied extends Error {
   readonly reply: RouteReply;
   constructor(reply: RouteReply) {
@@ -89,7 +89,7 @@ class Denied extends Error {
   }
 }
 
-/** Answers with the result of `run`, or with why the program is refused. */
+/** Answers with the result of `run`, or with the reason for refusing the program. */
 export async function asProgram(
   context: Context,
   options: ProgramOptions & { readonly proofs: Proofs },
@@ -138,7 +138,7 @@ async function programOf(
     const isProven = first !== undefined && !('unproven' in first);
     if (!isProven) await prove();
     const answer = isProven ? first : await unlessAbsent(asked());
-    // The account has moved to another host meanwhile, which has not heard of it.
+    // The account has moved to another host, which does not know about the proof yet.
     if (answer === undefined || 'unproven' in answer)
       throw new OverloadedError('a calendar token is proven anew');
     if (isRefused(answer)) {
@@ -175,7 +175,7 @@ async function programOf(
         bytes += object.bytes;
       }
       yield await answered(() => user.getCalendarObjects({ token, uids }, ask));
-      // Where nothing of a part is sent, such as by a filter, nothing else lets the loop turn.
+      // If a part sends nothing, for example because of a filter, nothing else lets the event loop turn.
       await setImmediate();
     }
   }
@@ -209,7 +209,7 @@ const later = (waitMs: number): RouteReply => ({
 
 const authorizationCharactersMax = 1_024;
 
-/** `none`: nothing was shown. Undefined: what was shown is no name and password. */
+/** `none`: there were no credentials. Undefined: the credentials are not a name and a password. */
 function passwordIn(authorization: string | undefined): string | undefined | 'none' {
   if (authorization === undefined) return 'none';
   const [, encoded] =

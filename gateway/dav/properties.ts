@@ -6,22 +6,22 @@ import { Elements, type Name, namespaces, type Prefix, xmlText } from './xml.ts'
 
 export const objectType = 'text/calendar; charset=utf-8; component=VTODO';
 
-/** What is said of a resource. */
+/** The facts about a resource. */
 export interface Described {
   readonly hrefs: Hrefs;
   readonly resource: Resource;
-  /** The mark of what is published. */
+  /** The version of what is published. */
   readonly mark: string;
-  /** The object, with its component where that is asked for. */
+  /** The object, with its component if the program asks for that. */
   readonly object?: ListedObject | WholeObject;
 }
 
-/** Without a value it is no property of the resource. */
+/** A property without a value does not exist on the resource. */
 type Value = (of: Described) => string | undefined;
 
 const values = new Map<string, Value>();
 const allNames: Name[] = [];
-/** Those that a program gets which names none. */
+/** The properties for a program that names none. */
 const usual: Name[] = [];
 
 const keyOf = ({ uri, local }: Name): string => `${uri} ${local}`;
@@ -33,7 +33,7 @@ function property(prefix: Prefix, local: string, value: Value, isUsual = false):
   if (isUsual) usual.push(name);
 }
 
-/** The same for all resources of a kind; of others it is no property. */
+/** The same for all resources of a kind. Other resources lack the property. */
 const byKind =
   (kinds: Partial<Record<Kind, Value | string>>): Value =>
   (of) => {
@@ -114,18 +114,18 @@ property('C', 'calendar-data', ({ object }) =>
 
 export const httpDate = (ms: number): string => new Date(ms).toUTCString();
 
-/** What a program asks for. */
+/** The properties that a program asks for. */
 export type Wanted =
   | { readonly type: 'usual' | 'names' }
   | { readonly type: 'named'; readonly names: readonly Name[] };
 
 /**
- * Above this, the names that no resource has are told of the first resource alone. Told of each, a few kilobytes would
- * come back once for every object of a calendar.
+ * Above this, only the first resource lists the names that no resource has. Otherwise a few kilobytes of request
+ * would come back once for every object of a calendar.
  */
 const repeatedCharactersMax = 2 * 1024;
 
-/** The `response` elements of one multistatus. What is the same in all of them is made once. */
+/** The `response` elements of one multistatus. Parts that are the same in all of them are built once. */
 export class Responses {
   readonly #elements: Elements;
   readonly #wanted: readonly (readonly [Name, Value])[];
@@ -159,7 +159,7 @@ export class Responses {
     }
     missing += this.#unknownText;
     if (this.#unknownText.length > repeatedCharactersMax) this.#unknownText = '';
-    // With nothing at all there would be no status.
+    // Without any property there would be no status.
     const propstats =
       (found !== '' || missing === '' ? propstat(found, '200 OK') : '') +
       (missing === '' ? '' : propstat(missing, '404 Not Found'));

@@ -12,12 +12,12 @@ import {
   UnreadableXml,
 } from './xml.ts';
 
-/** Each is looked for in every object. */
+/** The server looks each one up in every object. */
 const namesMax = 100;
-/** The most of all names together, with their namespaces: the answer repeats the names that no resource has. */
+/** The most characters of all names, with their namespaces: the answer repeats the names that no resource has. */
 const namesBytesMax = 8 * 1024;
 
-/** What is asked for cannot be given; an element of the error says why. */
+/** The server cannot give what the program asks for; an element of the error says why. */
 export class Refused extends Error {
   readonly element: string;
   constructor(element: string) {
@@ -77,7 +77,7 @@ function namedIn({ children }: Element): Wanted {
   return { type: 'named', names: [...names.values()] };
 }
 
-/** Whether answering takes the objects themselves. */
+/** Whether the answer needs the objects themselves. */
 export const wantsData = (wanted: Wanted): boolean =>
   wanted.type === 'named' &&
   wanted.names.some(({ uri, local }) => uri === calendarData.uri && local === calendarData.local);

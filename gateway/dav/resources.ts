@@ -1,4 +1,7 @@
-/** What there is below the base path, and its addresses: always absolute paths in one spelling, whatever a program wrote. */
+/**
+ * The resources below the base path and their addresses. They are always absolute paths in one spelling, whatever a
+ * program wrote.
+ */
 
 export type Resource =
   | { readonly kind: 'root' | 'principals' | 'principal' | 'home' | 'todos' }
@@ -28,20 +31,20 @@ export function hrefOf({ base, userUuid }: Hrefs, resource: Resource): string {
   }
 }
 
-/** All but what RFC 3986 calls unreserved. */
+/** All characters but those that RFC 3986 calls unreserved. */
 const escaped = (uid: string): string =>
   encodeURIComponent(uid).replaceAll(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Undefined if the last part of a path names no object. */
+/** Undefined if the last segment of a path names no object. */
 export const uidOf = (file: string): string | undefined =>
   file.length > '.ics'.length && file.endsWith('.ics') ? file.slice(0, -'.ics'.length) : undefined;
 
 /**
- * The object of the user's that a program names in a body, by a path or a whole address of this server. Undefined for
- * anything else, of which it is told no more.
+ * The user's own object that a program names in a body, by a path or a full address of this server. Undefined for
+ * anything else.
  */
 export function uidOfHref(hrefs: Hrefs, href: string, hosts: readonly string[]): string | undefined {
   const path = pathOf(href, hosts);
@@ -59,7 +62,7 @@ function pathOf(href: string, hosts: readonly string[]): string | undefined {
   return path;
 }
 
-/** One part of a path. A slash that was escaped does not become one. */
+/** One segment of a path. An escaped slash does not become a separator. */
 function decoded(part: string): string | undefined {
   try {
     const text = decodeURIComponent(part);

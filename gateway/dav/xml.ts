@@ -1,6 +1,6 @@
 /**
- * XML that programs send and are sent. What comes is read with its namespaces, and within bounds: no document type, no
- * entities of its own, no more depth than any request has. What goes is escaped here.
+ * Reads and writes XML. The reader handles namespaces and has bounds: no document type, no custom entities, and no
+ * more depth than any request has. The writer escapes.
  */
 import { SaxesParser, type SaxesTagNS } from 'saxes';
 
@@ -23,7 +23,7 @@ export interface Element extends Name {
   readonly text: string;
 }
 
-/** What was sent is no XML that is read here. */
+/** The text is not XML that this reader supports. */
 export class UnreadableXml extends Error {}
 
 const depthMax = 32;
@@ -102,7 +102,7 @@ const escapes: Readonly<Record<string, string>> = {
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
-  // A reader makes a line feed of it otherwise.
+  // Otherwise a reader turns it into a line feed.
   '\r': '&#13;',
 };
 export const xmlText = (text: string): string =>
@@ -115,7 +115,7 @@ export class Elements {
     Object.entries(namespaces).map(([prefix, uri]) => [uri, `${prefix}:`]),
   );
 
-  /** The root declares no default namespace, so a name of none needs no prefix. */
+  /** The root declares no default namespace, so a name without a namespace needs no prefix. */
   constructor(names: readonly Name[]) {
     this.#prefixes.set('', '');
     for (const { uri } of names) {

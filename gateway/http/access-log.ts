@@ -1,10 +1,10 @@
 /**
- * One line per request: method, the route's pattern, status, duration and request id. Never the path as sent, the
- * query, a header, an address or a body, as any of them may hold personal data.
+ * Writes one line per request: method, the route's pattern, status, duration and request id. It never logs the path
+ * as sent, the query, a header, an address or a body, as any of them may hold personal data.
  *
- * Ordinary requests are logged at `debug`: at full speed a line each would cost as much as the request.
- * Failures on the server's side are logged at `warn`, an unexpected error with its stack at `error`. A 503 is
- * logged with its cause and, as one cause makes many of them, at most once a second for each cause.
+ * Ordinary requests are logged at `debug`: at full speed a line each would cost as much as the request. Failures of
+ * the server are logged at `warn`, an unexpected error with its stack at `error`. A 503 is logged with its cause, at
+ * most once a second for each cause, because one cause makes many of them.
  */
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime/clock.ts';

@@ -1,22 +1,22 @@
 /**
- * Memory for large pieces of bodies, used again and again. New memory of that size comes from the system page by page, and goes
- * back to it only after garbage collection: on a fast line that costs more than the rest of receiving.
+ * Reuses memory for large pieces of bodies. The system hands out new memory of that size page by page, and gets it
+ * back only after garbage collection. On a fast line that costs more than the rest of receiving.
  */
 
 /** As much as the library hands over at once. */
 export const blockBytes = 512 * 1024;
-/** Kept while nobody needs them. */
+/** Blocks kept while nobody needs them. */
 const freeMax = 16;
 
 export class Blocks {
   readonly #free: Buffer[] = [];
 
-  /** What is in it is of somebody else. */
+  /** Its contents belong to somebody else. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  /** Call when nobody reads it any more. What did not come from here is left alone. */
+  /** Call when nobody reads the block any more. Memory that did not come from here is left alone. */
   giveBack(block: Buffer): void {
     if (block.length === blockBytes && this.#free.length < freeMax) this.#free.push(block);
   }

@@ -7,11 +7,11 @@ import { refusals } from './refusal.ts';
 
 const kibibyte = 1024;
 
-/** A chunk is the reader's until he asks for the next. */
+/** A chunk is the reader's until it asks for the next. */
 const kept = (result: IteratorResult<Buffer>): IteratorResult<Buffer> =>
   result.done ? result : { done: false, value: Buffer.from(result.value) };
 
-/** A stream, its memory, and what it asked of its source. */
+/** A stream, its memory, and its requests to the source. */
 function world(bytesMax = 100_000_000, memoryBytesMax = 100_000_000, blocks = new Blocks()) {
   const memory = new BodyMemory(memoryBytesMax);
   const asked: string[] = [];
@@ -48,7 +48,7 @@ test('the reader gets the bytes that came, whichever side is faster, and all mem
           );
         } else {
           sent.push(next.chunk);
-          // What the library hands over is gone afterwards.
+          // The library's memory is gone afterwards.
           const lent = Uint8Array.from(next.chunk);
           stream.add(lent);
           lent.fill(0xee);

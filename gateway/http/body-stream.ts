@@ -3,14 +3,14 @@
  *
  *     client -> library -> add -> queue -> for await (const chunk of stream)
  *
- * - Chunks are copies, as uWebSockets.js takes the memory of its own back; small ones that wait are joined. Each is the reader's
- *   until it asks for the next.
- * - With `queueBytesMax` waiting the client is held back. What the system had received by then comes on top (intake.ts
- *   has streams take turns for that), as does the chunk in the reader's hands. All of it counts in the memory of bodies,
- *   the latter until the reader asks for the next.
- * - When the rest will not come, the reader is told by a `BodyLostError` and not by an end that looks like one; what
- *   still waited is thrown away. Let through by the handler, it becomes the answer.
- * - One reader, once. When it stops early the rest is thrown away as it comes.
+ * - Chunks are copies, as uWebSockets.js takes the memory of its own back; waiting small ones are joined. Each is the
+ *   reader's until it asks for the next.
+ * - With `queueBytesMax` waiting the client is held back. What the system had received by then comes on top
+ *   (intake.ts has streams take turns for that), as does the chunk in the reader's hands. All of it counts in the
+ *   memory of bodies, the latter until the reader asks for the next.
+ * - When the rest will not come, the reader gets a `BodyLostError`, which it cannot mistake for a normal end. What
+ *   still waited is discarded. If the handler lets the error through, it becomes the answer.
+ * - One reader, once. When it stops early, the rest is discarded as it comes.
  */
 import { type Blocks, blockBytes, ownBlocks } from './blocks.ts';
 import type { BodyAccount } from './body.ts';
@@ -26,12 +26,12 @@ export class BodyLostError extends Error {
   }
 }
 
-/** Where the chunks come from. */
+/** The source of the chunks. */
 export interface BodySource {
-  /** Stop sending, and go on. Called in turns, starting with `pause`. */
+  /** Stop and resume sending. Called in turns, starting with `pause`. */
   pause(): void;
   resume(): void;
-  /** The reader waits for the client, or has just been given something. */
+  /** The reader waits for the client, or has just received a chunk. */
   waiting(isWaiting: boolean): void;
 }
 
@@ -55,7 +55,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
   readonly #blocks: Blocks;
   readonly #queue: Block[] = [];
   #queuedBytes = 0;
-  /** In the reader's hands, and how much of it counts. */
+  /** The chunk in the reader's hands, and how much of it counts. */
   #lent: Buffer | undefined;
   #lentBytes = 0;
   #receivedBytes = 0;
@@ -82,7 +82,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
     };
   }
 
-  /** A chunk that came. It is copied. */
+  /** Adds a copy of a chunk that came. */
   add(chunk: Uint8Array): void {
     if (this.#end !== undefined || chunk.byteLength === 0) return;
     this.#receivedBytes += chunk.byteLength;
@@ -106,12 +106,12 @@ export class BodyStream implements AsyncIterable<Buffer> {
     this.#serve();
   }
 
-  /** The rest will not come. Does nothing when all of it has. */
+  /** The rest will not come. Does nothing if all of it has come. */
   lose(refusal: Refusal): void {
     if (this.#end === undefined) this.#finish(new BodyLostError(refusal));
   }
 
-  /** Gives the memory back; what has not been read by now is lost. */
+  /** Gives the memory back. Unread data is lost. */
   release(): void {
     const isRead = this.#end === 'done' && this.#queue.length === 0;
     this.#finish(isRead ? 'done' : new BodyLostError(refusals.bodyIncomplete));
@@ -145,7 +145,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
     this.#lent = undefined;
   }
 
-  /** Gives a waiting reader what there is. */
+  /** Gives a waiting reader the next chunk. */
   #serve(): void {
     const reader = this.#reader;
     if (reader === undefined) return;
@@ -166,7 +166,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
     }
   }
 
-  /** Copies as much as there is room for in the last block that waits. */
+  /** Copies as much as the last waiting block has capacity for. */
   #fill(chunk: Uint8Array): number {
     const last = this.#queue.at(-1);
     if (last === undefined) return 0;

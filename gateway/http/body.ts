@@ -1,8 +1,8 @@
 /**
- * Bodies on their way in and their JSON. All unfinished bodies of a process share one budget of bytes, and
- * each user may take a share of it. Once half of it is taken, that is also the share of a network, so that no network
- * fills it by several accounts. A body is unfinished until its handler is done, as the parsed result
- * takes no less memory.
+ * The memory of incoming bodies, and their JSON. All unfinished bodies of a process share one budget of bytes, and
+ * each user may take a share of it. Once half of it is taken, a network may take no more than that share either, so
+ * that no network fills it with several accounts. A body is unfinished until its handler is done, because the parsed
+ * result takes no less memory.
  */
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import { type Refusal, refusals } from './refusal.ts';
 
 /** Counts the bytes of bodies that are held. */
 export interface BodyAccount {
-  /** False: there is no room for that many bytes. */
+  /** False: there is no capacity for that many bytes. */
   take(bytes: number): boolean;
   release(bytes: number): void;
 }
@@ -47,8 +47,8 @@ export class BodyMemory implements BodyAccount {
   }
 
   /**
-   * That of a user; of all who are not signed in if the name of the user is empty. Without a network, as for streams that are
-   * held back instead, it counts for none.
+   * The account of a user. If the user's name is empty, it is that of all anonymous clients. Without a network it
+   * counts for none, as with streams, which are held back instead.
    */
   shareOf(user: string, network?: string): BodyAccount {
     const ofNetwork = network === undefined ? this : this.ofNetwork(network);
@@ -67,7 +67,7 @@ export class BodyMemory implements BodyAccount {
     };
   }
 
-  /** Counts for the network, and has no bound but that of all. */
+  /** Counts for the network, and is bounded only by the total. */
   ofNetwork(network: string): BodyAccount {
     return {
       take: (bytes) => {
@@ -89,8 +89,8 @@ export class BodyMemory implements BodyAccount {
 }
 
 /**
- * Collects the chunks of one body. They are copied, since uWebSockets.js takes their memory back. A declared
- * length is trusted only as an upper bound: memory grows with what has actually arrived.
+ * Collects the chunks of one body. It copies them, since uWebSockets.js takes their memory back. It trusts a declared
+ * length only as an upper bound: memory grows with the bytes that have arrived.
  */
 export class BodyBuffer {
   readonly #account: BodyAccount;
@@ -120,7 +120,7 @@ export class BodyBuffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** Lets go of the bytes. They still count: what was parsed from them is in memory instead. */
+  /** Releases the bytes. They still count, because the values parsed from them are in memory instead. */
   parsed(): void {
     this.#buffer = emptyBuffer;
     this.#length = 0;
@@ -146,17 +146,17 @@ export class BodyBuffer {
   }
 }
 
-/** A client that sends one byte and waits takes no more room than that from others. */
+/** A client that sends one byte and waits takes no more capacity than that from others. */
 const firstCapacity = 4 * 1024;
 const emptyBuffer = Buffer.alloc(0);
 
 export type JsonObject = Record<string, unknown>;
 export type ParsedBody = { readonly body: JsonObject } | Refusal;
 
-/** Above this, a body is parsed in slices. Below, the worst of it takes a few milliseconds. */
+/** Above this size, a body is parsed in slices. Below it, the worst body takes a few milliseconds. */
 export const slicedAboveBytes = 256 * 1024;
 
-/** Parses at once. An empty body is an empty object: clients send a JSON content type with no body at all. */
+/** Parses at once. An empty body is an empty object, because clients send a JSON content type without any body. */
 export function parseBody(bytes: Buffer): ParsedBody {
   if (bytes.length === 0) return { body: {} };
   if (!isUtf8(bytes)) return refusals.bodyNotUtf8;
@@ -166,25 +166,25 @@ export function parseBody(bytes: Buffer): ParsedBody {
   } catch {
     return refusals.bodyNotJson;
   }
-  // Each level takes two bytes, so what is this short cannot be that deep.
+  // Each level takes two bytes, so a body this short cannot nest too deep.
   const tooDeep =
     bytes.length > defaultSliceLimits.depthMax * 2 && isDeeper(value, defaultSliceLimits.depthMax);
   return tooDeep ? refusals.bodyTooDeep : asObject(value);
 }
 
-/** What an empty object or a short string takes. */
+/** The size of an empty object or a short string. */
 const valueBytes = 64;
 
 export interface LargeBodyOptions {
-  /** The fields that will be read; absent: all. */
+  /** The fields that the handler reads; absent: all. */
   readonly wanted?: ReadonlySet<string> | undefined;
-  /** Asked for the memory of what is made besides the strings, before it is made. False: there is no room. */
+  /** Asks for the memory of values besides the strings before they are made. False: there is no capacity. */
   readonly take: (bytes: number) => boolean;
   /** Whether the body is still wanted. */
   readonly isWanted: () => boolean;
 }
 
-/** The same for large bodies, letting the loop turn in between. Undefined: it is no longer wanted. */
+/** The same for large bodies. It lets the event loop turn in between. Undefined: nobody wants the body any more. */
 export async function parseLargeBody(
   bytes: Buffer,
   { wanted, take, isWanted }: LargeBodyOptions,

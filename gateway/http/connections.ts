@@ -1,14 +1,14 @@
 /**
- * How many connections of clients are open, sockets included, and that there are never more than the process
- * has file descriptors for: without any left, the database and the data directory could not be reached
- * either. One too many is closed before anything is read from it; open ones go on.
+ * Counts the open client connections, sockets included, and keeps them below the number of file descriptors of the
+ * process. Without a free descriptor, the server could not reach the database or the data directory either. It closes
+ * a surplus connection before reading anything from it; open ones go on.
  *
- * Above half of the bound, connections are scarce. Then one network may open no more than its share of them, and
- * connections end with their answers, so that each has to be opened again and is counted again. Proxies are exempt:
- * the connections of all clients come from their addresses.
+ * Above half of the bound, connections are scarce. Then one network may open no more than its share of them.
+ * Connections also end with their answers, so each client must connect again and is counted again. Proxies are
+ * exempt: the connections of all clients come from their addresses.
  *
- * Accepts are counted for seconds only. A connection that is used for longer, by a slow request or as a socket, is held: it
- * counts for its network until that use ends, and a network that holds its share opens no more.
+ * Accepts count for seconds only. A connection that is used for longer, by a slow request or as a socket, is held: it
+ * counts for its network until that use ends. A network that holds its share opens no more.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { Counts } from './counts.ts';
@@ -26,9 +26,9 @@ export interface ConnectionsOptions {
 /** For the connection of a proxy. */
 const notHeld = () => {};
 
-/** One line for all that are refused in this time. */
+/** One log line for all refusals in this time. */
 const quietMs = 60_000;
-/** The part of all connections that one network may open while they are scarce. */
+/** The share of all connections that one network may open while they are scarce. */
 const networkShare = 1 / 4;
 
 export class Connections {
@@ -40,7 +40,7 @@ export class Connections {
   #toldMs = Number.NEGATIVE_INFINITY;
   open = 0;
   refused = 0;
-  /** Connections refused because their network had its share. */
+  /** Connections refused because their network had used its share. */
   refusedByShare = 0;
 
   constructor(app: Pick<TemplatedApp, 'filter'>, options: ConnectionsOptions) {
@@ -59,7 +59,7 @@ export class Connections {
     return this.#areScarce && this.#options.networkOf(res) !== undefined;
   }
 
-  /** What it returns ends the hold. */
+  /** The function it returns ends the hold. */
   hold(res: HttpResponse): () => void {
     const network = this.#options.networkOf(res);
     if (network === undefined) return notHeld;
@@ -67,7 +67,7 @@ export class Connections {
     return () => this.#held.add(network, -1);
   }
 
-  /** The library reports the end only of those that never became sockets. */
+  /** The library reports the end only of connections that never became sockets. */
   socketClosed(): void {
     this.open -= 1;
   }
@@ -99,7 +99,7 @@ export class Connections {
       const { refused, refusedByShare } = this;
       log.warn({ connectionsMax, refused, refusedByShare }, 'too many connections: new ones are closed');
     }
-    // Its end is reported like any other, and so it is no longer counted.
+    // The library reports its end like any other, which ends the count.
     res.close();
   }
 }

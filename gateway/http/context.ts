@@ -9,7 +9,7 @@ import type { AnyRoute, Client, RequestContext } from './route.ts';
 const headerCharactersMax = 512;
 const orNull = (text: string) => (text === '' ? null : text.slice(0, headerCharactersMax));
 
-/** What goes on of a request while its handler runs. */
+/** What happens to a request while its handler runs. */
 export interface Live {
   readonly gone: AbortSignal;
   readonly stopping: AbortSignal;
@@ -18,7 +18,7 @@ export interface Live {
   takeReplyRoom(bytes: number): Promise<boolean>;
 }
 
-/** What a handler sees of its request. What few handlers need is made on demand. */
+/** A handler's view of its request. Values that few handlers need are made on demand. */
 export class Context implements Omit<RequestContext<'optional-session'>, 'body'> {
   readonly actors: Actors;
   readonly credentials: Credentials | undefined;

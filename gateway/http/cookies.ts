@@ -7,7 +7,7 @@ import type { SessionSecrets } from '../../actors/identity/session.ts';
 import { namedSecret } from '../../actors/identity/session-tokens.ts';
 import type { CookieOptions } from '../settings.ts';
 
-/** Parsed cookies: one name may come with several values (other domain or path scopes), and all count. */
+/** Parsed cookies. One name may have several values, from other domain or path scopes, and all count. */
 export type Cookies = ReadonlyMap<string, readonly string[]>;
 
 export const accessCookiePrefix = 'access_token_';
@@ -15,7 +15,7 @@ export const refreshCookiePrefix = 'refresh_token_';
 
 /**
  * More cookies than browsers keep for one site. A session that ended without a logout leaves its cookies behind, and
- * browsers send the oldest first: with a low bound the living session's own would be the one that is cut off.
+ * browsers send the oldest first. With a low bound the living session's own cookie would be cut off.
  */
 export const secretsMax = 256;
 
@@ -24,8 +24,8 @@ const noCookies: Cookies = new Map();
 const cookiesMax = 256;
 
 /**
- * All cookies of a `Cookie` header, every value of a name kept in order. Values may contain `=`; what has no `=` or
- * no name is skipped.
+ * All cookies of a `Cookie` header, with every value of a name in order. Values may contain `=`. Parts without `=` or
+ * without a name are skipped.
  */
 export function parseCookies(header: string): Cookies {
   if (header === '') return noCookies;
@@ -46,8 +46,8 @@ const unquote = (value: string) =>
   value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
 
 /**
- * The values of all cookies `<prefix><uuid>`, each with its uuid (`namedSecret`), distinct, in order, at most `secretsMax`.
- * The gateway does not know which session a token of the cookie style is of; its actor does.
+ * The values of all cookies `<prefix><uuid>`, each with its uuid (`namedSecret`), distinct, in order, at most
+ * `secretsMax`. Only the actor knows which session a cookie-style token belongs to; the gateway does not.
  */
 export function secretsOf(cookies: Cookies, prefix: string): readonly string[] {
   const secrets = new Set<string>();
@@ -99,13 +99,17 @@ function cookiePair({
 }
 
 /**
- * The name of the cookie by which a sign-in at this address waits. A page of another origin has another cookie, so it
- * cannot use what the user approved for this one, even where it may send requests with the browser's cookies.
+ * The name of the cookie that identifies a waiting sign-in at this address. A page of another origin has another
+ * cookie. So it cannot use what the user approved for this one, even if it may send requests with the browser's
+ * cookies.
  */
 export const approvalCookieName = (origin: string, actorId: string): string =>
   `approval_${hash('sha256', `${origin}\u0000${actorId}`, 'hex').slice(0, 32)}`;
 
-/** The complete `Set-Cookie` value that gives a waiting device the id of its approval. `path`: where it asks. */
+/**
+ * The complete `Set-Cookie` value that gives a waiting device the id of its approval. `path`: the path that the
+ * device polls.
+ */
 export const approvalCookie = ({
   options,
   path,

@@ -1,4 +1,4 @@
-/** How many, or how much, by name. Names of which there is nothing any more are forgotten. */
+/** Counts by name. A name whose count reaches zero is removed. */
 export class Counts {
   readonly #byName = new Map<string, number>();
 
@@ -12,7 +12,7 @@ export class Counts {
     else this.#byName.delete(name);
   }
 
-  /** Undefined: there is nothing of any. */
+  /** Undefined: all counts are zero. */
   most(): string | undefined {
     let most: readonly [name: string | undefined, count: number] = [undefined, 0];
     for (const each of this.#byName) if (each[1] > most[1]) most = each;

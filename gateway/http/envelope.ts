@@ -1,16 +1,16 @@
 /**
- * The envelope around every answer of an endpoint (docs/protocol/http.md, "The envelope"), made by joining text around
- * the inner body so that the body is serialised once, or not at all when it was JSON text already.
+ * The envelope around every answer of an endpoint (docs/protocol/http.md, "The envelope"). It joins text around the
+ * inner body, so that the body is serialised once, or not at all if it is JSON text already.
  */
 import type { Caller } from '../../actors/reply.ts';
 
 export type Envelope = (innerJson: string, caller?: Caller) => string;
 
-/** `filesServerUrl` is what clients remember as their files host: it stands in every enveloped answer. */
+/** Clients store `filesServerUrl` as their files host, so every enveloped answer contains it. */
 export function createEnvelope(filesServerUrl: string): Envelope {
   const afterAuth = `,"server":{"filesServerUrl":${JSON.stringify(filesServerUrl)}}},"data":`;
   const anonymous = `{"meta":{"auth":{}${afterAuth}`;
-  // Roles come as one of a few arrays that never change, so their text is made once each.
+  // Roles come as one of a few arrays that never change, so the text of each is made once.
   const rolesTexts = new WeakMap<object, string>();
 
   function rolesText(caller: Caller): string {

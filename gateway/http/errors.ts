@@ -1,9 +1,9 @@
 /**
- * The runtime's error classes mapped to HTTP, once.
+ * Maps the runtime's error classes to HTTP, in one place.
  *
- * By the time an error arrives here, everything worth retrying was retried until the request's deadline
- * (`runtime/host/retrier.ts`). What says "not now" is 503 with `Retry-After`. Everything unexpected,
- * `terminal` included, is one generic 500; the id to ask about is in its `X-Request-Id`.
+ * By the time an error arrives here, the runtime has retried everything worth retrying until the request's deadline
+ * (`runtime/host/retrier.ts`). Errors that mean "not now" become 503 with `Retry-After`. Everything unexpected,
+ * `terminal` included, becomes one generic 500; its `X-Request-Id` is the id to search the log for.
  */
 import { FileStoreError } from '../../actors/files/store.ts';
 import { ActorError, OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
@@ -12,7 +12,7 @@ import { type Refusal, refusals } from './refusal.ts';
 
 const busy = 'The server is busy at the moment. Please try again.';
 
-/** What the client is told, or undefined for an unexpected error. */
+/** The answer for the client, or undefined for an unexpected error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof BodyLostError) return error.refusal;
   if (error instanceof FileStoreError) return refusalOfStore(error);
@@ -29,7 +29,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
   }
 }
 
-/** A blob that is not there should be, so that is for the log. */
+/** A missing blob is a defect, so it goes into the log. */
 function refusalOfStore({ failure, cause }: FileStoreError): Refusal | undefined {
   switch (failure) {
     case 'full':
@@ -47,7 +47,7 @@ function refusalOfStore({ failure, cause }: FileStoreError): Refusal | undefined
   }
 }
 
-/** For the log: the message of a runtime error, and that of its cause. Neither holds personal data. */
+/** For the log: the message of a runtime error and that of its cause. Neither holds personal data. */
 export function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof ActorError)) return undefined;
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';

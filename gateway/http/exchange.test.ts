@@ -57,7 +57,7 @@ test('a client that leaves at any point costs one request and nothing more', asy
   waiting.send(`${head(2)}{}`);
   await started.promise;
   waiting.socket.destroy();
-  // Two left within their body, one before its answer; the others never sent a whole head.
+  // Two clients left within their body and one before its answer. The others never sent a whole head.
   await metricIs(server, /^scriptorium_http_requests_aborted 3$/m);
   release.open();
   const response = await fetch(`${server.url}/v1/x`, { method: 'POST' });

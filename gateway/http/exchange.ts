@@ -6,16 +6,15 @@
  * - `req` is only touched in `accept`, before the first await; it is gone afterwards.
  * - `res.onAborted` is set first. After an abort nothing is written, and the handler's answer is dropped.
  * - A refusal that needs no body (route, access key, rate, bearer, declared size) is given before any is read. The
- *   connection stays open, and uWebSockets.js throws away what still arrives of the body: closing it would reset
- *   the connection under a client that is still sending, and the client would never see the reason.
- * - An answer that comes while the body is read announces the end of the connection, which lingers until the rest of the
+ *   connection stays open, and uWebSockets.js discards the rest of the body as it arrives: closing it would reset the
+ *   connection under a client that is still sending, and the client would never see the reason.
+ * - An answer while the body still arrives announces the end of the connection, which lingers until the rest of the
  *   body has come.
- * - An exchange always waits for someone, and never forever: for the client while the body comes
- *   (receiving.ts) and while it takes the reply (outflow.ts), and in between for the handler and its stream
- *   (here).
+ * - An exchange always waits for someone, and never forever: for the client while the body comes (receiving.ts) and
+ *   while it takes the reply (outflow.ts), and in between for the handler and its stream (here).
  * - `overdue` is called about once a second; no timer is armed per request.
- * - No function is assigned to a property per request: the engine takes it for a method, makes it in old space, and all that
- *   it leads to stays until a full collection.
+ * - No function is assigned to a property per request: the engine takes it for a method and allocates it in old
+ *   space, and everything that it refers to stays until a full collection.
  */
 import { siteOf } from '../../actors/identity/network.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
@@ -55,13 +54,13 @@ export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
   readonly metrics: RouteMetrics;
   readonly log: AccessLog;
   readonly callId: () => string;
-  /** Whether connections are being ended, as the process is about to stop. */
+  /** Whether the server is ending connections because the process is about to stop. */
   readonly isDraining: () => boolean;
   /** Whether the connection ends with its answer. */
   readonly endsConnection: (res: HttpResponse) => boolean;
-  /** Counts the connection as one in use. What it returns ends that. */
+  /** Counts the connection as one in use. The function it returns ends that. */
   readonly holdConnection: (res: HttpResponse) => () => void;
-  /** What it returns ends the watch. */
+  /** The function it returns ends the watch. */
   readonly watchSession: (
     claims: { readonly userUuid: string; readonly sessionUuid: string },
     ended: () => void,
@@ -69,10 +68,10 @@ export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
   readonly onDone: (exchange: Exchange) => void;
 }
 
-/** The status for an access token that its session has replaced, or is about to replace. */
+/** The status for an access token that its session has replaced or is about to replace. */
 const expiredTokenStatus = 498;
 
-/** How long after its deadline a handler may still answer by itself. */
+/** How long after its deadline a handler may still answer. */
 const deadlineGraceMs = 2_000;
 
 export class Exchange implements Arrival, Recipient, Live, Replying {
@@ -86,9 +85,9 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   #receiving: Receiving | undefined;
   #room: TakenRoom | undefined;
   #isHandling = false;
-  /** Since when we wait for the handler or its stream. */
+  /** When the wait for the handler or its stream began. */
   #busySinceMs: number | undefined;
-  /** Why the request could not be answered, for the log. */
+  /** Why the request was not answered, for the log. */
   #reason: string | undefined;
   #gone: AbortController | undefined;
   #stopping: AbortController | undefined;
@@ -115,7 +114,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     }
   }
 
-  /** Ends what takes too long. Most requests are over before the first call. */
+  /** Ends an exchange that takes too long. Most requests are over before the first call. */
   overdue(nowMs: number): void {
     this.#endHold ??= this.#options.holdConnection(this.#res);
     const refusal = this.#receiving?.overdue(nowMs) ?? this.#overdueHandler(nowMs);
@@ -263,7 +262,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#giveBack();
   }
 
-  /** A handler goes on with the body, and for the reply, of a client that has left or was given up on. */
+  /** The handler goes on with the body and reply of a client that has left or was given up on. */
   #giveBack(): void {
     if (this.#isHandling) return;
     this.#receiving?.giveBack();
@@ -300,7 +299,10 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     });
   }
 
-  /** Not before the reply has begun: a request may end its own session. An access token that has been replaced ends nothing. */
+  /**
+   * Starts only once the reply has begun, because a request may end its own session. A replaced access token ends
+   * nothing.
+   */
   #askWhetherSessionLives(): void {
     const credentials = this.#admitted?.credentials;
     const isGoingOut = this.responder.isFinished && !this.responder.isOver;
@@ -311,7 +313,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     });
   }
 
-  /** Sends the refusal if that is still possible, else breaks off the reply that has begun. */
+  /** Sends the refusal if that is still possible. Otherwise breaks off the reply that has begun. */
   #giveUp(refusal: Refusal): void {
     if (this.responder.isFinished) this.responder.cut();
     else this.refused(refusal);
@@ -328,13 +330,13 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#busySinceMs = isWaiting ? this.#options.clock.monotonicMs() : undefined;
   }
 
-  /** Whether an error only repeats what `gone` told the handler. */
+  /** Whether an error only repeats what `gone` reported to the handler. */
   #isAbort(error: unknown): boolean {
     if (!this.#gone?.signal.aborted) return false;
     return error === this.#gone.signal.reason || (error instanceof Error && error.name === 'AbortError');
   }
 
-  /** `status` 0: nobody got the whole of a reply. */
+  /** `status` 0: nobody received a whole reply. */
   done(status: number): void {
     this.#busySinceMs = undefined;
     this.#receiving?.end();
@@ -361,7 +363,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   }
 }
 
-/** A stranger reads as the site that asks, as one with IPv6 has tens of thousands of networks. */
+/** An anonymous client counts by its IPv6 site, because a site has tens of thousands of networks. */
 function readerOf({ credentials, address }: Admitted): Reader {
   if (credentials === undefined) return { name: siteOf(address()), isStranger: true };
   return { name: credentials.userUuid, isStranger: false };

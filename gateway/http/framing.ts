@@ -1,19 +1,19 @@
 /**
- * Whether every reader finds the same beginning and end of a request. If a proxy in front of this server
- * finds another end than this server does, its clients can hide requests in the bodies of others.
+ * Checks that every reader finds the same beginning and end of a request. If a proxy in front of this server finds
+ * another end, its clients can hide requests in the bodies of others.
  *
- * The library takes the first of several lengths, and takes any coding to mean chunks, so both are checked
- * here, in all headers as they came, before anything else. An ambiguous request gets no answer, as there is
- * no telling where it would belong. The library reads nothing more from a connection closed in its handler.
+ * The library takes the first of several lengths, and takes any coding to mean chunks. So this code checks both
+ * before anything else, in all headers as they came. An ambiguous request gets no answer, because nobody can tell
+ * which client the answer would reach. The library reads nothing more from a connection that its handler closes.
  */
 import { CopiedHeaders, type RequestHeaders } from './headers.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
 export class Framing {
-  /** Connections closed for that. */
+  /** Connections closed because of ambiguous framing. */
   refused = 0;
 
-  /** Undefined: the connection is closed, and neither argument must be touched any more. */
+  /** Undefined: the connection is closed, and neither argument may be touched any more. */
   headersOf(res: Pick<HttpResponse, 'close'>, req: Pick<HttpRequest, 'forEach'>): RequestHeaders | undefined {
     const headers = unambiguousHeaders(req);
     if (headers !== undefined) return headers;

@@ -1,14 +1,17 @@
 /**
- * The headers of a request. They are copied once, all of them, as each call into the library costs more than keeping
- * a header does, and as the request is gone after the first await.
+ * The headers of a request. They are copied once, all of them: each call into the library costs more than keeping a
+ * header, and the request is gone after the first await.
  */
 export interface RequestHeaders {
-  /** Empty if there is none. Of several lines the first, but of `x-forwarded-for` all, in their order. */
+  /**
+   * Empty if there is none. If a header has several lines, the first counts; for `x-forwarded-for`, all count in
+   * their order.
+   */
   get(name: string): string;
 }
 
 /**
- * A proxy may add a line of its own instead of extending the one it was sent, which anyone could have typed. An empty
+ * A proxy may add a line of its own instead of extending the client's line, which anyone could have typed. An empty
  * line never gets this far (framing.ts).
  */
 const joined = 'x-forwarded-for';

@@ -1,8 +1,8 @@
 /**
- * Clients that come over https are told to use nothing else (HSTS): if `PUBLIC_URL` is https, and if a proxy
- * says so, trusted or not, as the line concerns only the reader of that one reply and means nothing over
- * http. If a trusted proxy says it and `PUBLIC_URL` does not, cookies lack the right attributes: the operator
- * is warned, once.
+ * Tells clients that come over https to use nothing else (HSTS). It does so if `PUBLIC_URL` is https, or if a proxy
+ * says so. The proxy need not be trusted, because the line concerns only the reader of that one reply and means
+ * nothing over http. If a trusted proxy says https and `PUBLIC_URL` does not, cookies lack the right attributes. The
+ * server then warns the operator, once.
  */
 import type { ClientAddress } from '../admission/client-address.ts';
 import type { RequestHeaders } from './headers.ts';
@@ -49,7 +49,7 @@ export function createHttps({ isPublicUrlHttps, hstsSeconds, clientAddress, log 
   };
 }
 
-/** An address reserved for documentation: it can only come out if the proxy is trusted. */
+/** An address reserved for documentation: it appears only if the proxy is trusted. */
 const nobody = '192.0.2.1';
 
 /** With several proxies, the first is the one that clients reach. */

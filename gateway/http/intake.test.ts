@@ -5,7 +5,7 @@ import { type Inlet, Intake } from './intake.ts';
 
 const marks = { userBytes: 100, allBytes: 300 };
 
-/** An intake, and the turns of the loop that it waits for. */
+/** An intake, and the turns of the loop for which it waits. */
 function world() {
   const turns: (() => void)[] = [];
   const memory = new BodyMemory(100_000);
@@ -106,7 +106,7 @@ test('whatever streams bring, what is above the marks came from one of them, and
         if (one === undefined) continue;
         const { inlet, read } = one.opened;
         if (does === 'take' && read) {
-          // Nobody is read at the mark, so it is passed once at most.
+          // Nobody is read at the limit, so it is exceeded once at most.
           if (heldBy(one.user) >= marks.userBytes || memory.bytes >= marks.allBytes) return false;
           inlet.take(bytes);
           one.held += bytes;

@@ -1,22 +1,24 @@
 /**
- * Which streamed bodies are read at the moment. Holding a connection back does not stop at once: the library hands over all
- * that the system had received by then, up to its receive buffer, which for a fast client is a chunk of a file and more. So
- * streams are read while what their user holds of memory, and what all of them hold, is below a mark:
+ * Decides which streamed bodies to read at the moment. Holding a connection back does not stop at once: the library
+ * hands over all that the system had received by then, up to its receive buffer, which for a fast client is a chunk
+ * of a file and more. So streams are read while what their user holds of memory, and what all of them hold, is below
+ * a mark:
  *
  *     reading  --one brings more than the mark-->  waiting, all that share the mark
  *     waiting  --below the mark, in turn, one at a time-->  reading
  *
- * - Between two that begin to be read the loop turns once, so that what the first brings counts before the second. At most
- *   one buffer of the system comes on top of a mark, but for requests that arrive in the same turn of the loop.
- * - Who is slow holds nothing, as a reader that waits has taken all there was, and so keeps nobody waiting.
- * - A connection whose buffer has grown brings all of its next body with the head, before anything can hold it back. So
- *   when a user has many streams at once the connections end with their replies: new ones begin with a small buffer.
- * - A stream that is held back for itself, as its own queue is full, is not read either way.
+ * - Between two that begin to be read the loop turns once, so that what the first brings counts before the second. At
+ *   most one buffer of the system comes on top of a mark, but for requests that arrive in the same turn of the loop.
+ * - A slow client holds nothing, because its waiting reader has taken everything. So it keeps nobody waiting.
+ * - A connection whose buffer has grown brings all of its next body with the head, before anything can hold it back.
+ *   So when a user has many streams at once the connections end with their replies: new ones begin with a small
+ *   buffer.
+ * - A stream whose own queue is full is not read in either state.
  */
 import type { BodyAccount } from './body.ts';
 import { Counts } from './counts.ts';
 
-/** Who is told whether to read. Called in turns, starting with `pause`. */
+/** A stream that is told when to read. Called in turns, starting with `pause`. */
 export interface Connection {
   pause(): void;
   resume(): void;
@@ -38,17 +40,17 @@ export class Intake {
   readonly #streamsOfUsers = new Counts();
   #bytes = 0;
   readonly #reading = new Set<Inlet>();
-  /** In the order in which they are to go on. */
+  /** In the order in which they resume. */
   readonly #waiting = new Set<Inlet>();
   #isTurnDue = false;
 
-  /** `later` does something when the loop has turned. */
+  /** `later` runs its argument when the loop has turned. */
   constructor(marks: IntakeMarks, later: (work: () => void) => void = setImmediate) {
     this.#marks = marks;
     this.#later = later;
   }
 
-  /** What the stream holds is taken from the account. */
+  /** The account for the memory of the stream. */
   open(user: string, account: BodyAccount, connection: Connection): Inlet {
     const inlet = new Inlet(this, user, account, connection);
     this.#streamsOfUsers.add(user, 1);
@@ -56,7 +58,7 @@ export class Intake {
     return inlet;
   }
 
-  /** It wants to be read. */
+  /** The stream wants to be read. */
   enter(inlet: Inlet): void {
     if (this.#waiting.size === 0 && !this.#isFull(inlet.user)) {
       this.#read(inlet);
@@ -131,7 +133,7 @@ export class Intake {
   }
 }
 
-/** One stream's place in it. */
+/** One stream's entry in the intake. */
 export class Inlet implements BodyAccount {
   readonly #intake: Intake;
   readonly user: string;
@@ -148,7 +150,7 @@ export class Inlet implements BodyAccount {
     this.#connection = connection;
   }
 
-  /** Whether its user has so many that the connection had better not be kept. */
+  /** Whether its user has so many streams that the connection should close. */
   get isOneOfMany(): boolean {
     return this.#intake.isCrowdedBy(this.user);
   }
@@ -179,7 +181,7 @@ export class Inlet implements BodyAccount {
     this.#intake.enter(this);
   }
 
-  /** Nobody reads it any more: what it still brings is thrown away as it comes. */
+  /** Nobody reads the stream any more; what still arrives is discarded. */
   close(): void {
     if (!this.#isClosed) this.#intake.close(this);
     this.#isClosed = true;

@@ -67,7 +67,7 @@ test('what JSON.parse refuses is refused, whatever byte is lost, added or change
         const valid = JSON.stringify(value, undefined, spacing);
         const position = at % (valid.length + 1);
         const edited = valid.slice(0, position) + added + valid.slice(position + removed);
-        // Cutting a surrogate pair in two leaves what UTF-8 cannot say.
+        // Cutting a surrogate pair in two leaves a string that UTF-8 cannot express.
         const text = Buffer.from(edited).toString();
         t.deepEqual(
           await slicedOutcome(text),

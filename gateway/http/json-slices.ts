@@ -1,22 +1,21 @@
 /**
- * `JSON.parse` for large bodies, a slice at a time, so that no body blocks the event loop, and none grows
- * beyond what was counted first.
+ * `JSON.parse` for large bodies, a slice at a time, so that no body blocks the event loop or grows beyond its counted
+ * size.
  *
  *     scan (counts, makes nothing) -> slices -> parse, slice by slice
  *
- * The text is an object at the top, and what makes it large are its arrays (a sync's `items`). A scanner that
- * knows strings and nesting walks the bytes and finds where the members of the object, and the elements of arrays
- * directly below it, end. Everything between two such ends is handed to `JSON.parse`; the scanner itself never
- * judges what is valid. Two facts make the result equal to `JSON.parse` of the whole:
+ * The text is an object at the top, and its arrays make it large (a sync's `items`). A scanner that knows strings and
+ * nesting walks the bytes and finds where the members of the object, and the elements of arrays directly below it,
+ * end. Everything between two such ends is handed to `JSON.parse`; the scanner itself never judges what is valid. Two
+ * facts make the result equal to `JSON.parse` of the whole:
  * - On valid JSON the scanner's ends are the real ones, as a comma or bracket outside strings is structure.
  * - What is accepted is `{`, members of a parsed key, a colon and a parsed value, commas between them, `}`; every
- *   piece was accepted by `JSON.parse`, so the whole is valid JSON.
- * Members that nobody will read are the exception: they are skipped, and their contents are never checked.
+ *   piece was accepted by `JSON.parse`, so the whole is valid JSON. Unwanted members are the exception: the parser
+ *   skips them without a check.
  *
- * Between slices the caller's `yieldToLoop` is awaited, while scanning as well as while parsing. Memory: the bytes and
- * the result, and one slice's text. One element is one slice, however large. Its time is bounded by
- * `elementStructureBytesMax` and `escapedStringBytesMax`: a long plain string is cheap to parse, much structure and
- * many escapes are not.
+ * Between slices, both scanning and parsing await the caller's `yieldToLoop`. Memory: the bytes and the result, and
+ * one slice's text. One element is one slice, however large. Its time is bounded by `elementStructureBytesMax` and
+ * `escapedStringBytesMax`: a long plain string is cheap to parse, much structure and many escapes are not.
  */
 
 import { isAscii, isUtf8 } from 'node:buffer';
@@ -29,7 +28,7 @@ export interface SliceLimits {
   readonly depthMax: number;
   /** Bytes outside strings of a single element or member. */
   readonly elementStructureBytesMax: number;
-  /** The longest string with escapes, which take a hundred times as long as other characters. */
+  /** The longest string with escapes, which cost a hundred times as much as other characters. */
   readonly escapedStringBytesMax: number;
   /** Members of the object at the top. */
   readonly membersMax: number;
@@ -67,7 +66,7 @@ type Yield = () => Promise<void>;
 export interface ScannedJson {
   /** At least as many as there are. */
   readonly values: number;
-  /** Once: the bytes are used up. @throws SyntaxError @throws JsonNotUtf8Error */
+  /** Call once: it uses up the bytes. @throws SyntaxError @throws JsonNotUtf8Error */
   parse(yieldToLoop: Yield): Promise<unknown>;
 }
 
@@ -126,7 +125,9 @@ interface Member {
   readonly slices: readonly number[] | undefined;
 }
 
-/** Nothing accepts anything but an object at the top; other values are parsed only to say whether they are JSON. */
+/**
+ * Nothing accepts anything but an object at the top. Other values are parsed only to find out whether they are JSON.
+ */
 function scanWhole(scanner: Scanner): ScannedJson {
   const { bytes, limits } = scanner;
   if (bytes.length > limits.elementStructureBytesMax) throw new JsonTooComplexError('no object');
@@ -140,7 +141,7 @@ function scanWhole(scanner: Scanner): ScannedJson {
 /** No known name is this long, however it is escaped. */
 const wantedKeyBytesMax = 1024;
 
-/** Undefined for a member that is not wanted. */
+/** Undefined for an unwanted member. */
 function keyOf(
   scanner: Scanner,
   from: number,
@@ -220,7 +221,7 @@ async function parseArray(
   let start = from + 1;
   for (const end of slices) {
     const slice: unknown[] = JSON.parse(scanner.bracketed(start, end));
-    // Nothing between two brackets is an array; nothing before or after a comma is an error.
+    // Two brackets with nothing between them are an array. A missing value before or after a comma is an error.
     if (slice.length === 0) throw new SyntaxError('expected an element');
     for (const element of slice) elements.push(element);
     await parsed(end - start);
@@ -252,7 +253,7 @@ const colonByte = 0x3a;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** About a millisecond. Strings are passed over by native searches, so they count for less. */
+/** About a millisecond. Native searches pass over strings, so strings count for less. */
 const stretch = 128 * kibibyte;
 const stringBytesPerStep = 16;
 
@@ -271,13 +272,13 @@ class Scanner {
 
   text(from: number, to: number): string {
     const piece = this.bytes.subarray(from, to);
-    // Ciphertext is ASCII, which is copied and not decoded.
+    // Ciphertext is ASCII, which needs copying but no decoding.
     if (isAscii(piece)) return piece.toString('latin1');
     if (!isUtf8(piece)) throw new JsonNotUtf8Error('not UTF-8');
     return piece.toString('utf8');
   }
 
-  /** As an array of its own. Around it is a comma or a bracket that is not read again. */
+  /** Parses the slice as an array of its own. The comma or bracket around it is not read again. */
   bracketed(from: number, to: number): string {
     this.bytes[from - 1] = openBracket;
     this.bytes[to] = closeBracket;
@@ -293,13 +294,13 @@ class Scanner {
     throw new JsonTooComplexError('too much space');
   }
 
-  /** Counts one of an array below the top. */
+  /** Counts an element of an array below the top. */
   element(): void {
     this.#elements += 1;
     if (this.#elements > this.limits.elementsMax) throw new JsonTooManyValuesError('too many elements');
   }
 
-  /** Whether it has walked so far that the loop should turn. */
+  /** Whether it has scanned so much that the loop should turn. */
   isTired(): boolean {
     if (this.#steps < stretch) return false;
     this.#steps = 0;
@@ -338,7 +339,7 @@ class Scanner {
       if (structureBytes > limits.elementStructureBytesMax)
         throw new JsonTooComplexError('too much structure');
     }
-    // What it ends with is structure too.
+    // The terminator is structure too.
     this.structureBytes += structureBytes + 1;
     this.#steps += structureBytes + 1 + (position - from - structureBytes) / stringBytesPerStep;
     this.values += values;
@@ -351,7 +352,7 @@ class Scanner {
     const { bytes, limits } = this;
     const firstQuote = bytes.indexOf(quote, from);
     if (firstQuote < 0) return bytes.length;
-    // Ciphertext has no escapes: its end is found by a native search.
+    // Ciphertext has no escapes, so a native search finds its end.
     if (bytes[firstQuote - 1] !== backslash) {
       if (firstQuote - from > limits.escapedStringBytesMax) this.#requirePlain(from, firstQuote);
       return firstQuote + 1;

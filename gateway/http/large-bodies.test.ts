@@ -1,7 +1,7 @@
 import test from 'ava';
 import { LargeBodies } from './large-bodies.ts';
 
-/** Bodies by name, and the names of those that got their turn. */
+/** Bodies by name, and the names of those that had their turn. */
 function world() {
   const turns: string[] = [];
   const body = (name: string) => ({ enter: () => turns.push(name) });

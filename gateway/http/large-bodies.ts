@@ -1,12 +1,12 @@
 /**
- * Who may have a large body parsed and handled: one at a time for each user, as each takes several times its
- * size in memory, and keeps the loop busy in proportion to its values. The next waits for the end of the one
- * before, but not for long.
+ * Limits the parsing and handling of large bodies to one at a time for each user. Each takes several times its size
+ * in memory, and keeps the loop busy in proportion to its values. The next body waits for the one before, but not for
+ * long.
  */
 
 /** A body that waits for its turn. */
 export interface Waiting {
-  /** It has its turn from now on. */
+  /** Its turn begins. */
   enter(): void;
 }
 
@@ -14,7 +14,7 @@ export interface Waiting {
 const waitingMax = 4;
 
 export class LargeBodies {
-  /** By user: those waiting behind the one that has its turn. */
+  /** By user: the bodies that wait behind the current one. */
   readonly #queues = new Map<string, Waiting[]>();
 
   /** Calls `enter`, at once or in its turn. False: too many wait already. */
@@ -37,7 +37,7 @@ export class LargeBodies {
     if (index >= 0) queue.splice(index, 1);
   }
 
-  /** The one that has its turn gives it up. */
+  /** The current body gives up its turn. */
   leave(user: string): void {
     const next = this.#queues.get(user)?.shift();
     if (next === undefined) this.#queues.delete(user);

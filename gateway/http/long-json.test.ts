@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { jsonPieces } from './long-json.ts';
 
-/** A text that is cut into pieces, in whatever place. */
+/** A text that is cut into pieces anywhere. */
 const longText = fc
   .tuple(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), fc.nat({ max: 30 }))
   .map(([unit, shift]) => 'a'.repeat(shift) + unit.repeat(150_000 / unit.length));

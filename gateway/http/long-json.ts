@@ -1,12 +1,12 @@
 /**
- * The JSON text of an object of which some field may be a text of megabytes, in pieces that are made as they are wanted:
- * however often it is sent, that text is in memory once.
+ * Makes the JSON text of an object piece by piece on demand. Some field may be a text of megabytes: however often it
+ * is sent, it is in memory once.
  */
 
-/** The length of a piece of text. Its escapes make at most six times as many characters. */
+/** The length of a piece of text. Escapes make it at most six times as long. */
 const pieceCharacters = 64 * 1024;
 
-/** `begin` stands instead of the brace that opens the object. */
+/** `begin` replaces the brace that opens the object. */
 export function* jsonPieces(
   object: Readonly<Record<string, unknown>>,
   begin = '{',
@@ -31,7 +31,7 @@ export function* jsonPieces(
   yield `${piece}}`;
 }
 
-/** None ends within a character that takes two places: the halves would be escaped. */
+/** No piece ends within a surrogate pair: its halves would be escaped. */
 function* partsOf(text: string): Generator<string, void, void> {
   for (let from = 0; from < text.length; ) {
     const to = from + pieceCharacters;

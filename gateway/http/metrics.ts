@@ -1,9 +1,9 @@
 /**
- * How many requests each route answered, with which class of status, and how long they took.
+ * Counts the requests of each route by class of status, and how long they took.
  *
- * Observing costs a few array writes: the counts are in one flat array and become a Prometheus histogram only
- * when they are read. `scriptorium_http_request_duration_seconds_count` is the request counter. Routes are named by their
- * pattern, and what matched none is counted as one, so the number of series is fixed.
+ * An observation costs a few array writes: the counts are in one flat array and become a Prometheus histogram only
+ * when they are read. `scriptorium_http_request_duration_seconds_count` is the request counter. Routes are named by
+ * their pattern, and all requests without a route count as one, so the number of series is fixed.
  */
 import type { Metric, Registry } from 'prom-client';
 import type { AnyRoute } from './route.ts';
@@ -13,7 +13,7 @@ export const unmatchedRoute = -1;
 
 const bucketsMs = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
 const statusClasses = ['1xx', '2xx', '3xx', '4xx', '5xx'];
-/** One count per bucket, one for what is beyond the last, and the sum of milliseconds. */
+/** One count per bucket, one for everything beyond the last, and the sum of milliseconds. */
 const cells = bucketsMs.length + 2;
 const name = 'scriptorium_http_request_duration_seconds';
 const help =
@@ -22,7 +22,7 @@ const help =
 export class RouteMetrics {
   readonly #routes: readonly AnyRoute[];
   readonly #counts: Float64Array;
-  /** Requests whose client was gone before the reply was. */
+  /** Requests whose client left before the reply. */
   aborted = 0;
   /** Replies that the server broke off. */
   cut = 0;

@@ -1,6 +1,6 @@
 /**
- * The native part of the HTTP server: third-party code that is loaded into the process with all the keys. What this
- * release was tested with is recorded here, by SHA-256.
+ * The native part of the HTTP server: third-party code that runs in the process that holds all the keys. This file
+ * records by SHA-256 the binaries that were tested with this release.
  *
  * Each binary is for one platform, one kind of processor, and one version of the interface that Node.js gives to such
  * programs (`process.versions.modules`). Two packages repack uWebSockets.js: the older one runs on older systems, and
@@ -9,11 +9,11 @@
 
 export interface NativePackage {
   readonly name: string;
-  /** The folder of the binaries, from the package's entry. */
+  /** The folder of the binaries, relative to the package's entry. */
   readonly folder: string;
-  /** The version of glibc on Linux that the binaries are linked with. */
+  /** The version of glibc on Linux that the binaries link against. */
   readonly glibcMin: string;
-  /** By interface, the version of Node.js that it is of. */
+  /** The version of Node.js of each interface. */
   readonly nodeVersions: Readonly<Record<string, number>>;
   /** By file. */
   readonly sha256: Readonly<Record<string, string>>;

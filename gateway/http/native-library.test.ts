@@ -17,7 +17,7 @@ const here: Runtime = process;
 const nameHere = `uws_${here.platform}_${here.arch}_${here.versions.modules}.node`;
 const debian13 = { platform: 'linux', arch: 'x64', version: 'v24.11.0', versions: { modules: '137' } };
 
-/** Tells which file is opened. */
+/** Records which file is opened. */
 const onto = (changed: Partial<Loading> = {}): Loading => ({
   runtime: here,
   folderOf: installedFolder,

@@ -1,7 +1,7 @@
 /**
- * Loads the native HTTP server for this Node.js and this system: chosen from the installed packages, and refused unless
- * it is the one that this release was tested with. `npm ci` checks packages as they arrive; this guards against later
- * changes.
+ * Loads the native HTTP server for this Node.js and this system. It chooses among the installed packages, and refuses
+ * any binary but the one that was tested with this release. `npm ci` checks packages as they arrive; this guards
+ * against later changes.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ export type NativeLibrary = typeof import('uWebSockets.js') & {
   _cfg(option: string): void;
 };
 
-/** Why there is none here, in sentences for the operator who starts the server. */
+/** Why there is no library here, in sentences for the operator who starts the server. */
 export class NativeHttpError extends Error {}
 
 /** The system to run on. */
@@ -31,7 +31,7 @@ export interface Loading {
   /** The folder of a package's binaries. */
   readonly folderOf: (of: NativePackage) => URL;
   readonly open: (path: string) => unknown;
-  /** Undefined: the system is built on another library. */
+  /** Undefined: the system uses another C library. */
   readonly glibcVersion: () => string | undefined;
 }
 
@@ -86,7 +86,7 @@ function checked(of: NativePackage, name: string, { folderOf }: Loading): string
   );
 }
 
-/** Undefined: the package is not there. */
+/** Undefined: the package is not installed. */
 function pathOf(of: NativePackage, name: string, folderOf: Loading['folderOf']): string | undefined {
   try {
     return fileURLToPath(new URL(name, folderOf(of)));
@@ -114,7 +114,7 @@ function whyNot({ glibcMin }: NativePackage, error: Error, { runtime, glibcVersi
   return `${said}.`;
 }
 
-/** By the version that is needed. */
+/** By the version that it needs. */
 const hints: Readonly<Record<string, string>> = {
   '2.38': ', as Debian 13 and Ubuntu 24.04 have (Node.js 20 and 22 do with an older one)',
 };

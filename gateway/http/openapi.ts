@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 description of the HTTP interface, generated from the route declarations and nothing else. */
+/** The OpenAPI 3.1 description of the HTTP interface, generated from the route declarations alone. */
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { AnyRoute, MediaBody, Method } from './route.ts';
@@ -27,7 +27,7 @@ export async function openApiDocument(routes: readonly AnyRoute[], version: stri
   };
 }
 
-/** The methods a description of this version can name; others stand where its next version has them. */
+/** The methods that this version of OpenAPI can name. The others use the field of its next version. */
 const plainMethods = new Set<Method>(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 function withOperation(path: Record<string, Json>, route: AnyRoute): Record<string, Json> {
@@ -126,7 +126,9 @@ function operation(route: AnyRoute): Json {
 const security = (route: AnyRoute) =>
   route.access === 'session' ? [{ session: [] }] : [{ session: [] }, {}];
 
-/** What every route of a session answers besides what it declares; the gateway gives these, or the check of it. */
+/**
+ * What every route with a session answers besides its own declarations. The gateway or its session check gives these.
+ */
 const sessionRefusals: Json = {
   401: errorAnswer('There is no living session; the tag says whether it was revoked.'),
   498: errorAnswer('The access token has expired: refresh the session and ask again.'),
@@ -153,7 +155,7 @@ function errorAnswer(what: string): Json {
   };
 }
 
-/** What is no JSON is declared as a text and never enveloped. */
+/** Anything but JSON is declared as a text and never enveloped. */
 function answerContent(route: AnyRoute, schema: z.ZodType | MediaBody): Json {
   if (isMedia(schema)) return rawContent(schema.mediaType);
   const inner = schemaOf(schema, 'output');
@@ -165,7 +167,7 @@ const isMedia = (schema: z.ZodType | MediaBody): schema is MediaBody => 'mediaTy
 
 const isRaw = ({ body = 'json' }: AnyRoute) => body !== 'json';
 
-/** Bytes have no schema: what they are is their media type. */
+/** Bytes have no schema; their media type describes them. */
 const rawContent = (mediaType = 'application/octet-stream'): Json => ({ [mediaType]: {} });
 
 function jsonContent(schema: unknown): Json {

@@ -8,9 +8,8 @@ import type { HttpResponse } from './uws.ts';
 const leastPace = { bytes: 100, windowMs: 10_000 };
 
 /**
- * What the library does with a body, as far as it can be seen from here: the system takes as many bytes as it
- * has room for; of the rest `tryEnd` takes nothing and `write` keeps everything, to be handed over with the
- * next write or the end of a cork.
+ * What the library does with a body, as far as its callers can see. The system takes as many bytes as fit. `tryEnd`
+ * takes nothing of the rest. `write` keeps all of it and hands it over with the next write or the end of a cork.
  */
 class FakeResponse {
   readonly got: Uint8Array[] = [];
@@ -58,7 +57,7 @@ class FakeResponse {
     this.windings += 1;
   }
 
-  /** The reader takes bytes, which the library says. */
+  /** The reader takes bytes, and the library reports it. */
   room(bytes: number): void {
     this.roomBytes += bytes;
     this.#onWritable(this.#offset);
@@ -133,7 +132,7 @@ test('a reader gets the bytes in order however it takes them, and nothing is hel
       }
       while (res.kept.byteLength > 0) res.room(room.next().value);
       t.true(Buffer.concat(res.got).equals(whole));
-      // The piece that found no room, and a small one after it.
+      // The piece that did not fit, and a small one after it.
       t.true(res.mostKept <= 66_000);
       t.deepEqual(events, isSized && sent.length > 0 ? ['complete'] : []);
     }),

@@ -1,13 +1,14 @@
 /**
- * The body of one reply on its way to a reader who may be slower than its source.
+ * Sends the body of one reply to a reader who may be slower than its source.
  *
- * One chunk at a time: the next must be offered only when the one before is taken. A body of known length is
- * handed to the library only as far as the system takes it, so that nothing is copied; of one of unknown
- * length the library keeps what the system does not take, so it is handed over in pieces, and after a piece
- * that was kept the next is small: whether it is kept too tells whether the reader has caught up. Bytes not
- * yet taken count in the memory of replies, and their reader must keep a minimum pace. Bytes that are taken
- * are let go of: otherwise a reader that leaves the last bytes of a reply would keep all of it in memory, and
- * be charged only for those.
+ * It handles one chunk at a time: offer the next only when the one before is taken. For a body of known length, the
+ * library gets only what the system takes, so nothing is copied. For a body of unknown length, the library keeps what
+ * the system does not take, so this code hands it over in pieces. After a piece that the library kept, the next is
+ * small: it shows whether the reader has caught up.
+ *
+ * Bytes not yet taken count in the memory of replies, and their reader must keep a minimum pace. Taken bytes are
+ * released at once. Otherwise a reader that leaves the last bytes of a reply would keep all of it in memory, and be
+ * charged only for those.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { type LeastPace, Pace } from './pace.ts';
@@ -21,14 +22,14 @@ export interface OutflowOptions {
 }
 
 export interface OutflowEvents {
-  /** All that was declared is taken; `res` is finished. */
+  /** Everything that was declared is taken; `res` is finished. */
   complete(): void;
   /** The reader is too slow. */
   giveUp(): void;
 }
 
 const pieceBytesMax = 64 * 1024;
-/** Less than what the system has room for when it says that it has. */
+/** Less than the system's free capacity when it reports any. */
 const probeBytes = 1024;
 const empty: Uint8Array = new Uint8Array();
 
@@ -42,7 +43,7 @@ export class Outflow implements HeldReply {
   #unsent: Uint8Array = empty;
   /** The last chunk is not taken yet. */
   #isBehind = false;
-  /** For a reply of unknown length: the bytes of the piece of which the library kept a part when it was last asked. */
+  /** For a reply of unknown length: the bytes of the latest piece of which the library kept a part. */
   #keptBytes = 0;
   #isOver = false;
   #onTaken = () => {};
@@ -81,7 +82,7 @@ export class Outflow implements HeldReply {
     this.#hold();
   }
 
-  /** Resolves when the last chunk is taken, or never will be; undefined when it is already. */
+  /** Resolves when the last chunk is taken, or never will be. Undefined if it is taken already. */
   get taken(): Promise<void> | undefined {
     if (!this.#isBehind || this.#isOver) return undefined;
     return new Promise((resolve) => {
@@ -97,7 +98,7 @@ export class Outflow implements HeldReply {
       return;
     }
     windUpLibraryClock(this.#res);
-    // The system says late that it has room for more, and takes it long before.
+    // The system reports free capacity late, long after it has taken the bytes.
     if (this.#isBehind && this.#lengthBytes !== undefined) this.#retry();
   }
 
@@ -116,7 +117,7 @@ export class Outflow implements HeldReply {
   #retry(): void {
     if (this.#isOver) return;
     const heldBytes = this.#unsent.byteLength;
-    // Ends with what the library keeps being handed to the system, also when nothing is written in it.
+    // Ends by handing everything that the library keeps to the system, even if the cork writes nothing.
     this.#res.cork(() => this.#push());
     if (this.#isOver) return;
     const movedBytes = heldBytes - this.#unsent.byteLength;
@@ -153,7 +154,7 @@ export class Outflow implements HeldReply {
   }
 
   #pushPieces(): void {
-    // With nothing left to hand over, the library kept the last piece, and the system has room again.
+    // With nothing left to hand over, the library kept the last piece, and the system has capacity again.
     this.#isBehind = false;
     while (this.#unsent.byteLength > 0 && !this.#isBehind) {
       const piece = this.#unsent.subarray(0, this.#keptBytes > 0 ? probeBytes : pieceBytesMax);

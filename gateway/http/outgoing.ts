@@ -1,4 +1,4 @@
-/** From what a handler answers, or a refusal says, to what goes out. */
+/** Turns a handler's answer, or a refusal, into the reply on the wire. */
 import type { Envelope } from './envelope.ts';
 import { jsonPieces } from './long-json.ts';
 import { type Refusal, refusalHeaders, refusalJson } from './refusal.ts';
@@ -7,7 +7,7 @@ import type { AnyRoute, ReplyStream, RouteReply } from './route.ts';
 
 const bytesType = 'application/octet-stream';
 
-/** From this many bytes on a reply is sent as its reader takes it. */
+/** From this many bytes on, a reply is sent as its reader takes it. */
 const longBytes = 128 * 1024;
 
 /** Undefined: it is sent as a whole. */
@@ -25,14 +25,14 @@ export function streamOf(reply: RouteReply, envelope: Envelope): ReplyStream | u
   };
 }
 
-/** In the envelope and beside it. */
+/** Both in the envelope and beside it. */
 function* bothWays({ body, caller }: RouteReply, envelope: Envelope): Generator<string, void, void> {
   const object = body as Readonly<Record<string, unknown>>;
   yield* jsonPieces(object, envelope('{', caller).slice(0, -1));
   yield* jsonPieces(object, ',');
 }
 
-/** What is no stream. */
+/** Any body that is no stream. */
 export function wholeReply(
   reply: RouteReply,
   route: AnyRoute | undefined,

@@ -1,6 +1,6 @@
 /**
- * Whether the other side of a connection moves bytes at a minimum pace while we wait for it. Time that we
- * take to produce or use them does not count against it.
+ * Whether the other side of a connection moves bytes at a minimum pace while we wait for it. The time that we take to
+ * produce or use them does not count against it.
  */
 import type { Clock } from '../../runtime/clock.ts';
 

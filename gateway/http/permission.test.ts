@@ -3,7 +3,7 @@ import { FakeClock } from '../../test/kit/clock.ts';
 import { Permission } from './permission.ts';
 import { type Refusal, refusals } from './refusal.ts';
 
-/** A request that goes on, looked at every second. */
+/** A running request, checked every second. */
 function goingOn(ask: () => Promise<Refusal | undefined>) {
   const clock = new FakeClock();
   const ended: Refusal[] = [];

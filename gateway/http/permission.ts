@@ -1,15 +1,15 @@
 /**
- * The permission by which a request goes on, asked for again while it does: a session is revoked, a member removed, a token
- * ends, and nobody tells the gateway. Short requests are over before they are asked about.
+ * Rechecks the permission of a running request. A session may be revoked, a member removed or a token end, and nobody
+ * notifies the gateway. Short requests are over before the first recheck.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { type Refusal, refusals } from './refusal.ts';
 
-/** Undefined while it stands; else why it has ended. */
+/** Undefined while it is valid; otherwise why it has ended. */
 export type AskPermission = () => Promise<Refusal | undefined>;
 
 const askEveryMs = 5_000;
-/** What cannot be asked about ends too: its owner may be away for long. */
+/** A request also ends if the recheck fails for too long, because its owner may be unavailable for long. */
 const unansweredMaxMs = 30_000;
 
 export class Permission {
@@ -42,7 +42,7 @@ export class Permission {
       this.#answeredMs = this.#clock.monotonicMs();
       if (refusal !== undefined) this.#ended(refusal);
     } catch {
-      // No answer: it is asked again, until that has lasted too long.
+      // There was no answer: it asks again, until that has lasted too long.
     } finally {
       this.#isAsking = false;
     }

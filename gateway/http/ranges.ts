@@ -14,8 +14,8 @@ const rangePattern = /^bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))$/i;
 const otherUnitPattern = /^(?!bytes=)[!#$%&'*+.^_`|~\w-]+=/i;
 
 /**
- * What part of `sizeBytes` is asked for. `whole`: no range, or one in a unit that is not ours, which has to be ignored.
- * `unsatisfiable`: it begins behind the end.
+ * Which part of `sizeBytes` the client asks for. `whole`: there is no range, or its unit is not ours and must be
+ * ignored. `unsatisfiable`: it begins behind the end.
  */
 export function parseRange(
   header: string | undefined,
@@ -39,7 +39,9 @@ export interface RangedBody extends MediaBody {
   readonly sizeBytes: number;
   /** The bytes of a range, which is never empty. */
   readonly open: (range: ByteRange) => ReturnType<ReplyStream['open']>;
-  /** No reply is longer than this; a client that asked for more asks again. Of a range only: it is told what it got. */
+  /**
+   * No range reply is longer than this. Its headers say what the client got, and the client asks again for the rest.
+   */
   readonly partBytesMax?: number;
 }
 

@@ -1,4 +1,4 @@
-/** From a request's head to its body. */
+/** Leads a request from its head to its body. */
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { BodyMemory } from './body.ts';
 import { BodyStream } from './body-stream.ts';
@@ -10,17 +10,17 @@ import { StreamedBody } from './streamed-body.ts';
 import type { HttpResponse } from './uws.ts';
 import { WholeBody } from './whole-body.ts';
 
-/** What its head says of a request. */
+/** What the head of a request says. */
 export interface Sender {
   /** In lower case. */
   readonly method: string;
   readonly route: AnyRoute;
   readonly credentials: Credentials | undefined;
-  /** The client's address, while it can be found. */
+  /** The client's address, as long as the connection has one. */
   readonly address: () => string;
 }
 
-/** Undefined when there is no body to wait for: the recipient has been told. Otherwise it is to be started. */
+/** Undefined if there is no body to wait for: the recipient has been notified. Otherwise the caller must start it. */
 export function receive({
   res,
   headers,
@@ -53,7 +53,7 @@ export function receive({
   return new WholeBody(res, head, options, recipient);
 }
 
-/** The length of a body, 0 for one that does not say it, undefined when there is none. */
+/** The length of a body: 0 if the head does not say it, undefined if there is no body. */
 function declaredBytes(headers: RequestHeaders, method: string): number | 'encoded' | undefined {
   if (method === 'get' || method === 'head') return undefined;
   const length = headers.get('content-length');

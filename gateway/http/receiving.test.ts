@@ -60,7 +60,7 @@ const frame = (bytes: Uint8Array) =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
 const lastFrame = '0\r\n\r\n';
 
-/** A gateway of one route, and the errors that its handler met. */
+/** A gateway of one route, and its handler's errors. */
 async function serve(t: ExecutionContext, one: AnyRoute, options: TestGatewayOptions = {}) {
   const errors: unknown[] = [];
   const watched: AnyRoute = {
@@ -78,7 +78,7 @@ async function serve(t: ExecutionContext, one: AnyRoute, options: TestGatewayOpt
   return { server, errors };
 }
 
-/** Opens a connection, sends, and waits for what the reply has to contain. */
+/** Opens a connection, sends, and waits for what the reply must contain. */
 async function exchange(t: ExecutionContext, port: number, text: string | Buffer, wanted: string) {
   const connection = await openRaw(t, port);
   connection.send(text);
@@ -220,13 +220,13 @@ test('stream: a sender that is faster than the handler is held back, and memory 
   connection.send(whole);
   await gaugeIs(server, heldBytes, (bytes) => bytes >= queueBytesMax);
   const heldBackBytes = await gauge(server, heldBytes);
-  // Were it not held back, the loop would take much more in so many turns.
+  // If it were not held back, the loop would take in much more in so many turns.
   for (let turns = 0; turns < 200; turns++) await turn();
   t.is(await gauge(server, heldBytes), heldBackBytes);
   t.true(connection.socket.writableLength > 0);
   release.open();
   await connection.received(digestOf(whole));
-  // What the system receives ahead of us is some megabytes, and more where it is told so.
+  // The system receives some megabytes ahead of us, and more if it is configured so.
   t.true(mostHeldBytes <= 64 * mebibyte, String(mostHeldBytes));
   t.is(await gauge(server, heldBytes), 0);
 });
@@ -246,7 +246,7 @@ test('stream: many small pieces in one read are taken whole though the reader is
   await gaugeIs(server, heldBytes, (bytes) => bytes >= queueBytesMax);
   release.open();
   await connection.received(digestOf(Buffer.concat(pieces)));
-  // The connection is read on.
+  // The server goes on reading the connection.
   connection.send(`${head(1)}a`);
   await t.notThrowsAsync(connection.received(digestOf(Buffer.from('a'))));
 });
@@ -352,7 +352,7 @@ test('stream: a sender below the least pace is a 408 while it is waited for, and
   );
   const connection = await openRaw(t, server.port);
   connection.send(head(1_000));
-  // Longer in all than a body that has to be whole may take, and than a handler may.
+  // Longer in all than a complete body or a handler may take.
   for (let window = 1; window <= 9; window++) {
     connection.send(randomBytes(100));
     while (readBytes < window * 100) await turn();
@@ -412,14 +412,14 @@ test('stream: bodies share the memory of all, and one without room is told to co
   );
   const waiting = await openRaw(t, server.port);
   waiting.send(head(mebibyte));
-  // Either is small enough to come at once, before anything is held back.
+  // Either is small enough to arrive at once, before anything is held back.
   waiting.send(randomBytes(60_000));
   await gaugeIs(server, heldBytes, (bytes) => bytes >= 60_000);
   const body = randomBytes(45_000);
   const request = Buffer.concat([Buffer.from(head(body.length)), body]);
   const other = await openRaw(t, server.port);
   other.send(request);
-  // What is sent within one machine has come when the loop turned a few times.
+  // Data sent within one machine has arrived after a few turns of the loop.
   for (let turns = 0; turns < 50; turns++) await turn();
   release.open();
   const refused = await other.received('Please try again.');

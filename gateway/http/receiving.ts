@@ -5,8 +5,8 @@
  *     bytes   gathered whole
  *     stream  handed on as it arrives                            streamed-body.ts
  *
- * A body that has to be whole has `bodyTimeoutMs` for it, and the library drops a client that brings less than 16 KB/s
- * of it. Those of streams may be slower: they only need a minimum pace, and only while their reader waits.
+ * A whole body must arrive within `bodyTimeoutMs`, and the library drops a client that sends less than 16 KB/s. The
+ * senders of streams may be slower: they only need a minimum pace, and only while their reader waits.
  */
 
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
@@ -28,7 +28,7 @@ export interface ReceivingOptions {
   readonly bodyMemory: BodyMemory;
   readonly intake: Intake;
   readonly largeBodies: LargeBodies;
-  /** The refusal if the session is not alive. Rejects if that cannot be determined. */
+  /** The refusal if the session is not alive. Rejects if nobody can determine that. */
   readonly checkSession: (
     credentials: Credentials,
     bearerAlone: true | undefined,
@@ -38,17 +38,17 @@ export interface ReceivingOptions {
 
 export type RawBody = Buffer | BodyStream | undefined;
 
-/** Who is told of a body. Of `received` and `refused` one is called, once. */
+/** The recipient of a body. One of `received` and `refused` is called, once. */
 export interface Recipient {
-  /** When the request's head was there. */
+  /** When the request's head arrived. */
   readonly startedMs: number;
-  /** `fields` are those of a JSON body, `raw` is one of another kind. */
+  /** `fields` are those of a JSON body. `raw` is a body of another kind. */
   received(fields: JsonObject, raw: RawBody): void;
   refused(refusal: Refusal): void;
   failed(error: unknown): void;
-  /** The handler waits for more of its stream, or has just been given something. */
+  /** The handler waits for more of its stream, or has just received some. */
   waitsForBody(isWaiting: boolean): void;
-  /** The last of a body that was let go has come. */
+  /** The last bytes of a discarded body have arrived. */
   bodyEnded(): void;
 }
 
@@ -59,11 +59,11 @@ export interface Receiving {
   overdue(nowMs: number): Refusal | undefined;
   /** Whether some of it has not come yet. */
   readonly isComing: boolean;
-  /** Call before the reply: what still comes is thrown away. */
+  /** Call before the reply: the rest of the body is discarded. */
   letGo(): void;
-  /** Whether the connection is not to be kept after the reply. */
+  /** Whether the connection should end after the reply. */
   readonly endsConnection: boolean;
-  /** Call when no handler works with the body any more, or ever will: gives back what is held. */
+  /** Call when no handler works with the body any more, or ever will. It frees what is held. */
   giveBack(): void;
   /** Call when the exchange is over. `res` may be gone. */
   end(): void;

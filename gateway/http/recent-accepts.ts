@@ -1,7 +1,7 @@
 /**
- * How many connections each network has opened in the last 16 s at least, and in the last 32 s at most. The library
- * closes a connection on which nothing is asked after 14 s at the latest, so those that a network has open and idle
- * are never more. It does not tell whose connection ends, so an exact count cannot be had.
+ * Counts the connections that each network opened in the last 16 s at least, and in the last 32 s at most. The
+ * library closes an idle connection after 14 s at the latest, so a network never has more idle ones open than this
+ * count. An exact count is impossible, because the library does not say whose connection ends.
  */
 import type { Clock } from '../../runtime/clock.ts';
 
@@ -14,7 +14,7 @@ export class RecentAccepts {
   #previous = new Map<string, number>();
   #turnsMs = 0;
 
-  /** Networks beyond `networksMax` in one window are not counted: a crowd is no single network that takes everything. */
+  /** Networks beyond `networksMax` in one window are not counted: a crowd is not one network that takes everything. */
   constructor(clock: Pick<Clock, 'monotonicMs'>, networksMax: number) {
     this.#clock = clock;
     this.#networksMax = networksMax;

@@ -9,15 +9,15 @@ const statuses: Readonly<Record<RefusalReason, number>> = {
   'too-large': 413,
   locked: 423,
   'too-many': 429,
-  // Clients know this one as the time to exchange their tokens.
+  // Clients exchange their tokens on this status.
   expired: 498,
   'not-implemented': 501,
   'upstream-failed': 502,
   unavailable: 503,
 };
 
-/** The status by which a refusal of the domain is answered. */
+/** The status for a refusal of the domain. */
 export const statusOf = ({ reason }: Pick<DomainRefusal, 'reason'>): number => statuses[reason];
 
-/** What a route refuses by itself, as the domain would be answered. */
+/** A route's own refusal, in the form of a domain answer. */
 export type RouteRefusal = Omit<DomainRefusal, 'reason'> & { readonly status: number };

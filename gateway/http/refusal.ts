@@ -1,6 +1,6 @@
 /**
- * An answer that the gateway gives instead of the handler. A value and not an exception: refusing must stay cheap
- * under a flood, and building a stack trace is not.
+ * An answer that the gateway gives instead of the handler. It is a value and not an exception: refusing must stay
+ * cheap under a flood, and building a stack trace is not.
  */
 export interface Refusal {
   readonly status: number;
@@ -13,7 +13,7 @@ export interface Refusal {
    * "The envelope").
    */
   readonly enveloped?: boolean;
-  /** Ends the connection too: what is still arriving on it is not worth reading. */
+  /** Ends the connection too: the rest of what arrives on it is not worth reading. */
   readonly closes?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }

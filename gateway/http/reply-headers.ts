@@ -1,6 +1,6 @@
 /**
- * The headers that every reply has, and what may stand in their place: an area's, a route's, a reply's own, each
- * winning over the one before. As lines of text made once, since a reply pays for every header it puts together.
+ * The headers that every reply has, and their replacements: an area's, a route's, a reply's own, each winning over
+ * the one before. They are lines of text made once, because building headers costs time on every reply.
  */
 export type HeaderValues = Readonly<Record<string, string>>;
 
@@ -30,7 +30,7 @@ export class StandingHeaders {
     ]);
   }
 
-  /** The text of `with(headers)`, cheap where nothing is replaced, as is usual. */
+  /** The text of `with(headers)`, cheap in the usual case that nothing is replaced. */
   textWith(headers: HeaderValues): string {
     const keys = keysOf(headers);
     const replaces = this.#lines.some(({ key }) => keys.has(key));
@@ -53,7 +53,7 @@ function headerLine(name: string, value: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it refuses
 const severalLines = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
-/** @throws TypeError for a header's text that would be more than one line of the head. */
+/** @throws TypeError for a header whose text would span more than one line of the head. */
 export function requireOneLine(text: string): void {
   if (severalLines.test(text)) throw new TypeError('a header value of a reply holds a control character');
 }

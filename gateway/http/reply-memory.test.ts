@@ -2,8 +2,8 @@ import test from 'ava';
 import { type HeldReply, ReplyMemory } from './reply-memory.ts';
 
 /**
- * Replies by name, whose first letter is that of their reader: a stranger if it is from the end of the alphabet. They let go
- * when they are told to, and the names are those that were.
+ * Replies by name. The first letter names their reader, which is anonymous if it is from the end of the alphabet.
+ * They release their memory on demand, and the list holds the names that did.
  */
 function replies(memory: ReplyMemory, ...names: readonly string[]) {
   const givenUp: string[] = [];

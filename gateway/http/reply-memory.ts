@@ -1,26 +1,27 @@
 /**
- * The bytes of replies that their readers have not taken: for the whole process, for all strangers together, and for
- * each reader. A caller without a session is a stranger, and its reader is the network that asks.
+ * The bytes of replies that their readers have not taken: for the whole process, for all anonymous clients together,
+ * and for each reader. The reader of a reply is its user or, without a session, the network that asks.
  *
- * Above the process's bound, the reader that has been idle longest loses its connection. Above a reader's bound it loses its
- * own idlest one, and above the strangers' bound the network that holds the most loses its idlest one. So slow readers cost
- * memory up to the bound and nobody else's reply, and a crowd of strangers costs no user theirs.
+ * Above the process's bound, the reader that has been idle longest loses its connection. Above a reader's bound, it
+ * loses its own idlest one. Above the anonymous bound, the network that holds the most loses its idlest one. So slow
+ * readers cost memory up to the bound and never somebody else's reply, and a crowd of anonymous clients costs no user
+ * theirs.
  */
 import { Counts } from './counts.ts';
 
 export interface Reader {
-  /** A user, or the network of a stranger. */
+  /** A user, or the network of an anonymous client. */
   readonly name: string;
   readonly isStranger: boolean;
 }
 
 export interface HeldReply {
   readonly reader: Reader;
-  /** Its reader was too slow: it lets go of everything, and calls `release`. */
+  /** Its reader was too slow: it frees everything, and calls `release`. */
   giveUp(): void;
 }
 
-/** Where the bytes of a reply count that its reader has not taken. */
+/** The account for the untaken bytes of a reply. */
 export interface ReplyHolder {
   hold(reply: HeldReply, bytes: number): void;
   release(reply: HeldReply): void;
@@ -60,7 +61,7 @@ export class ReplyMemory implements ReplyHolder {
     this.#held.delete(reply);
   }
 
-  /** A reader's only one may be as large as the process has room for. */
+  /** The only reply of a reader may be as large as the process has memory for. */
   #giveUpOthersOf(reply: HeldReply): void {
     for (const stillest of this.#held.keys()) {
       if (stillest === reply || !this.#isBeyond(reply.reader)) return;
@@ -68,7 +69,7 @@ export class ReplyMemory implements ReplyHolder {
     }
   }
 
-  /** Strangers have half of the process's bound; the only reply to any of them may be larger. */
+  /** Anonymous clients have half of the process's bound. The only reply to any of them may be larger. */
   #giveUpGreedyStrangers(reply: HeldReply): void {
     const bytesMax = this.bytesMax / 2;
     while (this.#strangersBytes > Math.max(bytesMax, this.#held.get(reply) ?? 0)) {

@@ -84,7 +84,7 @@ test('however many networks take what they can, the next finds some', async (t) 
     t.is(room.bytes, before + bytes);
     all.push(bytes);
   }
-  // In KiB: the first may open five of the largest shares, the eighth still one, and the thirtieth a note.
+  // In KiB: the first network may open five of the largest shares, the eighth still one, and the thirtieth a note.
   t.is(all[0], 26_214);
   t.true((all[7] ?? 0) > 5 * 1_024);
   t.true((all[29] ?? 0) >= 16);

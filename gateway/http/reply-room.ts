@@ -1,17 +1,17 @@
 /**
- * Memory for replies with content that is given only once, so that none of them is broken off for want of memory. A reader
- * takes its room before it asks for the content. One that finds no room waits a moment and is then refused, while nothing has
- * happened yet. Room that was taken belongs to that reply until it is over.
+ * Reserves memory for replies whose content is given only once, so that no lack of memory breaks them off. A reader
+ * reserves its memory before it asks for the content. A reader that finds none waits a moment and is then refused,
+ * before anything has happened. Reserved memory belongs to that reply until it is over.
  *
- * A network takes no more than a quarter of what it leaves free. So the first has a fifth of all, and the next always finds
- * some: it takes many networks to keep others from large replies, and more than anybody has to keep them from small ones. A
- * waiting reader is passed over only by readers that need less than is there.
+ * A network takes no more than a quarter of what it leaves free. So the first has a fifth of all, and the next always
+ * finds some. An attacker needs many networks to keep others from large replies, and cannot get enough to keep them
+ * from small ones. A reader that needs less than is free may pass a waiting one.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { Counts } from './counts.ts';
 import type { ReplyHolder } from './reply-memory.ts';
 
-/** A reader on a fast line has taken a large reply by then. */
+/** Within this time a reader on a fast line has taken a large reply. */
 const waitMs = 5_000;
 const waitingMax = 512;
 const waitingOfNetworkMax = 64;
@@ -35,7 +35,7 @@ export class ReplyRoom {
     this.#clock = clock;
   }
 
-  /** False: there was none all the while. */
+  /** False: none became free in time. */
   async take(network: string, bytes: number): Promise<boolean> {
     if (this.#fits(network, bytes)) {
       this.#count(network, bytes);
@@ -87,7 +87,7 @@ export class ReplyRoom {
   }
 }
 
-/** What one reply has of it. */
+/** The part that one reply holds. */
 export class TakenRoom implements ReplyHolder {
   readonly #room: ReplyRoom;
   readonly #network: string;
@@ -98,7 +98,7 @@ export class TakenRoom implements ReplyHolder {
     this.#network = network;
   }
 
-  /** Makes it as large as this, if it is not yet. False: there is no room. */
+  /** Grows to this size, if it is smaller. False: there is no memory. */
   async reach(bytes: number): Promise<boolean> {
     const moreBytes = bytes - this.#bytes;
     if (moreBytes <= 0) return true;
@@ -114,7 +114,7 @@ export class TakenRoom implements ReplyHolder {
     this.#room.giveBack(this.#network, bytes);
   }
 
-  /** What its reader has not taken was counted before there was a reply. */
+  /** The bytes that a reader has not taken counted before there was a reply. */
   hold(): void {}
   release(): void {}
 }

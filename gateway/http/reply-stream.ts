@@ -1,4 +1,4 @@
-/** The chunks of a reply's source, as they may go out. */
+/** The chunks of a reply's source, checked before they go out. */
 import { setImmediate } from 'node:timers/promises';
 import type { ReplyStream } from './route.ts';
 
@@ -6,9 +6,10 @@ import type { ReplyStream } from './route.ts';
 const turnBytes = 1024 * 1024;
 
 /**
- * Opens the source with the first chunk that is asked for. None of the chunks is empty, and together they are as long
- * as was declared: @throws TypeError before a reply goes out that is not. `waits` is told when we start and
- * stop waiting for the source.
+ * Opens the source when the first chunk is wanted. No chunk is empty, and together they are as long as declared.
+ * `waits` hears when we start and stop waiting for the source.
+ *
+ * @throws TypeError before a reply of another length goes out
  */
 export async function* chunksOf(
   { open, lengthBytes }: ReplyStream,

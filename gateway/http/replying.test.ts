@@ -53,7 +53,7 @@ const streamOf = (chunks: readonly Uint8Array[], isSized: boolean): RouteReply =
   },
 });
 
-/** Says whether a stream was opened, how many chunks were asked of it, and whether it was closed. */
+/** Records whether a stream was opened, how many chunks were read from it, and whether it was closed. */
 class Source {
   chunks = 0;
   isOpen = false;
@@ -113,7 +113,7 @@ function openReader(t: ExecutionContext, port: number) {
     socket,
     digest: () => hash.digest('hex'),
     head: () => headText.slice(0, headText.indexOf('\r\n\r\n')),
-    /** Reads so much more, or to the end. */
+    /** Reads this much more, or to the end. */
     async read(more: number): Promise<void> {
       const until = bytes + more;
       socket.resume();
@@ -200,7 +200,7 @@ for (const isSized of [true, false]) {
     const reader = openReader(t, server.port);
     let pauses = 0;
     while (!source.isClosed) {
-      // The system takes a while until it takes no more.
+      // It takes a while until the system accepts no more.
       for (let chunks = -1; chunks < source.chunks && !source.isClosed; ) {
         ({ chunks } = source);
         for (let turns = 0; turns < 20; turns++) await turn();

@@ -1,6 +1,6 @@
 /**
- * What a handler gets: path parameters, query and body as one object, parameters winning over the body and the
- * body over the query, checked by the route's schema. The API version comes under three names (docs/protocol/http.md,
+ * What a handler gets: path parameters, query and body as one object, checked by the route's schema. Parameters win
+ * over the body, and the body over the query. The API version comes under three names (docs/protocol/http.md,
  * "Requests"); a schema sees it as `api` only.
  */
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import type { JsonObject } from './body.ts';
 import type { Refusal } from './refusal.ts';
 import type { AnyRoute } from './route.ts';
 
-/** `query` as sent, without the question mark. `body` is consumed: it may become the result. */
+/** `query` as the client sent it, without the question mark. `body` is consumed: it may become the result. */
 export function mergeRequest(
   query: string,
   body: JsonObject,
@@ -26,7 +26,7 @@ export function mergeRequest(
 
 const versionFields = ['api', 'api_version', 'apiVersion'];
 
-/** Which fields of a body the route's schema looks at; undefined where that may be any. */
+/** The fields of a body that the route's schema reads. Undefined if it reads any field. */
 export function wantedFields({ request }: AnyRoute): ReadonlySet<string> | undefined {
   if (!(request instanceof z.ZodObject) || request.def.catchall !== undefined) return undefined;
   return new Set([...Object.keys(request.shape), ...versionFields]);
@@ -88,7 +88,7 @@ function explain(issue: z.core.$ZodIssue | undefined, merged: JsonObject): strin
 
 const plainName = /^[A-Za-z]\w{0,63}$/;
 
-/** `items[3].uuid`. A part that is no plain name was chosen by the client and is not repeated to it. */
+/** `items[3].uuid`. The message leaves out a part that is no plain name, because the client chose it. */
 function fieldName(path: readonly PropertyKey[]): string {
   let name = '';
   for (const part of path) {

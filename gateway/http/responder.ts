@@ -1,11 +1,11 @@
 /**
- * The one writer of replies: status, headers and body in one cork, so that a reply is one system call. Nobody else
- * writes to `res` after the head of the request was read.
+ * The only writer of replies: status, headers and body in one cork, so that a reply is one system call. Nobody else
+ * writes to `res` once the head of the request was read.
  *
- * A reply is written once; after an abort (the client is gone, `res` must not be touched) it is dropped. A body is
- * handed over only as fast as its reader takes it (outflow.ts), so that a slow reader costs its own reply and no more:
- * uWebSockets.js closes the connection of one who sends more requests without reading the reply. `done` is
- * called exactly once, when the last byte was handed over, the client was found gone or the reply was cut.
+ * A reply is written once. After an abort (the client is gone, `res` must not be touched) it is dropped. A body is
+ * handed over only as fast as its reader takes it (outflow.ts), so that a slow reader costs its own reply and no
+ * more. uWebSockets.js closes the connection of a client that sends more requests without reading the reply. `done`
+ * is called exactly once: when the last byte was handed over, the client was found gone or the reply was cut.
  */
 import { Outflow, type OutflowOptions } from './outflow.ts';
 import { type HeaderValues, requireOneLine, type StandingHeaders, standardHeaders } from './reply-headers.ts';
@@ -18,7 +18,7 @@ export interface OutgoingHead {
   readonly contentType: string;
   readonly headers?: HeaderValues | undefined;
   readonly setCookies?: readonly string[] | undefined;
-  /** Ends the connection behind the reply. */
+  /** Ends the connection after the reply. */
   readonly closes?: boolean | undefined;
 }
 
@@ -28,22 +28,22 @@ export interface Outgoing extends OutgoingHead {
 }
 
 export interface OutgoingStream extends OutgoingHead {
-  /** Exactly how many bytes will come; undefined when that is not known. */
+  /** The exact number of bytes to come; undefined if unknown. */
   readonly lengthBytes: number | undefined;
 }
 
 export const jsonType = 'application/json; charset=utf-8';
 export const htmlType = 'text/html; charset=utf-8';
 
-/** Whose reply it is. */
+/** The caller of the request. */
 export interface Replying {
-  /** Whom it is for, who is asked for only when they are slower than we are. */
+  /** The reader, looked up only if they are slower than the server. */
   readonly reader: Reader;
-  /** Told the status, or 0 for a reply that did not go out whole. */
+  /** Called with the status, or 0 for a reply that did not go out whole. */
   done(status: number): void;
 }
 
-/** Those whose request was refused before it was known whose it is. */
+/** Callers whose request was refused before the server knew them. */
 export const somebody: Reader = { name: '', isStranger: true };
 
 const requestIdLine = '\r\nX-Request-Id: ';
@@ -56,14 +56,14 @@ export class Responder {
   #sent = false;
   #finished = false;
   #wasCut = false;
-  /** A reply that is out while its connection waits for the rest of the request. */
+  /** A finished reply whose connection waits for the rest of the request. */
   #lingering: { readonly status: number; readonly untilMs: number } | undefined;
   #outflow: Outflow | undefined;
   /** Set from the request's head before anything is sent. */
   headers: StandingHeaders = standardHeaders;
   corsLines = '';
   securityLines = '';
-  /** Where it counts what they have not taken. */
+  /** The account for the bytes that the reader has not taken. */
   holder: ReplyHolder;
   headOnly = false;
 
@@ -85,7 +85,7 @@ export class Responder {
     return this.#finished;
   }
 
-  /** Whether it was this side that broke the reply off. */
+  /** Whether this side broke the reply off. */
   get wasCut(): boolean {
     return this.#wasCut;
   }
@@ -95,7 +95,7 @@ export class Responder {
     this.#finish(this.#lingering?.status ?? 0);
   }
 
-  /** Breaks off a reply that has begun and cannot be completed: its reader must not take it for whole. */
+  /** Breaks off a reply that has begun and cannot be completed, so that its reader does not take it for whole. */
   cut(): void {
     if (!this.#sent || this.#finished) return;
     this.#wasCut = true;
@@ -120,9 +120,10 @@ export class Responder {
   }
 
   /**
-   * Sends a reply whose request is still coming, and ends the connection when `endLingering` tells that it has come, or
-   * after `lingerMs`. Closed at once, the connection would be reset, and the client would hardly see the reply. Ended as
-   * usual, the reply would leave it for ever: the library stops its clock with the last byte of a request.
+   * Sends a reply whose request is still arriving. It ends the connection when `endLingering` reports the end of the
+   * request, or after `lingerMs`. Closed at once, the connection would be reset, and the client would hardly see the
+   * reply. Ended as usual, the reply would leave the connection open for ever: the library stops its clock with the
+   * last byte of a request.
    */
   sendEarly(outgoing: Outgoing, lingerMs: number): void {
     if (this.isFinished) return;
@@ -131,8 +132,8 @@ export class Responder {
       return;
     }
     const { status, body } = outgoing;
-    // The library would forget the connection with the end of the reply. So the body goes out as part of the head, for
-    // which no end is needed, and the line break that the library adds is its last two bytes.
+    // The library would forget the connection at the end of the reply. So the body goes out as part of the head,
+    // which needs no end, and the line break that the library adds forms its last two bytes.
     const lengthBytes = Buffer.byteLength(body) + 2;
     const lines = this.#linesOf(outgoing);
     this.#sent = true;
@@ -155,8 +156,8 @@ export class Responder {
   }
 
   /**
-   * Sends the chunks as they come. Until the first is there nothing is sent, so that another reply can be. Rejects when
-   * the chunks do.
+   * Sends the chunks as they come. It sends nothing before the first chunk, so that another reply remains possible.
+   * Rejects when the chunks do.
    */
   async stream(outgoing: OutgoingStream, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     if (this.headOnly) {
@@ -180,7 +181,7 @@ export class Responder {
       this.#res.cork(() => outflow.offer(chunk));
       return true;
     }
-    // The library can end a connection only behind a body that it is given at once.
+    // The library can end a connection only after a body that it gets in one piece.
     const closing = outgoing.closes ? '\r\nConnection: close' : '';
     this.#beginStream(outgoing, closing, () =>
       this.#workflow(outgoing.lengthBytes, outgoing.status).offer(chunk),
@@ -208,7 +209,7 @@ export class Responder {
     });
   }
 
-  /** @throws TypeError for what must not stand in a head, before anything of it is written. */
+  /** @throws TypeError for a value that must not be in a head, before anything is written. */
   #linesOf({ headers, setCookies }: OutgoingHead): string {
     if (setCookies !== undefined) setCookies.forEach(requireOneLine);
     return headers === undefined ? this.headers.text : this.headers.textWith(headers);
@@ -228,7 +229,7 @@ export class Responder {
   #writeBody(outgoing: Outgoing): void {
     const { status, body, closes } = outgoing;
     if (body === undefined) {
-      // RFC 9110, 8.6: a 204 has no length, and that of a 304 would be the length of what it stands for.
+      // RFC 9110, 8.6: a 204 has no length, and that of a 304 would be the length of the body that it replaces.
       this.#endHead(outgoing, status === 204 || status === 304 ? undefined : 0);
     } else if (this.headOnly) {
       this.#endHead(outgoing, Buffer.byteLength(body));
@@ -242,8 +243,8 @@ export class Responder {
   }
 
   /**
-   * Ends a reply without a body. A length is a header of our own: the library takes one that it is given for bytes to come,
-   * so it would answer nothing more on the connection, and never end it.
+   * Ends a reply without a body. The length is a header of our own. Given a length, the library expects bytes to
+   * come, so it would answer nothing more on the connection, and never end it.
    */
   #endHead({ status, closes }: OutgoingHead, lengthBytes: number | undefined): void {
     if (lengthBytes === 0) {
@@ -256,8 +257,8 @@ export class Responder {
   }
 
   /**
-   * The library can end a connection only behind a body or a length, and a client that is asked to end it may go on
-   * asking. The line break that the library adds is the empty line behind the head.
+   * The library can end a connection only after a body or a length, and a client may go on although it was asked to
+   * end it. The line break that the library adds is the empty line after the head.
    */
   #closeBehindHead(status: number): void {
     this.#lingering = { status, untilMs: this.#options.clock.monotonicMs() };

@@ -1,8 +1,8 @@
 /**
- * From method and path to a route. Paths without parameters are found in one map look-up; the others by walking
- * their segments, a literal segment winning over a parameter. A trailing slash is tolerated. A path that
- * could mean something else to a program in front of or behind this server (an escaped slash, a dot segment,
- * an empty segment, a broken escape, a control character) is refused and never interpreted.
+ * Finds the route for a method and a path. One map look-up finds a path without parameters; the others need a walk
+ * over their segments, where a literal segment wins over a parameter. A trailing slash is tolerated. The router
+ * refuses a path that could mean something else to a program in front of or behind this server: an escaped slash, a
+ * dot segment, an empty segment, a broken escape, a control character.
  */
 import { methodNotAllowed, type Refusal, refusals } from './refusal.ts';
 import { type StandingHeaders, standardHeaders } from './reply-headers.ts';
@@ -12,7 +12,7 @@ export interface Match {
   readonly route: AnyRoute;
   /** What every reply of the route carries. */
   readonly headers: StandingHeaders;
-  /** Position of the route in the list the router was made from. */
+  /** The index of the route in the list that made the router. */
   readonly index: number;
   /** Decoded path parameters by name; undefined when the route has none. */
   readonly parameters: Readonly<Record<string, string>> | undefined;
@@ -20,7 +20,7 @@ export interface Match {
 
 interface Endpoint {
   readonly parameterNames: readonly string[];
-  /** The whole answer when there are no parameters, so that finding such a route allocates nothing. */
+  /** The whole answer if there are no parameters, so that finding such a route allocates nothing. */
   readonly match: Match;
 }
 
@@ -33,7 +33,7 @@ interface Node {
   readonly endpoints: Endpoints;
 }
 
-/** An area as the router knows it. */
+/** An area, as the router needs it. */
 export interface Place {
   readonly headers: StandingHeaders;
   readonly ownOptions: boolean;
@@ -44,9 +44,9 @@ const segmentsMax = 16;
 const defaultParameterCharactersMax = 1_024;
 
 export interface Router {
-  /** `method` in lower case, `path` as sent, without the query. */
+  /** `method` in lower case, `path` as the client sent it, without the query. */
   find(method: string, path: string): Match | Refusal;
-  /** What holds at a path whether a route answers there or not. */
+  /** The rules for a path, whether a route answers there or not. */
   placeOf(path: string): Place;
 }
 
@@ -61,7 +61,7 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
     defaultParameterCharactersMax,
     ...routes.map((route) => parameterCharactersMaxOf(route)),
   );
-  // The longest first: an area may lie in another.
+  // The longest first, because an area may lie in another.
   const places = areas
     .map(({ prefix, replyHeaders, ownOptions = false, methods }) => ({
       prefix,
@@ -125,24 +125,24 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
 }
 
 /**
- * A uuid that the server has made has one spelling from here on. An answer about an item repeats the uuid as its client
- * spells it: docs/protocol/sync.md, "Values". Other identifiers are whatever their makers chose.
+ * A uuid that the server has made has one spelling from here on. An answer about an item repeats the uuid as its
+ * client spells it: docs/protocol/sync.md, "Values". Other identifiers keep the spelling of their makers.
  */
 const inNormalForm = (name: string, value: string): string =>
   name !== 'itemUuid' && /uuid$/i.test(name) ? value.toLowerCase() : value;
 
-/** Where a path leads. */
+/** The result of a path. */
 interface Found {
   readonly endpoints: Endpoints;
   readonly values: readonly string[];
-  /** Length of the longest segment as sent. */
+  /** Length of the longest segment as the client sent it. */
   readonly charactersMax: number;
 }
 
 const parameterCharactersMaxOf = (route: AnyRoute): number =>
   route.parameterCharactersMax ?? defaultParameterCharactersMax;
 
-/** A declaration must make sense. Checked at start, since it would go unnoticed later. */
+/** Checks at the start that a declaration makes sense, since nobody would notice later. */
 function requireSense(route: AnyRoute, place: Place): void {
   const name = `route ${route.method} ${route.path}`;
   if (route.safe && route.method !== 'GET') throw new Error(`${name} is no GET, so it cannot be safe`);
@@ -191,7 +191,7 @@ const answeredMethods = (route: AnyRoute): readonly string[] =>
 
 const emptyNode = (): Node => ({ literals: new Map(), parameter: undefined, endpoints: new Map() });
 
-/** Tries the literal way first and comes back to the parameter when it leads nowhere. */
+/** Tries the literal segment first, and returns to the parameter if that leads nowhere. */
 function walk(node: Node, segments: readonly string[], depth: number, values: string[]): Node | undefined {
   const segment = segments[depth];
   if (segment === undefined) return node.endpoints.size > 0 ? node : undefined;
@@ -204,7 +204,7 @@ function walk(node: Node, segments: readonly string[], depth: number, values: st
   return viaParameter;
 }
 
-/** The segments of a path without its trailing slash, as sent; undefined for what is no path. */
+/** The segments of a path without its trailing slash, as sent. Undefined if it is not a path. */
 function segmentsOf(path: string): readonly string[] | undefined {
   if (path.charCodeAt(0) !== slash) return undefined;
   const trimmed = path.endsWith('/') ? path.slice(1, -1) : path.slice(1);

@@ -26,5 +26,5 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-/** What stands behind the version in a reply's first line. */
+/** The text after the version in a reply's first line. */
 export const statusLine = (status: number) => `${status} ${reasons[status] ?? 'Unknown'}`;

@@ -8,7 +8,7 @@ import type { ReceivingOptions, Recipient } from './receiving.ts';
 import { StreamedBody } from './streamed-body.ts';
 import type { HttpResponse } from './uws.ts';
 
-/** A body on a connection that notes when it is held back and let go. */
+/** A body on a connection that records when it is held back and released. */
 function world({
   memory = new BodyMemory(10_000_000),
   intake = new Intake({ userBytes: 10_000_000, allBytes: 10_000_000 }),

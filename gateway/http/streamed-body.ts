@@ -1,4 +1,4 @@
-/** Ties the stream of a body to the connection that it comes from. */
+/** Connects the stream of a body to its connection. */
 import { BodyStream } from './body-stream.ts';
 import type { Inlet } from './intake.ts';
 import { Pace } from './pace.ts';
@@ -7,12 +7,12 @@ import { type Refusal, refusals } from './refusal.ts';
 import { type HttpResponse, windUpLibraryClock } from './uws.ts';
 
 export interface StreamHead {
-  /** Who sends it, as far as its head proves that. */
+  /** The sender, as far as the head proves it. */
   readonly user: string | undefined;
   readonly bytesMax: number;
 }
 
-/** The share of streams whose sender is unknown, so that they take nothing from users who are about to sign in. */
+/** The share of streams from unknown senders, so that they take nothing from users who are about to sign in. */
 const streamsShare = 'streams';
 
 export class StreamedBody implements Receiving {
@@ -26,7 +26,7 @@ export class StreamedBody implements Receiving {
   #paused = false;
   /** The reader waits for the client. */
   #isAwaited = false;
-  /** Nothing more is expected. */
+  /** Nothing more will come. */
   #over = false;
   /** The reply is out, or the client is gone: `res` is no longer ours. */
   #ended = false;
@@ -70,11 +70,11 @@ export class StreamedBody implements Receiving {
   }
 
   overdue(nowMs: number): Refusal | undefined {
-    // What comes after the reply is left to the clock of the library.
+    // The clock of the library bounds what comes after the reply.
     if (this.#ended || this.#paused || (this.#over && this.isComing)) return undefined;
-    // The handler is told, so that it can clean up, and answers with the refusal.
+    // The handler is notified, so that it can clean up, and answers with the refusal.
     if (this.#pace.isTooSlow(nowMs)) this.#stream.lose(refusals.bodyTooSlow);
-    // Even if all of it came: once a body was held back, the clock runs until the reply is out.
+    // This also holds if all of it came: once a body was held back, the clock runs until the reply is out.
     windUpLibraryClock(this.#res);
     return undefined;
   }
@@ -86,7 +86,7 @@ export class StreamedBody implements Receiving {
     this.#over = true;
   }
 
-  /** Its memory is given back chunk by chunk, and at the end. */
+  /** Its memory is freed chunk by chunk, and at the end. */
   giveBack(): void {}
 
   end(): void {
@@ -95,7 +95,7 @@ export class StreamedBody implements Receiving {
     this.#inlet.close();
   }
 
-  /** A client that is held back need not keep any. */
+  /** A client that is held back need not keep any pace. */
   #watchPace(): void {
     if (this.#isAwaited && !this.#paused) this.#pace.wait();
     else this.#pace.rest();

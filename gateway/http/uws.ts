@@ -1,7 +1,7 @@
 /**
- * The one door to uWebSockets.js. The library takes the limit on a request's header bytes from the environment
- * only, once, when it is loaded; its default of 4 KiB is less than the cookies of a browser with several accounts.
- * More than 100 headers, or more bytes than this, are answered 431 by the library itself.
+ * The only module that loads uWebSockets.js. The library takes the limit on a request's header bytes from the
+ * environment only, once, when it is loaded. Its default of 4 KiB is less than the cookies of a browser with several
+ * accounts. The library itself answers 431 to more than 100 headers, or to more bytes than this.
  */
 import type { HttpResponse } from 'uWebSockets.js';
 import { loadNativeLibrary } from './native-library.ts';
@@ -27,12 +27,12 @@ export type {
 } from 'uWebSockets.js';
 
 /**
- * The library drops connections by a clock that cannot be set: ten seconds after a write that its reader did not take,
- * after a resumed read, and for bodies that bring less than 160 KB in that time. Called once a second, this keeps it
- * from striking, so that the limits of this server hold instead. Not for a paused response.
+ * The library drops connections by a clock that cannot be configured: ten seconds after a write that its reader did
+ * not take, after a resumed read, and for bodies that bring less than 160 KB in that time. A call once a second stops
+ * that clock, so that the limits of this server hold instead. Do not call it for a paused response.
  */
 export function windUpLibraryClock(res: HttpResponse): void {
-  // Only `resume` resets it, and without a `pause` before it the connection would no longer be read.
+  // Only `resume` resets the clock. Without a `pause` before it, the library would stop reading the connection.
   res.pause();
   res.resume();
 }

@@ -12,7 +12,7 @@ import { WholeBody } from './whole-body.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** A body on a connection that notes when it is held back and let go. */
+/** A body on a connection that records when it is held back and released. */
 function world() {
   const calls: string[] = [];
   const ended: unknown[] = [];
@@ -72,7 +72,7 @@ test('a large body that comes at once is held back at each mebibyte until the lo
   t.deepEqual(taken(), []);
   give(half);
   t.deepEqual(taken(), ['pause']);
-  // What the library had received by then.
+  // The bytes that the library had received by then.
   give(half);
   t.deepEqual(taken(), []);
   await setImmediate();

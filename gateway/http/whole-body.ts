@@ -4,8 +4,8 @@
  *     small   parsed where it lies, or when its last piece is there
  *     large   session checked -> whole -> turn of its user -> counted -> parsed in slices -> handler
  *
- * A large body is one above `largeAboveBytes` from a signed-in caller. Its share of the memory of bodies and
- * its turn are given back when its handler is done with it, or will never get it.
+ * A large body is one above `largeAboveBytes` from a signed-in caller. It releases its share of the memory and its
+ * turn when its handler is done with it, or will never get it.
  */
 
 import { siteOf } from '../../actors/identity/network.ts';
@@ -25,22 +25,22 @@ import { wantedFields } from './request.ts';
 import type { AnyRoute } from './route.ts';
 import type { HttpResponse } from './uws.ts';
 
-/** From here on it is worth checking the session first, and users take turns. */
+/** From this size on it is worth checking the session first, and users take turns. */
 const largeAboveBytes = 1024 * 1024;
-/** The library hands over what a fast client sends, piece after piece, and the loop would not turn before its end. */
+/** The library hands over the data of a fast client piece after piece, and the loop would not turn before the end. */
 const inOneGoBytes = 1024 * 1024;
-/** The one before has this long to be saved. */
+/** The body before has this long to be saved. */
 const turnWaitMs = 5_000;
 
-/** What is known about a body before it arrives. */
+/** The facts about a body before it arrives. */
 export interface BodyHead {
   readonly route: AnyRoute;
-  /** Whose MAC was valid; whether the session is alive has not been checked yet. */
+  /** The bearer's MAC was valid. Nobody has checked yet whether the session is alive. */
   readonly credentials: Credentials | undefined;
   /** The client's address. */
   readonly address: () => string;
   readonly bytesMax: number;
-  /** 0 where it is not declared. */
+  /** 0 if it is not declared. */
   readonly declaredBytes: number;
 }
 
@@ -52,11 +52,11 @@ export class WholeBody implements Receiving, Waiting {
   readonly #options: ReceivingOptions;
   readonly #recipient: Recipient;
   #buffer: BodyBuffer | undefined;
-  /** The memory of what parsing makes besides its strings. */
+  /** The memory of the values that parsing makes besides the strings. */
   #made: { readonly account: BodyAccount; readonly bytes: number } | undefined;
-  /** Whether nothing more is expected. */
+  /** Whether nothing more will come. */
   #over = false;
-  /** Whether it is no longer wanted. */
+  /** Whether nobody wants it any more. */
   #ended = false;
   #checked: Promise<Refusal | undefined> | undefined;
   #waitsSinceMs: number | undefined;
@@ -126,7 +126,7 @@ export class WholeBody implements Receiving, Waiting {
     return this.#options.bodyMemory.shareOf(this.#user, this.#networkName);
   }
 
-  /** Most bodies come in one piece, and need none. */
+  /** Most bodies come in one piece, and need no buffer. */
   get #networkName(): string {
     this.#network ??= siteOf(this.#head.address());
     return this.#network;
@@ -139,7 +139,7 @@ export class WholeBody implements Receiving, Waiting {
   #add(chunk: ArrayBuffer, isLast: boolean): void {
     const { bytesMax, declaredBytes } = this.#head;
     if (isLast && this.#buffer === undefined && !this.#asBytes && chunk.byteLength <= slicedAboveBytes) {
-      // The usual case, a body that came in one piece, is parsed where it lies.
+      // A body in one piece, the usual case, is parsed in the library's memory.
       this.#over = true;
       if (chunk.byteLength > bytesMax) this.#recipient.refused(refusals.bodyTooLarge);
       else this.#parsed(parseBody(Buffer.from(chunk)));
@@ -221,7 +221,7 @@ export class WholeBody implements Receiving, Waiting {
     else this.#recipient.received(parsed.body, undefined);
   }
 
-  /** The one whose turn it is may take more than the share of its user. */
+  /** The body whose turn it is may take more than the share of its user. */
   #take(bytes: number): boolean {
     const account = this.#hasTurn ? this.#options.bodyMemory.ofNetwork(this.#networkName) : this.#share;
     if (!account.take(bytes)) return false;
@@ -229,7 +229,7 @@ export class WholeBody implements Receiving, Waiting {
     return true;
   }
 
-  /** Goes on with a small body. */
+  /** Continues with a small body. */
   #parsed(parsed: ParsedBody): void {
     this.#buffer?.release();
     if ('status' in parsed) this.#recipient.refused(parsed);
@@ -242,5 +242,5 @@ export class WholeBody implements Receiving, Waiting {
   }
 }
 
-/** The caller has been told. */
+/** The caller already knows. */
 const ignored = () => {};

@@ -168,10 +168,10 @@ export async function deleteAccount(
     return answered(await asked, deleted);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    // Its last rows are gone too; only an account that was there has a token with a right MAC.
+    // Its last rows are gone too. Only an account that existed has a token with a right MAC.
     return userUuid === credentials.userUuid ? deleted() : refusedAnswer(invalidAuth);
   }
 }
 
-/** Derived from the call, so that a repeated registration reaches the account that the first try made. */
+/** Derived from the call, so that a repeated registration reaches the account that the first attempt made. */
 const newUserUuid = (callId: string): string => derivedUuid(`new user\u0000${callId}`);

@@ -1,4 +1,4 @@
-/** How requests name an account: a name that no account can have is refused before it reaches the database. */
+/** How requests name an account. An impossible name is refused before it reaches the database. */
 import { z } from 'zod';
 import type { SignInAddress } from '../../actors/identity/signin-keys.ts';
 import { normaliseUsername, normaliseWorkspace } from '../../actors/identity/usernames.ts';
@@ -8,7 +8,7 @@ import { isStorableText } from '../../actors/storable-text.ts';
 export const emailField = z.string().max(1_024).refine(isStorableText);
 export const workspaceField = z.string().max(256).refine(isStorableText).nullish();
 
-/** What stands for an account at sign-in, from what a request names it by. */
+/** The identifier of an account at sign-in, from the name in a request. */
 export function addressOf(
   { workspacesPerEmail }: Pick<AccountSettings, 'workspacesPerEmail'>,
   email: string,

@@ -1,4 +1,4 @@
-/** What administrators do in a client (docs/protocol/account.md, "Administration"). */
+/** The actions of administrators in a client (docs/protocol/account.md, "Administration"). */
 import { Administration } from '../../actors/user/admin/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';

@@ -1,4 +1,4 @@
-/** How an answer of the domain becomes one of HTTP; the same for every route. */
+/** Turns an answer of the domain into one of HTTP, in the same way for every route. */
 import { z } from 'zod';
 import { type Answer, type Caller, isRefused, type Refusal } from '../../actors/reply.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
@@ -20,7 +20,7 @@ export function answered<Ok>(answer: Answer<Ok>, replyOf: (ok: Ok) => RouteReply
   return Object.assign(replyOf(answer.ok), { caller: answer.caller });
 }
 
-/** Likewise of an actor that may not exist (any more), which is refused as `absent`. */
+/** The same for an actor that may not exist (any more), which is refused as `absent`. */
 export async function answeredOr<Ok>(
   absent: AnyRefusal,
   asked: Promise<Answer<Ok>>,
@@ -34,7 +34,7 @@ export async function answeredOr<Ok>(
   }
 }
 
-/** Likewise of a signed-in caller: a user that does not exist has no sessions. */
+/** The same for a signed-in caller: a user that does not exist has no sessions. */
 export function signedInAnswer<Ok>(
   asked: Promise<Answer<Ok>>,
   replyOf: (ok: Ok) => RouteReply,
@@ -42,7 +42,7 @@ export function signedInAnswer<Ok>(
   return answeredOr(invalidAuth, asked, replyOf);
 }
 
-/** What the domain refuses with a reason, and a route itself with a status. */
+/** The domain refuses with a reason, a route itself with a status. */
 type AnyRefusal = Refusal | RouteRefusal;
 
 export function refusedAnswer(refusal: AnyRefusal, caller?: Caller): RouteReply {
@@ -58,7 +58,7 @@ export function refusedAnswer(refusal: AnyRefusal, caller?: Caller): RouteReply 
   return { ...answer, headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) } };
 }
 
-/** Clients of what is never in the envelope look for what else is said beside the message. */
+/** Clients of routes without the envelope look for other fields beside the message. */
 export function flat(reply: RouteReply): RouteReply {
   const { error } = (reply.body ?? {}) as { error?: { payload?: object } };
   if (error?.payload === undefined) return reply;

@@ -1,4 +1,7 @@
-/** The assistant (docs/protocol/assistant.md). Never in the envelope. What is said goes between client and provider, and nowhere else. */
+/**
+ * The assistant (docs/protocol/assistant.md). Never in the envelope. The conversation goes between client and
+ * provider, and nowhere else.
+ */
 import { z } from 'zod';
 import { providerIds, providerNamed } from '../../actors/assistant/profiles.ts';
 import { AssistantBudget } from '../../actors/user/assistant/contract.ts';
@@ -69,7 +72,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       giveBack();
       paired?.ended(end);
       if (begun === undefined) return;
-      // Where this fails too the account holds its place until its time is over.
+      // If this fails too, the account holds its slot until its time is over.
       const ended = { streamUuid: begun.streamUuid, isRefunded: !end.isHeard };
       user.endAssistantStream(ended, { deadlineMs: endMs }).catch(() => undefined);
     };
@@ -94,7 +97,8 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       const ended = context.untilSessionEnds(sessionUuid);
       const accessToken = paired?.accessToken;
       const request = { ...profile, asking, gone, stopping, ended, over, accessToken };
-      // A reader who left before the first piece was asked for never asks. Once asked, only the stream knows who has heard of it.
+      // A reader who left before the first piece never asks for it. After that, only the stream knows which provider
+      // has received the request.
       whenAborted(gone, () => isOpened || over(notHeard));
       return {
         ...reply,

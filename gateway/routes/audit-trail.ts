@@ -1,4 +1,4 @@
-/** What happened to the account (docs/protocol/account.md, "Audit trail"). */
+/** The events of the account (docs/protocol/account.md, "Audit trail"). */
 import { AuditTrail } from '../../actors/user/audit/contract.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { endpoint } from './endpoint.ts';

@@ -38,7 +38,7 @@ export function authenticatorRoutes({
     return answered(answer, (body) => ({ status: 200, body }));
   }
 
-  /** The waiting device has no session yet, only its id. A signed-in device asks by the id that it was shown. */
+  /** The waiting device has no session yet, only its id. A signed-in device asks by the id on its screen. */
   async function approvalStatus(
     { actors, ask, credentials }: RequestContext<'optional-session'>,
     { challengeId }: { challengeId: string },

@@ -12,7 +12,7 @@ import { endpoint } from './endpoint.ts';
 
 export interface CalendarRouteOptions {
   readonly calendar: {
-    /** Where calendar programs find it. */
+    /** The path where calendar programs find it. */
     readonly basePath: string;
     readonly publicUrl: string | undefined;
   };
@@ -23,10 +23,10 @@ const todos = '/v1/caldav/todos';
 const tokens = '/v1/caldav/tokens';
 const { publishTodo, getCalendarGates } = UserCalendar.commands;
 
-/** A description of the most characters, each of them escaped, and the rest. */
+/** The longest description with each character escaped, and the rest. */
 const todoBytesMax = 512 * 1024;
 
-/** What was published stands beside its parts, for readers that look in either place. */
+/** The published object also stands beside its parts, for readers that look in either place. */
 const published = shownTodoSchema.extend({ todo: shownTodoSchema });
 const errors = (...statuses: readonly number[]) =>
   Object.fromEntries([401, ...statuses].map((status) => [status, errorBodySchema]));

@@ -14,7 +14,7 @@ const paths = ['/v1/integrations/codehost/publish', '/v1/integrations/github/pub
 /** Line breaks and quotes take two bytes each in JSON. */
 const bodyBytesMax = 2 * contentBytesMax + 65_536;
 
-/** Told by name what is wrong, after the session. */
+/** The check comes after the session's, and its message names the wrong field. */
 const given = z.unknown().optional();
 const published = z.object({
   created: z.boolean(),
@@ -26,7 +26,7 @@ const published = z.object({
 export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly AnyRoute[] {
   async function publish(context: RequestContext<'session'>, asked: GivenPublishing): Promise<RouteReply> {
     const { actors, credentials, ask, gone } = context;
-    // Neither token nor text goes along: what an actor is asked may be recorded.
+    // Leaves out token and text, because a question to an actor may be recorded.
     const spent = actors.get(CodePublishing, credentials.userUuid).ask.spendPublishing({ credentials }, ask);
     const reply = await signedInAnswer(spent, () => ({ status: 200 }));
     if (reply.status !== 200) return reply;
@@ -60,7 +60,7 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
         ),
       },
       bodyLimit: bodyBytesMax,
-      // Two calls, or three, each of which has its time.
+      // Two or three calls, each with its own time limit.
       deadline: 'own',
       handle: publish,
     }),

@@ -1,4 +1,4 @@
-/** What conformance runs do to accounts (docs/protocol/account.md, "Conformance runs"). Served for them alone. */
+/** What conformance runs do to accounts (docs/protocol/account.md, "Conformance runs"). Served only to them. */
 import { z } from 'zod';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import type { AccountSettings } from '../../actors/settings.ts';

@@ -1,6 +1,6 @@
 /**
- * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"): resources below the base path, with a
- * calendar token as the password of HTTP Basic, and nothing that could be written.
+ * The resources that calendar programs read (docs/protocol/calendar.md, "The DAV surface"). They are below the base
+ * path, and all are read-only. A calendar token is the password of HTTP Basic.
  */
 import { z } from 'zod';
 import { calendarBegin, calendarEnd, calendarOf } from '../../actors/icalendar.ts';
@@ -36,7 +36,7 @@ export interface DavRouteOptions extends ProgramOptions {
 const methods: readonly Method[] = ['OPTIONS', 'GET', 'HEAD', 'PROPFIND', 'REPORT'];
 const bodyBytesMax = 256 * 1024;
 
-/** What holds for whatever is below the path, refusals of the gateway included. */
+/** The rules for everything below the path, refusals of the gateway included. */
 export const davArea = (prefix: string, isOpen: boolean): Area => ({
   prefix,
   ownOptions: true,
@@ -68,7 +68,7 @@ const patterns: readonly (readonly [Kind, string])[] = [
   ['object', '/calendars/:userUuid/todos/:file'],
 ];
 
-/** None while the operator has no calendar feed: then there is nothing below the path. */
+/** Empty if the operator has no calendar feed: then there is nothing below the path. */
 export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
   const { basePath, publicUrl } = options.calendar;
   if (!options.settings.calendar) return [];
@@ -181,7 +181,7 @@ async function get(context: Context, program: Program, { resource, mark }: Of): 
   return { status: 200, contentType: objectType, body: calendarOf(object.component), headers };
 }
 
-/** All objects in one file. A file of the same mark has the same bytes. */
+/** All objects in one file. Files of the same version have the same bytes. */
 async function getAll(context: Context, program: Program, mark: string): Promise<RouteReply> {
   const headers = { ETag: `"${mark}"` };
   const unmet = unmetIn(context, headers.ETag);
@@ -216,7 +216,7 @@ function isXml(context: Context<'bytes'>): boolean {
   return context.body.length === 0 || ['', 'text/xml', 'application/xml'].includes(type.trim().toLowerCase());
 }
 
-/** @throws what `read` throws of another kind */
+/** @throws errors of any other kind from `read` */
 function understood<T>(context: Context<'bytes'>, read: (body: Uint8Array) => T): T | RouteReply {
   if (!isXml(context)) return noXml;
   try {
@@ -242,7 +242,7 @@ async function propfind(context: Context<'bytes'>, program: Program, of: Of): Pr
   if (resource.kind === 'object') {
     const [object] = await program.objects([resource.uid]);
     if (object === undefined) return unknown;
-    // The object itself is what reports are asked for.
+    // Reports ask for the object itself.
     const { component: _, ...listed } = object;
     return multistatus(responses, async function* () {
       yield responses.text({ ...of, object: listed });
@@ -309,7 +309,7 @@ interface NamedObject {
   readonly uid: string | undefined;
 }
 
-/** Each object once: there are many spellings of its address, and an object is much longer than any of them. */
+/** Each object once: its address has many spellings, and an object is much longer than any of them. */
 function objectsNamed(
   asked: readonly string[],
   uidIn: (href: string) => string | undefined,
@@ -323,10 +323,10 @@ function objectsNamed(
   return [...named.values()];
 }
 
-/** To write one of the largest takes up to 10 ms, and nobody else is served meanwhile. */
+/** Writing one of the largest objects takes up to 10 ms, and nobody else is served meanwhile. */
 const namedAtOnce = 5;
 
-/** In the order asked. Of what is not there, or not theirs, it says no more than that. */
+/** In the order of the request. It says only that a missing object, or somebody else's, is not there. */
 async function* namedTexts(
   program: Program,
   named: readonly NamedObject[],

@@ -5,7 +5,10 @@ import { endpoint } from './endpoint.ts';
 
 const base = '/v1/admin/email-delivery';
 const common = { tag: 'Email delivery administration', enveloped: false } as const;
-/** What every one of them may answer: the caller is no administrator; there is no administration; the mailer is away. */
+/**
+ * What each of them may answer: the caller is no administrator, there is no administration, or the mailer is
+ * unavailable.
+ */
 const always = [403, 501, 503];
 
 export const emailDeliveryRoutes: readonly AnyRoute[] = [

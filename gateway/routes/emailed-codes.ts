@@ -17,7 +17,7 @@ export interface EmailedCodeRouteOptions {
 
 const tag = 'Two-factor';
 
-/** Under either name. */
+/** Clients send it under either name. */
 const codeRequest = z.object({
   email: emailField.nullish(),
   username: emailField.nullish(),

@@ -1,6 +1,6 @@
 /**
- * An endpoint of the usual kind: a signed-in caller asks something of their own actor. Its schemas are those of the
- * command, and everything from the session's check to the envelope follows from this declaration.
+ * An endpoint of the usual kind: a signed-in caller asks something of their own actor. It takes its schemas from the
+ * command. Everything from the session check to the envelope follows from this declaration.
  */
 import { z } from 'zod';
 import type { Answer } from '../../actors/reply.ts';
@@ -40,19 +40,19 @@ export interface Endpoint<Fields, Ok>
   readonly status?: 200 | 201 | 202 | 204;
   /** For a GET that reads but may still change something: HEAD does not run it. */
   readonly changesSomething?: boolean;
-  /** Statuses with which it may be refused, besides those of every session. */
+  /** Statuses of its refusals, besides those of every session. */
   readonly refusals?: readonly number[];
-  /** What it is answered with says `success`, and so does a 400. */
+  /** Its answer says `success`, and so does a 400. */
   readonly saysSuccess?: boolean;
   /** Fields of the command that the gateway fills in; clients do not send them. */
   readonly adds?: Adds<Fields>;
-  /** Headers of its answer, where what it answers has any. */
+  /** Headers of its answer, if the answer has any. */
   readonly headersOf?: (ok: Ok) => HeaderValues | undefined;
 }
 
 type Fill = (context: RequestContext<'session'>, request: object) => unknown;
 
-/** @throws TypeError that names the endpoint, where its declaration makes no sense */
+/** @throws TypeError that names the endpoint if its declaration makes no sense */
 export function endpoint<Fields extends object, Ok>(declaration: Endpoint<Fields, Ok>): AnyRoute {
   try {
     return routeOf(declaration);
@@ -85,7 +85,7 @@ function routeOf<Fields extends object, Ok>({
     replies: { [status]: status === 204 ? z.undefined() : command.ok, ...Object.fromEntries(errors) },
     bodyLimit: declared.bodyLimit ?? 'small',
     handle: (context: RequestContext<'session'>, request) => {
-      // Not spread into another object: for a large sync that costs four times what parsing and checking it did.
+      // Not spread into another object: for a large sync that costs four times as much as parsing and checking it.
       const asked = Object.assign(request as Fields, { credentials: context.credentials });
       for (const [name, fill] of additions) {
         Object.assign(asked, { [name]: fill(context, asked) });
@@ -100,7 +100,7 @@ function routeOf<Fields extends object, Ok>({
   });
 }
 
-/** Clients look for `success: false` where they were refused for what they asked. */
+/** Clients look for `success: false` when their request itself is refused. */
 export const saysSuccess = (reply: RouteReply): RouteReply =>
   reply.status === 400 ? { ...reply, body: { success: false, ...(reply.body as object) } } : reply;
 

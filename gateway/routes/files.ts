@@ -1,9 +1,10 @@
 /**
- * Files (docs/protocol/files.md). Tokens are for those who are signed in; the bytes come and go with a valet token alone, below
- * `/v1/files` and, for clients that know the files server as `<server>/files`, below `/files/v1/files` as well. Those of files of
- * shared vaults are likewise below `/v1/shared-vault/files`.
+ * Files (docs/protocol/files.md). A signed-in user gets tokens. A valet token alone moves the bytes, below
+ * `/v1/files` and, for clients that know the files server as `<server>/files`, also below `/files/v1/files`. The
+ * files of shared vaults are likewise below `/v1/shared-vault/files`.
  *
- * A chunk passes through on its way between client and store: nothing of it is kept, and who is slow holds back the other.
+ * A chunk passes through on its way between client and store. The gateway keeps nothing of it, and a slow side holds
+ * back the other.
  */
 import { z } from 'zod';
 import {
@@ -49,12 +50,12 @@ export interface FileRouteOptions {
 const tag = 'Files';
 const nothing = z.object({});
 const checkMs = 10_000;
-/** Where a client looks for files of its account, and of its shared vaults. */
+/** The paths where a client looks for the files of its account and of its shared vaults. */
 const accountBases = ['/v1/files', '/files/v1/files'];
 const vaultBases = ['/v1/shared-vault/files', '/files/v1/shared-vault/files'];
-/** A token is needed for all of them. Clients on a fast line send some twenty chunks a second. */
+/** All of them need a token. Clients on a fast line send some twenty chunks a second. */
 const rate: RateBucket = { name: 'file requests', perMinute: 6_000, by: 'address' };
-/** The most of one download. Clients ask for a chunk at a time. */
+/** The most bytes of one download. Clients ask for a chunk at a time. */
 const replyBytesMax = 100_000_000;
 const bytesType = 'application/octet-stream';
 const doneSchema = z.object({ success: z.boolean(), message: z.string() });
@@ -73,7 +74,7 @@ const notChunkSize: RouteRefusal = { status: 400, message: 'The size of the chun
 const emptyChunk: RouteRefusal = { status: 400, message: 'The chunk is empty.' };
 const withoutLength: RouteRefusal = { status: 411, message: 'The length of the chunk is missing.' };
 
-/** What the owner of a file is asked. */
+/** The questions to the owner of a file. */
 type Owner = Pick<
   Ask<typeof Files.commands>,
   | 'openUpload'
@@ -90,7 +91,7 @@ type Owner = Pick<
 
 const ownerOf = (actors: Actors, { userUuid }: ValetClaims): Owner => actors.get(Files, userUuid).ask;
 
-/** A request whose token this server has made, and which has not ended. */
+/** A request with a token that this server made and that has not expired. */
 interface Asked<B extends BodyKind> {
   readonly context: RequestContext<'public', B>;
   readonly claims: ValetClaims;
@@ -99,7 +100,7 @@ interface Asked<B extends BodyKind> {
 
 const done = (message: string) => (): RouteReply => ({ status: 200, body: { success: true, message } });
 
-/** What is asked of an account that is gone is refused as what its token is then. */
+/** If the account is gone, the refusal is that of a revoked token. */
 const answer = <Ok>(asked: Promise<Answer<Ok>>, replyOf: (ok: Ok) => RouteReply): Promise<RouteReply> =>
   answeredOr(invalidToken, asked, replyOf);
 
@@ -202,7 +203,7 @@ function byteRoutes(
     return writeChunk({ context, claims, owner }, blob, bytes);
   }
 
-  /** The body is taken while the owner writes down what it will be: what is not wanted is thrown away again. */
+  /** The body arrives while the owner records what it will be. If the owner refuses it, the body is discarded. */
   async function writeChunk(
     { context, claims, owner }: Asked<'stream'>,
     blob: Blob,
@@ -213,7 +214,7 @@ function byteRoutes(
       if ('status' in origin) throw new Error('the chunk is refused');
       return blobName(origin, blob);
     });
-    // Where this fails too it counts as held for a while, and is left to the sweep.
+    // If this fails too, it counts as held for a while, until the sweep removes it.
     const abandon = ({ uploadUuid }: Origin, storedBytes: number) =>
       owner
         .abandonChunk({ claims, uploadUuid, ...blob, bytes: storedBytes }, context.ask)
@@ -231,7 +232,7 @@ function byteRoutes(
     }
     const { uploadUuid } = origin;
     const finished = await owner.finishChunk({ claims, uploadUuid, mark: blob.mark }, context.ask);
-    // Only the owner knows whether a commit names it: of one the answer may have been lost.
+    // Only the owner knows whether a commit names it, because an answer may have been lost.
     if (isRefused(finished)) await abandon(origin, bytes);
     return answer(Promise.resolve(finished), done('The chunk is stored.'));
   }
@@ -255,7 +256,7 @@ function byteRoutes(
       );
     const reply = rangedReply(range, { sizeBytes, mediaType: bytesType, partBytesMax, open });
     if (reply.stream === undefined || !reachesEnd(part, partBytesMax, sizeBytes)) return reply;
-    // From a store that is away the same token is to get it later.
+    // If the store is unavailable, the same token must work later.
     const begun = await begunBytes(reply.stream.open(), context.gone);
     const by = random.bytes(16).toString('base64url');
     const spent = await begin(owner.spendOnRead({ claims, by }, context.ask));
@@ -338,7 +339,7 @@ function goesOnByToken({ context, claims, owner }: Asked<BodyKind>, uploadUuid?:
   });
 }
 
-/** What was asked for, or the reply that says why not. */
+/** The result, or the reply that says why there is none. */
 async function begin<Ok extends object>(asked: Promise<Answer<Ok>>): Promise<Ok | RouteReply> {
   let begun: Ok | undefined;
   const reply = await answer(asked, (ok) => {
@@ -371,7 +372,10 @@ interface BegunBytes {
   close(): Promise<unknown>;
 }
 
-/** Resolves when the first piece is there. A client that has gone may never ask for it, so what is open is closed then, too. */
+/**
+ * Resolves when the first piece is there. A client that has gone may never ask for it, so the open file is then
+ * closed, too.
+ */
 async function begunBytes(source: AsyncIterable<Uint8Array>, gone: AbortSignal): Promise<BegunBytes> {
   const pieces = source[Symbol.asyncIterator]();
   const close = async () => pieces.return?.().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** What people see who open the server's address, or the link of a public share, in a browser. */
+/** The page for people who open the server's address, or the link of a public share, in a browser. */
 import { z } from 'zod';
 import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, route } from '../http/route.ts';

@@ -1,6 +1,6 @@
 /**
- * What probes and clients ask before anything else (docs/protocol/http.md, "Health and metadata"). None of it is
- * enveloped or needs a session.
+ * The endpoints that probes and clients ask before anything else (docs/protocol/http.md, "Health and metadata"). None
+ * of them uses the envelope or needs a session.
  */
 import { z } from 'zod';
 import { checkResults, type Readiness } from '../../runtime/readiness.ts';
@@ -16,14 +16,14 @@ export interface HealthRouteOptions {
 
 const tag = 'Health and metadata';
 const nothing = z.object({});
-/** About what a probe waits anyway. */
+/** About as long as a probe waits. */
 const notReadyRetrySeconds = 5;
 
 export function healthRoutes(options: HealthRouteOptions): readonly AnyRoute[] {
   const { readiness, filesServerUrl, captchaUiUrl } = options;
   const metadata = {
     captchaUIUrl: captchaUiUrl,
-    // Clients take `data` if there is one, and others read the bare field: this form serves both.
+    // Clients take `data` if there is one, and others read the bare field. This form serves both.
     data: { captchaUIUrl: captchaUiUrl },
     meta: { auth: {}, server: { filesServerUrl } },
   };

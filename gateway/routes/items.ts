@@ -13,7 +13,7 @@ const commandDigestHeader = 'x-sync-command-digest';
 
 const nothing = { id: null, digest: null };
 
-/** By which the client has named the sync, in headers or in the body: undefined where it has not. */
+/** The id of the sync, which the client sends in headers or in the body. Undefined if it sends none. */
 function identityOf(
   context: RequestContext<'session'>,
   request: { command?: unknown },

@@ -1,7 +1,8 @@
 /**
- * Whether a browser would throw the cookies of a new session away (docs/protocol/authentication.md, "Cookies"). Its client
- * would then ask for the password again and again, so the sign-in is refused, with what to set. Only what is certain is
- * refused: nothing is said of clients that are no browsers, of old browsers behind https, or of two names of one domain.
+ * Whether a browser would discard the cookies of a new session (docs/protocol/authentication.md, "Cookies"). Its
+ * client would then ask for the password again and again, so the server refuses the sign-in and says what to
+ * configure. It refuses only certain losses. It ignores clients that are no browsers, old browsers behind https, and
+ * two names of one domain.
  */
 import { isIP } from 'node:net';
 import type { RouteRefusal } from '../http/refusal-status.ts';
@@ -30,11 +31,11 @@ interface Sent {
   readonly host: string;
   /** Browsers send it to https and to loopback. */
   readonly fetchSite: string;
-  /** As a proxy tells it. */
+  /** As a proxy reports it. */
   readonly forwardedProto: string;
 }
 
-/** A route that opens sessions, which refuses those that could not last. */
+/** A route that opens sessions. It refuses sessions that could not last. */
 export function refusingLostCookies<Request extends { readonly api?: string | null | undefined }>(
   cookies: CookieOptions,
   opening: Route<'public', Request>,
@@ -57,7 +58,7 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
   });
 }
 
-/** Undefined: they come back, as far as can be known. */
+/** Undefined: the browser returns them, as far as anybody can know. */
 export function lostCookies(
   { sameSite, secure }: Pick<CookieOptions, 'sameSite' | 'secure'>,
   { origin, host, fetchSite, forwardedProto }: Sent,
@@ -72,7 +73,7 @@ export function lostCookies(
   return isCrossSite && sameSite !== 'None' ? otherSite : undefined;
 }
 
-/** Two names may belong to one site if they end alike: which suffixes are public is not known here. */
+/** Two names with the same ending may belong to one site: this code does not know the public suffixes. */
 function mayShareSite({ hostname: one }: URL, { hostname: other }: URL): boolean {
   if (one === other) return true;
   return !isAddress(one) && !isAddress(other) && endOf(one) === endOf(other);

@@ -4,7 +4,7 @@ import { endpoint } from './endpoint.ts';
 
 const tag = 'Messages';
 
-/** The longest message, its field names, and escapes that JSON may need. */
+/** The longest message, its field names, and the escapes that JSON may need. */
 const bodyBytesMax = 128 * 1024;
 
 export const messageRoutes = [

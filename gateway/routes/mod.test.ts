@@ -40,7 +40,7 @@ const routes = allRoutes({
   },
 });
 
-/** Whether the schema of an operation's answer admits fields that it does not name. */
+/** Whether the schema of an operation's answer allows fields that it does not name. */
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document
 const allowsMore = (operation: any): boolean =>
   operation.responses['200'].content['application/json'].schema.additionalProperties !== false;

@@ -64,7 +64,7 @@ export interface RoutesOptions
     DavRouteOptions['settings'] &
     SignInRouteOptions['settings'] &
     ConformanceRouteOptions['settings'];
-  /** The server's own version, for the description. */
+  /** The server's own version, for the API description. */
   readonly version: string;
 }
 
@@ -112,7 +112,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
   return routes;
 }
 
-/** Generated when first asked for, and once. */
+/** Generated once, on the first request. */
 function descriptionRoute(path: string, summary: string, describe: () => Promise<object>): AnyRoute {
   let json: Promise<string> | undefined;
   return route({

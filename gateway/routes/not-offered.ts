@@ -1,7 +1,7 @@
 /**
- * What panes of clients ask for when they open, of features that this server does not have (docs/protocol/not-offered.md).
- * Whatever reads is answered as by a server on which the feature is off, and whatever acts is refused in words, so that
- * no pane shows an error.
+ * The requests that clients send when they open a pane for a feature that this server does not have
+ * (docs/protocol/not-offered.md). Requests that read get the answer of a server with the feature off. Requests that
+ * act get a refusal in words, so that no pane shows an error.
  */
 import { z } from 'zod';
 import { NotOffered } from '../../actors/user/not-offered/contract.ts';
@@ -13,7 +13,7 @@ const tag = 'Known and not offered';
 
 type Audience = 'anybody' | 'users' | 'administrators';
 
-/** Each with what it is answered. */
+/** Each with its answer. */
 const readings: readonly (readonly [path: string, audience: Audience, body: object])[] = [
   ['/v1/webhooks', 'users', { webhooks: [] }],
   ['/v1/admin/roles', 'administrators', { roleNames: [] }],

@@ -1,4 +1,4 @@
-/** Subscriptions that administrators pair the assistant with (docs/protocol/pairing.md). Never in the envelope. */
+/** Subscriptions that administrators pair with the assistant (docs/protocol/pairing.md). Never in the envelope. */
 import { z } from 'zod';
 import { Pairing, pairingId } from '../../actors/pairing/contract.ts';
 import { isRefused } from '../../actors/reply.ts';
@@ -11,17 +11,20 @@ import { flat } from './answer.ts';
 import { endpoint } from './endpoint.ts';
 
 export interface PairingRouteOptions {
-  /** An operator has no audit trail to note it in. */
+  /** An operator has no audit trail that could record it. */
   readonly pairedForOperator: (subscriptionId: string) => void;
 }
 
 const base = '/v1/assistant/subscription';
 const tag = 'Assistant subscription pairing';
 const common = { tag, enveloped: false } as const;
-/** What every one of them may answer: the request is malformed; the caller is no administrator; there are no pairings here. */
+/**
+ * What each of them may answer: the request is malformed, the caller is no administrator, or there are no pairings
+ * here.
+ */
 const always = [400, 403, 503];
 
-/** Nothing below is kept by anybody, whatever is answered. */
+/** Nobody may cache the answers below, whatever they are. */
 export const pairingArea: Area = {
   prefix: base,
   replyHeaders: { 'Cache-Control': 'private, no-store, max-age=0', Pragma: 'no-cache' },
@@ -128,7 +131,7 @@ const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
 
 const notPaired = (message: string): string => page('Not paired', message);
 
-/** A page of texts that are written in this program. Nothing of a request is in it. */
+/** A page whose texts are all part of this program. It contains nothing from a request. */
 const page = (title: string, text: string): string =>
   `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1><p>${text}</p></body></html>\n`;
 

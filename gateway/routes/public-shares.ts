@@ -18,10 +18,10 @@ export interface PublicShareRouteOptions {
 const tag = 'Public shares';
 /** An encrypted payload is JSON in a JSON string, so its quotes are escaped; the rest of it needs no escapes. */
 const bodyBytesMax = 2 * payloadBytesMax;
-/** Each may carry megabytes, to anybody. */
+/** Each may carry megabytes, to any anonymous reader. */
 const openings: RateBucket = { name: 'share openings', perMinute: 120, by: 'address' };
 
-/** Most shares are notes, and opened with a single question. */
+/** Most shares are notes, which open with a single request. */
 const fewBytes = 16 * 1_024;
 const noRoom: RouteRefusal = {
   status: 503,
@@ -69,7 +69,9 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
     return openWithin(context, uuid, fewBytes);
   }
 
-  /** A reader without room has not opened the share, and asks for as much room as it needs. */
+  /**
+   * A reader without reserved memory has not opened the share. It reserves as much as the share needs and asks again.
+   */
   async function openWithin(
     context: RequestContext<'public'>,
     uuid: string,
@@ -100,7 +102,7 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
   ];
 }
 
-/** A browser asks for what its user may click on. Such a request must not use up a share. */
+/** Browsers prefetch links that their user may click. Such a request must not use up a share. */
 const isAheadOfTime = (context: RequestContext<'public'>): boolean =>
   [context.header('sec-purpose'), context.header('purpose')].some((purpose) =>
     /prefetch|prerender|preview/i.test(purpose ?? ''),

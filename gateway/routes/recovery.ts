@@ -1,4 +1,4 @@
-/** Getting back in: recovery codes for a lost second factor, escrow for a lost password (docs/protocol/account.md). */
+/** Regaining access: recovery codes for a lost second factor, escrow for a lost password (docs/protocol/account.md). */
 import { z } from 'zod';
 import { escrowSchema } from '../../actors/identity/escrow.ts';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
@@ -17,7 +17,7 @@ export interface RecoveryRouteOptions extends SignInAttemptOptions {
 }
 
 const tag = 'Account recovery';
-/** Missing ones are refused like wrong ones, as everything is. */
+/** Missing fields are refused like wrong ones. */
 const codes = z.string().max(256).nullish();
 
 const paramsRequest = z.object({

@@ -1,4 +1,4 @@
-/** Published reminders and where they go (docs/protocol/delivery.md). Never in the envelope. */
+/** Published reminders and their destinations (docs/protocol/delivery.md). Never in the envelope. */
 import { z } from 'zod';
 import { PublishedReminders, publishedReminder } from '../../actors/user/published-reminders/contract.ts';
 import { type AnyRoute, type RequestContext, route } from '../http/route.ts';

@@ -1,4 +1,4 @@
-/** What users request of their account as a whole: its deletion, and its data (docs/protocol/account.md, "Requests"). */
+/** Requests about the account as a whole: its deletion and its data (docs/protocol/account.md, "Requests"). */
 import { z } from 'zod';
 import { isRefused } from '../../actors/reply.ts';
 import { type ExportPlace, firstExportPlace, Requests } from '../../actors/user/requests/contract.ts';
@@ -66,7 +66,7 @@ async function makeRequest(
   return signedInAnswer(asked, (body) => ({ status: 200, body }));
 }
 
-/** A file as clients write it themselves when they export without decrypting. */
+/** The same file that clients write when they export without decrypting. */
 function downloadExport(
   context: RequestContext<'session'>,
   { userUuid, requestUuid }: z.infer<typeof download>,
@@ -83,7 +83,7 @@ function downloadExport(
     return answer.ok;
   }
 
-  /** Each part is a list of its own, and there whether it is empty or not. */
+  /** Each part is a list, and it is there even if it is empty. */
   async function* file(downloadUuid: string, head: object): AsyncGenerator<Uint8Array> {
     let place: ExportPlace | null = firstExportPlace;
     let before = `${JSON.stringify(head).slice(0, -1)},"${place.part}":[\n`;

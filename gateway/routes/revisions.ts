@@ -9,7 +9,10 @@ const tag = 'Revisions';
 
 const retired = { status: 410, message: 'Please update your application to see the history of notes.' };
 
-/** Where old clients look for the history of an item: they are told to update instead of finding nothing. */
+/**
+ * Old clients look here for the history of an item. The answer tells them to update, so that they do not find an
+ * empty history.
+ */
 const retiredRevisions = (method: Method, path: string): AnyRoute =>
   route({
     method,

@@ -1,4 +1,4 @@
-/** Sessions once they are open: refresh, logout, list, revoke (docs/protocol/authentication.md). */
+/** Open sessions: refresh, logout, list, revoke (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { sessionApiVersions } from '../../actors/identity/session.ts';
 import type { Credentials, SessionTokens } from '../../actors/identity/session-tokens.ts';
@@ -20,9 +20,7 @@ import { refreshBodySchema, sessionAnswer } from './sign-in-answer.ts';
 export interface SessionRouteOptions {
   readonly sessionTokens: Pick<SessionTokens, 'verify'>;
   readonly cookies: CookieOptions;
-  /**
-   * Refreshes are counted apart from everything else: by user if the MAC is valid, by address if it is not.
-   */
+  /** Refreshes have their own count: by user if the MAC is valid, by address if it is not. */
   readonly refreshLimiter: RateLimiter;
 }
 
@@ -42,11 +40,11 @@ const invalidParameters = {
   message: 'The provided parameters are not valid.',
 } as const;
 
-/** Two tokens and the version, with room to spare. */
+/** Two tokens and the version, with some reserve. */
 const refreshBytesMax = 4_096;
 
 /**
- * A client that does not say which version it speaks refreshes as the first that had sessions
+ * A client without a version in its refresh gets that of the first clients with sessions
  * (docs/protocol/authentication.md, "Refresh").
  */
 const defaultRefreshVersion = '20200115';
@@ -101,14 +99,14 @@ export function sessionRoutes({
     return answeredOr(invalidParameters, asked, sessionAnswer(cookies));
   }
 
-  /** A device that cannot refresh is signed out, so it must not wait with a crowd that shares its address. */
+  /** A device that cannot refresh is signed out, so it must not wait behind a crowd that shares its address. */
   function waitToRefreshMs({ client }: RequestContext<'public'>, access: Credentials | undefined): number {
     if (access !== undefined) return refreshLimiter.take(refreshLimiter.session, access.userUuid);
     return refreshLimiter.take(refreshLimiter.public, client.ipAddress ?? '');
   }
 
   /**
-   * The secrets in the body for a header session, whose tokens carry them; else those of the cookies
+   * For a header session, whose tokens carry them, the secrets in the body. Otherwise those of the cookies
    * (docs/protocol/authentication.md, "Refresh").
    */
   function refreshSecretsOf(

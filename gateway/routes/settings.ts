@@ -8,7 +8,7 @@ import { endpoint } from './endpoint.ts';
 const tag = 'Users';
 const password = (context: RequestContext<'session'>) => context.header('x-server-password');
 const headers = ['x-server-password'];
-/** A value of the largest size, which is JSON within JSON: every quotation mark in it takes two bytes. */
+/** The largest value, which is JSON within JSON: every quotation mark in it takes two bytes. */
 const settingBytesMax = 2 * settingValueBytesMax + 4_096;
 
 export const settingRoutes = [
@@ -33,7 +33,7 @@ export const settingRoutes = [
     path: '/v1/users/:userUuid/settings/:name',
     command: Settings.commands.getSetting,
     summary: 'One setting; for a secret only that it is set.',
-    // A wrong password for the recovery codes is counted.
+    // A wrong password for the recovery codes counts as a failure.
     changesSomething: true,
     tag,
     refusals: [400, 423],

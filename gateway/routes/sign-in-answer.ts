@@ -1,6 +1,6 @@
 /**
- * What register, login, a change of credentials and a refresh answer: a session in the body and in two cookies, or the
- * token of an account without sessions.
+ * The answer to register, login, a change of credentials and a refresh: a session in the body and in two cookies, or
+ * the token of an account without sessions.
  */
 import { z } from 'zod';
 import {
@@ -23,7 +23,7 @@ export const signInBodySchema = z.union([
 ]);
 export const refreshBodySchema = issuedSchema.omit({ secrets: true });
 
-/** Answers everything but the secrets, which go into the cookies. */
+/** Puts the secrets into the cookies and everything else into the body. */
 export const sessionAnswer =
   (cookies: CookieOptions) =>
   (reply: { readonly secrets: SessionSecrets } | TokenReply): RouteReply => {
@@ -38,7 +38,7 @@ export interface SignInAnswerOptions {
   readonly captchaUiUrl: string | null;
 }
 
-/** The answer to a sign-in that may have been refused, with the captcha that the next attempt needs, if it needs one. */
+/** The answer to a sign-in that may have failed, with the captcha that the next attempt needs, if it needs one. */
 export function signInAnswer(
   reply: Answer<SignInReply>,
   { cookies, captchaUiUrl }: SignInAnswerOptions,

@@ -1,4 +1,7 @@
-/** An attempt to sign in, whichever way: what of the request says where it comes from, and who is told of its failure. */
+/**
+ * An attempt to sign in, by whichever endpoint: the parts of the request that say where it comes from, and the report
+ * of its failure.
+ */
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
@@ -10,7 +13,7 @@ import type { SignInAnswerOptions } from './sign-in-answer.ts';
 export interface SignInAttemptOptions extends SignInAnswerOptions {
   readonly settings: Pick<AccountSettings, 'workspacesPerEmail'>;
   readonly signinKeys: Pick<SigninKeys, 'actorId'>;
-  /** Told the client's address of every refused sign-in, if the operator asks for that. */
+  /** Called with the client's address for every refused sign-in, if the operator asks for that. */
   readonly signInFailed: ((clientAddress: string) => void) | undefined;
 }
 
@@ -18,7 +21,7 @@ type Sender = Pick<RequestContext<'public'>, 'client' | 'cookies'>;
 
 const uuidCharacters = 36;
 
-/** By which a network or a device is known. */
+/** Identifies a network or a device. */
 export function senderOf({ client, cookies }: Sender) {
   const names = [...cookies.keys()].filter((name) => name.startsWith(accessCookiePrefix));
   // The sessions named by the request's cookies, ended or not. The newest come last.
@@ -29,7 +32,7 @@ export function senderOf({ client, cookies }: Sender) {
   return { device: client, cookieSessions };
 }
 
-/** Passes the reply on. What was refused because the request lacks something was no attempt. */
+/** Passes the reply on. A refusal because the request lacks something was no attempt. */
 export function noteFailure<Ok>(
   reply: Answer<Ok>,
   { client }: Sender,

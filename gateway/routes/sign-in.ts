@@ -24,13 +24,13 @@ export interface SignInRouteOptions extends SignInAttemptOptions {
 
 const shortText = z.string().max(1_024).nullish();
 
-/** Old clients send a code under a name of their own: hence fields that are not known by name. */
+/** Old clients send a code in a field with a generated name, so the schema accepts unknown names. */
 const loginParamsRequest = z.looseObject({
   email: emailField.nullish(),
   code_challenge: z.string().min(1).max(512),
   magic_link_code: shortText,
   app_password: shortText,
-  /** Whatever is wrong with it, it counts as none: the factor is asked for as ever. */
+  /** A malformed code counts as none, and the server asks for the factor as usual. */
   trusted_device_token: z.unknown().optional().meta({ type: 'string' }),
   mfa_approval_challenge_id: shortText,
   authenticator_response: z.record(z.string(), z.unknown()).nullish(),
@@ -38,7 +38,7 @@ const loginParamsRequest = z.looseObject({
 });
 type LoginParamsRequest = z.infer<typeof loginParamsRequest>;
 
-/** A locked address is refused as such no matter what is missing, so nothing is required here. */
+/** A locked address gets its refusal even if fields are missing, so the schema requires nothing here. */
 const loginRequest = z.object({
   email: emailField.nullish(),
   password: z.string().max(1_024).nullish(),
@@ -80,7 +80,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
     return { ...reply, setCookies: waitingCookies(path, answer, cookieName) };
   }
 
-  /** As the request names it, or else its cookie. */
+  /** The id in the request, or else in its cookie. */
   function approvalSecretOf(
     { cookies }: RequestContext<'optional-session'>,
     { mfa_approval_challenge_id: named }: LoginParamsRequest,
@@ -103,7 +103,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
     const { app_password, trusted_device_token, authenticator_response } = request;
     return {
       ...codeOf(request),
-      // One that a form has left empty is no guess, so it must not count as one.
+      // A code that a form has left empty is no guess, so it must not count as one.
       appPassword: app_password || undefined,
       trustedDeviceToken: shortText.safeParse(trusted_device_token).data || undefined,
       assertionResponse: authenticator_response ?? undefined,
@@ -170,7 +170,7 @@ export function signInRoutes(options: SignInRouteOptions): readonly AnyRoute[] {
 
 const isCodeName = (name: string): boolean => name.startsWith('mfa_') && name !== 'mfa_approval_challenge_id';
 
-/** `mfa_code`, or what stands under a name that an earlier refusal gave. */
+/** `mfa_code`, or the value under the name from an earlier refusal. */
 function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string } {
   const given = Object.entries(request).find(
     ([name, value]) => isCodeName(name) && typeof value === 'string' && value !== '',

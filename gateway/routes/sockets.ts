@@ -40,7 +40,7 @@ const codedErrorSchema = z.object({
 const originHeaders = ['origin', 'host'];
 const notReadySeconds = '5';
 
-/** Clients take it for an answer that lasts unless it says `transient`. */
+/** Clients take it for a lasting answer unless it says `transient`. */
 function unavailable(isTransient: boolean): RouteReply {
   const message = isTransient
     ? 'The sync lane is not ready yet. Items sync over HTTP.'
@@ -64,7 +64,7 @@ const invalidDevice: RouteReply = {
   },
 };
 
-/** Clients that are answered 503 stop dialling until their user comes back, so what passes soon is a 504. */
+/** Clients that receive a 503 stop dialling until their user comes back, so a brief failure is a 504. */
 const notNow: RouteReply = {
   status: 504,
   headers: { 'Retry-After': '1' },
@@ -104,7 +104,9 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
     }
   }
 
-  /** Sockets end here, so one that ends elsewhere leaves nothing to record: only its token is checked. */
+  /**
+   * Sockets end at this server, so the report of an end elsewhere leaves nothing to record. It only checks the token.
+   */
   const opened = async (context: RequestContext<'public'>): Promise<RouteReply> => {
     const token = (context.header('authorization') ?? '').replace(/^Bearer +/i, '');
     if (context.header('connectionid') !== undefined && socketTokens.verify(token) === undefined) {
@@ -194,7 +196,9 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
   ];
 }
 
-/** It takes no token, as the token has expired by the time its socket closes. So it does nothing for any caller. */
+/**
+ * It takes no token, because the token has expired by the time its socket closes. So it does nothing for any caller.
+ */
 async function noted(context: RequestContext<'public'>): Promise<RouteReply> {
   if (context.header('connectionid') === undefined) {
     return { status: 400, contentType: plainText, body: 'The header connectionid is missing.' };

@@ -1,4 +1,4 @@
-/** Subscription tokens and invites, and what is read by a token alone (docs/protocol/account.md). */
+/** Subscription tokens and invites, and the endpoints that need only a token (docs/protocol/account.md). */
 
 import { z } from 'zod';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
@@ -94,7 +94,7 @@ export function subscriptionRoutes({
   signinKeys,
   subscriptionTokens,
 }: SubscriptionRouteOptions): readonly AnyRoute[] {
-  /** Answers with what the user of the token is asked. */
+  /** Answers with the reply of the token's user. */
   const byToken =
     <Ok>(asked: (context: RequestContext<'public'>, claims: SubscriptionClaims) => Promise<Answer<Ok>>) =>
     async (context: RequestContext<'public'>): Promise<RouteReply> => {

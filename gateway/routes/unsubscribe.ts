@@ -1,4 +1,4 @@
-/** Stopping mail to a mailbox by the link that each mail carries (docs/protocol/delivery.md, "Stopping mail"). */
+/** Stops mail to a mailbox by the link that each mail carries (docs/protocol/delivery.md, "Stopping mail"). */
 import { z } from 'zod';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
 import { Mailer, mailerId, unsubscribePath } from '../../actors/mailer/contract.ts';
@@ -9,7 +9,7 @@ export interface UnsubscribeRouteOptions {
   readonly signinKeys: Pick<SigninKeys, 'readUnsubscribeToken'>;
 }
 
-/** A page of texts of this program alone. */
+/** A page whose texts are all part of this program. */
 const page = (status: number, title: string, text: string, form = ''): RouteReply => ({
   status,
   contentType: htmlType,

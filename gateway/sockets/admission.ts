@@ -1,6 +1,6 @@
 /**
- * Whether an upgrade may go on to ask the user's actor, decided from its head alone: origin, access key, token, rate.
- * Each gets its own refusal, before the upgrade: clients take every socket that opens as a sign to sync.
+ * Decides from the head alone whether an upgrade may go on to the user's actor: origin, access key, token, rate. Each
+ * refuses before the upgrade, with its own answer, because clients take every socket that opens as a sign to sync.
  */
 import { type AccessKeyGate, accessKeyHeader } from '../admission/access-key.ts';
 import type { ClientAddress } from '../admission/client-address.ts';

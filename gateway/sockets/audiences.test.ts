@@ -12,7 +12,7 @@ interface Question {
   fail(error: Error): Promise<void>;
 }
 
-/** Vaults whose answers are given by the test. */
+/** Vaults whose answers the test gives. */
 function asked(membershipsMax = 100) {
   const questions: Question[] = [];
   const log: string[] = [];

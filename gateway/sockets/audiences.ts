@@ -1,16 +1,17 @@
 /**
- * The audience of each vault: its members who have sockets in this process. A vault is subscribed to once, however many
- * they are.
+ * The audience of each vault: its members who have sockets in this process. A vault is subscribed to once, however
+ * many they are.
  *
  *     named      the user's actor says that the user is a member, and by which membership: a hint
  *     admitted   the vault has said so too, and has subscribed this gateway: the user hears what it publishes
  *     gone       the vault says that the user is no member, or publishes that they no longer are
  *
- * - An answer of the vault counts only for users who were named when it was asked and are still here. So a user who was
- *   removed while the question was on its way is not let in by what was true before.
- * - A vault is asked by one question at a time, about all users who were named meanwhile, and a bounded number of vaults at once.
- * - Where a vault does not answer, or there is no room, the sockets stay and their clients poll, until a registration that
- *   the subscriptions repeat is answered.
+ * - An answer of the vault counts only for users who were named at the time of the question and are still here. So a
+ *   user who was removed while the question was on its way is not let in by an outdated answer.
+ * - A vault is asked by one question at a time, about all users who were named meanwhile, and a bounded number of
+ *   vaults at once.
+ * - Where a vault does not answer, or there is no room, the sockets stay and their clients poll, until a registration
+ *   that the subscriptions repeat is answered.
  */
 
 import { subscribersMax, Vault } from '../../actors/vault/contract.ts';
@@ -71,7 +72,7 @@ export class Audiences {
     return (await Promise.all(asked)).includes(true);
   }
 
-  /** The user has no sockets here any more. */
+  /** The user has no more sockets here. */
   leave(userUuid: string): void {
     for (const vaultUuid of [...(this.#vaultsOf.get(userUuid) ?? [])]) this.#drop(vaultUuid, userUuid);
   }
@@ -82,7 +83,7 @@ export class Audiences {
     if (listener !== undefined && listener.membership <= membership) this.#drop(vaultUuid, userUuid);
   }
 
-  /** Who hears what the vault publishes. */
+  /** The users who hear what the vault publishes. */
   *admittedTo(vaultUuid: string): Iterable<string> {
     for (const [userUuid, { isAdmitted }] of this.#byVault.get(vaultUuid)?.listeners ?? []) {
       if (isAdmitted) yield userUuid;
@@ -99,7 +100,7 @@ export class Audiences {
     return audience && this.#admit(audience, new Map(audience.listeners), actors);
   }
 
-  /** Undefined where nothing is to be asked. */
+  /** Undefined if there is nothing to ask. */
   #name(vaultUuid: string, userUuid: string, membership: number): Audience | undefined {
     const audience = this.#byVault.get(vaultUuid) ?? { vaultUuid, listeners: new Map(), asking: undefined };
     const known = audience.listeners.get(userUuid);
@@ -186,7 +187,7 @@ export class Audiences {
     try {
       return await actors.get(Vault, vaultUuid).ask.subscribe({ gateway, users }, { deadlineMs: askMs });
     } catch (error) {
-      // It has ended.
+      // The membership has ended.
       if (error instanceof NotFoundError) return { memberships: {} };
       throw error;
     }

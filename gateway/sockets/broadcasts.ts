@@ -5,13 +5,13 @@
  *       ^                                         --nothing is-->      the loop turns
  *       '-------------------------------------------------------------------'
  *
- * - Between two turns of the loop one slice is sent, of all broadcasts together.
- * - Broadcasts take turns, a slice each. The frames of one broadcast keep their order; two broadcasts to the same sockets
- *   keep theirs only if the second one starts after the first one is done.
+ * - Between two turns of the loop, all broadcasts together send one slice.
+ * - Broadcasts take turns, a slice each. The frames of one broadcast keep their order; two broadcasts to the same
+ *   sockets keep theirs only if the second one starts after the first one is done.
  * - A crash loses what is waiting, as it loses the sockets: clients sync when they dial again.
  */
 
-/** At 5 to 10 µs a frame a slice takes a few milliseconds. */
+/** At 5 to 10 µs a frame, a slice takes a few milliseconds. */
 export const sliceFrames = 256;
 
 interface Broadcast {
@@ -25,7 +25,7 @@ export class Broadcasts {
   #waiting: Broadcast[] = [];
   #isTurnDue = false;
 
-  /** `later` does something when the loop has turned. */
+  /** `later` runs its argument when the loop has turned. */
   constructor(later: (work: () => void) => void = setImmediate) {
     this.#later = later;
   }
@@ -36,13 +36,13 @@ export class Broadcasts {
     if (!this.#isTurnDue) this.#sendSlice();
   }
 
-  /** What is waiting is not sent any more. */
+  /** Waiting broadcasts are not sent any more. */
   stop(): void {
     this.#waiting = [];
   }
 
   #sendSlice(): void {
-    // First, as `done` may start another one.
+    // Comes first, because `done` may start another broadcast.
     this.#isTurnDue = true;
     this.#later(() => {
       this.#isTurnDue = false;
@@ -55,7 +55,7 @@ export class Broadcasts {
     }
   }
 
-  /** The frames that were sent: of the last step it may be more than `frames`. */
+  /** Counts the frames that were sent. The last step may exceed `frames`. */
   #advance(broadcast: Broadcast, frames: number): number {
     let sent = 0;
     while (sent < frames) {

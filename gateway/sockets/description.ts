@@ -1,6 +1,7 @@
 /**
- * The AsyncAPI 3.0 description of `/sockets` and `/sockets/sync` (docs/protocol/sockets.md), generated from the lists of frames
- * and the schemas that the code uses. An operation says what the server does: it sends, or it receives.
+ * The AsyncAPI 3.0 description of `/sockets` and `/sockets/sync` (docs/protocol/sockets.md). It is generated from the
+ * lists of frames and the schemas that the code uses. An operation names the action of the server: it sends, or it
+ * receives.
  */
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
@@ -30,7 +31,7 @@ type Json = Readonly<Record<string, unknown>>;
 const anything = z.record(z.string(), z.unknown());
 const changed = z.object({ userUuid: z.string(), sessionUuid: z.string(), timestamp: z.number() });
 
-/** Frames of which the fields stand beside the type. */
+/** Frames whose fields are beside the type. */
 const flat = {
   MFA_APPROVAL_REQUESTED: {
     challengeId: z.string(),
@@ -81,7 +82,7 @@ const digest = z.string().regex(digestPattern);
 const ticket = z.string().min(ticketCharacters.min).max(ticketCharacters.max);
 const sequence = z.int().min(0).max(sequenceMax);
 const nothing = z.strictObject({});
-/** Commands are of the modern API alone, and `replayed` is not told over the lane. */
+/** Commands belong to the modern API alone, and the lane does not report `replayed`. */
 const command = z.object({ id: identifier, digest, status: z.literal('committed') });
 const result = z.union([
   modernReplySchema.extend({ command }),
@@ -90,7 +91,7 @@ const result = z.union([
     .describe('What HTTP would have refused the command with.'),
 ]);
 
-/** What the server carries out. */
+/** The commands that the server executes. */
 const offered = {
   AUTH: z.strictObject({ ticket, deviceId: identifier, resumeSequence: sequence.optional() }),
   REAUTH: z.strictObject({ ticket, deviceId: identifier }),

@@ -4,9 +4,9 @@
  *     head (admission) -> room -> the user's actor: session alive, gateway subscribed -> upgrade -> open
  *
  * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. Clients send the
- * text `ping` and close a socket on which nothing comes for two minutes, so it is answered: by a frame of a type that none
- * of them knows, as they are sent nothing but JSON. The library pings a socket that has been silent
- * for half a minute and drops one that does not answer.
+ * text `ping` and close a socket on which nothing comes for two minutes. So the server answers with a frame of a type
+ * that no client knows, because clients expect nothing but JSON. The library pings a socket that has been silent for
+ * half a minute and drops one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
 import type { Connections } from '../http/connections.ts';
@@ -32,11 +32,11 @@ export interface SocketEndpointOptions {
   readonly connections: Pick<Connections, 'hold' | 'socketClosed'>;
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
-  /** A socket that was silent for so long, its answers to pings included, is dropped. */
+  /** A socket that is silent for so long, without even an answer to a ping, is dropped. */
   readonly idleSeconds: number;
 }
 
-/** The library copies the fields of this object, so anything with an identity is in one of them. */
+/** The library copies the fields of this object, so anything with an identity is inside one of them. */
 interface UserData {
   readonly socket: OpenSocket;
   readonly endHold: () => void;

@@ -1,8 +1,8 @@
 import type { FrameEvent } from '../../actors/user/contract.ts';
 
 /**
- * The text of a frame as clients get it (docs/protocol/sockets.md, "Frames"). They parse every frame as JSON,
- * unguarded.
+ * The text of a frame for clients (docs/protocol/sockets.md, "Frames"). They parse every frame as JSON without
+ * catching errors.
  */
 export function frameText(
   userUuid: string,

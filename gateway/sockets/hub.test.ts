@@ -13,7 +13,10 @@ import { OpenSocket } from './open-socket.ts';
 const claims = { userUuid: 'alice', sessionUuid: 'first' };
 const actor = { kind: User.name, id: 'alice' };
 
-/** A hub before an actor that answers registrations by `open`; what it subscribes to, and how often it was told of an end. */
+/**
+ * A hub in front of an actor that answers registrations by `open`. It records the subscriptions and counts the
+ * reported ends.
+ */
 function startHub(open: () => Promise<{ living: readonly string[]; host?: string }>) {
   const subscribed: string[] = [];
   let subscriber: Subscriber | undefined;
@@ -128,7 +131,7 @@ async function crowdedHub() {
     limits: { socketsMax: 10_000, socketsPerUserMax: socketsEach, membershipsMax: 1_000 },
     later: (work) => later.push(work),
   });
-  /** Of each socket. */
+  /** Frames sent, for each socket. */
   const texts: string[][] = [];
   let frames = 0;
   for (const userUuid of users) {
@@ -162,7 +165,7 @@ async function crowdedHub() {
     removed: (vault: string, userUuid: string) =>
       publish(vault, { event: 'member-removed', userUuid, membership: 1 }, true),
     repaired: (vault: string) => subscriber?.repaired({ kind: Vault.name, id: vault }),
-    /** How many frames have been sent since the last turn of the loop, which turns now. */
+    /** How many frames were sent since the last turn of the loop, which turns now. */
     turn(): number {
       const work = later;
       const sent = frames;
@@ -176,7 +179,7 @@ async function crowdedHub() {
 
 type CrowdedHub = Awaited<ReturnType<typeof crowdedHub>>;
 
-/** The frames that are sent between two turns of the loop, until none are. */
+/** The frames sent between two turns of the loop, until there are none. */
 function slices(hub: CrowdedHub): readonly number[] {
   const sent: number[] = [];
   for (let count = hub.turn(); count > 0; count = hub.turn()) sent.push(count);
@@ -184,7 +187,7 @@ function slices(hub: CrowdedHub): readonly number[] {
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
-/** A user is told on all of their sockets at once. */
+/** A user's notice reaches all of their sockets at once. */
 const framesMax = sliceFrames + socketsEach;
 
 test('of a crowded vault a bounded number of sockets is told between two turns of the event loop', async (t) => {

@@ -1,15 +1,15 @@
 /**
- * The sockets of this process, by user, and what reaches them.
+ * The sockets of this process by user, and the events that reach them.
  *
- * A socket is here from before its session is checked until it is closed, so that nothing that happens meanwhile is
- * missed: a session that ends while its socket opens, a shard that moves. One ask at the user's actor checks the
- * session and subscribes this gateway to the actor; that is repeated after anything that may have lost an event, and
- * then sockets of sessions that are gone are closed and the others are told to sync.
+ * A socket is here from before the check of its session until it is closed. So it misses nothing that happens
+ * meanwhile, such as the end of its session or the move of a shard. One ask at the user's actor checks the session
+ * and subscribes this gateway to the actor. The hub repeats it after anything that may have lost an event. Then it
+ * closes the sockets of ended sessions and tells the others to sync.
  *
- * The vaults that the user is a member of are subscribed to before his socket opens, as far as they answer soon: what
- * opens is told of all that happens later. To those that answer after that he is told to sync.
+ * Before a socket opens, the hub subscribes to the user's vaults, as far as they answer soon: an open socket hears
+ * everything that happens later. If a vault answers after that, the user is told to sync.
  *
- * Requests that last are told of the end of their session, too, by the same subscription.
+ * The same subscription reports the end of their session to long-running requests.
  */
 import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
@@ -37,17 +37,17 @@ export interface HubOptions {
   readonly random: Random;
   readonly metrics: SocketMetrics;
   readonly limits: Pick<GatewaySettings['sockets'], 'socketsMax' | 'socketsPerUserMax' | 'membershipsMax'>;
-  /** Does something when the event loop has turned; `setImmediate` unless given. */
+  /** Runs its argument when the event loop has turned; `setImmediate` by default. */
   readonly later?: (work: () => void) => void;
 }
 
-/** All devices of a person, and more while there is room. */
+/** All devices of a person, and more while there is capacity. */
 const socketShare: Share = { least: 8, percentOfFree: 3 };
-/** A client dials again when it takes longer, and the registration is repeated. */
+/** If it takes longer, the client dials again, and the registration is repeated. */
 const askMs = 5_000;
 /** A socket waits no longer for the user's vaults. */
 const joiningMs = 1_000;
-/** How long to wait, so that many vaults of a host that has ended are repaired together. */
+/** How long to wait, so that many vaults of a failed host are repaired together. */
 const repairedTogetherMs = 250;
 /** Closing all of them takes at least this long for each, as most clients dial again at once. */
 const closePaceMs = 1;
@@ -76,7 +76,7 @@ export class Hub {
   readonly #audiences: Audiences;
   readonly #vaultNotices: VaultNotices;
   readonly #broadcasts: Broadcasts;
-  /** Those who may have missed an event of a vault, and are told in a moment. */
+  /** Users who may have missed an event of a vault, and are notified in a moment. */
   readonly #behind = new Set<string>();
   #cancelTellBehind: (() => void) | undefined;
   #size = 0;
@@ -106,7 +106,7 @@ export class Hub {
     );
   }
 
-  /** Sockets, those that are being opened included. */
+  /** Sockets, including those that are still opening. */
   get size(): number {
     return this.#size;
   }
@@ -115,7 +115,7 @@ export class Hub {
     return this.#users.size;
   }
 
-  /** Whose members have sockets here. */
+  /** Vaults whose members have sockets here. */
   get vaults(): number {
     return this.#audiences.vaults;
   }
@@ -132,7 +132,7 @@ export class Hub {
     this.#subscriptions.stop();
   }
 
-  /** Takes a socket in, to be checked next. */
+  /** Adds a socket, to be checked next. */
   add(socket: OpenSocket): 'added' | 'full' | 'full-for-user' {
     const { limits } = this.#options;
     const { userUuid } = socket;
@@ -147,7 +147,7 @@ export class Hub {
     return 'added';
   }
 
-  /** Whether the session of a socket that was added lives, and its user is subscribed to. @throws ActorError */
+  /** Whether the session of an added socket lives, and its user is subscribed to. @throws ActorError */
   async check(socket: OpenSocket): Promise<boolean> {
     const { userUuid, sessionUuid } = socket;
     const { living, host, vaults } = await this.#ask(userUuid, [sessionUuid]);
@@ -169,7 +169,7 @@ export class Hub {
     this.#unsubscribe(userUuid);
   }
 
-  /** Calls `ended` once the session has ended, or is found to have. What it returns ends the watch. */
+  /** Calls `ended` once the session has ended, or is found to have ended. The function it returns ends the watch. */
   watch({ userUuid, sessionUuid }: SocketClaims, ended: () => void): () => void {
     const watch = { sessionUuid, ended };
     const watches = this.#watches.get(userUuid) ?? new Set();
@@ -191,8 +191,8 @@ export class Hub {
   }
 
   /**
-   * Closes every socket, each after a random part of a time that grows with their number: those who dial again
-   * should not all do so at once.
+   * Closes every socket, each after a random part of a time that grows with their number, so that the clients do not
+   * all dial again at once.
    */
   async closeAll(withinMs: number): Promise<void> {
     const { clock, random } = this.#options;
@@ -242,7 +242,7 @@ export class Hub {
     return host;
   }
 
-  /** From then on the user hears of these vaults. The user's next sync gives what they have published before. */
+  /** From then on the user hears of these vaults. The user's next sync returns everything from before. */
   async #join(userUuid: string, vaults: Readonly<Record<string, number>>): Promise<void> {
     if (!this.#users.has(userUuid)) return;
     if (await this.#audiences.join(userUuid, vaults)) this.#tellToSync(userUuid);
@@ -258,9 +258,9 @@ export class Hub {
     cancel();
   }
 
-  /** Where an event was lost before, what ends a permission still counts, and what tells something does not. */
+  /** If an event was lost before, the end of a permission still counts, but a notification does not. */
   #event(userUuid: string, event: unknown, isBehind: boolean): void {
-    // A newer release may publish what this one does not know.
+    // A newer release may publish events that this one does not know.
     const { data } = userEventSchema.safeParse(event);
     if (data?.event === 'frame' && !isBehind) this.#send(userUuid, data);
     if (data?.event === 'sessions-ended') this.#closeSessions(userUuid, new Set(data.sessions));
@@ -274,8 +274,8 @@ export class Hub {
   }
 
   /**
-   * To thousands of sockets: all get one text. It goes to those who are members when it starts, as far as they still are when
-   * their turn comes. Sessions of others are nobody's concern.
+   * To thousands of sockets, which all get one text. It goes to the members at its start, if they are still members
+   * when their turn comes. Sessions of other users do not matter.
    */
   *#tellMembers(vaultUuid: string, { by, session, timestamp }: VaultItemsChanged): Iterator<number, void> {
     const text = this.#textOf(by ?? vaultUuid, itemsChanged(by ?? vaultUuid, timestamp));
@@ -332,7 +332,7 @@ export class Hub {
     }
   }
 
-  /** A copy: closing a socket removes it. */
+  /** A copy, because closing a socket removes it. */
   #socketsOf(userUuid: string): readonly OpenSocket[] {
     return [...(this.#users.get(userUuid) ?? [])];
   }

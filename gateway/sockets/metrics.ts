@@ -10,7 +10,7 @@ export interface SocketMetrics extends SubscriptionMetrics {
   upgrade(outcome: UpgradeOutcome): void;
   sent(frames: number): void;
   closed(reason: CloseReason): void;
-  /** Whether a vault has said who of its members is here. */
+  /** Whether a vault has said which of its members are here. */
   vaultAsked(outcome: VaultOutcome): void;
 }
 

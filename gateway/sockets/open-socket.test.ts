@@ -3,7 +3,7 @@ import { type Connection, OpenSocket } from './open-socket.ts';
 
 const claims = { userUuid: 'u', sessionUuid: 's' };
 
-/** A connection whose sends are answered with these, and what was done to it. */
+/** A connection that answers sends with these results, and records the calls. */
 function connection(...results: number[]): Connection & { readonly done: string[] } {
   const done: string[] = [];
   return {

@@ -1,15 +1,15 @@
 /**
- * One socket of a session, from its admission on. Before the upgrade is through it has no connection, and what is sent
- * to it is dropped: its client syncs when it opens.
+ * One socket of a session, from its admission on. Before the upgrade is complete it has no connection, and frames to
+ * it are dropped: its client syncs when it opens.
  *
- * uWebSockets.js closes by itself a socket whose client reads too slowly, at a time of its own, and touching it after
- * that is an error; so the end of a socket is marked here, and nothing is sent behind the mark.
+ * uWebSockets.js closes a socket whose client reads too slowly, at a time of its own choice, and touching it after
+ * that is an error. So this class records the end of a socket, and sends nothing after it.
  */
 import type { SocketClaims } from './tokens.ts';
 
-/** What is used of a `WebSocket` of uWebSockets.js. */
+/** The parts of uWebSockets.js's `WebSocket` in use. */
 export interface Connection {
-  /** 1: sent, 0: buffered, 2: dropped, as too much is buffered. */
+  /** 1: sent, 0: buffered, 2: dropped, because too much is buffered. */
   send(text: string): number;
   end(code: number, reason: string): void;
   close(): void;
@@ -41,7 +41,7 @@ export class OpenSocket implements SocketClaims {
     return this.#closedAs !== undefined;
   }
 
-  /** Why it is closed: by the client unless it was us. */
+  /** Why it closed: because of the client, unless the server did it. */
   get closedAs(): CloseReason {
     return this.#closedAs ?? 'client';
   }

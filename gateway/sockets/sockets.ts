@@ -1,4 +1,4 @@
-/** The sockets of a gateway, put together: what `gateway/server.ts` needs of them. */
+/** The complete sockets of a gateway, as `gateway/server.ts` uses them. */
 import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
 import type { Connections } from '../http/connections.ts';
@@ -27,7 +27,7 @@ export interface Sockets {
   /** Closes all of them within this time. New ones are already refused. */
   drain(withinMs: number): Promise<void>;
   stop(): void;
-  /** Calls `ended` once the session has ended. What it returns ends the watch. */
+  /** Calls `ended` once the session has ended. The function it returns ends the watch. */
   watchSession(claims: SocketClaims, ended: () => void): () => void;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Tokens by which clients open sockets (docs/protocol/sockets.md, "The token"). A browser cannot send a header when it
- * opens one, so the token is in the address, where proxies log it: it names user and session, lives for a minute,
- * and is good for nothing else.
+ * Tokens by which clients open sockets (docs/protocol/sockets.md, "The token"). A browser cannot send a header when
+ * it opens one, so the token is in the address, where proxies log it. It names user and session, lives for a minute,
+ * and has no other use.
  *
  *     <userUuid>.<sessionUuid>.<expiry, seconds, base 36>.<mac>
  *
- * `mac` is the first 16 bytes of HMAC-SHA-256 over what stands before its dot, base64url. Whether the session still
+ * `mac` is the first 16 bytes of HMAC-SHA-256 over everything before its dot, base64url. Whether the session still
  * lives is for the user's actor to decide.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -23,7 +23,7 @@ export interface SocketTokens {
 }
 
 const tokenAgeMs = 60_000;
-/** Another process with another clock may have made it. */
+/** The tolerance for another process with another clock. */
 const toleranceMs = 10_000;
 const macBytes = 16;
 const tokenPattern = /^(([0-9a-f-]{36})\.([0-9a-f-]{36})\.([0-9a-z]{1,10}))\.([\w-]{22})$/;

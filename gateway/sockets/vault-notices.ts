@@ -1,7 +1,8 @@
 /**
- * When the members of a vault are told that items changed: of the first change at once; of changes that come while they are
- * told, or in the pause after that, together when the pause is over. So what a vault of a thousand members costs its
- * gateways is bounded, however many of them save, and no notice overtakes an earlier one of its vault.
+ * Decides when to notify the members of a vault that items changed. The first change is announced at once. Changes
+ * during that notice, or in the pause after it, are announced together when the pause is over. So the cost of a vault
+ * of a thousand members is bounded for its gateways, however many of them save. No notice overtakes an earlier one of
+ * its vault.
  */
 import type { VaultItemsChanged } from '../../actors/vault/contract.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -10,11 +11,11 @@ const pauseMs = 250;
 
 interface Pause {
   pending: VaultItemsChanged | undefined;
-  /** Nothing to cancel while members are still being told. */
+  /** There is nothing to cancel while a notice is on its way. */
   cancel: () => void;
 }
 
-/** Calls `done` once the members have been told, at once or later. */
+/** Calls `done` once the members have been notified, at once or later. */
 type Tell = (vaultUuid: string, change: VaultItemsChanged, done: () => void) => void;
 
 export class VaultNotices {
@@ -53,7 +54,7 @@ export class VaultNotices {
   }
 }
 
-/** The saver need not be told, unless somebody else has saved, too. */
+/** The saver needs no notice, unless somebody else has saved, too. */
 function together(earlier: VaultItemsChanged, later: VaultItemsChanged): VaultItemsChanged {
   const timestamp = Math.max(earlier.timestamp, later.timestamp);
   if (earlier.by === later.by && earlier.session === later.session) return { ...later, timestamp };

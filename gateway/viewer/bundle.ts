@@ -1,11 +1,11 @@
-/** The script of the viewer's page, in one piece. For the build, and for a server that runs from its sources. */
+/** Bundles the script of the viewer's page, for the build, and for a server that runs from its sources. */
 import { fileURLToPath } from 'node:url';
 
 /** Beside the built `page.ts`. */
 export const bundleName = 'script.js';
 
 export async function bundleScript(): Promise<string> {
-  // No package that a built server has.
+  // A built server does not have this package.
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('./browser/main.ts', import.meta.url))],

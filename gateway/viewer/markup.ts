@@ -1,4 +1,4 @@
-/** What the viewer's page looks like before its script has done anything. */
+/** The markup of the viewer's page before its script has run. */
 export const style = `
 :root { color-scheme: light dark; font: 1rem/1.6 system-ui, sans-serif; --line: #8886; --accent: #1a4fa0 }
 @media (prefers-color-scheme: dark) { :root { --accent: #9dc1ff } }

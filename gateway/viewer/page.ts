@@ -1,7 +1,6 @@
 /**
- * The viewer's page of public shares: one document that brings its script and its style along. Its policy names their
- * digests, so nothing else runs in it, not even what an encrypted text might smuggle in, and it talks to this server
- * alone.
+ * The viewer's page of public shares: one document with its script and its style inside. Its policy names their
+ * digests, so nothing else runs in it, whatever an encrypted text smuggles in. The page talks to this server alone.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -15,7 +14,7 @@ export interface ViewerPage {
 
 let made: Promise<ViewerPage> | undefined;
 
-/** Made when it is first asked for, and once. */
+/** Made once, on the first request. */
 export function viewerPage(): Promise<ViewerPage> {
   made ??= make().catch((error) => {
     made = undefined;
@@ -43,7 +42,7 @@ const policyOf = (script: string): string =>
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    // What would make markup of a text throws instead.
+    // Throws if a text would turn into markup.
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ');

@@ -1,4 +1,4 @@
-/** What was answered instead of what had to be, each a value of a tag. k6 keeps counts of those alone that it is told of before. */
+/** Wrong answers, each a value of a tag. k6 keeps counts only of those that it knows in advance. */
 
 const notAnswered = 'nothing';
 const otherwise = 'another status';
@@ -11,7 +11,7 @@ export const answerNames: readonly string[] = [
   wrong,
 ];
 
-/** By its status; 0 is none. */
+/** By its status; 0 means no answer. */
 export function answerName(status: number): string {
   const name = status === 0 ? notAnswered : String(status);
   return answerNames.includes(name) ? name : otherwise;

@@ -1,11 +1,11 @@
-/** A line chart over the slices of a run, as SVG without anything from outside. */
+/** A line chart over the slices of a run, as self-contained SVG. */
 import { numberText } from './text.ts';
 
 export interface Line {
   readonly title: string;
-  /** By slice; undefined where nothing was measured. */
+  /** By slice; undefined if nothing was measured. */
   readonly values: readonly (number | undefined)[];
-  /** Drawn beside the first one, as of the baseline. */
+  /** Drawn beside the first one, for example the baseline. */
   readonly isFaint?: boolean;
 }
 
@@ -38,7 +38,7 @@ export function chart({ title, unit, lines, durationSeconds }: Chart): string {
 <svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escapeText(title)}"><g class="grid">${grid.join('')}<text x="${margin.left}" y="${height - 4}">0 s</text><text x="${width - margin.right}" y="${height - 4}" text-anchor="end">${numberText(durationSeconds)} s</text></g>${drawn.join('')}</svg></figure>`;
 }
 
-/** A line that stands alone is what the title says. */
+/** A single line is what the title says. */
 function legendOf(lines: readonly Line[]): string {
   const own = lines.filter(({ isFaint }) => !isFaint).length;
   return lines
@@ -50,7 +50,7 @@ function legendOf(lines: readonly Line[]): string {
     .join(' ');
 }
 
-/** Over a slice in which nothing was measured it goes straight on. */
+/** It crosses an unmeasured slice in a straight line. */
 function pathOf(values: Line['values'], top: number): string {
   const step = plotWidth / Math.max(1, values.length - 1);
   const points = values.flatMap((value, index) => {

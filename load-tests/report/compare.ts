@@ -1,7 +1,9 @@
-/** A run beside a kept one. It says what changed, and decides nothing: machines differ, objectives judge. */
+/**
+ * Compares a run with a stored one. It reports changes and judges nothing: machines differ, and the objectives judge.
+ */
 import type { Report } from './report.ts';
 
-/** Less is what one run differs from the next by. */
+/** A smaller change is the usual difference between two runs. */
 const shareThatCounts = 0.2;
 const msThatCount = 1;
 
@@ -18,7 +20,7 @@ export interface Change {
   readonly text: string;
 }
 
-/** Of times: less is better. */
+/** For times, where less is better. */
 export function changeOf(now: number, before: number | undefined): Change | undefined {
   if (before === undefined || before <= 0) return undefined;
   const share = now / before - 1;

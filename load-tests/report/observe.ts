@@ -1,4 +1,4 @@
-/** From the metrics of all nodes, looked at twice, to what a run observes. */
+/** Turns two scrapes of all nodes' metrics into the observations of a run. */
 import type { Exposition } from './exposition.ts';
 import { type Counted, counted, type Observed, observed } from './observed.ts';
 
@@ -6,7 +6,7 @@ import { type Counted, counted, type Observed, observed } from './observed.ts';
 export interface Scrape {
   readonly atMs: number;
   readonly nodes: ReadonlyMap<string, Exposition>;
-  /** Nodes that gave no metrics, and the status of what they answered; 0 is none. */
+  /** Nodes without metrics, and the status of their answer; 0 means no answer. */
   readonly unread: readonly { readonly url: string; readonly status: number }[];
 }
 
@@ -15,7 +15,7 @@ export interface Seen {
   readonly value: number;
 }
 
-/** What depends on a scrape before is missing in the first one. */
+/** Values that depend on an earlier scrape are missing in the first one. */
 export function seenIn(scrape: Scrape, before: Scrape | undefined): readonly Seen[] {
   return observed.flatMap((of) => {
     const value = seenOf(of, scrape, before);
@@ -23,7 +23,7 @@ export function seenIn(scrape: Scrape, before: Scrape | undefined): readonly See
   });
 }
 
-/** What counters have grown by. One that is smaller than before was begun anew by a restart. */
+/** The growth of counters. A counter that is smaller than before started anew after a restart. */
 export const grownIn = (scrape: Scrape, before: Scrape): readonly Seen[] =>
   counted.map(({ name, source }: Counted) => ({ name, value: growth(source, scrape, before) }));
 

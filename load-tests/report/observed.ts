@@ -1,12 +1,15 @@
-/** What of the server's own metrics (docs/metrics.md) a run observes, and what that is called in k6. */
+/** The server metrics (docs/metrics.md) that a run observes, and their names in k6. */
 
 export interface Observed {
-  /** Of the metric in k6. */
+  /** The name of the metric in k6. */
   readonly name: string;
   readonly title: string;
   readonly unit: string;
   readonly source: string;
-  /** Over all nodes. `rate`: what a counter grew by in a second; `mean`: of a histogram, since the last look. */
+  /**
+   * Over all nodes. `rate`: the growth of a counter per second. `mean`: the mean of a histogram since the last
+   * scrape.
+   */
   readonly how: 'sum' | 'max' | 'rate' | 'mean';
   readonly times: number;
 }
@@ -84,7 +87,7 @@ export interface Counted {
   readonly source: string;
 }
 
-/** What should not grow, or says what else went on. */
+/** Metrics that should not grow, or that show what else happened. */
 export const counted: readonly Counted[] = [
   {
     name: 'server_overloaded',

@@ -1,4 +1,4 @@
-/** A report for people: one page that needs nothing beside it. The verdict comes first; the report for machines is in it, too. */
+/** A report for people: one self-contained page. The verdict comes first, and the report for machines is in it, too. */
 import { chart, escapeText, type Line } from './chart.ts';
 import { changeOf, comparable } from './compare.ts';
 import { counted, observed } from './observed.ts';
@@ -6,7 +6,7 @@ import type { Percentiles, Report, Slice } from './report.ts';
 import { style } from './style.ts';
 import { failuresText, nameText, numberText, objectiveText, unreadText } from './text.ts';
 
-/** Beside a baseline, where there is one of the same scenario and size. */
+/** Compared with a baseline, if there is one for the same scenario and size. */
 export function page(report: Report, baseline?: Report): string {
   const before = comparable(report, baseline) ? baseline : undefined;
   const { run } = report;
@@ -32,7 +32,7 @@ ${objectives(report)}
 `;
 }
 
-/** The report for machines that is within a page; undefined where it is none. */
+/** The report for machines inside a page; undefined if there is none. */
 export function reportIn(html: string): Report | undefined {
   const [, text] = /<script type="application\/json" id="report">(.*)<\/script>/.exec(html) ?? [];
   return text === undefined ? undefined : JSON.parse(text);
@@ -96,7 +96,7 @@ const percentiles = (now: Percentiles, before: Percentiles | undefined): string 
     .map((name) => `<td>${numberText(now[name])}${change(now[name], before?.[name])}</td>`)
     .join('');
 
-/** Said of what is slower or faster by more than chance makes it. */
+/** For a value that is slower or faster by more than chance. */
 function change(now: number, before: number | undefined): string {
   const changed = changeOf(now, before);
   if (changed === undefined) return '';

@@ -1,4 +1,4 @@
-/** What a run found, for machines: made of the summary that k6 gives at the end. */
+/** The results of a run, for machines, made from the summary that k6 gives at the end. */
 import { answerNames } from './answers.ts';
 import { counted, observed } from './observed.ts';
 import { sliceNames } from './slices.ts';
@@ -19,15 +19,15 @@ interface SummaryMetric {
 export interface Run {
   readonly scenario: string;
   readonly profile: string;
-  /** Of this machine, which is one of so many. */
+  /** This machine's part, when several share a run. */
   readonly perSecond: number;
   readonly machines: number;
   readonly durationSeconds: number;
   readonly gateways: number;
-  /** Whose metrics are asked for. */
+  /** The nodes whose metrics it scrapes. */
   readonly nodes: number;
   readonly beganAt: string;
-  /** What is seen of the server before and after, by the names of `observed`. */
+  /** The server's state before and after, by the names of `observed`. */
   readonly before: Values;
   readonly after: Values;
 }
@@ -45,7 +45,7 @@ export interface Percentiles {
 interface OperationResult extends Percentiles {
   readonly operation: string;
   readonly perSecond: number;
-  /** Of the requests, those that were refused, not answered, or answered wrongly. */
+  /** The requests that were refused, not answered, or answered wrongly. */
   readonly failed: number;
 }
 
@@ -57,7 +57,7 @@ export interface Objective {
   readonly metric: string;
   readonly threshold: string;
   readonly holds: boolean;
-  /** Undefined where nothing was measured. */
+  /** Undefined if nothing was measured. */
   readonly value?: number;
 }
 
@@ -68,7 +68,7 @@ export interface Slice {
   readonly p50: number;
   readonly p99: number;
   readonly timings: Values;
-  /** Means of what was seen of the server. */
+  /** Means of the server's observed metrics. */
   readonly server: Values;
 }
 
@@ -80,11 +80,11 @@ interface ServerResult {
   readonly after?: number;
 }
 
-/** How metrics of nodes were looked at, all nodes together. */
+/** The scrapes of metrics, all nodes together. */
 interface Scrapes {
   readonly scrapes: number;
   readonly unread: number;
-  /** How often what was answered instead. */
+  /** How often each wrong answer came. */
   readonly answers: Values;
 }
 
@@ -94,13 +94,13 @@ export interface Report {
   readonly run: Omit<Run, 'before' | 'after'> & { readonly tookSeconds: number };
   readonly objectives: readonly Objective[];
   readonly operations: readonly OperationResult[];
-  /** What failed requests were answered, and how often. */
+  /** The answers of failed requests, and how often they came. */
   readonly failures: Values;
   readonly timings: readonly Timing[];
   readonly slices: readonly Slice[];
   readonly server: readonly ServerResult[];
   readonly metrics: Scrapes;
-  /** What counters of the server grew by. */
+  /** The growth of the server's counters. */
   readonly counted: Values;
 }
 
@@ -112,7 +112,7 @@ const timingNames = [
 export function reportOf(summary: Summary, { before, after, ...run }: Run): Report {
   const { metrics } = summary;
   const objectives = objectivesIn(metrics);
-  // Nothing measured is nothing proved.
+  // No measurement proves nothing.
   const isPassed =
     objectives.every(({ holds }) => holds) && operationsIn(metrics, run.durationSeconds).length > 0;
   return {
@@ -132,7 +132,7 @@ export function reportOf(summary: Summary, { before, after, ...run }: Run): Repo
 
 type Metrics = Summary['metrics'];
 
-/** Thresholds by which k6 is made to keep values, and that always hold. */
+/** Thresholds that make k6 keep values, and that always hold. */
 const keptOnly = /\{(?:slice|answer):/;
 
 function objectivesIn(metrics: Metrics): readonly Objective[] {
@@ -160,11 +160,11 @@ function operationsIn(metrics: Metrics, durationSeconds: number): readonly Opera
   const results = Object.entries(metrics).flatMap(([metric, { values }]) => {
     const operation = /^http_req_duration\{operation:(.+)\}$/.exec(metric)?.[1];
     if (operation === undefined || !values['count']) return [];
-    // An answer of a wrong status fails its check, too.
+    // An answer with a wrong status fails its check, too.
     const failed = metrics[`checks{operation:${operation}}`]?.values['fails'] ?? 0;
     return [{ operation, ...percentilesOf(values), perSecond: values['count'] / durationSeconds, failed }];
   });
-  // k6 has them in another order each time.
+  // k6 lists them in a different order each time.
   return results.toSorted((a, b) => a.operation.localeCompare(b.operation));
 }
 
@@ -217,7 +217,7 @@ function scrapesIn(metrics: Metrics): Scrapes {
   return { scrapes: unread + read, unread, answers: answersIn(metrics, 'metrics_unread', 'passes') };
 }
 
-/** Those that there were. */
+/** Only those that exist. */
 const answersIn = (metrics: Metrics, metric: string, of: 'count' | 'passes'): Values =>
   present(answerNames, (name) => metrics[`${metric}{answer:${name}}`]?.values[of] || undefined);
 

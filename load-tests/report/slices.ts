@@ -1,4 +1,4 @@
-/** A run is cut into slices of equal length, by which its report shows what happened when. */
+/** Cuts a run into slices of equal length, so that its report shows what happened when. */
 
 export const sliceCount = 20;
 
@@ -8,7 +8,7 @@ export const sliceNames: readonly string[] = Array.from({ length: sliceCount }, 
   sliceName(index),
 );
 
-/** What comes after the end, as requests in flight do, is of the last one. */
+/** Anything after the end, such as requests in flight, belongs to the last slice. */
 export function sliceAt(elapsedMs: number, durationMs: number): string {
   const index = Math.floor((elapsedMs / durationMs) * sliceCount);
   return sliceName(Math.min(sliceCount - 1, Math.max(0, index)));

@@ -1,7 +1,7 @@
-/** Numbers and names as people read them, and what a terminal shows of a run. */
+/** Numbers and names for people, and the terminal output of a run. */
 import type { Objective, Report } from './report.ts';
 
-/** With about three digits that count. */
+/** With about three significant digits. */
 export function numberText(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const digits = Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : Math.abs(value) >= 10 ? 1 : 2;
@@ -14,7 +14,7 @@ export const nameText = (name: string): string => name.replaceAll('_', ' ').repl
 
 const operationOf = /^(\w+)\{operation:(.+)\}$/;
 
-/** Such as "p99 of edit" for `http_req_duration{operation:edit}` and `p(99)<500`. */
+/** For example "p99 of edit" for `http_req_duration{operation:edit}` and `p(99)<500`. */
 export function objectiveText({ metric, threshold }: Objective): string {
   const [, name = metric, operation] = operationOf.exec(metric) ?? [];
   const limit = threshold.replace('p(99)', 'p99').replace(/([<>]=?)/, ' $1 ');
@@ -42,13 +42,13 @@ const answersText = (answers: Readonly<Record<string, number>>): string =>
     .map(([answer, times]) => `${answer} (${numberText(times)})`)
     .join(', ');
 
-/** Why requests failed, if some did. */
+/** Why requests failed, if any did. */
 export function failuresText({ failures }: Report): string | undefined {
   const text = answersText(failures);
   return text === '' ? undefined : `Failed requests were answered: ${text}.`;
 }
 
-/** What keeps a report from saying how the server was meanwhile. */
+/** Why a report cannot show the state of the server. */
 export function unreadText({ metrics: { scrapes, unread, answers } }: Report): string | undefined {
   if (unread === 0) return undefined;
   const hint = answers['421'] === undefined ? '' : ' 421: name the node as its ADMIN_NAMES do.';

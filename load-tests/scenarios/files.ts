@@ -1,4 +1,4 @@
-/** Uploads and downloads of files, and what they cost those who only sync. */
+/** Uploads and downloads of files, and their cost for clients that only sync. */
 import { Trend } from 'k6/metrics';
 import { addedBytes } from '../profiles.ts';
 import { steadily } from '../support/arrivals.ts';
@@ -32,12 +32,12 @@ export const options = optionsOf(
 
 const chunks = 2;
 const path = '/v1/files';
-/** Of each VU that deals with files, once it does. */
+/** For each VU that deals with files, on first use. */
 const kept: { chunk?: ArrayBuffer } = {};
 const uploaded = new Trend('file_upload', true);
 const downloaded = new Trend('file_download', true);
 
-/** One file: up, down, and away again, so that quotas do not fill. */
+/** One file: uploaded, downloaded and deleted, so that quotas do not fill. */
 export function file(): void {
   const token = tokenOf(nextOf(idleUsers).accessTokens);
   const remoteIdentifier = uuid();

@@ -1,4 +1,4 @@
-/** What do new devices that fetch everything cost those who only look for news? */
+/** What do new devices that fetch everything cost the clients that only look for news? */
 import { Trend } from 'k6/metrics';
 import { steadily } from '../support/arrivals.ts';
 import { call } from '../support/call.ts';

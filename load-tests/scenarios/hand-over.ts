@@ -1,4 +1,4 @@
-/** Does a planned move fail a request? The steady mix, while nodes are drained halfway: by the runner, or by who runs it. */
+/** Does a planned move fail a request? The steady mix, while the runner or its operator drains nodes halfway. */
 import { steadily } from '../support/arrivals.ts';
 import { profile } from '../support/environment.ts';
 import { optionsOf, summaryOf } from '../support/load-test.ts';

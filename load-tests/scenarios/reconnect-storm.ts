@@ -1,4 +1,4 @@
-/** A gateway or a proxy has gone, and all its devices come back in seconds: a token, a socket and a sync each. */
+/** A gateway or a proxy has failed, and all its devices come back in seconds: a token, a socket and a sync each. */
 import { setTimeout } from 'k6/timers';
 import { peaking, steadily } from '../support/arrivals.ts';
 import { asyncCall } from '../support/call.ts';

@@ -1,4 +1,7 @@
-/** Everybody signs in at once, as after an outage of the identity of a company: who waits, and do those who are signed in notice? */
+/**
+ * Everybody signs in at once, as after an outage of a company's identity provider. Who waits, and do signed-in users
+ * notice?
+ */
 import { sha256 } from 'k6/crypto';
 import { b64encode } from 'k6/encoding';
 import { peaking, steadily } from '../support/arrivals.ts';
@@ -22,7 +25,7 @@ export const options = optionsOf(
   { operations: ['idle-sync', 'login-params', 'login', 'logout'] },
 );
 
-/** As clients do it, and out again, so that sessions do not pile up. */
+/** Signs in like a client, and out again, so that sessions do not pile up. */
 export function signIn(): void {
   const { email } = nextOf(idleUsers);
   const verifier = `${uuid()}${uuid()}`;

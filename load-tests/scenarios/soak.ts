@@ -1,4 +1,7 @@
-/** Does it stay as it is for hours? The steady mix, twenty times as long as other scenarios: watch memory and p99 over the run. */
+/**
+ * Does the server stay the same for hours? The steady mix, twenty times as long as other scenarios: watch memory and
+ * p99 over the run.
+ */
 import { steadily } from '../support/arrivals.ts';
 import { profile } from '../support/environment.ts';
 import { optionsOf, summaryOf } from '../support/load-test.ts';

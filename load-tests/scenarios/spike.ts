@@ -1,4 +1,4 @@
-/** What becomes of five times as much at once, and is all as before when it is over? */
+/** What happens at five times the load, and is everything as before when it is over? */
 import { peaking } from '../support/arrivals.ts';
 import { profile } from '../support/environment.ts';
 import { optionsOf, summaryOf } from '../support/load-test.ts';

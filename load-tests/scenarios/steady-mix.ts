@@ -1,4 +1,7 @@
-/** Does an ordinary day keep its objectives? Nine of ten syncs are idle; and how soon other devices hear of a save. */
+/**
+ * Does an ordinary day keep its objectives? Nine of ten syncs are idle. It also measures how soon other devices hear
+ * of a save.
+ */
 import { steadily } from '../support/arrivals.ts';
 import { profile } from '../support/environment.ts';
 import { optionsOf, summaryOf } from '../support/load-test.ts';

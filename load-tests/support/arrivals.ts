@@ -3,12 +3,12 @@ import type { ConstantArrivalRateScenario, RampingArrivalRateScenario } from 'k6
 import { profile } from './environment.ts';
 
 const { durationSeconds } = profile;
-/** So that a rate below one in a second is a whole number, as k6 wants it. */
+/** So that a rate below one per second is a whole number, as k6 requires. */
 const timeUnitSeconds = 60;
 const timeUnit = `${timeUnitSeconds}s`;
 const rateOf = (perSecond: number): number => Math.max(1, Math.round(perSecond * timeUnitSeconds));
 
-/** `seconds`: how long an iteration takes at most, as long as the server is not in trouble. */
+/** `seconds`: the longest time of an iteration while the server is healthy. */
 const vus = (perSecond: number, seconds: number) => ({
   preAllocatedVUs: Math.ceil(Math.max(5, perSecond * seconds)),
   // A request may wait for its shard for as long as 25 s.
@@ -17,7 +17,7 @@ const vus = (perSecond: number, seconds: number) => ({
 
 export type Arrivals = ConstantArrivalRateScenario | RampingArrivalRateScenario;
 
-/** The same all the time. */
+/** A constant rate. */
 export const steadily = (exec: string, perSecond: number, seconds = 0.5): Arrivals => ({
   executor: 'constant-arrival-rate',
   exec,
@@ -28,7 +28,10 @@ export const steadily = (exec: string, perSecond: number, seconds = 0.5): Arriva
   ...vus(perSecond, seconds),
 });
 
-/** As a peak between two calm times: at three tenths of the run for three tenths of it, up and down within a second. */
+/**
+ * A peak between two calm times: it starts at three tenths of the run, lasts three tenths, and rises and falls within
+ * a second.
+ */
 export const peaking = (exec: string, calm: number, peak: number, seconds = 0.5): Arrivals => {
   const partSeconds = Math.max(1, Math.round(durationSeconds * 0.3));
   const stage = (stageSeconds: number, perSecond: number) => ({

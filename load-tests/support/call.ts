@@ -8,7 +8,7 @@ import { slice } from './slice.ts';
 import { baseUrl } from './users.ts';
 
 export const api = '20200115';
-/** Beyond the time for which a request waits for a shard that is between owners. */
+/** Longer than a request waits for a shard that is between owners. */
 const timeout = '60s';
 
 export interface Call {
@@ -19,14 +19,14 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON, unless it is bytes. */
   readonly body?: object | ArrayBuffer;
-  /** Where the bytes of the answer do not matter. */
+  /** If the bytes of the answer do not matter. */
   readonly isBodyDropped?: boolean;
   readonly status?: number;
 }
 
 export type Reply = RefinedResponse<'text' | 'none'>;
 
-/** The answer, once it is as it has to be. */
+/** The answer, if it is correct. */
 export function call<T>(asked: Call, read: (reply: Reply) => T | undefined): T | undefined {
   const reply = http.request(
     asked.method ?? 'POST',
@@ -37,7 +37,7 @@ export function call<T>(asked: Call, read: (reply: Reply) => T | undefined): T |
   return checked(asked, reply, read);
 }
 
-/** The same without blocking what else the VU listens to. */
+/** The same without blocking the VU's other events. */
 export async function asyncCall<T>(
   asked: Call,
   read: (reply: Reply) => T | undefined,
@@ -79,14 +79,14 @@ function paramsOf({ operation, token, headers, body, isBodyDropped = false }: Ca
       'x-snjs-version': '2.211.1',
       ...headers,
     },
-    // The address would be a tag of its own for each file and each socket.
+    // Otherwise each file and each socket would get a tag of its own.
     tags: { operation, name: operation, slice: slice() },
     timeout,
     responseType: isBodyDropped ? ('none' as const) : ('text' as const),
   };
 }
 
-/** What is in the envelope. */
+/** The data in the envelope. */
 export function dataOf<T>(reply: Reply): T | undefined {
   const { data } = JSON.parse(reply.body ?? '{}') as { data?: T };
   return data;

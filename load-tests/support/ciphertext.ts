@@ -1,4 +1,7 @@
-/** Texts of the form and length of what clients encrypt. Nobody can tell them from ciphertext, or compress them. Kept once for all VUs. */
+/**
+ * Texts with the form and length of real ciphertext. Nobody can tell the two apart, or compress these. Made once for
+ * all VUs.
+ */
 import { randomBytes } from 'k6/crypto';
 import { SharedArray } from 'k6/data';
 import { b64encode } from 'k6/encoding';

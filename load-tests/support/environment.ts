@@ -1,4 +1,4 @@
-/** What a run is told from outside (load-tests/README.md, "Settings of a run"). */
+/** The inputs of a run (load-tests/README.md, "Settings of a run"). */
 import { type Profile, profileOf, vusMaxOfMachine } from '../profiles.ts';
 
 const optional = (name: string): string | undefined => __ENV[name] || undefined;
@@ -39,16 +39,16 @@ export const profile: Profile = {
   dropped: numberOr('DROPPED', chosen.dropped),
 };
 
-/** How many make the load, each a segment of it: arrivals are those of all, and so is what may be dropped. */
+/** The number of load generators, each with one segment. Arrivals and permitted drops are totals over all of them. */
 export const machines = numberOr('MACHINES', 1);
-/** Of all machines. */
+/** The total over all machines. */
 export const vusMax = numberOr('VUS_MAX', vusMaxOfMachine) * machines;
 
 /** The gateways, each of which gets its share. */
 export const baseUrls = listOf(required('BASE_URLS'));
-/** Of all nodes; empty where nobody may see them. */
+/** Of all nodes; empty if nobody may see them. */
 export const metricsUrls = listOf(optional('METRICS_URLS'));
 export const usersFile = required('USERS');
 export const baselineFile = optional('BASELINE');
-/** Where the report goes, without the ends of the names; absent, the page goes to standard output. */
+/** The path of the report, without extensions. If absent, the page goes to standard output. */
 export const reportPath = optional('REPORT');

@@ -4,7 +4,7 @@ import type { Operation } from './operations.ts';
 import { uuid } from './uuid.ts';
 
 const itemsKey = '11111111-2222-4333-8444-555555555555';
-/** As clients ask. */
+/** The limit that clients send. */
 const pageItems = 150;
 
 export interface SavedItem {

@@ -1,4 +1,4 @@
-/** Devices on the sync lane (docs/protocol/sockets.md, "The sync lane"), by the client that the project publishes. */
+/** Devices on the sync lane (docs/protocol/sockets.md, "The sync lane"), using the project's published client. */
 import { Rate, Trend } from 'k6/metrics';
 import { clearTimeout, setTimeout } from 'k6/timers';
 import { WebSocket } from 'k6/websockets';
@@ -15,7 +15,7 @@ import { slice } from './slice.ts';
 import { baseUrl } from './users.ts';
 import { uuid } from './uuid.ts';
 
-/** From asking for a ticket to being let in. */
+/** From asking for a ticket to being authenticated. */
 const laneOpen = new Trend('lane_open', true);
 const laneFailed = new Rate('lane_failed');
 const laneCommand = new Trend('lane_command', true);
@@ -25,7 +25,7 @@ const laneLost = new Rate('lane_lost');
 const api = '20240226';
 const pageItems = 150;
 
-/** A device that is let in; undefined where it is not. */
+/** An authenticated device; undefined if it is refused. */
 export async function openLane(token: string): Promise<SyncLaneClient | undefined> {
   const client = new SyncLaneClient(environmentOf(token), 'web-12fb6ed5');
   const beganMs = Date.now();

@@ -1,4 +1,4 @@
-/** What all load tests have in common: their options, what is seen of the server before them, and the report after them. */
+/** The common parts of all load tests: their options, the server's state before them, and the report after them. */
 import { SharedArray } from 'k6/data';
 import exec from 'k6/execution';
 import http from 'k6/http';
@@ -24,7 +24,7 @@ import { expectPartOf } from './segment.ts';
 import { withinVus } from './vus.ts';
 import { scrapeNow, watching } from './watch.ts';
 
-/** Of k6, whose types leave it to browsers. */
+/** Built into k6; its types leave this to browsers. */
 declare const console: { warn(text: string): void };
 
 const statistics = ['min', 'med', 'p(90)', 'p(95)', 'p(99)', 'max', 'avg', 'count'];
@@ -34,7 +34,7 @@ export function optionsOf(scenarios: Readonly<Record<string, Arrivals>>, objecti
     scenarios: { ...withinVus(scenarios, vusMax), ...(metricsUrls.length > 0 && { watch: watching }) },
     thresholds: thresholdsOf(objectives),
     summaryTrendStats: statistics,
-    // Addresses would be a tag of their own for each file and socket.
+    // Otherwise each file and socket would get a tag of its own.
     systemTags: ['scenario', 'name', 'method', 'status', 'expected_response', 'error_code'],
     setupTimeout: '60s',
     userAgent: 'scriptorium-load-test',
@@ -57,7 +57,7 @@ function gauges(): Readonly<Record<string, number>> {
   return Object.fromEntries(seenIn(scrape, undefined).map(({ name, value }) => [name, value]));
 }
 
-/** @throws Error where a gateway does not answer, as there is nothing to load, or where this is another part of the run than its thresholds are for */
+/** @throws Error if a gateway does not answer, or if the thresholds are for another part of the run */
 export function setup(): Before {
   expectPartOf(machines, exec.test.options.executionSegment);
   for (const url of baseUrls) {
@@ -71,7 +71,7 @@ export function setup(): Before {
 
 type Files = Record<string, string>;
 
-/** What k6 calls with everything that it has measured, once all is over. */
+/** k6 calls this with all measurements once the run is over. */
 export const summaryOf =
   (scenario: string) =>
   (summary: Summary & { readonly setup_data: Before }): Files => {

@@ -1,6 +1,6 @@
 /**
- * The steady mix: nine of ten syncs find nothing new, and the rest are edits, new notes and large notes. A VU that saves is a
- * device of one of the writing users, and edits the note that it has made, so that no two devices meet in a conflict.
+ * The steady mix: nine of ten syncs find nothing new, and the rest are edits, new notes and large notes. A VU that
+ * saves is a device of one of the writing users. It edits the note that it made, so that no two devices conflict.
  */
 import type { SeededUser } from '../seeded.ts';
 import { call } from './call.ts';
@@ -27,7 +27,7 @@ export function idleSync(): void {
   call(syncCall({ operation: 'idle-sync', token: tokenOf(accessTokens), syncToken }), idle);
 }
 
-/** Of the device that this VU is. */
+/** The device of this VU. */
 const device: { syncToken?: string; note?: SavedItem } = {};
 
 function edit(): void {
@@ -42,7 +42,7 @@ function save(operation: Operation, item: object): SavedItem | undefined {
   const syncToken = device.syncToken ?? user.syncToken;
   const reply = call(syncCall({ operation, token, items: [item], syncToken }), saved);
   if (reply === undefined) {
-    // Whether it was saved is not known: the next edit is one of another note.
+    // Nobody knows whether it was saved, so the next edit uses another note.
     delete device.note;
     return undefined;
   }

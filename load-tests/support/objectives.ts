@@ -1,4 +1,4 @@
-/** What is good enough: thresholds of k6, by tag. */
+/** The required results: thresholds of k6, by tag. */
 import type { Options } from 'k6/options';
 import { answerNames } from '../report/answers.ts';
 import { observed } from '../report/observed.ts';
@@ -17,7 +17,7 @@ export interface Objectives {
   readonly pushes?: boolean;
   /** Whether the sync lane is opened. */
   readonly lane?: boolean;
-  /** Of all times: what is planned to be slower for a while. */
+  /** The times that are allowed to be slower for a while. */
   readonly times?: number;
 }
 
@@ -32,7 +32,7 @@ export function thresholdsOf(objectives: Objectives): Thresholds {
         [`checks{operation:${operation}}`, [`rate>=${1 - errors}`]],
       ]),
     ),
-    // What did not begin because the machine that makes the load had no VU free was not measured.
+    // Iterations that did not start for lack of a free VU were not measured.
     dropped_iterations: [`rate<=${(dropped * profile.perSecond) / machines}`],
     ...(sockets && { socket_failed: [`rate<=${errors}`], socket_open: p99(2) }),
     ...(pushes && { push_lost: [`rate<=${errors}`], save_to_push: p99(1) }),
@@ -46,7 +46,7 @@ export function thresholdsOf(objectives: Objectives): Thresholds {
   };
 }
 
-/** k6 keeps the values of a tag if a threshold asks for them: these always hold, and reports do not show them. */
+/** k6 keeps the values of a tag only if a threshold uses them. These always hold, and reports do not show them. */
 function keptByTag({ sockets, pushes, lane }: Record<'sockets' | 'pushes' | 'lane', boolean>): Thresholds {
   const kept = (metric: string, holds: string) =>
     sliceNames.map((name) => [`${metric}{slice:${name}}`, [holds]]);

@@ -1,11 +1,11 @@
-/** What clients do, each a tag of its requests; and how much longer than an idle sync it may take. */
+/** The operations of clients, each a tag of its requests, and how much longer than an idle sync it may take. */
 export const operations = {
   'idle-sync': { times: 1 },
   edit: { times: 1 },
   'new-note': { times: 1 },
   'large-note': { times: 2 },
   'first-sync': { times: 4 },
-  // The answer waits for a hash, of which only so many are made at the same time.
+  // The answer waits for a hash, and the number of concurrent hashes is limited.
   'login-params': { times: 1 },
   login: { times: 4 },
   logout: { times: 1 },

@@ -1,4 +1,4 @@
-/** From a save on one device to the frame of it at the other device of the user. */
+/** Measures from a save on one device to its frame at the user's other device. */
 import { Rate, Trend } from 'k6/metrics';
 import { clearTimeout, setTimeout } from 'k6/timers';
 import { asyncCall } from './call.ts';
@@ -14,7 +14,7 @@ const pushLost = new Rate('push_lost');
 const savesOfSocket = 5;
 const lostAfterMs = 10_000;
 
-/** One device opens a socket and hears of what the other one saves. */
+/** One device opens a socket and hears of the other one's saves. */
 export async function push(): Promise<void> {
   const user = nextOf(watchedUsers);
   const [phone = '', laptop = ''] = user.accessTokens;

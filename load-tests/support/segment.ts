@@ -1,4 +1,4 @@
-/** The part of a run that one of several machines makes. */
+/** The part of a run that belongs to one of several machines. */
 
 /** The length of what k6 calls an execution segment, such as "0:1/2"; without one it is the whole. */
 export function lengthOf(segment: string | null | undefined): number {
@@ -13,7 +13,7 @@ function numberOf(text: string): number {
   return (above ?? Number.NaN) / below;
 }
 
-/** @throws Error, one line, where the thresholds of an archive are those of another number of machines */
+/** @throws Error, one line, if the thresholds of an archive are for another number of machines */
 export function expectPartOf(machines: number, segment: string | null | undefined): void {
   const length = lengthOf(segment);
   if (Math.abs(length * machines - 1) < 0.01) return;

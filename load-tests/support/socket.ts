@@ -11,7 +11,7 @@ const socketOpen = new Trend('socket_open', true);
 const socketFailed = new Rate('socket_failed');
 const openLimitMs = 30_000;
 
-/** An open socket, or undefined where it was refused. */
+/** An open socket, or undefined if it was refused. */
 export async function openSocket(
   accessToken: string,
   onText: (text: string) => void,

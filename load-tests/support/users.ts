@@ -1,4 +1,4 @@
-/** Who was seeded. Kept once for all VUs. */
+/** The seeded users. Kept once for all VUs. */
 import { SharedArray } from 'k6/data';
 import exec from 'k6/execution';
 import type { Seeded, SeededUser } from '../seeded.ts';
@@ -23,7 +23,7 @@ function nth<T>(list: readonly T[], index: number): T {
   return one;
 }
 
-/** One after the other, over all machines that take part. */
+/** One after the other, over all participating machines. */
 export const nextOf = (users: readonly SeededUser[]): SeededUser => nth(users, exec.scenario.iterationInTest);
 
 /** Always the same one for this VU. */

@@ -1,11 +1,11 @@
-/** How many VUs there may be, as the memory of the machines that make the load is bounded. */
+/** How many VUs there may be, because the memory of the load generators is bounded. */
 
 interface WithVus {
   readonly preAllocatedVUs: number;
   readonly maxVUs?: number;
 }
 
-/** First what scenarios begin with, then of what is left to each as it wants. */
+/** First the initial VUs of each scenario, then the rest as each wants. */
 export function withinVus<T extends WithVus>(
   scenarios: Readonly<Record<string, T>>,
   vusMax: number,

@@ -17,7 +17,7 @@ const scrapeTimeout = '5s';
 
 const trends = new Map(observed.map(({ name }) => [name, new Trend(name)]));
 const counters = new Map(counted.map(({ name }) => [name, new Counter(name)]));
-/** Of the scrapes of nodes, those that found no metrics. */
+/** The scrapes of nodes that found no metrics. */
 const unread = new Rate('metrics_unread');
 
 export const watching: Scenario = {
@@ -27,7 +27,7 @@ export const watching: Scenario = {
   duration: `${durationSeconds}s`,
 };
 
-/** One VU looks again and again. */
+/** One VU scrapes again and again. */
 const past: { scrape?: Scrape } = {};
 
 export function watch(): void {

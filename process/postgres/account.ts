@@ -14,7 +14,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** All that started programs see: our own environment holds secrets, and theirs decides how messages are worded. */
+/** The whole environment of started programs: our own holds secrets, and theirs must fix the language of messages. */
 export const programEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } as const;
 
 export interface Account {
@@ -26,7 +26,7 @@ export interface Account {
   own(path: string): Promise<void>;
 }
 
-/** `clusterPath` need not exist; `parentPath` holds it; `programs` are what the account must run. */
+/** `clusterPath` need not exist; `parentPath` contains it; `programs` are those that the account must run. */
 export async function chooseAccount(
   clusterPath: string,
   parentPath: string,
@@ -46,7 +46,7 @@ const ownAccount: Account = {
 
 type Ids = { readonly uid: number; readonly gid: number };
 
-/** With a `prefix` the program is started through it, and it changes the user; else this process does. */
+/** With a `prefix`, that program starts it and changes the user. Otherwise this process changes the user. */
 function accountOf(ids: Ids, prefix: readonly string[]): Account {
   const [wrapper, ...wrapperArgs] = prefix;
   return {
@@ -94,8 +94,7 @@ async function idsOf(user: string): Promise<Ids | undefined> {
 }
 
 /**
- * A directory that is closed to all but root, as we make it, is opened to the group for traversal (not for
- * listing).
+ * A directory that is closed to all but root, as we make it, is opened to the group for traversal (not for listing).
  */
 async function letThrough(path: string, gid: number): Promise<void> {
   const found = await stat(path);
@@ -141,7 +140,7 @@ async function passDirectories(ids: Ids): Promise<string[]> {
     `--inh-caps=${only}`,
     `--ambient-caps=${only}`,
     `--bounding-set=${only}`,
-    // Without it access(2), by which PostgreSQL looks for its own program, ignores the capability.
+    // Without it access(2), by which PostgreSQL finds its own program, ignores the capability.
     '--securebits=+no_setuid_fixup',
     '--no-new-privs',
   ];

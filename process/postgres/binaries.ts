@@ -22,8 +22,8 @@ export async function findBinaries(): Promise<Binaries> {
 }
 
 /**
- * npm packages cannot hold symbolic links, so the package makes those of its libraries in an install script, which
- * does not run where npm is told not to run any. Making them again is harmless.
+ * npm packages cannot contain symbolic links, so the package creates those of its libraries in an install script,
+ * which npm may be told not to run. Creating them again is harmless.
  */
 export async function linkLibraries(nativeDirectory: string): Promise<void> {
   const list = await readFile(join(nativeDirectory, 'pg-symlinks.json'), 'utf8').catch(() => '[]');

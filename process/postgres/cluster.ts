@@ -6,9 +6,9 @@ export const superuser = 'scriptorium';
 export const embeddedConnectionsMax = 50;
 
 /**
- * For a small box that runs the server beside it: idle, all of its processes together hold 19 MB (proportional set
- * size, five processes; the buffers count once they are touched). The durability of PostgreSQL's defaults is spelled out so that
- * no configuration file takes it away.
+ * Settings for a small machine that also runs the server. Idle, all processes together hold 19 MB (proportional set
+ * size, five processes; the buffers count once they are touched). The list repeats PostgreSQL's durability defaults
+ * so that no configuration file weakens them.
  */
 const settings = {
   fsync: 'on',
@@ -20,8 +20,8 @@ const settings = {
   work_mem: '4MB',
   maintenance_work_mem: '32MB',
   effective_cache_size: '512MB',
-  // One host's statements are short: parallel workers, a compiler and workers for reading ahead cost more than
-  // they bring, and each is a process.
+  // One host's statements are short. Parallel workers, a compiler and read-ahead workers cost more than they gain,
+  // and each is a process.
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   io_method: 'sync',
@@ -32,8 +32,8 @@ const settings = {
   max_wal_senders: '0',
   max_logical_replication_workers: '0',
   max_wal_size: '512MB',
-  // The log is ours to write, and may not hold what a user stored: PostgreSQL puts values into the details of its
-  // errors, so only its own life is logged, tersely.
+  // We write the log, and it must not contain users' data. PostgreSQL puts values into the details of its errors, so
+  // it logs only its own life, tersely.
   logging_collector: 'off',
   log_destination: 'stderr',
   log_line_prefix: '',
@@ -50,7 +50,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** `overrides` win over the settings above; they are for tests, which need less durability and more connections. */
+/** `overrides` win over the settings above. They are for tests, which need less durability and more connections. */
 export function serverArguments(
   clusterPath: string,
   endpoint: Endpoint,
@@ -61,7 +61,7 @@ export function serverArguments(
     ...settings,
     ...overrides,
     listen_addresses: onSocket ? '' : endpoint.host,
-    // Relative to the cluster's directory, in which the server runs, and so never too long for it.
+    // Relative to the cluster's directory, in which the server runs, so the path is never too long.
     unix_socket_directories: onSocket ? '.' : '',
     unix_socket_permissions: '0700',
   };
@@ -70,8 +70,8 @@ export function serverArguments(
 }
 
 /**
- * Makes the cluster if there is none. It is made beside its place and renamed when it is whole, so that a start
- * that was cut short leaves nothing that looks like a database.
+ * Makes the cluster if there is none. It makes it beside its final path and renames it when complete, so an
+ * interrupted start leaves nothing that looks like a database.
  */
 export async function initialiseCluster(
   clusterPath: string,
@@ -110,7 +110,7 @@ function runInitdb(initdb: string, account: Account, path: string, passwordFile:
       cwd: '/',
       env: programEnvironment,
       stdio: ['ignore', 'ignore', 'pipe'],
-      // A Ctrl-C meant for the server is the server's to handle.
+      // The server handles a Ctrl-C that is meant for it.
       detached: true,
     });
     let said = '';

@@ -1,11 +1,10 @@
 /**
- * The embedded default: a PostgreSQL of our own under the data directory, used without DATABASE_URL. The
- * caller holds the lock of the data directory, so anything else running on the cluster is a leftover.
+ * The embedded default: a PostgreSQL of our own under the data directory, used without DATABASE_URL. The caller holds
+ * the lock of the data directory, so anything else that runs on the cluster is a leftover.
  *
- * A PostgreSQL that dies under us is started again, with backoff and without end: a small box that runs `npm
- * start` has no supervisor that would restart us, and to the runtime a lost database is nothing new (commits
- * in flight have an unknown outcome, settled when it answers again). Until then `state` says so and readiness
- * is red.
+ * If PostgreSQL dies, this module starts it again, with backoff and without end, because a small machine that runs
+ * `npm start` has no supervisor to do so. The runtime copes with a lost database anyway: commits in flight have an
+ * unknown outcome, settled when it answers again. Until then `state` says so and readiness is red.
  */
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -18,7 +17,7 @@ import { type Endpoint, initialiseCluster, serverArguments, superuser } from './
 import { type Postmaster, startPostmaster } from './postmaster.ts';
 
 export interface EmbeddedPostgres {
-  /** What a connection needs; the same for the whole life of the server. */
+  /** The parameters of a connection, the same for the whole life of the server. */
   readonly connection: Connection;
   state(): 'running' | 'restarting' | 'stopped';
   stop(): Promise<void>;
@@ -33,18 +32,18 @@ export interface Connection extends Endpoint {
 export interface EmbeddedOptions {
   /** The data directory; the cluster goes into `postgres` below it. */
   readonly dataDirectory: string;
-  /** Of the superuser; fixed when the cluster is made. */
+  /** The superuser's; fixed when the cluster is made. */
   readonly password: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Settings of PostgreSQL other than ours. For tests. */
+  /** PostgreSQL settings that win over ours. For tests. */
   readonly overrides?: Readonly<Record<string, string>>;
 }
 
 const database = 'scriptorium';
 const restartFirstMs = 500;
 const restartMostMs = 30_000;
-/** After this long a restart no longer counts with the one before. */
+/** After this long, a restart no longer counts together with the one before. */
 const stableMs = 60_000;
 
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {

@@ -1,15 +1,15 @@
 /**
  * One PostgreSQL server process (a postmaster) on our cluster.
  *
- * After a kill -9 of this process alone its postmaster still runs. It is not adopted but stopped, by SIGINT
- * (no client is left to hurt), and a new one started: that is the same path as after any other crash, and
- * settings and programs are certain to be today's. `postmaster.pid` is read and never touched: PostgreSQL
- * alone may decide that it is stale.
+ * After a kill -9 of this process alone, its postmaster still runs. The next start does not adopt it. It stops it by
+ * SIGINT (no client is left to hurt) and starts a new one. That is the same path as after any other crash, and
+ * settings and programs are certainly current. It reads `postmaster.pid` and never changes it: only PostgreSQL may
+ * decide that it is stale.
  *
- * It may decide so wrongly in one case: when the number in it was given to another process of the same user (after
- * a restart of a container, numbers repeat). PostgreSQL takes the file for stale when the number is that of its own
- * grandparent, which it lets its starter name; we name the recorded process once we know it is no postmaster of
- * this cluster.
+ * PostgreSQL may decide so wrongly in one case: another process of the same user got the number in it, since numbers
+ * repeat after a restart of a container. PostgreSQL takes the file for stale if the number is that of its own
+ * grandparent, which its starter may name. We name the recorded process once we know that it is no postmaster of this
+ * cluster.
  */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { readFile, readlink, realpath } from 'node:fs/promises';
@@ -36,17 +36,17 @@ export interface PostmasterOptions {
 }
 
 const readyMessage = 'database system is ready to accept connections';
-/** Its predecessor's last processes may need a moment to notice that they are orphans. */
+/** The last processes of its predecessor may need a moment to notice that they are orphans. */
 const stillInUse = 'pre-existing shared memory block';
 const stillInUseRetryMs = 500;
 const stillInUseTries = 20;
-/** Replaying the log of a crash may take minutes on a slow disk. */
+/** Replaying the log after a crash may take minutes on a slow disk. */
 const readyMs = 300_000;
 const leftoverPollMs = 50;
 const leftoverMs = 60_000;
 const stopMs = 20_000;
 
-/** Stops what a crash left behind, starts, and resolves when the server accepts connections. */
+/** Stops the leftovers of a crash, starts, and resolves when the server accepts connections. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const recorded = await recordedPid(options.clusterPath);
   if (recorded !== undefined) await stopLeftover(recorded, options);
@@ -80,11 +80,11 @@ async function stopLeftover(pid: number, { clusterPath, clock, logger }: Postmas
   );
 }
 
-/** Whether that process is a postmaster of this cluster: its working directory is, and no other process's would be. */
+/** Whether that process is a postmaster of this cluster: only a postmaster works in that directory. */
 async function runsOn(pid: number, clusterPath: string): Promise<boolean> {
   const path = await realpath(clusterPath);
   if (process.platform === 'linux') {
-    // A process that has ended and was not yet reaped has no working directory either.
+    // A process that has ended but was not yet reaped has no working directory either.
     return (await readlink(`/proc/${pid}/cwd`).catch(() => undefined)) === path;
   }
   const found = await promisify(execFile)('ps', ['-ww', '-p', String(pid), '-o', 'args='], {
@@ -103,7 +103,7 @@ async function tryStart(
     cwd: '/',
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
-    // In a session of its own: a Ctrl-C in the terminal would end it before the server has drained.
+    // In a session of its own. Otherwise a Ctrl-C in the terminal would end it before the server has drained.
     detached: true,
   });
   const ended = lastWords(child);
@@ -142,7 +142,10 @@ function readLines(child: ChildProcess, take: (line: string) => void): void {
   });
 }
 
-/** Logs only what an operator must know of PostgreSQL's life, and not how it cuts off connections at its end. */
+/**
+ * Logs only the events in PostgreSQL's life that matter to an operator, and not how it cuts off connections at its
+ * end.
+ */
 function relay(line: string, logger: Logger): void {
   if (line.includes('terminating connection')) return;
   if (/^(FATAL|PANIC|WARNING):/.test(line)) logger.warn({ line }, 'PostgreSQL');
@@ -153,7 +156,7 @@ async function stop(child: ChildProcess, ended: Promise<string>, clock: Clock): 
   child.kill('SIGINT');
   const inTime = await Promise.race([ended.then(() => true), sleep(clock, stopMs).then(() => false)]);
   if (inTime) return;
-  // Immediate: the log of committed transactions is replayed at the next start.
+  // Immediate: the next start replays the log of committed transactions.
   child.kill('SIGQUIT');
   await ended;
 }

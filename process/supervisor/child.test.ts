@@ -9,9 +9,9 @@ import test, { type ExecutionContext } from 'ava';
 
 interface Supervised {
   readonly supervisor: ChildProcess;
-  /** Of the server. */
+  /** The server's pid. */
   readonly pid: number;
-  /** Resolves to the next line that either writes. */
+  /** Resolves to the next line that either process writes. */
   line(): Promise<string>;
   readonly exitCode: Promise<number | null>;
 }
@@ -23,7 +23,7 @@ const runner = (entry: string) => `
   process.exit(code);
 `;
 
-/** A supervisor whose server runs this code once it has told its pid. */
+/** A supervisor whose server runs this code once it has reported its pid. */
 async function supervised(t: ExecutionContext, server: string): Promise<Supervised> {
   const folder = mkdtempSync(join(tmpdir(), 'supervisor-test-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -40,7 +40,7 @@ async function supervised(t: ExecutionContext, server: string): Promise<Supervis
   return { supervisor, pid: Number(await line()), line, exitCode };
 }
 
-/** With the server, where that is still there. */
+/** Ends it with the server, if that is still there. */
 function endGroup({ pid = 0 }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
@@ -75,7 +75,7 @@ test('a server that is stopped is not taken for dead, however long it says nothi
   const { supervisor, pid, line } = await supervised(t, `process.on('SIGTERM', () => process.exit(0));`);
   process.kill(pid, 'SIGSTOP');
   while (stateOf(pid) !== 'T') await new Promise((resolve) => setImmediate(resolve));
-  // Forwarded by a supervisor that has seen the stop, and kept by the system for the stopped server.
+  // The supervisor has seen the stop and forwards it, and the system keeps it for the stopped server.
   supervisor.kill('SIGTERM');
   process.kill(pid, 'SIGCONT');
   t.is(await line(), 'dead 0');

@@ -1,9 +1,9 @@
-/** The server as a child process: signals go to it, and its exit code is the supervisor's. */
+/** Runs the server as a child process. It passes signals on, and takes over the server's exit code. */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-/** As a shell says that a signal has ended a program. */
+/** A shell's convention for a program that a signal ended. */
 const signalledCode = 128;
 
 /**

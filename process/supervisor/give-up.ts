@@ -1,6 +1,7 @@
 /**
- * Gives up the lease of the server that was the last to hold the data directory, in its stead, and tells the others. Needs the
- * lock of the directory, which proves that server dead (docs/decisions/0043-a-dead-process-is-known-by-its-directory.md).
+ * Gives up the lease of the server that last held the data directory, on its behalf, and notifies the others. Needs
+ * the lock of the directory, which proves that server dead
+ * (docs/decisions/0043-a-dead-process-is-known-by-its-directory.md).
  */
 import { Registry } from 'prom-client';
 import { PostgresStore } from '../../runtime/store/postgres/store.ts';
@@ -16,7 +17,7 @@ import { openTransport } from '../transport.ts';
 
 type Options = Omit<ServerOptions, 'version'>;
 
-/** What was opened closes with the lifetime. @throws StartError | StoreError */
+/** Everything that it opens closes with the lifetime. @throws StartError | StoreError */
 export async function giveUpDeadServer(options: Options): Promise<void> {
   const { config, secrets, clock, logger, lifetime } = options;
   const directory = await openDataDirectory(config.dataDirectory);
@@ -30,7 +31,7 @@ export async function giveUpDeadServer(options: Options): Promise<void> {
   hints.hint({ hint: 'nodes' });
 }
 
-/** Without a hint the others find it at their next reconciliation. */
+/** Without a hint, the others find it at their next reconciliation. */
 async function openHints(
   options: Options,
   directory: DataDirectory,
@@ -39,7 +40,7 @@ async function openHints(
   const { secrets, random } = options;
   const keyring = await openKeyring(secrets.secretKey, directory, random);
   const generation = await generationOf(store, random);
-  // It asks no actor and serves none.
+  // It calls no actor and serves none.
   const resources = { keyring, generation, shardCount: 0 };
   return (await openTransport(options, resources, new Registry())).transport;
 }

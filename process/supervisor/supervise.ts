@@ -1,4 +1,4 @@
-/** What the supervisor does when its server has died (`supervisor.ts` has the protocol). */
+/** The supervisor's work after its server has died (`supervisor.ts` has the protocol). */
 import type { Configuration } from '../../config.ts';
 import { sleep, systemClock } from '../../runtime/clock.ts';
 import { loggable } from '../../runtime/errors.ts';
@@ -7,7 +7,7 @@ import { Lifetime } from '../lifetime.ts';
 import { createLogger } from '../logger.ts';
 import { giveUpDeadServer } from './give-up.ts';
 
-/** A start that waits for a database that is away would be no sooner than the lease. */
+/** A start that waits for an unavailable database would be no sooner than the lease. */
 const giveUpMostMs = 5_000;
 
 /** Ends this process with the exit code of the server. */
@@ -26,7 +26,7 @@ export async function superviseServer(
     .catch((error: unknown) => {
       logger.warn({ error: loggable(error) }, 'the lease of the dead server ends by itself');
     });
-  // A server that has shut down in order has given up its lease itself, and left no name.
+  // A server that shut down cleanly has given up its lease itself, and left no name.
   await Promise.race([givingUp, sleep(clock, giveUpMostMs)]);
   await lifetime.end(exitCode);
 }

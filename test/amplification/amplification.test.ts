@@ -1,4 +1,4 @@
-/** What the worst request of each route makes of what was sent and stored (docs/amplification.md). */
+/** How much the worst request of each route multiplies what was sent and stored (docs/amplification.md). */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { amplificationDocument } from '../../tools/amplification-document.ts';
@@ -14,7 +14,7 @@ interface Operation {
   readonly fields: readonly string[];
 }
 
-/** Every route that the gateway declares, as its description lists them. */
+/** Every route of the gateway, as its description lists them. */
 async function operations({ server }: Meter): Promise<readonly Operation[]> {
   const { body } = await server.call('GET', '/v1/openapi.json');
   // biome-ignore lint/suspicious/noExplicitAny: a JSON document
@@ -68,7 +68,7 @@ async function measured(meter: Meter, asked: Asked) {
   return { ...answer, writtenBytes: meter.writtenBytes() - before };
 }
 
-/** Without a body, and with as much of it as most routes take. */
+/** Without a body, and with the largest body of most routes. */
 function modestRequests({ route, fields }: Operation, device: Device): readonly Asked[] {
   const [method = '', template = ''] = route.split(' ');
   const path = template

@@ -1,12 +1,12 @@
-/** What a request may make of what was sent and stored, and where it may be more. */
+/** How much a request may multiply what was sent and stored, and the exceptions. */
 
-/** Of what was sent with the request and what was stored before for it. */
+/** Relative to the bytes sent with the request and those stored for it before. */
 export const timesMax = 20;
 
-/** The head of a request: its line, a bearer and what programs send along. */
+/** The head of a request: its line, a bearer and the usual headers of programs. */
 export const headBytes = 512;
 
-/** A bound of its own, in bytes beyond what is allowed everywhere. */
+/** A separate bound, in bytes beyond the general allowance. */
 export interface Exception {
   readonly bytes: number;
   readonly reason: string;

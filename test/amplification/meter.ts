@@ -1,4 +1,4 @@
-/** A server that counts what it writes and answers, so that tests can say how much a request makes of what was sent. */
+/** A server that counts its writes and answers, so that tests can measure the amplification of a request. */
 import type { ExecutionContext } from 'ava';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
 import type { Commit, Write } from '../../runtime/store/store.ts';
@@ -12,9 +12,9 @@ import type { Asked } from './worst-requests.ts';
 
 export interface Meter {
   readonly server: TestServer;
-  /** Of all rows and slices that were committed so far, each time anew. */
+  /** All rows and slices committed so far, each time anew. */
   writtenBytes(): number;
-  /** Of what is there now: rows, slices and blobs. */
+  /** Everything that exists now: rows, slices and blobs. */
   storedBytes(): number;
   ask(asked: Asked): Promise<{ readonly status: number; readonly bytes: number }>;
 }
@@ -25,7 +25,7 @@ export async function startMeter(t: ExecutionContext): Promise<Meter> {
   const clock = new FakeClock();
   const store = new CountingStore(new ModelDatabase(clock));
   const server = await startServer(t, {
-    // Switches and reminders are refused by a server that sends no mail.
+    // A server that sends no mail refuses switches and reminders.
     ...mailTo(new Postbox()),
     accounts: { calendar: true },
     // Every save makes a revision, so that a history is long at once.
@@ -46,7 +46,7 @@ export async function startMeter(t: ExecutionContext): Promise<Meter> {
 const blobBytes = ({ files }: TestServer): number =>
   [...files.blobs.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** What is sent: the head of a request, and its body. */
+/** The bytes sent: the head of a request, and its body. */
 export const askedBytes = (asked: Asked): number => headBytes + Buffer.byteLength(bodyOf(asked) ?? '');
 
 export function requestOf(asked: Asked) {
@@ -69,7 +69,7 @@ export function requestOf(asked: Asked) {
 const bodyOf = ({ body, text }: Asked): string | undefined =>
   text ?? (body === undefined ? undefined : JSON.stringify(body));
 
-/** Runs what follows a request too: timers, messages between actors. */
+/** Also runs the consequences of a request: timers, messages between actors. */
 export const settle = ({ server }: Pick<Meter, 'server'>): Promise<void> => server.advance(settledMs);
 
 class CountingStore extends ModelStore {

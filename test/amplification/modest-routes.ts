@@ -1,6 +1,6 @@
 /**
- * Routes whose answers and writes are small: they do not grow with what was stored, or what they list is short. Uploads of
- * files, which write what is sent, and the lists of administrators, which come in pages, are among them.
+ * Routes with small answers and writes: they do not grow with the stored data, or their lists are short. Uploads of
+ * files, which write what the client sends, and the lists of administrators, which come in pages, are among them.
  */
 export const modestRoutes: readonly string[] = [
   'GET /v1/mail/unsubscribe/:token',
@@ -174,7 +174,7 @@ export const modestRoutes: readonly string[] = [
   'DELETE /v1/sockets/connections',
   'GET /v1/sockets/sync/capabilities',
   'POST /v1/sockets/sync/ticket',
-  // Known and not offered: nothing is looked up.
+  // Known but not offered: the server looks nothing up.
   'GET /v1/webhooks',
   'POST /v1/webhooks',
   'GET /v1/webhooks/:id',

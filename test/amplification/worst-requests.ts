@@ -1,6 +1,6 @@
 /**
- * The requests of each route that make the most of the fewest bytes. A route that is in neither list fails the test: think
- * of what its answer and its writes grow with, and of the smallest request that brings them.
+ * The requests of each route with the most answer or writes for the fewest bytes. A route that is in neither list
+ * fails the test. Find out with what its answer and its writes grow, and which smallest request triggers them.
  */
 
 import { makeToken, publish, showing, wantCalendar } from '../kit/calendar.ts';
@@ -19,11 +19,11 @@ export interface Asked extends Call {
 
 export interface WorstRequest {
   readonly route: string;
-  /** What is asked for, and of what. */
+  /** The request, and what it addresses. */
   readonly worst: string;
   readonly answer?: Exception;
   readonly writes?: Exception;
-  /** Stores what the answer is made of, and gives the request. What it stores is counted. */
+  /** Stores the data for the answer, and returns the request. The stored data counts. */
   prepare(device: Device, server: TestServer): Promise<Asked>;
 }
 
@@ -34,7 +34,7 @@ const few = 12;
 const many = 200;
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-/** As it is, or the test would measure a refusal. @throws Error */
+/** Checks success, because the test must not measure a refusal. @throws Error */
 async function done(device: Device, method: string, path: string, body?: unknown) {
   const answer = await device.call(method, path, body === undefined ? {} : { body });
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
@@ -67,7 +67,7 @@ const made =
     for (const at of numbered(few)) await done(device, 'POST', path, body(at, device));
   };
 
-/** Of the one large item of an account. It ends with letters, which have two spellings. */
+/** The one large item of an account. It ends with letters, which have two spellings. */
 const uuidOf = ({ account }: Device): string =>
   `abcdefab-cdef-4abc-8def-${account.userUuid.slice(-12).replaceAll(/./g, (digit) => 'abcdef'.charAt(Number.parseInt(digit, 16) % 6))}`;
 const spelt = (uuid: string, at: number): string =>
@@ -210,9 +210,9 @@ const calendar = (method: string, path: string, worst: string, call: Call): Wors
   },
 });
 
-/** Of an account. */
+/** The limit of an account. */
 const todosMax = 10_000;
-/** Of one request. */
+/** The limit of one request. */
 const payloadsMax = 500_000;
 
 const fillCalendar: Fill = async (device) => {
@@ -407,7 +407,7 @@ const lists: readonly WorstRequest[] = [
   },
 ];
 
-/** Takes seconds to prepare, so that only `benchmarks/event-loop.ts` asks for it. */
+/** Takes seconds to prepare, so only `benchmarks/event-loop.ts` uses it. */
 export const largestRequests: readonly WorstRequest[] = [
   {
     route: 'POST /v1/items/check-integrity',

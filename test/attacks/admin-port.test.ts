@@ -1,4 +1,7 @@
-/** A web page whose name leads to loopback after it was loaded (DNS rebinding) may not read what the admin port says. */
+/**
+ * A web page whose name leads to loopback after it was loaded (DNS rebinding) may not read the answers of the admin
+ * port.
+ */
 import { get, type IncomingMessage } from 'node:http';
 import test from 'ava';
 import { createAdmin } from '../../operations/admin.ts';

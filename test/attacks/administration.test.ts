@@ -1,4 +1,4 @@
-/** The rows of administrators, against everybody who may ask them: none of them tells who exists, or does anything. */
+/** The endpoints of administrators, against every kind of caller: none of them reveals who exists, or does anything. */
 import test from 'ava';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
 import { tokensOf } from '../kit/account.ts';
@@ -13,7 +13,7 @@ const mail = '/v1/admin/email-delivery';
 const pairing = '/v1/assistant/subscription';
 const user = 'alice@example.org';
 
-/** With what would be answered, and does no harm to those who ask. */
+/** With requests that would otherwise succeed, and do no harm to the caller. */
 const rows: readonly (readonly [method: string, path: string, body?: object])[] = [
   ['GET', '/v1/admin/lookup-user/:email'],
   ['GET', '/v1/admin/users/:email/ban-status'],
@@ -48,7 +48,7 @@ const rows: readonly (readonly [method: string, path: string, body?: object])[] 
   ['POST', `${pairing}/unpair-all`, { confirmation: 'UNPAIR ALL SUBSCRIPTIONS' }],
 ];
 
-/** The status of each row, and the tag where there is one. */
+/** The status of each endpoint, and the tag if there is one. */
 async function asked(by: {
   call(method: string, path: string, request?: Call): Promise<{ status: number; text: string }>;
 }) {

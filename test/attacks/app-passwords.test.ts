@@ -1,4 +1,4 @@
-/** What an attempt to sign in costs an account with as many app passwords as it may have. */
+/** The cost of a sign-in attempt for an account with as many app passwords as it may have. */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import test from 'ava';
@@ -26,7 +26,7 @@ async function withAppPasswords(server: TestServer): Promise<{ phone: Device; pa
   return { phone, password };
 }
 
-/** How often the SHA-256 of this secret is made, and compared with another one, while the work goes on. */
+/** How often the work makes the SHA-256 of this secret and compares it with another one. */
 async function hashesOf(
   secret: string,
   work: () => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** Providers and code hosts that do what they should not, readers that leave or read nothing, and what of it all gets about. */
+/** Misbehaving providers and code hosts, readers that leave or read nothing, and what leaks. */
 import type { ServerResponse } from 'node:http';
 import { createGzip } from 'node:zlib';
 import test from 'ava';
@@ -16,7 +16,7 @@ const failed = (message: string) => [
   { kind: 'finish', stopReason: 'error' },
 ];
 
-/** Text without end, as fast as it is taken. */
+/** Endless text, as fast as the reader takes it. */
 function writeForever(response: ServerResponse, wrote: (bytes: number) => void): void {
   const event = `data: ${JSON.stringify({ choices: [{ delta: { content: 'x'.repeat(16_000) } }] })}\n\n`;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -45,7 +45,7 @@ test('no status of a provider becomes one of this server, and none of its words 
     t.deepEqual(answer.events, failed(message), `${status}`);
     t.false(answer.text.includes(words));
   }
-  // Of the redirect too there was one request.
+  // The redirect got only one request, too.
   t.is(model.received.length, 6);
 });
 
@@ -85,7 +85,7 @@ test('a reader that leaves ends the request to the provider, and its place is fr
     while (model.received.length === before) await turn();
     leave.abort();
     await model.received.at(-1)?.closed;
-    // What a provider has heard of counts, also for those who do not stay for the end of it.
+    // A request that a provider has received counts, even if the client leaves before the end.
     t.is((await usage()).used, before + 1);
     model.state.answer = answering(helloTurn);
     while ((await stream()).status !== 200) await turn();
@@ -116,7 +116,7 @@ test('a reader that reads nothing holds back the provider: neither side of the s
     before = sentBytes;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  // What four pairs of sockets hold of the system's own, and no answer of 16 MiB among it.
+  // The system's own buffers of four pairs of sockets, without an answer of 16 MiB.
   t.true(sentBytes < 48 * mebibyte, `${sentBytes}`);
   const held = await server.registry.getSingleMetric('scriptorium_http_unsent_reply_bytes')?.get();
   t.true((held?.values[0]?.value ?? 0) < mebibyte);
@@ -151,7 +151,7 @@ test('an answer that has begun ends with its session, be it by a ban, and those 
     return { text, closed: model.received[before]?.closed };
   };
   const spared = await begun(await server.device('spared@example.org'));
-  // It goes on until the server of the test ends.
+  // It runs until the server of the test ends.
   spared.text.catch(() => undefined);
   let isSparedOver = false;
   void spared.closed?.then(() => {

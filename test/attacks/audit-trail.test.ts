@@ -1,4 +1,4 @@
-/** Strangers against the audit trail of an account. */
+/** Anonymous clients against the audit trail of an account. */
 import test from 'ava';
 import { signIn } from '../kit/account.ts';
 import { startServer } from '../kit/server.ts';

@@ -1,4 +1,4 @@
-/** Attacks on delivery: one who has more due than can be delivered, beside those who have one thing. */
+/** Attacks on delivery: one user has more due than the server can deliver, beside users with one thing. */
 import test, { type ExecutionContext } from 'ava';
 import { shardOf } from '../../runtime/address.ts';
 import { encode } from '../../runtime/store/encoding.ts';
@@ -17,7 +17,7 @@ test.before(async () => {
 });
 test.after.always(() => postgres?.stop());
 
-/** Timers that have been due for some while, all in one shard. */
+/** Timers that have been due for some time, all in one shard. */
 async function fallBehind({ admin }: DatabaseHost, shard: number): Promise<void> {
   const payload = encode(1, { op: 'late', name: 'x', dueMs: 1, trouble, again: 0 });
   await admin.query(
@@ -27,7 +27,7 @@ async function fallBehind({ admin }: DatabaseHost, shard: number): Promise<void>
   );
 }
 
-/** Until the alarm that is armed now has rung. @throws Error when it does not in time */
+/** Waits until the armed alarm has fired. @throws Error if it does not in time */
 async function ringsAfterMs({ actors }: DatabaseHost, id: string): Promise<number> {
   const startedMs = performance.now();
   const counter = actors.get(counterKind, id);

@@ -1,6 +1,6 @@
 /**
- * The reverse proxies of the guide share their connections to the server among all users. So whatever one user sends, the
- * saves of others on the same connections have to succeed.
+ * The reverse proxies of the guide share their connections to the server among all users. So whatever one user sends,
+ * the saves of others on the same connections must succeed.
  */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -126,7 +126,7 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
   });
 }
 
-/** Of a page that each of them serves. nginx passes the host without a port, and the test has no port 443. */
+/** The host of a page that each of them serves. nginx passes the host without a port, and the test has no port 443. */
 const ownOrigins: Readonly<Record<string, (place: Place) => string>> = {
   nginx: () => 'http://127.0.0.1',
   Caddy: ({ url }) => url,
@@ -175,7 +175,7 @@ test('requests in one segment are answered each, in their order, and what follow
   const tooLarge = `${head(port, '/v2/login', 'Transfer-Encoding: chunked')}${tooLargeChunk}0\r\n\r\n`;
   const behind = newNote();
   refused.send(tooLarge + saving(behind));
-  // What came with the rest of the body may end the connection before the refusal is sent.
+  // The rest of the body may end the connection before the refusal is sent.
   t.true(['', '413'].includes(statusesOf(await refused.ended).join()));
   t.is((await device.getItem(String(behind.uuid))).status, 404);
 });

@@ -1,4 +1,4 @@
-/** Bodies made to take the memory of the process, its time, or the room of others. */
+/** Bodies that try to take the memory of the process, its time, or the capacity of others. */
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
@@ -145,7 +145,7 @@ test('one large body of a user is handled at a time, and the next waits, but not
   const bodies = [];
   for (let each = 1; each <= 6; each++) {
     bodies.push(post(t, server.port, 'good', large));
-    // Each arrives before the next is sent, so that we know which is one too many.
+    // Each arrives before the next is sent, so that the test knows which is one too many.
     await gaugeIs(server, heldBytes, (bytes) => bytes >= Math.min(each, 5) * 1.5 * mebibyte);
   }
   t.regex((await bodies[5]) ?? '', /^HTTP\/1\.1 429 .*Retry-After: 5/s);

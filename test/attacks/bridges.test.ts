@@ -31,7 +31,10 @@ async function withBridge(t: ExecutionContext) {
   return { server, phone, bridge, authenticate, change, mcpToken, make };
 }
 
-/** All that writes and that no bridge may do. What is new and writes either joins it or is opened to bridges. */
+/**
+ * All commands that write and are closed to bridges. A new command that writes joins this list or is opened to
+ * bridges.
+ */
 const closedToBridges: Readonly<Record<string, readonly string[]>> = {
   credentials: ['changeCredentials', 'makeRecoveryCodes'],
   factors: [
@@ -126,7 +129,7 @@ type Ask = (
   request: object,
 ) => Promise<{ refused?: { reason: string; message: string; tag?: string | undefined } }>;
 
-/** What a command may be asked for: the least that fits, with each choice that its fields leave. */
+/** The possible requests of a command: the smallest valid one, with each choice that its fields leave. */
 function requestsOf(fields: z.ZodType): readonly object[] {
   const schema = z.toJSONSchema(fields, { io: 'input', unrepresentable: 'any' });
   const least = sampleOf(schema) as object;

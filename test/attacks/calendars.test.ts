@@ -1,4 +1,6 @@
-/** Attacks on calendars: bombs of XML, tokens that are guessed, altered or stolen, and what logs tell of those that are right. */
+/**
+ * Attacks on calendars: XML bombs, tokens that are guessed, altered or stolen, and logs that might reveal valid ones.
+ */
 import test from 'ava';
 import { makeToken, publish, publisher, showing, startCalendarServer } from '../kit/calendar.ts';
 
@@ -73,7 +75,7 @@ const propfindOf = (count: number, characters: number): string => {
   return `<D:propfind xmlns:D="DAV:"><D:prop>${names}</D:prop></D:propfind>`;
 };
 
-/** What the smallest to-do takes: its row has two uuids, an ETag and what is sealed. */
+/** The size of the smallest to-do: its row has two uuids, an ETag and the sealed text. */
 const todoBytes = 250;
 
 test('the names of a PROPFIND are bounded in length together, and come back no more than twenty times', async (t) => {
@@ -173,7 +175,7 @@ test('whoever knows all of a token but its secret is locked out of guessing it',
   const server = await startCalendarServer(t);
   const phone = await publisher(server);
   const { token } = await makeToken(phone);
-  // The last 43 characters hold most of the secret; what is before them stays right.
+  // The last 43 characters hold most of the secret; the part before them stays right.
   const statusOf = async (at: number) => {
     const other = token.at(-2 - at) === 'x' ? 'y' : 'x';
     const guess = token.slice(0, -2 - at) + other + token.slice(token.length - 1 - at);

@@ -1,14 +1,14 @@
-/** Uploads of a few bytes for each item that have the server put whole accounts into memory. */
+/** Uploads of a few bytes for each item that make the server load whole accounts into memory. */
 import test from 'ava';
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
 import type { Device } from '../kit/device.ts';
 import { note, uuidNumber } from '../kit/items.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 
-/** Much more than what an item takes besides. */
+/** Much more than the rest of an item. */
 const contentBytes = 10_000;
 const count = 20;
-/** Room for three of them. */
+/** Capacity for three of them. */
 const items = { storedBytesMax: 25_000 };
 const fits = 3;
 
@@ -67,7 +67,7 @@ test('the turns of one upload share the room', async (t) => {
 });
 
 test('what brings its own ciphertext needs no room, and what keeps the stored one loses nothing of it', async (t) => {
-  // So small that the ciphertext of fewer is fetched than there would be room for.
+  // So small that the ciphertexts fetched are fewer than the capacity allows.
   const bytes = 1_000;
   const device = await filled(await startServer(t, { items: { storedBytesMax: 2_500 } }), bytes);
   const { retrieved_items: stored } = await device.sync({ sync_token: null });

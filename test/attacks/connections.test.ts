@@ -1,4 +1,4 @@
-/** Clients that open connections and do nothing with them. */
+/** Clients that open connections and leave them idle. */
 import test, { type ExecutionContext } from 'ava';
 import { windowMs } from '../../gateway/http/recent-accepts.ts';
 import { FakeClock } from '../kit/clock.ts';
@@ -55,7 +55,7 @@ test('a network that opens and reopens connections keeps out no other', async (t
     clock,
   });
   const opened = await openMany(t, server, 100, attacker);
-  // Half of all that may be open, and its share while they are scarce.
+  // Half of all permitted connections, and its share while they are scarce.
   await gaugeIs(server, 'scriptorium_http_connections', (connections) => connections === 30);
   t.is(await gauge(server, 'scriptorium_http_connections_refused_by_share'), 70);
   const other = await openRaw(t, server.port, neighbour);

@@ -1,4 +1,4 @@
-/** Strangers who have codes mailed, or guess them. */
+/** Anonymous clients who request mailed codes, or guess them. */
 import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { challengeOf } from '../kit/account.ts';
@@ -30,7 +30,7 @@ async function withEmailedCodes(t: ExecutionContext, options: ServerOptions = {}
       body: { email },
       headers: { 'x-forwarded-for': address },
     });
-  // The owner is told by mail of unknown devices, too.
+  // The owner also gets mails about unknown devices.
   const codes = () => postbox.messages.flatMap(({ text }) => /: (\d{6})$/m.exec(text)?.[1] ?? []);
   return {
     server,

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../kit/server.ts';
 const suspended = 'Your account has been suspended.';
 const escrow = JSON.stringify({ version: 2, ciphertext: 'c' });
 
-/** Somebody with one of everything. */
+/** A user with one of everything. */
 async function wealthy(t: ExecutionContext) {
   const server = await startServer(t);
   const phone = await server.device();

@@ -1,4 +1,4 @@
-/** Who has a valet token and wants more than it is for, and who fills the store. */
+/** Holders of a valet token who want more than it allows, and users who fill the store. */
 import test from 'ava';
 import { isBlobName } from '../../actors/files/store.ts';
 import type { ValetClaims } from '../../actors/identity/valet-tokens.ts';
@@ -256,7 +256,7 @@ test('what is stored after its upload has ended does not stay', async (t) => {
   await file.open(token);
   const { write } = server.files;
   server.files.write = async (...asked) => {
-    // What the upload had begun to store is removed, before any of it is there.
+    // The beginning of the upload is removed, before any of it is visible.
     await file.open(token);
     await server.advance(1_000);
     await write(...asked);

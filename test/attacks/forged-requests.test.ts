@@ -4,7 +4,7 @@ import { emptyRoute, gauge, openRaw, startGateway } from '../kit/gateway.ts';
 import { startServer } from '../kit/server.ts';
 
 const cookie = 'access_token_1c9e4b6a-5d0e-4f3b-8a6d-2f1b0c9d8e7f=a';
-/** What a page can have sent without asking first, and what only looks like JSON. */
+/** Requests that a page can send without a preflight, and bodies that only look like JSON. */
 const simpleTypes = [
   'text/plain',
   'text/plain; charset=application/json',
@@ -38,7 +38,7 @@ test('no POST that takes JSON is done for a browser that was not asked first', a
       headers: { cookie, 'content-type': 'text/plain', origin: 'https://evil.test' },
       body: '{}',
     });
-    // Without a bearer, which a page cannot add either, a row of a session is refused before.
+    // Without a bearer, which a page cannot add either, an endpoint with a session is refused earlier.
     const wanted = post?.security === undefined ? [415] : [415, 401];
     t.true(wanted.includes(answer.status), `${path}: ${answer.status}`);
   }

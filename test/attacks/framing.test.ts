@@ -1,10 +1,10 @@
-/** Requests hidden in the bodies of others: what a proxy and this server might take for different things. */
+/** Requests hidden in the bodies of others, which a proxy and this server might parse differently. */
 import test from 'ava';
 import { emptyRoute, gauge, openRaw, startGateway } from '../kit/gateway.ts';
 
 const hidden = 'GET /v1/hidden HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** What stands between the head's first line and its end, and what follows. */
+/** The part between the head's first line and its end, and the bytes after it. */
 const ambiguous: readonly (readonly [lines: string, body: string])[] = [
   [`Content-Length: 2\r\nContent-Length: ${2 + hidden.length}`, '{}'],
   [`Content-Length: ${2 + hidden.length}\r\nContent-Length: 2`, '{}'],

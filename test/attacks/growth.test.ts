@@ -1,4 +1,4 @@
-/** Attacks on what is stored: a flood of names that nobody has, day after day. */
+/** Attacks on storage: a flood of unknown names, day after day. */
 import test from 'ava';
 import { challengeOf } from '../kit/account.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
@@ -23,14 +23,14 @@ test('addresses that nobody has leave nothing behind after some days, however ma
   const rows: number[] = [];
   for (let day = 0; day < days; day += 1) {
     await guess(server, day);
-    // What became due in a day that has passed at once is seen to in the minute after it.
+    // After a day that passed at once, the server handles everything due in the following minute.
     for (const partMs of [dayMs / 2, dayMs / 2]) await server.advance(partMs);
     rows.push([...server.host.database.sizes.values()].reduce((sum, size) => sum + size, 0));
   }
   const worst = Math.max(...rows.slice(days / 2));
   const early = Math.max(...rows.slice(0, days / 2));
   t.log(`rows by day: ${rows}`);
-  // Not the same every day: some of these addresses are asked for a second factor that they do not have.
+  // Not the same every day: the server makes up a second factor for some of these addresses.
   t.true(worst <= 1.25 * early, `rows by day: ${rows}`);
   t.true(rows[0] !== undefined && rows[0] >= addressesADay, `rows by day: ${rows}`);
 });

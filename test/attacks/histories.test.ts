@@ -1,4 +1,4 @@
-/** Attacks on the history of items: duplicates that have much more written than was sent. */
+/** Attacks on the history of items: duplicates that make the server write much more than the client sent. */
 import test from 'ava';
 import { revision } from '../../actors/collection/revisions/table.ts';
 import type { Device } from '../kit/device.ts';

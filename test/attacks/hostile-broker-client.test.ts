@@ -1,7 +1,7 @@
 /**
- * A stolen certificate of a gateway gives all rights at NATS, but not the root secret. Such a client hears what two nodes say to
- * each other. It floods them, answers in their place, repeats what it has heard and deletes what JetStream keeps. Devices save
- * meanwhile.
+ * A stolen certificate of a gateway gives all rights at NATS, but not the root secret. Such a client hears the
+ * messages between two nodes. It floods them, answers in their place, repeats messages and deletes JetStream's data.
+ * Devices save meanwhile.
  */
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
@@ -21,7 +21,7 @@ const mebibyte = 1_024 * 1_024;
 const rounds = 15;
 const junkOfRound = 600;
 const oversizedOfRound = 4;
-/** Of each kind of message. A repeated call is done again, which costs as much as it did: for a sign-in, a hash of a password. */
+/** For each kind of message. A repeated call runs again, at the same cost: for a sign-in, a hash of a password. */
 const replaysOfRound = 60;
 const savesOfRound = 3;
 const memoryGrowthMax = 256 * mebibyte;
@@ -93,18 +93,18 @@ test('a stranger with all rights at NATS delays saves, and neither loses, double
   await workload.finish();
   t.deepEqual(check(history.entries), []);
   t.deepEqual(cluster.endedByThemselves, []);
-  // All were answered: acknowledged, or refused with 503 and sent again.
+  // All got answers: acknowledged, or refused with 503 and sent again.
   const { 'no-answer': unanswered, 'not-reached': unreached } = failuresOf(tally.calls);
   t.deepEqual({ unanswered, unreached }, { unanswered: 0, unreached: 0 });
 });
 
 const inMebibytes = (bytes = 0): number => Math.round(bytes / mebibyte);
 
-/** The messages of each kind that it remembers, at most. */
+/** The most messages of each kind that it remembers. */
 const heardMax = 2_000;
 const junk = Buffer.from('no frame at all');
 const nobody = headers(503, 'nobody');
-/** Would have a save answered 500. */
+/** Would make the server answer a save with 500. */
 const forged = encodeFrame({ kind: 'refusal', class: 'terminal', message: 'forged' });
 
 class Attacker {
@@ -133,7 +133,7 @@ class Attacker {
     return this.#heard.get(what)?.length ?? 0;
   }
 
-  /** From now on it answers each call as well, before the owner does. */
+  /** From now on it also answers each call, before the owner does. */
   squat(): void {
     this.#isSquatting = true;
   }
@@ -164,7 +164,7 @@ class Attacker {
     for await (const { config } of streams.list()) {
       const isStream = this.sent.deletions++ % 2 === 0;
       const deletion = isStream ? streams.delete(config.name) : consumers.delete(config.name, 'hosts');
-      // A node that makes it anew may be quicker, or another round has deleted it.
+      // A node that recreates it may be quicker, or another round has deleted it.
       await deletion.catch(() => false);
     }
   }
@@ -179,7 +179,7 @@ class Attacker {
     if (what !== 'reply' && what !== 'part') this.#subjects.add(subject);
     if (!this.#isSquatting || what !== 'shard' || !reply) return;
     this.sent.answers += 1;
-    // What the broker itself says where nobody listens has no seal, so that this is believed.
+    // The broker's own message about a missing listener has no seal, so the server believes it.
     if (this.sent.answers % 3 === 0) this.#client.publish(reply, undefined, { headers: nobody });
     else for (const answer of [forged, junk]) this.#client.publish(reply, answer);
   }

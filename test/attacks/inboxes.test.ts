@@ -78,7 +78,7 @@ test('strangers who fill an inbox push out their own messages, and nobody elseâ€
   t.true(got.some((each) => each.uuid === uuid));
   const bytes = got.reduce((sum, each) => sum + each.encrypted_message.length, 0);
   t.true(bytes <= 4 * kibibyte * kibibyte, `${bytes}`);
-  // Who had to make room knows it.
+  // The sender whose message was dropped learns of it.
   let kept = 0;
   for (const stranger of strangers) kept += (await outbound(stranger)).length;
   t.is(kept, got.length - 1);

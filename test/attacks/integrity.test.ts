@@ -1,4 +1,4 @@
-/** An account that is told how it differs in as many items as it can. */
+/** An account that differs in as many items as possible, and asks for the differences. */
 import test from 'ava';
 import { mismatchesMax } from '../../actors/collection/integrity.ts';
 import { note } from '../kit/items.ts';

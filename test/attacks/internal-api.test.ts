@@ -18,7 +18,7 @@ const showing = (t: ExecutionContext, address: string, authorization?: string): 
   return callerOf(t, address, ChannelCredentials.createInsecure(), metadata);
 };
 
-/** The status a watch of health ends with. */
+/** The status with which a watch of health ends. */
 const watched = (t: ExecutionContext, address: string): Promise<number> =>
   new Promise((resolve) => {
     const { client } = showing(t, address);

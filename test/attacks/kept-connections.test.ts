@@ -1,6 +1,6 @@
 /**
- * What follows an answer on the connection that it came on. A connection that is kept has to answer the next request,
- * and an idle one has to end: a proxy in front gives kept connections to the requests of others.
+ * Requests after an answer on the same connection. A kept connection must answer the next request, and an idle one
+ * must end: a proxy in front gives kept connections to the requests of others.
  */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -28,7 +28,7 @@ const failing: AsyncIterable<Uint8Array> = {
 const text = 'text/plain; charset=utf-8';
 const object = { status: 200, body: { a: 1 } };
 
-/** What handlers answer, by the last part of the path. */
+/** The answers of handlers, by the last part of the path. */
 const replies: Readonly<Record<string, RouteReply>> = {
   object,
   next: { status: 200, contentType: text, body: 'the next answer' },
@@ -88,12 +88,12 @@ const routes: readonly AnyRoute[] = [
 const areas = [{ prefix: '/dav', ownOptions: true }] as const;
 
 interface Kind {
-  /** Method and path, and what else there is to say. */
+  /** Method and path, and further parts of the request. */
   readonly ask: string;
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** It comes before the body is there, and announces the end of the connection. */
+  /** The answer comes before the body, and announces the end of the connection. */
   readonly isLast?: true;
 }
 
@@ -165,7 +165,7 @@ const kinds: readonly Kind[] = [
 const chunkOf = (bytes: number): string => `${bytes.toString(16)}\r\n${' '.repeat(bytes)}\r\n`;
 const mebibytes = (count: number): string[] => Array.from({ length: count }, () => chunkOf(2 ** 20));
 
-/** Target, the part of a request that is answered, and the rest of it. */
+/** Target, the part of a request that gets an answer, and the rest of it. */
 const unfinished: readonly (readonly [target: string, part: string, rest: readonly string[]])[] = [
   ['object', `Transfer-Encoding: chunked\r\n\r\n${chunkOf(70_000)}`, [...mebibytes(8), '0\r\n\r\n']],
   [
@@ -178,11 +178,14 @@ const unfinished: readonly (readonly [target: string, part: string, rest: readon
 const named = ({ ask, status, headers = {}, body = '' }: Kind): string =>
   [ask, status, ...Object.keys(headers), body.length].join(' ');
 
-/** Node.js takes a HEAD without a length for the last; `gateway/http/replying.test.ts` asks again on such a connection. */
+/**
+ * Node.js takes a HEAD without a length for the last; `gateway/http/replying.test.ts` sends another request on such a
+ * connection.
+ */
 const isTakenForLast = ({ ask, isLast }: Kind): boolean =>
   isLast === true || ask.startsWith('HEAD /v1/unsized');
 
-/** A connection of its own, on which one request follows the other. */
+/** A separate connection, on which one request follows the other. */
 class Kept {
   readonly #port: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -225,7 +228,7 @@ test('after every kind of answer a connection on which nobody asks any more ends
     await connection.ask(kind);
     for (const socket of connection.sockets) if (!socket.closed) await once(socket, 'close');
   });
-  // So does one whose client keeps the rest of the request to itself.
+  // So does one whose client withholds the rest of the request.
   const stalled = unfinished.map(async ([target, part]) => {
     const connection = await openRaw(t, server.port);
     connection.send(`POST /v1/${target} HTTP/1.1\r\nHost: a\r\n${part}`);

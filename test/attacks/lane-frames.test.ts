@@ -1,4 +1,4 @@
-/** Frames of the sync lane that would take long to read: from strangers, and from accounts. */
+/** Frames of the sync lane that would take long to read, from anonymous clients and from accounts. */
 import test from 'ava';
 import { frameBytesMax } from '../../gateway/sockets/sync-lane/envelope.ts';
 import { ended, enterLane, openLane } from '../kit/lane.ts';
@@ -6,7 +6,7 @@ import { startServer } from '../kit/server.ts';
 
 const half = (text: string): string => text.repeat(Math.floor(frameBytesMax / text.length / 2));
 
-/** Payloads of a frame that is otherwise right. */
+/** Payloads of an otherwise valid frame. */
 const costly: readonly (readonly [what: string, payload: string])[] = [
   ['lists in lists', `{"a":[${half(`${'['.repeat(50)}${']'.repeat(50)},`)}0]}`],
   ['values', `{"a":[${half('0,')}0]}`],

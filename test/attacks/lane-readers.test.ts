@@ -1,4 +1,4 @@
-/** Clients of the sync lane that ask and never read: what each of them, and all together, can make the server hold. */
+/** Clients of the sync lane that ask and never read: how much memory each of them, and all together, can occupy. */
 import test from 'ava';
 import { note } from '../kit/items.ts';
 import { enterLane, type LaneSocket, run } from '../kit/lane.ts';
@@ -7,7 +7,7 @@ import { startServer, type TestServer } from '../kit/server.ts';
 const api = '20240226';
 const pull = { api, sync_token: null };
 const mebibyte = 1_024 * 1_024;
-/** Of one socket (docs/protocol/sockets.md, "How a socket ends"). */
+/** For one socket (docs/protocol/sockets.md, "How a socket ends"). */
 const unreadMax = 4 * mebibyte;
 /** An answer that just fits a frame. */
 const answerBytes = 450_000;
@@ -25,7 +25,9 @@ const held = (server: TestServer): Promise<number> => metric(server, 'scriptoriu
 const ended = async (server: TestServer): Promise<number> =>
   metric(server, 'scriptorium_sync_lane_closed_total');
 
-/** Asks again and again, as fast as it may, until the server has ended so many sockets. Resolves to the most that was held. */
+/**
+ * Asks again and again, as fast as it may, until the server has ended this many sockets. Resolves to the peak memory.
+ */
 async function askUntilEnded(
   server: TestServer,
   sockets: readonly LaneSocket[],
@@ -80,7 +82,7 @@ test('all readers that stop share one budget, and those who read are served agai
   t.is(await ended(server), slow.length);
   t.true(most > 2 * mebibyte, `${most}`);
   t.true(most <= memoryBytes + slow.length * (answerBytes + 100_000), `${most}`);
-  // What the system had not taken is let go when the connections are, at the latest after the time that the library waits.
+  // Untaken data is released with the connections, at the latest after the library's own wait.
   await server.advance(60_000);
   t.is(await held(server), 0);
   const reading = await enterLane(t, phone);

@@ -1,4 +1,4 @@
-/** Tokens of accounts of protocol 001 to 003 in the wrong hands, and what they are not. */
+/** Tokens of accounts of protocol 001 to 003 in the wrong hands, and the limits of those tokens. */
 import test from 'ava';
 import { alice, bob, headerSessions, signIn, tokensOf } from '../kit/account.ts';
 import { Device } from '../kit/device.ts';
@@ -89,7 +89,7 @@ test('what is known of an upgraded account does not bring its old tokens back', 
   const upgraded = tokensOf(await upgrade(device));
   const password = 'd'.repeat(64);
   t.is((await signIn(server, { password })).status, 200);
-  // Until then the session of the upgrade may take it back.
+  // Until then the session of the upgrade may revoke it.
   await server.advance(10 * 60_000);
   const refused = await changeCredentials(new Device(server, { ...device.account, ...upgraded }), {
     current_password: password,

@@ -1,4 +1,4 @@
-/** Accounts that have this server write to somebody who never asked for it. */
+/** Accounts that make this server send mail to people who never asked for it. */
 import test, { type ExecutionContext } from 'ava';
 import type { Device } from '../kit/device.ts';
 import { Postbox } from '../kit/postbox.ts';

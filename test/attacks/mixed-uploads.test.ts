@@ -1,6 +1,6 @@
 /**
- * Many who upload at once, of several accounts: some leave within a chunk, some send what is refused, the disk is slow and fails at
- * times. The memory of pieces goes from one to the other, and yet each gets back his own bytes alone.
+ * Concurrent uploads of several accounts. Some leave within a chunk, some send data that is refused, and the disk is
+ * slow and fails at times. The memory of pieces is reused among them, and yet each gets back only their own bytes.
  */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -22,12 +22,12 @@ const addresses = [alice.email, bob.email, 'carol@example.com'];
 const uploadsOfEach = 6;
 const chunksOfEach = 3;
 const heldBytes = 'scriptorium_http_unfinished_body_bytes';
-/** From what is joined to what comes in several pieces of the largest memory. */
+/** From sizes that are joined to sizes that come in several pieces of the largest memory. */
 const sizes = [40_000, 300_001, 700_003, 2_000_017];
 
 let patterns = 0;
 
-/** Of which no eight bytes are those of another, nor of the same one elsewhere. */
+/** No eight bytes are equal to those of another, nor to others in the same one. */
 function pattern(bytes: number): Buffer {
   patterns += 1;
   const words = new Uint32Array(2 * Math.ceil(bytes / 8));
@@ -38,7 +38,7 @@ function pattern(bytes: number): Buffer {
   return Buffer.from(words.buffer, 0, bytes);
 }
 
-/** The disk of this machine, which takes its time, takes less than it is given, and now and then nothing. */
+/** The disk of this machine. It is slow, takes less than it is given, and now and then nothing. */
 function moodyDisk(random: SeededRandom): FileSystem {
   const moody = (file: OpenFile): OpenFile => ({
     ...file,
@@ -61,7 +61,7 @@ interface World {
   readonly random: SeededRandom;
 }
 
-/** The status of the answer; undefined where the connection ended before. Leaves after `sentBytes`. */
+/** The status of the answer; undefined if the connection ended before. Leaves after `sentBytes`. */
 function send(
   { port, random }: World,
   token: string,
@@ -116,11 +116,11 @@ interface Stored {
 
 async function upload(t: ExecutionContext, world: World, file: RemoteFile): Promise<Stored> {
   const { random } = world;
-  // Of an answer to somebody who still sends, a connection that ends may take all.
+  // The end of a connection may lose the answer to a client that is still sending.
   const refused = async (sent: Promise<number | undefined>, as: number) => t.is((await sent) ?? as, as);
   const chunks = Array.from({ length: chunksOfEach }, () => pattern(random.pick(sizes)));
   const content = Buffer.concat(chunks);
-  // Room for one that is sent again.
+  // Capacity for one that is sent again.
   const token = await file.token('write', content.length);
   accepted(await file.open(token));
   for (const [index, chunk] of chunks.entries()) {

@@ -1,4 +1,4 @@
-/** What was begun at an address before an account came to it or left it. */
+/** Operations that began at an address before an account moved to it or left it. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { generateSync } from 'otplib';

@@ -35,7 +35,7 @@ for (const order of orders) {
       await server.answered(alice.send({ items: order.map(sent) }), 60_000),
     );
     t.is(saved.length, 1);
-    // The item that is there is given once, however often the call names it.
+    // The existing item is returned once, however often the call names it.
     t.is(conflicts.length, 1);
     await server.advance(90_000);
     const { retrieved_items: kept } = await alice.sync({ sync_token: null });

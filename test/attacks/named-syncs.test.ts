@@ -1,4 +1,4 @@
-/** Syncs that their client has named: what an account can have the server keep in memory of them. */
+/** Syncs that their client has named: how much of them an account can keep in the server's memory. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
@@ -38,7 +38,7 @@ for (const [what, fields] of large) {
     const before = heldBytes();
     for (let each = 0; each < syncs; each += 1) await named(phone, `sync-${each}`, fields);
     t.true(heldBytes() - before < 16 * mebibyte, `${Math.round((heldBytes() - before) / mebibyte)} MiB`);
-    // That each was carried out is known all the same.
+    // The server still knows that each was executed.
     const { command } = (await phone.call('GET', `/v1/items/sync-command/sync-${syncs - 1}`)).body;
     t.is(command.status, 'committed');
   });

@@ -1,4 +1,7 @@
-/** A stranger with access to NATS but without the root secret: what they send is neither done nor answered. */
+/**
+ * An anonymous client with access to NATS but without the root secret: its messages are neither executed nor
+ * answered.
+ */
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import test from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
@@ -60,7 +63,7 @@ test('a stranger’s call is neither run nor answered', async (t) => {
   await until(() => owner.seen.rejected.length === reasons.length);
   t.deepEqual(owner.seen.rejected, reasons);
 
-  // An owner's answer comes after anything it may have answered before.
+  // An owner's answer comes after any answer to the earlier message.
   const caller = await startProcess(t, server.url, shared);
   t.is(await caller.transport.ask(call('hello')), 'hello');
   await raw.flush();
@@ -73,7 +76,7 @@ test('only its owner answers a call, and no answer to another call counts', asyn
   const raw = await rawClient(t, server.url);
   const subject = `${prefixOf(shared.clusterName)}.shard.0`;
   const forged = encodeFrame({ kind: 'reply', value: 'forged' });
-  // The stranger hears the call as its owner does, and is quicker.
+  // The intruder hears the call like its owner, and is quicker.
   raw.subscribe(subject, {
     max: 1,
     callback(_, message) {

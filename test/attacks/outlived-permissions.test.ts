@@ -1,4 +1,6 @@
-/** What was begun with a permission and goes on when that has ended: SECURITY.md, "What ends with its permission". */
+/**
+ * Operations that began with a permission and go on after it has ended: SECURITY.md, "What ends with its permission".
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import type { FileStore } from '../../actors/files/store.ts';
@@ -13,13 +15,13 @@ import { note } from '../kit/items.ts';
 import { type ServerOptions, startServer, type TestServer } from '../kit/server.ts';
 import { join, makeVault, vaults } from '../kit/vaults.ts';
 
-/** A request that goes on ends within this time after its permission. */
+/** A running request ends within this time after its permission. */
 const endsWithinMs = 8_000;
 const last = 'the last bytes';
 /** The store gives it in several pieces. */
 const chunk = Buffer.concat([Buffer.alloc(200_000, 'x'), Buffer.from(last)]);
 
-/** A store of which every read waits after its first piece until `release` is opened: a download then lasts. */
+/** A store whose every read waits after its first piece until `release` is opened, so that a download lasts. */
 function lastingStore() {
   const memory = createMemoryFileStore();
   const release = latch();
@@ -62,7 +64,7 @@ async function beginToReadSlowly(
   await gaugeIs(server, 'scriptorium_http_unsent_reply_bytes', (bytes) => bytes > 0);
 }
 
-/** How many replies that nobody takes just now are cut off. */
+/** How many stalled replies are cut off. */
 async function cutIn(server: TestServer, withinMs: number): Promise<number> {
   const before = await cuts(server);
   await server.advance(withinMs);
@@ -156,7 +158,7 @@ test('a download of a vault is cut off when the file is moved out of it', async 
   t.is(await cutIn(server, endsWithinMs), 1);
 });
 
-/** A chunk of which the client sends a part, and then nothing for now. */
+/** A chunk that the client sends in part, and then stalls. */
 async function beginToUpload(t: ExecutionContext, server: TestServer, file: RemoteFile) {
   const token = await file.token('write', chunk.length);
   await file.open(token);
@@ -245,7 +247,7 @@ test('every promise of the table of what ends with its permission names a test t
   }
 });
 
-/** A title that is made of parts is written as its template. */
+/** A title made of parts is written as its template. */
 const holdsTest = (source: string, title: string): boolean =>
   source.includes(`test('${title}'`) ||
   Object.keys(endsOfOwn).some((end) => title === `a download is cut off when ${end}`);

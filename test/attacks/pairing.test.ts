@@ -1,4 +1,4 @@
-/** Who may do what with pairings, what of their secrets gets about, and what comes of rows that somebody has altered. */
+/** Who may do what with pairings, which of their secrets leak, and the effect of altered rows. */
 import test from 'ava';
 import { Registry } from 'prom-client';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';

@@ -1,6 +1,6 @@
 /**
- * Anyone may ask whether the server is ready, as often as they like: that must cost neither the database nor
- * the lease.
+ * Anyone may ask whether the server is ready, as often as they like. That must burden neither the database nor the
+ * lease.
  */
 import test from 'ava';
 import { healthRoutes } from '../../gateway/routes/health.ts';

@@ -1,7 +1,4 @@
-/**
- * One account asks for more reads at once than all others together. Others notice a short delay and nothing
- * else.
- */
+/** One account sends more reads at once than all others together. Others notice a short delay and nothing else. */
 import test from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';

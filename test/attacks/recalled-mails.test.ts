@@ -1,4 +1,4 @@
-/** What one account leaves in the mail queue by making mails and recalling them. */
+/** The remains of mails in the queue that one account makes and recalls. */
 import test, { type ExecutionContext } from 'ava';
 import { mailTable } from '../../actors/mailer/queue-table.ts';
 import { defaultMailSettings } from '../../actors/mailer/settings.ts';
@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 const from = { name: 'Notes', address: 'notes@notes.test' };
 const limits = { ...defaultMailSettings.limits, recalledPerAccount: 4 };
 
-/** A server with a relay that takes nothing, so that every mail can be recalled. */
+/** A server with a relay that accepts nothing, so that every mail can be recalled. */
 async function withBusyRelay(t: ExecutionContext) {
   const postbox = new Postbox();
   postbox.answer = () => ({ result: 'transient', failure: 'provider' });
@@ -60,7 +60,7 @@ test('an account that makes reminders and deletes them leaves a bounded number o
   await wantReminders(friend);
   await makeAndDelete(t, scene, friend, 2);
   t.is(rows(), 6);
-  // After a week nothing is remembered, and the account has its room again.
+  // After a week the server has forgotten them, and the account has its capacity again.
   for (let days = 0; days < 8; days += 1) await server.advance(dayMs);
   t.is(rows(), 0);
   await makeAndDelete(t, scene, mallory, 6);

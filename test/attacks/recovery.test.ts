@@ -1,4 +1,4 @@
-/** Recovery codes against what they are for: one sign-in by a recovery, which uses them up. */
+/** Recovery codes and their limits: one sign-in by a recovery, which uses them up. */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';

@@ -1,4 +1,4 @@
-/** Relays that are named so as to break what keeps count of them. */
+/** Relays whose names try to break the counters about them. */
 import test from 'ava';
 import { Mailer, mailerId } from '../../actors/mailer/contract.ts';
 import { alice } from '../kit/account.ts';

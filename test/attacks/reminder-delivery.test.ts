@@ -1,4 +1,7 @@
-/** Published reminders of others, sessions that may only read, and fields that would make a message somebody else's. */
+/**
+ * Published reminders of others, sessions that may only read, and fields that would turn a message into somebody
+ * else's.
+ */
 import test from 'ava';
 import fc from 'fast-check';
 import { FakeClock } from '../kit/clock.ts';
@@ -183,7 +186,7 @@ test('message and destination are in nothing that is stored, calls and mails amo
     t.false(store.written.includes(hidden), hidden);
 });
 
-/** Keeps the text of whatever is written, that in bytes too. */
+/** Keeps the text of everything written, including text in bytes. */
 class WatchedStore extends ModelStore {
   written = '';
 

@@ -1,4 +1,4 @@
-/** Clients that ask for much and read nothing. */
+/** Clients that request much and read nothing. */
 import test from 'ava';
 import { z } from 'zod';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
@@ -14,7 +14,7 @@ const replyBytes = 24 * mebibyte;
 const other: Credentials = { ...goodCredentials, userUuid: '00000000-0000-4000-8000-000000000000' };
 const verifyBearer = (authorization: string) => (authorization === 'Bearer other' ? other : goodCredentials);
 
-/** What a sync is: an ordinary JSON reply. */
+/** Like a sync: an ordinary JSON reply. */
 const sync = route({
   method: 'POST',
   path: '/v1/items',

@@ -21,16 +21,16 @@ const mebibyte = 1_048_576;
 const heldBytes = 'scriptorium_http_unfinished_body_bytes';
 const transfers = 16;
 const chunkBytes = 5_000_017;
-/** Of the other side, to be found nowhere. */
+/** Text of the other side, which must appear nowhere. */
 const marker = 'text-of-the-upstream';
 
 type Fault = (request: IncomingMessage, response: ServerResponse, s3: HostileS3) => void;
 
-/** Blobs by their paths, until it does what a fault says instead. */
+/** Serves blobs by their paths, until a fault replaces its answer. */
 class HostileS3 {
   readonly blobs = new Map<string, Buffer>();
   fault: Fault | undefined;
-  /** Of faults. */
+  /** The number of faults. */
   sentBytes = 0;
 
   answer(request: IncomingMessage, response: ServerResponse): void {
@@ -87,7 +87,7 @@ async function startWithHostileS3(t: ExecutionContext) {
 
 const hangs: Fault = () => {};
 
-/** An answer of this status that never ends. */
+/** An answer with this status that never ends. */
 const endless =
   (status: number): Fault =>
   (_request, response, s3) => {
@@ -142,7 +142,7 @@ test('of an answer without end a few mebibytes are taken, whatever was asked', a
     s3.sentBytes = 0;
     await failsWith(t, 'unavailable', work);
     t.log(`${status}: ${(s3.sentBytes / mebibyte).toFixed(0)} MiB sent`);
-    // Of three tries, with what the system takes for each.
+    // For three tries, including the system's own buffers for each.
     t.true(s3.sentBytes < 64 * mebibyte);
   }
 });
@@ -199,7 +199,7 @@ test('an S3 that breaks off or lies about lengths never makes a download that lo
     const token = await file.token('read');
     s3.fault = fault;
     const got = await file.read(token, 'bytes=0-', chunkBytes).catch(() => undefined);
-    // Breaking off thrice may have brought all of it by then.
+    // Three interrupted attempts may have sent all of it by then.
     if (got?.status === 206) t.true(bytes.equals(got.bytes));
     else t.true(got === undefined || got.status >= 500, `${got?.status}`);
   }
@@ -231,7 +231,7 @@ test('while S3 hangs, an account that uploads and downloads all it may holds no 
   t.log(`${(held / mebibyte).toFixed(1)} MiB held`);
   t.true(held <= 24 * mebibyte);
 
-  // Those that wait for a place begin when others have failed.
+  // Requests that wait for a slot begin when others have failed.
   const answers = await server.answered(asked, 600_000);
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([503]));
   t.true(answers.every(({ headers }) => headers.has('retry-after')));

@@ -1,4 +1,4 @@
-/** Security keys that are none, and strangers who know the address of somebody with a real one. */
+/** Fake security keys, and attackers who know the address of a user with a real one. */
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -80,13 +80,13 @@ test('strangers of many networks undo no challenge of a known network', async (t
   t.is(await present(home, key.sign(challenge)), 200);
 });
 
-/** A certificate of the key, and of a root made up for it, which says that `url` lists what it revoked. */
+/** A certificate of the key, and of a made-up root for it, which names `url` as its revocation list. */
 function chainThatNames(url: string, key: SecurityKey, clientData: Buffer): readonly Buffer[] {
   const root = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const rootKey = root.publicKey.export({ type: 'spki', format: 'der' });
   const ofKey = extensions([
     ['551d1f', sequence(sequence(der(0xa0, der(0xa0, der(0x86, Buffer.from(url))))))],
-    // What Android's key store says of a key: here only the digest of what was signed.
+    // The statement of Android's key store about a key: here only the digest of the signed data.
     ['2b06010401d679020111', keyDescription(createHash('sha256').update(clientData).digest())],
   ]);
   const ofRoot = extensions([['551d13', sequence(der(0x01, Buffer.from([0xff])))]]);

@@ -1,4 +1,4 @@
-/** Crowds and strangers at public shares, of which what is lost is lost for good. */
+/** Crowds and anonymous clients at public shares, whose lost content is lost for good. */
 import test, { type ExecutionContext } from 'ava';
 import type { Device } from '../kit/device.ts';
 import { gauge, gaugeIs, openRaw } from '../kit/gateway.ts';
@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../kit/server.ts';
 
 const mebibyte = 1_048_576;
 const roomBytes = 'scriptorium_http_reply_room_bytes';
-/** The largest there is; sent both ways it is more than the system takes of what nobody reads. */
+/** The largest possible; sent both ways it is more than the system buffers of unread data. */
 const large = 'x'.repeat(5 * mebibyte);
 
 async function made(device: Device, encryptedPayload = large): Promise<string> {
@@ -19,7 +19,7 @@ async function made(device: Device, encryptedPayload = large): Promise<string> {
 const open = (server: TestServer, id: string, address: string) =>
   server.call('GET', `/v1/shares/${id}`, { headers: { 'x-forwarded-for': address } });
 
-/** Asks for a share and reads nothing of it. */
+/** Requests a share and reads nothing of it. */
 async function idle(t: ExecutionContext, { port }: TestServer, id: string, address: string) {
   const connection = await openRaw(t, port);
   connection.socket.pause();
@@ -55,7 +55,7 @@ test('who reads nothing keeps nobody else from shares, and uses up none for thos
   const attacker = '2001:db8:1';
   const held: Awaited<ReturnType<typeof idle>>[] = [];
   for (let count = 0; count < 4; count += 1) {
-    // Every one from another network of the same site.
+    // Each one from another network of the same site.
     held.push(await idle(t, server, await made(owner), `${attacker}:${count}::1`));
   }
   await gaugeIs(server, roomBytes, (bytes) => bytes >= 2 * large.length);

@@ -1,4 +1,4 @@
-/** Strangers who know an address, against its owner. */
+/** Attackers who know an address, against its owner. */
 import test from 'ava';
 import { createQueue } from '../../actors/queue.ts';
 import { alice, challengeOf, headerSessions, register, signIn, tokensOf } from '../kit/account.ts';
@@ -15,7 +15,7 @@ const askParams = (server: TestServer, verifier: string, address: string, email 
     ...from(address),
   });
 
-/** Twelve failures of each network, as many as one may have. */
+/** Twelve failures from each network, as many as one may have. */
 async function guessFrom(server: TestServer, networks: number, email = alice.email): Promise<number[]> {
   const statuses: number[] = [];
   for (let network = 1; network <= networks; network += 1) {
@@ -289,7 +289,7 @@ test('a known owner takes the room of a crowd of strangers, each from a network 
   const owner = finish(server);
   await until(() => server.hasher.verifications === before + crowd.length + 1);
   release();
-  // One who is refused is tried again later, and the clock stands still.
+  // A refused attempt is repeated later, and the clock stands still.
   const first = await Promise.race([owner, Promise.all(guesses).then(() => undefined)]);
   t.is(first?.status, 200);
   await server.answered(Promise.all(guesses));

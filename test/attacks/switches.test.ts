@@ -1,4 +1,7 @@
-/** Switches of others, sessions that may only read, and what would make a mail of the server somebody else's. */
+/**
+ * Switches of others, sessions that may only read, and fields that would turn a mail of the server into somebody
+ * else's.
+ */
 import test from 'ava';
 import { Device } from '../kit/device.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';

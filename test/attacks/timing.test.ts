@@ -1,6 +1,6 @@
 /**
- * What a stranger could measure: each answer to a known address takes as many statements and asks as the one to an
- * unknown address, once the actors of both are in memory. Times themselves differ by what the machine does besides.
+ * What an attacker could measure: each answer to a known address takes as many statements and asks as the one to an
+ * unknown address, once the actors of both are in memory. The times themselves vary with the load of the machine.
  */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
@@ -34,7 +34,7 @@ async function countingServer(t: ExecutionContext) {
     mail: { host: '127.0.0.1', from: { name: '', address: 'notes@home.test' } },
     host: { schedule },
   });
-  /** What had been asked of the database when the actor had its answer: what follows is nobody's to see. */
+  /** The database statements before the actor had its answer: nobody can observe the later ones. */
   let untilAnswered: readonly string[] = [];
   const ask = server.transport.ask.bind(server.transport);
   server.transport.ask = async (call) => {

@@ -1,6 +1,6 @@
 /**
- * Two names for one thing: addresses that mail, or people, read as somebody else's; uuids in another casing; paths in
- * another spelling. A second spelling is the same thing with the same checks, or nothing.
+ * Two names for one thing: addresses that mail, or people, take for somebody else's, uuids in another casing, paths
+ * in another spelling. A second spelling is the same thing with the same checks, or nothing.
  */
 import { request } from 'node:http';
 import test from 'ava';
@@ -162,7 +162,7 @@ test('a share is one share however its id is spelt: opened, revoked, and refused
   for (const spelling of spellingsOf(shareId)) t.is(await open(spelling), 404, spelling);
 });
 
-/** RFC 5545 compares uids as they stand, so these are three names of three to-dos. */
+/** RFC 5545 compares uids literally, so these are three names of three to-dos. */
 const uids = ['caf\u00e9', 'cafe\u0301', 'CAF\u00c9'];
 
 test('a to-do has one uid, which no other casing, form or escape names', async (t) => {
@@ -221,7 +221,7 @@ test('a path in another spelling is the same row with the same checks, or none a
       : {};
     return statusOf(server.url, path, headers);
   };
-  // The same row: a trailing slash and escapes of plain letters.
+  // The same endpoint: a trailing slash and escapes of plain letters.
   for (const path of ['/v1/sessions', '/v1/sessions/', '/v1/%73essions', '/%761/sessions']) {
     t.is(await asked(path, phone), 200, path);
     t.is(await asked(path), 401, `${path} without a session`);
@@ -252,7 +252,7 @@ test('a path in another spelling is the same row with the same checks, or none a
   }
 });
 
-/** As it stands: `fetch` would tidy the path. */
+/** Sent literally, because `fetch` would normalise the path. */
 function statusOf(url: string, path: string, headers: Readonly<Record<string, string>>): Promise<number> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Uploads made to take the room of others, or the memory of the process. */
+/** Uploads that try to take the capacity of others, or the memory of the process. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import type { FileStore } from '../../actors/files/store.ts';
@@ -10,7 +10,7 @@ import { startServer } from '../kit/server.ts';
 const mebibyte = 1_048_576;
 const heldBytes = 'scriptorium_http_unfinished_body_bytes';
 const uploads = 16;
-/** As clients cut files. */
+/** The size of a client's chunk. */
 const chunk = Buffer.alloc(5_000_017, 7);
 
 async function send(file: RemoteFile): Promise<FileAnswer> {

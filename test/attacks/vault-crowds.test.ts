@@ -1,4 +1,4 @@
-/** A vault of many members with many sockets each: what the saves of one of them cost the others. */
+/** A vault of many members with many sockets each: the cost of one member's saves for the others. */
 import test from 'ava';
 import { note } from '../kit/items.ts';
 import { startServer } from '../kit/server.ts';

@@ -1,4 +1,4 @@
-/** Who wants to learn when the members of a vault work. */
+/** Attackers who want to learn when the members of a vault work. */
 import test from 'ava';
 import { Vault } from '../../actors/vault/contract.ts';
 import { note } from '../kit/items.ts';

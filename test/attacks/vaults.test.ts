@@ -1,4 +1,4 @@
-/** Who wants more of shared vaults than is theirs: to see, to keep, or to fill. */
+/** Users who want more of shared vaults than they may have: to see, to keep, or to fill. */
 import test from 'ava';
 import { Vault } from '../../actors/vault/contract.ts';
 import type { Device } from '../kit/device.ts';
@@ -127,7 +127,7 @@ test('an account that was deleted is let in nowhere by what it had asked for bef
   await server.advance(10_000);
   await deleteAccount(bob);
   await server.advance(20_000);
-  // What its actor had sent on its way arrives only now.
+  // The messages that its actor sent earlier arrive only now.
   const late = await server.host.actors.get(Vault, vault).ask.acceptInvite({ by: uuidOf(bob), inviteUuid });
   t.true('refused' in late);
   t.is((await rowsOf(server, vault)).members.length, 1);

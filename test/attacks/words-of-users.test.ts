@@ -1,6 +1,6 @@
 /**
- * What users write, whom they write to, and by which credentials it goes out, is in no log, no metric and no answer to an
- * administrator: also when everything fails, and relay and providers repeat what they were sent.
+ * No log, metric or answer to an administrator contains what users write, their recipients, or the credentials for
+ * sending. That holds even when everything fails, and relay and providers repeat what they received.
  */
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
@@ -45,7 +45,7 @@ const secrets = {
   tested: 'tested@recipients.test',
 } as const;
 
-/** Refuses at this command, and repeats what it was sent, also what it was sent as base64. */
+/** Refuses at this command, and repeats its input, including its base64 input. */
 async function startRefusingRelay(t: ExecutionContext) {
   const received: string[] = [];
   const state = { refuses: 'RCPT', code: 550 };
@@ -122,7 +122,7 @@ test('what users write, whom to, and by whose credentials, is in no log, metric 
   const passes = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += minuteMs) {
       await server.advance(minuteMs);
-      // What is on its way through real sockets arrives meanwhile.
+      // Data on its way through real sockets arrives meanwhile.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
@@ -146,7 +146,7 @@ test('what users write, whom to, and by whose credentials, is in no log, metric 
   const relays = { relays: [smtp, hosted], fallbackPolicy: { mode: 'next-enabled' } };
   t.is((await administer('PUT', '/relays', relays)).status, 200);
 
-  // Shares: made wrongly, opened, used up, revoked, and asked for afterwards.
+  // Shares: invalid, opened, used up, revoked, and requested afterwards.
   const share = { type: 'note', encryptedPayload: secrets.payload, nickname: secrets.nickname };
   t.is((await call('POST', '/v1/shares', { ...share, type: secrets.payload })).status, 400);
   for (const oneTimeView of [true, false]) {
@@ -159,9 +159,9 @@ test('what users write, whom to, and by whose credentials, is in no log, metric 
     t.is((await server.call('GET', path)).status, 404);
   }
 
-  // On its first day an account may have few mails sent to others.
+  // On its first day an account may send few mails to others.
   await server.advance(24 * 60 * minuteMs);
-  // Mails and messages that nobody takes.
+  // Mails and messages that nobody accepts.
   const want = async (name: string) => {
     const path = `/v1/users/${phone.account.userUuid}/settings`;
     t.is((await call('PUT', path, { name, value: 'true' })).status, 200);
@@ -271,7 +271,7 @@ test('what is asked of the assistant, or published to a calendar or a code host,
   const admin = await server.device('admin@example.org');
   const secrets = new Map<string, string>(Object.entries(handed));
 
-  // The assistant: an answer, and what its provider says about its failures.
+  // The assistant: an answer, and the provider's messages about its failures.
   const says = { ...helloTurn, text: [handed.answer] };
   const failing = [400, 401, 500].map(
     (status) => (response: ServerResponse) => response.writeHead(status).end(`${handed.answer} ${modelKey}`),
@@ -304,7 +304,7 @@ test('what is asked of the assistant, or published to a calendar or a code host,
   t.is(await read(token), 401);
   t.is((await unpublish(phone, uid)).status, 200);
 
-  // A code host: it takes a note, and refuses others in words of its own.
+  // A code host: it accepts a note, and refuses others in its own words.
   const { owner, repo, content, message } = handed;
   const note = { token: writer, owner, repo, path: `${handed.file}.md`, content, message };
   for (const fields of [{}, { token: `${writer}-not` }, { content: '' }, { path: `../${handed.file}` }]) {
@@ -315,7 +315,7 @@ test('what is asked of the assistant, or published to a calendar or a code host,
   }
   t.true(host.asked.some(({ headers, url }) => JSON.stringify([headers, url]).includes(writer)));
 
-  // Those who administer, in a client and by the internal API.
+  // Administrators, in a client and through the internal API.
   const { userUuid } = phone.account;
   const answers: string[] = [];
   for (const path of [

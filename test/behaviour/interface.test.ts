@@ -1,4 +1,4 @@
-/** Other names of what old clients ask for. */
+/** Alternative names in the requests of old clients. */
 import test from 'ava';
 import { startServer } from '../kit/server.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Every setting that bears on security, once from the environment to what a client sees of it: configuration,
+ * Every setting that affects security, once from the environment to what a client sees of it: configuration,
  * composition, server, answer.
  */
 import { createServer } from 'node:http';
@@ -36,7 +36,7 @@ import { dial, isRefused } from '../kit/socket-client.ts';
 
 const tested = new Set<string>();
 
-/** What `name` does, seen by a client of a server that was started with it. */
+/** The effect of `name`, seen by a client of a server that was started with it. */
 function setting(
   name: string,
   does: string,
@@ -190,7 +190,7 @@ setting(
   },
 );
 
-/** A captcha server that answers with `answer`, and the tokens it was asked about. */
+/** A captcha server that answers with `answer`, and the tokens that it received. */
 async function startCaptchaServer(t: ExecutionContext, answer: { status: number; body: string }) {
   const asked: string[] = [];
   const server = createServer(({ url = '' }, response) => {
@@ -509,7 +509,7 @@ setting(
   },
 );
 
-/** A page of 30 MB, more than the system takes of what nobody reads. */
+/** A page of 30 MB, more than the system buffers of unread data. */
 const largePages = { CONTENT_SIZE_TRANSFER_LIMIT: '60000000' };
 
 async function withLargePage(server: ConfiguredServer): Promise<Device> {
@@ -519,7 +519,7 @@ async function withLargePage(server: ConfiguredServer): Promise<Device> {
   return device;
 }
 
-/** Asks for the page, and reads no more than its beginning until the socket is resumed. */
+/** Requests the page, and reads no more than its beginning until the socket is resumed. */
 async function unread(t: ExecutionContext, { url }: ConfiguredServer, { account }: Device) {
   const connection = await openRaw(t, Number(new URL(url).port));
   const lines = ['POST /v1/items HTTP/1.1', 'Host: a', `Authorization: Bearer ${account.access}`];
@@ -529,7 +529,7 @@ async function unread(t: ExecutionContext, { url }: ConfiguredServer, { account 
   return connection;
 }
 
-/** Whether the page comes to its end. */
+/** Whether the page arrives completely. */
 const comesWhole = ({ received }: Pick<RawConnection, 'received'>): Promise<boolean> =>
   received('"sync_token"').then(
     () => true,
@@ -863,7 +863,7 @@ setting(
   },
 );
 
-/** Whether a security key that works at this origin, for this domain, is taken. */
+/** Whether the server accepts a security key that works at this origin, for this domain. */
 async function takesKey(server: ConfiguredServer, options: SecurityKeyOptions): Promise<boolean> {
   const device = new Device(server, await registerStranger(server));
   const offered = await device.call('GET', '/v1/authenticators/generate-registration-options');

@@ -1,5 +1,5 @@
 /**
- * Signing in and out, sessions, passwords and the end of an account: the page comes from another origin than the
+ * Signing in and out, sessions, passwords and the end of an account. The page comes from another origin than the
  * server, and the client uses cookie sessions. The tests are the steps of one story and run in order.
  */
 import test, { type ExecutionContext } from 'ava';
@@ -17,7 +17,7 @@ const style: DeviceStyle = { pageOrigin: 'other', apiVersion: '20240226' };
 const secretKey = '01'.repeat(32);
 let world: World | undefined;
 let a: Device;
-/** The other device of the account, as one step leaves it to the next. */
+/** The other device of the account, passed from one step to the next. */
 let b: Device;
 
 test.before(async () => {
@@ -34,7 +34,7 @@ test.after('the server reports no failure of its own', (t) => {
   t.deepEqual(world?.serverFailures, []);
 });
 
-/** One that is not asked for a second factor: for about half of all unknown addresses one is made up. */
+/** An address without a made-up second factor, which about half of all unknown addresses get. */
 function unknownEmail(): string {
   const keys = createSigninKeys(createKeyring(Buffer.from(secretKey, 'hex')));
   const emails = Array.from({ length: 100 }, (_, index) => `nobody-${index}@example.org`);

@@ -5,7 +5,7 @@ import type { Files } from './page/files.ts';
 import type { Lane } from './page/lane.ts';
 import type { Vaults } from './page/vaults.ts';
 
-/** A part of the device in the page, as seen from the test: the same methods, each answered by a promise. */
+/** A part of the device in the page, from the test's side: the same methods, each answered by a promise. */
 export type Remote<T> = {
   [K in keyof T as T[K] extends (...args: never[]) => unknown ? K : never]: T[K] extends (
     ...args: infer A
@@ -16,9 +16,9 @@ export type Remote<T> = {
 
 export interface DeviceOptions {
   browser: Browser;
-  /** Where the page comes from. */
+  /** The origin of the page. */
   pageUrl: string;
-  /** Where the client finds its server. */
+  /** The server's address for the client. */
   serverUrl: string;
   /** Decides the session style: `20240226` cookies, `20200115` headers. */
   apiVersion: string;
@@ -66,7 +66,7 @@ export class Device {
     return device;
   }
 
-  /** The client is signed out and knows nothing afterwards; what is plugged in stays. */
+  /** Signs the client out; it knows nothing afterwards. Plugged-in keys stay. */
   async reinstall(): Promise<void> {
     const { pageUrl, serverUrl, apiVersion, name } = this.#options;
     await this.#page.goto(`${pageUrl}/page`);
@@ -123,7 +123,7 @@ async function hasSyncConflict(response: Response): Promise<boolean> {
   return data?.conflicts?.some((conflict) => conflict.type === 'sync_conflict') ?? false;
 }
 
-/** @param part the name that it has in the page */
+/** @param part its name in the page */
 function remote<T>(page: Page, part: string): Remote<T> {
   const call = (method: string, args: unknown[]): Promise<unknown> =>
     page.evaluate(

@@ -1,5 +1,5 @@
 /**
- * Second factors as the unmodified client sets them up, asks for them and loses them. The tests are the steps of one
+ * Second factors, as the unmodified client sets them up, asks for them and loses them. The tests are the steps of one
  * story and run in order.
  */
 import test from 'ava';
@@ -114,7 +114,10 @@ test.serial('a security key is added, asked for at sign-in, and removed', async 
   await b.close();
 });
 
-/** The code of now, or of a step of 30 s later: one step is accepted only once, and the next is accepted too. */
+/**
+ * The code of now, or of a step of 30 s later: the server accepts each step only once, and it accepts the next one
+ * too.
+ */
 function codeOf(appSecret: string, stepsLater = 0): string {
   return generateSync({ secret: appSecret, epoch: Math.floor(Date.now() / 1_000) + 30 * stepsLater });
 }

@@ -1,4 +1,4 @@
-/** A file as the unmodified client encrypts it, sends it in chunks, gets it on another device, and deletes it. */
+/** A file that the unmodified client encrypts, sends in chunks, fetches on another device, and deletes. */
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -7,7 +7,7 @@ import { type DeviceStyle, World } from './world.ts';
 
 const account = { email: 'files@example.org', password: 'correct horse battery' };
 const style: DeviceStyle = { pageOrigin: 'other', apiVersion: '20240226' };
-/** Two chunks as the client makes them, and the beginning of a third. */
+/** Two of the client's chunks, and the beginning of a third. */
 const bytes = 10_000_001;
 let world: World | undefined;
 
@@ -55,7 +55,7 @@ test.serial(
     await a.files.moveIn('holiday', 'photo');
     t.true(await a.client.sync());
     await a.vaults.invite('holiday', 'Bob', 'write');
-    // The client works on what a sync has brought after that sync.
+    // The client processes the results of a sync after that sync.
     await until(async () => (await b.client.sync()) && (await b.vaults.invites()).length > 0);
     await b.vaults.acceptInvite();
 
@@ -69,7 +69,7 @@ test.serial(
   },
 );
 
-/** As a power cut may: leaves a part of what was written last. */
+/** Like a power cut: leaves a part of the last write. */
 function takePartOfLastChunk(dataDirectory: string): void {
   const folder = join(dataDirectory, 'files');
   const chunks = readdirSync(folder, { recursive: true, withFileTypes: true })

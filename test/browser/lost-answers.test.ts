@@ -1,6 +1,6 @@
 /**
- * A save whose answer is lost was a save all the same. The browser itself repeats what met a reset, word for word; the
- * client encrypts again what a proxy answered in the server's place. Neither may leave a copy of the note.
+ * A save whose answer is lost still counts. After a reset, the browser itself repeats the request word for word.
+ * After a proxy's error, the client encrypts again. Neither may leave a copy of the note.
  */
 import test from 'ava';
 import type { Device } from './device.ts';
@@ -58,7 +58,7 @@ test.serial('afterwards both devices are settled', async (t) => {
   }
 });
 
-/** Syncs until the save is through whose first answer is lost. Resolves to whether it was sent again as it was. */
+/** Syncs until a save succeeds whose first answer is lost. Resolves to whether it was sent again unchanged. */
 async function savedThrough(how: Loss, uuid: string): Promise<boolean> {
   const sent = world.loseNextSave(how);
   for (let tries = 0; tries < triesMax; tries += 1) {
@@ -69,7 +69,7 @@ async function savedThrough(how: Loss, uuid: string): Promise<boolean> {
   return lost.has(uuid) && lost.get(uuid) === next.get(uuid);
 }
 
-/** What a device has under a title, once it has everything. */
+/** The notes of a device with this title, once it has everything. */
 async function textsOf(device: Device, title: string): Promise<string[]> {
   await device.client.sync();
   const notes = await device.client.notes();

@@ -1,5 +1,5 @@
 /**
- * Two devices of one account write, edit and delete notes and see each other's: the page and the server share
+ * Two devices of one account write, edit and delete notes and see each other's changes. The page and the server share
  * one origin, and the client uses cookie sessions. The tests are the steps of one story and run in order.
  */
 import { randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Accounts that were made with a former protocol of the client: their owner signs in with the present one, finds the
- * notes, and upgrades. What the old client sent is made by the library's own code for that protocol.
+ * Accounts from a former protocol of the client: their owner signs in with the present one, finds the notes, and
+ * upgrades. The library's own code for that protocol makes the old client's requests.
  */
 import test from 'ava';
 import { headerSessions } from '../kit/account.ts';

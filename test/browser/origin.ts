@@ -10,13 +10,13 @@ const html = `<!doctype html><meta charset="utf-8"><title>A device</title>
 <script src="/page/sncrypto-web.js"></script><script src="/page/snjs.js"></script>
 <script src="/page/client.js"></script>`;
 
-/** Where the pages of the devices come from. */
+/** The origin of the devices' pages. */
 export interface Origin {
   /** `http://localhost:<port>`, without a slash at the end. */
   url: string;
   /**
-   * Lets the server carry out the next sync that brings items, and keeps its answer from the page: by a reset of the
-   * connection, or by what a reverse proxy says in its place. Resolves to the items of that sync and of the next.
+   * Lets the server execute the next sync that brings items, and withholds its answer from the page: by a reset of
+   * the connection, or by a reverse proxy's error. Resolves to the items of that sync and of the next.
    */
   loseNextSave(how: Loss): Promise<readonly [lost: SentItems, next: SentItems]>;
   close(): Promise<void>;
@@ -27,8 +27,8 @@ export type Loss = 'reset' | 'bad gateway';
 type SentItems = ReadonlyMap<string, string>;
 
 /**
- * Serves the page with the client library on a free loopback port. With an `upstream`, everything else is passed
- * on to that server, so that page and server share one origin as they do behind a reverse proxy.
+ * Serves the page with the client library on a free loopback port. With an `upstream`, it passes everything else on
+ * to that server, so that page and server share one origin, as behind a reverse proxy.
  */
 export async function openOrigin(upstream?: string): Promise<Origin> {
   const files = await pageFiles();
@@ -39,7 +39,7 @@ export async function openOrigin(upstream?: string): Promise<Origin> {
     if (upstream !== undefined) return forward(upstream, incoming, outgoing, losses);
     return outgoing.writeHead(404).end();
   });
-  // A browser repeats by itself only what it sent on a connection that had served before.
+  // A browser repeats a request by itself only on a connection that had served before.
   server.keepAliveTimeout = 0;
   const port = await listen(server);
   return {
@@ -86,7 +86,7 @@ async function bundled(file: string): Promise<string> {
 
 interface Loses {
   readonly how: Loss;
-  /** What was sent, once its answer was kept back. */
+  /** The sent items, once their answer was withheld. */
   lost: SentItems | undefined;
   readonly done: (sent: readonly [SentItems, SentItems]) => void;
 }
@@ -126,7 +126,7 @@ function forward(
   });
 }
 
-/** What is to become of the answer to this sync, which goes on where it is undefined. */
+/** The fate of the answer to this sync; undefined lets it pass. */
 function nextLoss(losses: Loses[], sent: SentItems): Loses | undefined {
   const [loss] = losses;
   if (loss === undefined || sent.size === 0) return undefined;

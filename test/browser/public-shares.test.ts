@@ -1,6 +1,6 @@
 /**
- * The viewer's page in a browser. What is shared is the worst that a note can say, and every request of every page is
- * kept, as is every line that the server logs.
+ * The viewer's page in a browser. The shared note is the worst that a note can contain. The test records every
+ * request of every page and every line that the server logs.
  */
 import { randomBytes } from 'node:crypto';
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
@@ -61,7 +61,7 @@ async function share(alice: Device, plain: unknown, more: object): Promise<Share
 interface Visit {
   readonly page: Page;
   readonly requests: readonly Request[];
-  /** What a page of this server must never do. */
+  /** Things that a page of this server must never do. */
   readonly incidents: readonly string[];
 }
 
@@ -243,7 +243,7 @@ test.serial('without a connection the page says so, and opens the share once the
   t.is(width, 360);
 });
 
-/** JSON that is nested this deep is read by browsers, and never shown as more than its text. */
+/** Browsers read JSON that is nested this deep, but the page never shows it as more than its text. */
 const deep = (depth: number): unknown => (depth === 0 ? '' : [deep(depth - 1)]);
 const stored = `Promise.all([indexedDB.databases(), caches.keys(), navigator.serviceWorker.getRegistrations()])
   .then((lists) => [...lists.map((list) => list.length), localStorage.length, sessionStorage.length, document.cookie])`;
@@ -314,7 +314,7 @@ test.serial('the page could not run, load or send anything even if markup came i
     elsewhere: 'refused',
     ran: false,
   });
-  // Chromium tells of requests that the policy has kept back, and never sends them.
+  // Chromium reports requests that the policy blocked, and never sends them.
   const sent = await Promise.all(visited.requests.slice(before).map((request) => request.response()));
   t.deepEqual(
     sent.filter((response) => response !== null),

@@ -1,6 +1,6 @@
 /**
- * A device with an open socket asks for nothing by itself. It catches up with what others save by nothing but the push:
- * the library as published notes the frame, and syncs at its next tick.
+ * A device with an open socket requests nothing by itself. It catches up with others' saves by the push alone: the
+ * published library records the frame, and syncs at its next tick.
  */
 import test from 'ava';
 import { until } from '../kit/until.ts';
@@ -10,7 +10,7 @@ import { type DeviceStyle, World } from './world.ts';
 const ann = { email: 'ann@example.org', password: 'correct horse battery' };
 const bob = { email: 'bob@example.org', password: 'another horse battery' };
 const style: DeviceStyle = { pageOrigin: 'other', apiVersion: '20240226' };
-/** The tick of the library, and what a busy machine adds. */
+/** The tick of the library, and the delay of a busy machine. */
 const limitMs = 30_000 + 10_000;
 let world: World | undefined;
 

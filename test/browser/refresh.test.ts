@@ -1,13 +1,15 @@
 /**
- * The access token runs out while the client is at work, in every style of session a client can have. The client
- * learns of it from the 498, refreshes once and repeats its request; its user notices nothing.
+ * The access token expires while the client is at work, in every style of session. The client learns of it from the
+ * 498, refreshes once and repeats its request; its user notices nothing.
  */
 import test, { type ExecutionContext } from 'ava';
 import type { Device } from './device.ts';
 import { type DeviceStyle, World } from './world.ts';
 
 const shortLived = { ACCESS_TOKEN_AGE: '2' };
-/** What a server with an https `PUBLIC_URL` sets by itself; Chromium keeps cookies of another site only so. */
+/**
+ * The automatic setting of a server with an https `PUBLIC_URL`; Chromium keeps cookies of another site only with it.
+ */
 const password = 'correct horse battery';
 let world: World | undefined;
 

@@ -22,7 +22,7 @@ test('a device lists what a note was, reads it, goes back to it, and deletes it 
   const b = await world.device('b', style);
   t.is(await b.client.signIn(account), undefined);
   const listed = await b.client.revisions(itemUuid);
-  // This host is none that the client knows as its own service, as nobody's own server is.
+  // The client does not know this host as its own service, and neither does it know any private server.
   for (const revision of listed) t.true(await b.client.opensRevision(revision));
   t.false(await b.client.opensRevision({ required_role: 'CORE_USER' }));
   const texts: string[] = [];

@@ -25,7 +25,7 @@ test.after.always(async () => {
   await Promise.all([server?.stop(), origin?.close()]);
 });
 
-/** What the browser makes of options as they came from the server. */
+/** The browser's reading of the server's options. */
 const inBrowser = (how: 'create' | 'get', options: unknown): Promise<Record<string, unknown>> =>
   page.evaluate(
     async ([method, json]) => {

@@ -1,6 +1,6 @@
 /**
- * The client's own socket: it gets a token and dials by itself, and hears of what another device saved. The library as
- * published does not sync on that frame yet, as later ones do, so the frame itself is looked at.
+ * The client's own socket: it gets a token and dials by itself, and hears of another device's saves. The published
+ * library does not sync on that frame yet, as later ones do, so the test looks at the frame itself.
  */
 import test from 'ava';
 import type { Device } from './device.ts';

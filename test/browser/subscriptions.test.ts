@@ -70,7 +70,7 @@ test('the client imports an export into another account', async (t) => {
   await Promise.all([a.close(), b.close()]);
 });
 
-/** What any program needs to ask for what the client does not. */
+/** The credentials of a program that makes the requests that the client does not. */
 function signedIn({ value }: { readonly value: string }) {
   const url = (world as World).serverUrl;
   const [, userUuid = ''] = /^1:([0-9a-f-]{36})\./.exec(value) ?? [];
@@ -78,7 +78,7 @@ function signedIn({ value }: { readonly value: string }) {
   return { url, account: `${url}/v1/users/${userUuid}`, headers };
 }
 
-/** As a person gets it, with a token and any program. */
+/** Like a person, with a token and any program. */
 async function exportOf(token: { readonly value: string }): Promise<string> {
   const { url, account, headers } = signedIn(token);
   const body = JSON.stringify({ requestType: 'data-export' });

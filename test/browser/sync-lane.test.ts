@@ -62,7 +62,7 @@ test('a client over HTTP and a worker on the lane edit one account, through cuts
   t.is(await textAtA(), 'first');
   t.is((await a.client.notes()).length, 1);
 
-  // A client that has met a dead server leaves the lane alone for a minute. A new one does not know of it.
+  // A client that has met a dead server ignores the lane for a minute. A new one does not know of it.
   await b.lane.start({ host: world.serverUrl, token });
   await a.client.editNote(uuid, 'third');
   t.true(await a.client.sync());

@@ -1,6 +1,6 @@
 /**
- * The life of a shared vault, from the first invite to its end, as the unmodified client goes through it: Ann with two
- * devices, Bob with one. The tests are the steps of one story and run in order.
+ * The life of a shared vault, from the first invite to its end, in the unmodified client: Ann with two devices, Bob
+ * with one. The tests are the steps of one story and run in order.
  */
 import test, { type ExecutionContext } from 'ava';
 import { until } from '../kit/until.ts';
@@ -207,9 +207,9 @@ test.serial('what a member writes who may only read reaches nobody', async (t) =
 test.serial("a note that is taken out of the vault is its owner's alone", async (t) => {
   await a.vaults.moveOut('menu');
   t.true(await a.client.sync());
-  // The answer to Ann does not wait until Bob is told: what the vault tells him may come with a later sync.
+  // The answer to Ann does not wait for Bob's notification: the vault's message to him may come with a later sync.
   await until(async () => (await b.client.sync()) && (await textsIn(b, 'short'))['menu'] === undefined);
-  // Nothing but what was refused of him before, which the client keeps as a note of Bob's own.
+  // Only his refused change, which the client keeps as a note of Bob's own.
   t.deepEqual(await b.vaults.notes(), [
     { title: 'menu', text: 'soup, salted', vault: null, lastEditedBy: null },
   ]);
@@ -248,9 +248,7 @@ test.serial("the vault of an account that is deleted is its survivor's", async (
   t.is(await b.client.unsavedItemCount(), 0);
 });
 
-/**
- * The library shows what it gets together with a vault's key only once it is started anew, whatever server sent it.
- */
+/** The library shows items that arrive together with a vault's key only after a restart, with any server. */
 async function reopenSecond(t: ExecutionContext): Promise<void> {
   await a2.reinstall();
   t.is(await a2.client.signIn(ann), undefined);

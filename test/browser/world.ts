@@ -6,8 +6,8 @@ import { type Loss, type Origin, openOrigin } from './origin.ts';
 
 export interface DeviceStyle {
   /**
-   * `same`: page and server behind one address. `other`: a page that calls the server across origins, by another
-   * port of localhost. `foreign`: the page is even of another site, for which browsers send fewer cookies.
+   * `same`: page and server behind one address. `other`: a page that calls the server across origins, by another port
+   * of localhost. `foreign`: the page is even of another site, for which browsers send fewer cookies.
    */
   pageOrigin: 'same' | 'other' | 'foreign';
   /** 20240226, the web client's, makes cookie sessions; 20200115 header sessions. */
@@ -37,7 +37,7 @@ export class World {
     }
   }
 
-  /** Another device of somebody. */
+  /** Another device of a user. */
   device(name: string, style: DeviceStyle): Promise<Device> {
     return this.#open(name, style);
   }
@@ -48,12 +48,12 @@ export class World {
     return this.#sameOrigin.loseNextSave(how);
   }
 
-  /** For what no device asks. */
+  /** For requests that no device makes. */
   get serverUrl(): string {
     return this.#serverUrl;
   }
 
-  /** What the server has logged as its own failure. */
+  /** The server's log of its own failures. */
   get serverFailures(): readonly string[] {
     return this.#failures;
   }

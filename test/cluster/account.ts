@@ -1,4 +1,4 @@
-/** Accounts and sessions as clients open and end them, repeated where there was no answer. */
+/** Accounts and sessions, opened and ended as clients do, and retried if there was no answer. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { headerSessions } from '../kit/account.ts';
 import type { Client } from './client.ts';
@@ -16,7 +16,7 @@ interface SessionBody {
 
 const attemptsMax = 20;
 
-/** A registration whose answer is lost leaves an account nobody uses; the next one has another address. */
+/** A registration whose answer is lost leaves an account that nobody uses; the next one has another address. */
 export async function register(client: Client): Promise<Account> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const email = `${randomUUID()}@cluster.test`;
@@ -31,7 +31,7 @@ export async function register(client: Client): Promise<Account> {
   throw new Error('no account could be registered');
 }
 
-/** Resolves to the access token. A challenge is good for one sign-in, so one that got no answer begins again. */
+/** Resolves to the access token. A challenge is good for one sign-in, so an unanswered sign-in starts again. */
 export async function signIn(client: Client, { email, password }: Account): Promise<string> {
   for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
     const verifier = randomBytes(32).toString('hex');

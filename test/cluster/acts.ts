@@ -1,4 +1,4 @@
-/** What people do beside syncing: with the vaults that they share, and with files. */
+/** The actions of people besides syncing: with the vaults that they share, and with files. */
 export const permissions = ['read', 'write', 'admin'] as const;
 export type Permission = (typeof permissions)[number];
 
@@ -10,7 +10,7 @@ interface InVault {
   readonly vault: string;
 }
 
-/** A home of a file is an account or a vault, by its uuid. */
+/** The owner of a file is an account or a vault, by its uuid. */
 interface OfFile {
   readonly file: string;
   readonly home: string;
@@ -20,10 +20,10 @@ export type Act =
   | Does<'make-vault'>
   | (Does<'invite'> & InVault & { readonly whom: string; readonly permission: Permission })
   | (Does<'change-invite'> & InVault & { readonly invite: string; readonly permission: Permission })
-  /** `permission`: as the invite said when it was listed. */
+  /** `permission`: the value of the invite when it was listed. */
   | (Does<'accept'> & InVault & { readonly invite: string; readonly permission: Permission })
   | (Does<'decline'> & InVault & { readonly invite: string })
-  /** Of oneself: to leave. */
+  /** On oneself: to leave. */
   | (Does<'remove'> & InVault & { readonly whom: string })
   | (Does<'designate'> & InVault & { readonly whom: string })
   | (Does<'end-vault'> & InVault)

@@ -1,4 +1,4 @@
-/** What nodes run: the server as it is built for release, and the same under a later version number. */
+/** The build that nodes run: the server as built for release, and the same with a later version number. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export interface Builds {
   readonly next: string;
 }
 
-/** Inside the repository, so that the built files find their packages; each test file has its own. */
+/** Inside the repository, so that the built files find their packages; each test file has a separate one. */
 export async function buildTwice(name: string): Promise<Builds> {
   const folder = join(root, '.cache', `cluster-test-${name}`);
   const builds = { current: join(folder, 'current'), next: join(folder, 'next') };
@@ -30,7 +30,7 @@ function setVersion(directory: string, version: string): Promise<void> {
   return writeFile(join(directory, 'package.json'), JSON.stringify({ type: 'module', version }));
 }
 
-/** A planted bug: from here on these builds write whoever owns the actor, and over whatever version. */
+/** A planted bug: from now on these builds write even if another node owns the actor, and over any version. */
 export async function takeTheFenceAway({ current, next }: Builds): Promise<void> {
   for (const build of [current, next]) {
     const file = join(build, 'runtime', 'store', 'postgres', 'commit.js');

@@ -40,7 +40,7 @@ test('caldav of Python, vdirsyncer with todoman, and tsdav see one calendar over
 
   const { phone, token } = await publisher('one@example.org');
   await publish(phone, { uid: 'a' });
-  // Each node says the same of an object, and the same as the others: a program may compare what it got anywhere.
+  // Every request and every node must return the same object, because a program may compare answers from anywhere.
   const object = `/dav/calendars/${phone.account.userUuid}/todos/a.ics`;
   const got = () => Promise.all(cluster.gateways.map((url) => call(url, 'GET', object, showing(token))));
   const [first, ...others] = await got();

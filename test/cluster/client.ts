@@ -1,6 +1,6 @@
 /**
- * One device's way to the server: it prefers one gateway, turns to the next when that fails, and sends again what got
- * no verdict, as clients do that keep an item dirty until it is saved.
+ * One device's connection to the server. It prefers one gateway and turns to the next when that fails. It repeats a
+ * request without a verdict, like clients that keep an item dirty until it is saved.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SeededRandom } from '../kit/random.ts';
@@ -8,7 +8,7 @@ import type { FailureReason, Tally } from './tally.ts';
 
 export interface Answer {
   readonly status: number;
-  /** The data of the envelope, or the whole body where there is none; undefined for what is no JSON. */
+  /** The data of the envelope, or the whole body if there is none; undefined if it is not JSON. */
   readonly body: unknown;
   readonly bytes: Buffer;
 }
@@ -16,11 +16,11 @@ export interface Answer {
 export interface Request {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
-  /** JSON, or bytes as they are. */
+  /** JSON, or bytes unchanged. */
   readonly body?: object;
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** 429 decides: what is too much now is not asked for again. */
+  /** 429 is a verdict: the client does not repeat a request that is too much now. */
   readonly takesTooMany?: boolean;
 }
 
@@ -32,10 +32,10 @@ export interface ClientOptions {
   readonly preferred: number;
   readonly random: SeededRandom;
   readonly tally: Tally;
-  /** For one attempt; where `timeoutMaxMs` is given, twice as long after each that had no answer, up to that. */
+  /** For one attempt. If `timeoutMaxMs` is set, the time doubles after each attempt without an answer, up to that. */
   readonly timeoutMs: number;
   readonly timeoutMaxMs?: number;
-  /** The longest before an attempt is repeated. */
+  /** The longest wait before an attempt is repeated. */
   readonly pauseMaxMs: number;
   /** Whether the run has given up: nothing is sent again then. */
   readonly isOver: () => boolean;
@@ -44,11 +44,11 @@ export interface ClientOptions {
 /** Of one attempt. */
 interface Failure {
   readonly reason: FailureReason;
-  /** What the request failed of, where there was no answer. */
+  /** Why the request failed, if there was no answer. */
   readonly why?: string;
 }
 
-/** The run has given up before there was an answer. */
+/** The run gave up before there was an answer. */
 export class UnansweredError extends Error {}
 
 const pauseMinMs = 50;
@@ -62,7 +62,7 @@ export class Client {
     this.#gateway = options.preferred;
   }
 
-  /** Resolves to the answer that decides; `again` is called before each repeat. @throws UnansweredError */
+  /** Resolves to the deciding answer; `again` is called before each repeat. @throws UnansweredError */
   async call(request: Request, again: (reason: FailureReason) => void = () => {}): Promise<Answer> {
     const { who, tally, random, isOver, pauseMaxMs, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
     const atMs = performance.now();
@@ -94,7 +94,7 @@ export class Client {
     }
   }
 
-  /** Undefined: no verdict came from the gateway that it turns to now. The next call turns to another. */
+  /** Undefined: its current gateway gave no verdict. The next call turns to another. */
   async once(request: Request): Promise<Answer | undefined> {
     const outcome = await this.#attempt(request, this.#options.timeoutMs);
     if (!('reason' in outcome)) return outcome;
@@ -102,7 +102,7 @@ export class Client {
     return undefined;
   }
 
-  /** The gateway that it turns to now. */
+  /** Its current gateway. */
   get gateway(): string {
     const { gateways } = this.#options;
     return gateways[this.#gateway % gateways.length] ?? '';

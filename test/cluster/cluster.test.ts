@@ -1,7 +1,7 @@
 /**
- * Three nodes, three NATS servers and a PostgreSQL as processes, under load and under every kind of disturbance: no
- * client loses what it was told is saved, is given what it should not be, or waits for long, alone or in shared vaults and
- * with files. `npm run nemesis` does the same for as long as one likes.
+ * Three nodes, three NATS servers and a PostgreSQL as processes, under load and under every kind of disturbance. No
+ * client loses an acknowledged save, receives what it should not, or waits for long. That holds alone, in shared
+ * vaults and with files. `npm run nemesis` does the same for any time.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,12 +21,12 @@ const limitMs = 900_000;
 const amidCommits = 'pause a node amid its commits';
 const load = { seed, leaseMs: 4_000, users: 12, devicesOfEach: 2, circles: 2, pauseMs: 200 };
 
-/** What people must have done, or nothing was judged of it. */
+/** The acts that people must have done; otherwise the run proves nothing. */
 const actsNeeded = ['accept', 'remove', 'designate', 'upload', 'read', 'erase', 'move'] as const;
 const writesNeeded = 1_000;
-/** Answered by the sync lane. */
+/** Answered over the sync lane. */
 const lanesNeeded = 500;
-/** On a busy machine people do little while the disturbances last; the load goes on until they have done enough. */
+/** On a busy machine people do little while the disturbances last, so the load goes on until they have done enough. */
 const enoughLimitMs = 180_000;
 
 function undone({ acts, acknowledgedWrites, overLane }: Tally): readonly string[] {
@@ -40,7 +40,7 @@ function undone({ acts, acknowledgedWrites, overLane }: Tally): readonly string[
 async function trial(t: ExecutionContext, options: Pick<TrialOptions, 'builds' | 'disturb' | 'onDone'>) {
   t.timeout(limitMs);
   const directory = mkdtempSync(join(tmpdir(), 'cluster-trial-'));
-  // What led to a failure stays to be looked at.
+  // The files of a failed run stay for inspection.
   t.teardown(() => t.passed && rmSync(directory, { recursive: true, force: true }));
   const verdict = await runTrial({ ...load, ...options, directory });
   t.log(`seed ${seed}, ${verdict.historyFile}`);
@@ -53,7 +53,7 @@ test.serial('a cluster keeps what it promised under every kind of disturbance', 
     builds: await buildTwice('cluster'),
     disturb: async (nemesis, _history, tally) => {
       await nemesis.round();
-      // Nobody's commit may have been in flight at the node that was paused.
+      // Maybe no commit was in flight at the paused node.
       for (let more = 0; more < 3 && lateWrites === 0; more += 1) await nemesis.disturb(amidCommits);
       await until(() => undone(tally).length === 0, enoughLimitMs).catch(() => undefined);
     },

@@ -13,15 +13,15 @@ import { ClusterNode } from './node.ts';
 export interface ClusterOptions {
   readonly builds: Builds;
   readonly nodes?: number;
-  /** Absent: three as one cluster, with JetStream. */
+  /** Absent: three in one cluster, with JetStream. */
   readonly nats?: readonly TestNatsServer[];
   /** How those three are started. */
   readonly startNats?: typeof startNatsCluster;
-  /** Absent: one of its own, that goes with the cluster. */
+  /** Absent: a separate one that goes with the cluster. */
   readonly database?: Database;
   readonly leaseMs: number;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Kept where one is named; else a temporary one that goes with the cluster. */
+  /** A named directory is kept; otherwise a temporary one goes with the cluster. */
   readonly directory?: string;
 }
 
@@ -38,7 +38,7 @@ interface Parts {
 
 const natsServers = 3;
 
-/** All of them, or none: what has started is stopped again where another cannot start. */
+/** All of them, or none: if one cannot start, the started ones are stopped again. */
 async function partsOf(options: ClusterOptions): Promise<Parts> {
   const { startNats = startNatsCluster } = options;
   const [database, nats, directory] = await Promise.allSettled([
@@ -61,7 +61,7 @@ export class Cluster {
   readonly database: Database;
   readonly nats: readonly TestNatsServer[];
   readonly nodes: ClusterNode[] = [];
-  /** Nodes that ended though nobody had asked them to. */
+  /** Nodes that ended without being asked to. */
   readonly endedByThemselves: EndedByItself[] = [];
   readonly #options: ClusterOptions;
   readonly #directory: string;
@@ -97,7 +97,7 @@ export class Cluster {
   /** One more node of this cluster, not started. Two may have the same id. */
   async join(id: string, settings: Readonly<Record<string, string>> = {}): Promise<ClusterNode> {
     const { database, nats } = this;
-    // Fixed for the life of the node, as clients know a gateway by its address.
+    // Fixed for the life of the node, because clients identify a gateway by its address.
     const [port = 0] = await freePorts(1);
     const links = {
       database: await TcpProxy.start(database.target),
@@ -117,7 +117,7 @@ export class Cluster {
         FILES_FOLDER: join(this.#directory, 'files'),
         FILES_FOLDER_SHARED: 'true',
         E2E_TESTING: 'true',
-        // Sign-ins that are cut off count as failed ones.
+        // Interrupted sign-ins count as failed ones.
         MAX_LOGIN_ATTEMPTS: '1000',
         ...this.#options.settings,
         ...settings,

@@ -1,4 +1,4 @@
-/** The dashboards of Grafana: their files are current, and a real Prometheus answers each of their queries. */
+/** The Grafana dashboards: their files are current, and a real Prometheus answers each of their queries. */
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { dashboards } from '../../tools/dashboards/definitions.ts';

@@ -1,4 +1,4 @@
-/** The PostgreSQL of a cluster: a real one with durability on, that can be ended at once and started again. */
+/** The PostgreSQL of a cluster: a real one with durability on. Tests can end it at once and start it again. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const roomy = { max_connections: '200' };
 const password = 'test';
 
 export interface DatabaseOptions {
-  /** Where its directory is made; absent: among temporary files. */
+  /** The parent of its directory; absent: among temporary files. */
   readonly parent?: string;
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -33,7 +33,7 @@ export class Database {
   static async start({ parent = tmpdir(), settings = {} }: DatabaseOptions = {}): Promise<Database> {
     const directory = await mkdtemp(join(parent, 'cluster-postgres-'));
     const database = new Database(directory, { ...roomy, ...settings });
-    // It runs in a session of its own, so a test process that fails before `stop` has to take it along.
+    // It runs in a session of its own, so a test process that fails before `stop` must end it too.
     process.once('exit', database.#endWithProcess);
     await database.start();
     return database;
@@ -44,7 +44,7 @@ export class Database {
     return host.startsWith('/') ? { path: join(host, `.s.PGSQL.${port}`) } : { port };
   }
 
-  /** Its address without anything between. */
+  /** Its address without a proxy. */
   get url(): string {
     const { host, port, user, database } = this.#connection;
     if (!host.startsWith('/')) return this.urlThrough(port);
@@ -70,7 +70,7 @@ export class Database {
   /** Immediate shutdown: nothing is finished, and the next start replays the log. */
   async kill(): Promise<void> {
     const pid = postmasterOf(this.#directory);
-    // Stopped first, so that it is not started again before we want it.
+    // Stopped first, so that it does not start again before we want it.
     const stopped = this.#server?.stop();
     if (pid !== undefined) {
       process.kill(pid, 'SIGQUIT');
@@ -79,7 +79,7 @@ export class Database {
     await stopped;
   }
 
-  /** Runs statements as superuser, beside the nodes. Resolves to the rows of the last one. */
+  /** Runs statements as superuser, besides the nodes. Resolves to the rows of the last one. */
   async query(...texts: readonly string[]): Promise<readonly Record<string, unknown>[]> {
     const client = new pg.Client({ ...this.#connection });
     client.on('error', () => undefined);

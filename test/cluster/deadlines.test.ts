@@ -1,4 +1,4 @@
-/** No request stays open beyond its deadline, whatever is gone. */
+/** No request stays open beyond its deadline, whatever fails. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { defaultLimits } from '../../runtime/host/limits.ts';
@@ -10,10 +10,10 @@ import { buildTwice } from './build.ts';
 import { Cluster } from './cluster.ts';
 import { Probe } from './probe.ts';
 
-/** What a handler has beyond the deadline to answer by itself, and what a busy machine takes. */
+/** The handler's extra time after the deadline, and the delay of a busy machine. */
 const slackMs = 6_000;
 const openMostMs = defaultLimits.defaultDeadlineMs + slackMs;
-/** Some at either node, so that both kinds of way are cut: to the database here, and over NATS to the other. */
+/** Some at either node, so that both kinds of link are cut: to the database here, and over NATS to the other. */
 const requestsEach = 6;
 
 const ways: Readonly<Record<string, (link: TcpProxy) => void>> = {
@@ -21,7 +21,7 @@ const ways: Readonly<Record<string, (link: TcpProxy) => void>> = {
   silent: (link) => link.silence('to-server', 'to-client'),
 };
 
-/** Milliseconds until it was answered, and how. */
+/** Milliseconds until the answer, and the answer itself. */
 async function login(url: string): Promise<{ readonly status: number; readonly tookMs: number }> {
   const beganMs = performance.now();
   const password = 'a'.repeat(64);
@@ -51,7 +51,7 @@ test.serial(
     const links = cluster.nodes.flatMap((node) => [node.links.database, ...node.links.nats]);
     for (const [way, takeAway] of Object.entries(ways)) {
       const before = loginsAt(cluster);
-      // On their way to the server, and not answered yet.
+      // Sent to the server, and not answered yet.
       await new Promise((resolve) => setImmediate(resolve));
       for (const link of links) takeAway(link);
       const answers = await Promise.all([...before, ...loginsAt(cluster)]);

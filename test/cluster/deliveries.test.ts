@@ -1,7 +1,7 @@
 /**
- * Switches and reminders fall due while the node that sends all mail is killed, paused and drained, again and again:
- * none is lost, none early, none that its owner stopped in time, and twice only what was in flight then.
- * `DELIVERY_SECONDS` asks for more than fits into CI.
+ * Switches and reminders fall due while the node that sends all mail is killed, paused and drained, again and again.
+ * None is lost or early, and none comes after its owner stopped it in time. Only mail that was in flight then comes
+ * twice. `DELIVERY_SECONDS` runs it for longer than CI does.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -22,9 +22,9 @@ const leaseMs = 3_000;
 const shardCount = 1_024;
 const seconds = Number(process.env['DELIVERY_SECONDS'] ?? 30);
 const ownersCount = 4;
-/** Of mail that is in flight at any time. */
+/** The mails in flight at any time. */
 const lanes = 4;
-/** The mailer moves, its jobs are taken over, and the outbox is swept. */
+/** The mailer moves, another node takes over its jobs, and the outbox is swept. */
 const arrivalMs = 60_000;
 
 const random = new SeededRandom(20_261_122);
@@ -35,11 +35,11 @@ interface Promised {
   readonly name: string;
   readonly dueMs: number;
   readonly uuid: string;
-  /** Its owner has tried to stop it, and was answered in time. */
+  /** Its owner tried to stop it, and the answer came in time. */
   fate: 'owed' | 'unknown' | 'stopped';
 }
 
-/** One whose calls meet nodes that are away: what got no answer is not repeated, and not counted. */
+/** A user whose calls may meet unavailable nodes: unanswered calls are neither repeated nor counted. */
 class Owner {
   readonly promised: Promised[] = [];
   readonly #device: Device;
@@ -167,7 +167,7 @@ async function start(t: ExecutionContext) {
   return { smtp, cluster, owners };
 }
 
-/** What its owner calls it; undefined for notices. */
+/** The owner's name for it; undefined for notices. */
 function nameOf({ recipients, text }: ReceivedMessage): string | undefined {
   const [, reminder] = /^Subject: Reminder: (\S+)/m.exec(text) ?? [];
   const [, name] = /^(\S+-switch-\d+)@/.exec(recipients[0] ?? '') ?? [];

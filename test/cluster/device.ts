@@ -1,6 +1,6 @@
 /**
- * A signed-in device with real HTTP calls: what it has comes from its syncs alone, what it sends is based on that, and
- * everything goes into the history. It has one sync in flight at a time, as clients do.
+ * A signed-in device with real HTTP calls. Its state comes from its syncs alone, its writes are based on that, and
+ * everything goes into the history. It has one sync in flight at a time, like clients.
  */
 import { headerSessions } from '../kit/account.ts';
 import type { SeededRandom } from '../kit/random.ts';
@@ -20,7 +20,7 @@ export interface DeviceOptions {
   readonly history: History;
   readonly random: SeededRandom;
   readonly tally: Tally;
-  /** It syncs over the sync lane where it can. */
+  /** It syncs over the sync lane if it can. */
   readonly holdsLane?: boolean;
 }
 
@@ -50,13 +50,13 @@ interface NamedBody {
 const pageItems = 40;
 const syncPath = '/v1/items';
 const largestUpload = 30;
-/** Of named saves, how many are sent once more. */
+/** The share of named saves that it sends once more. */
 const replays = 0.1;
 
 /** Not one of ours, so the server answers with everything, tombstones included. */
 export const foreignToken = Buffer.from('2:1.0').toString('base64');
 
-/** The session is not accepted. */
+/** The server does not accept the session. */
 export class RefusedError extends Error {}
 
 export class Device {
@@ -77,7 +77,7 @@ export class Device {
     return [...this.#items].filter(([, { deleted }]) => !deleted).map(([uuid]) => uuid);
   }
 
-  /** Of the living. */
+  /** Of the living items. */
   held(uuid: string): Held | undefined {
     const held = this.#items.get(uuid);
     return held?.deleted ? undefined : held;
@@ -115,7 +115,7 @@ export class Device {
     return this.#syncAll([]);
   }
 
-  /** Asks which items differ from what this device has. */
+  /** Asks which items differ from those on this device. */
   async compare(): Promise<void> {
     const { history, user, name } = this.#options;
     const integrityPayloads = this.live.map((uuid) => ({
@@ -141,7 +141,7 @@ export class Device {
     history.add({ event: 'closed', device: name });
   }
 
-  /** Whether the session of a device that was signed out is refused. */
+  /** Whether the server refuses the session of a signed-out device. */
   async isRefused(): Promise<boolean> {
     try {
       await this.#syncAll([]);
@@ -206,7 +206,7 @@ export class Device {
       const write = writes.find((each) => each.uuid === uuid);
       if (write !== undefined) this.#take(uuid, { ...write, version });
     }
-    // The other side won: this device takes it and forgets its own edit.
+    // The other side won: this device takes that state and forgets its own edit.
     for (const { stored } of conflicts) if (stored !== undefined) this.#take(stored.uuid, stored);
     this.#syncToken = page.sync_token;
     return page;
@@ -225,7 +225,7 @@ export class Device {
     history.add({ event: 'replayed', call, saved: told });
   }
 
-  /** An item on its way may be met in both places: what is older is not taken. */
+  /** While an item moves, a sync may show it in both places: an older state is ignored. */
   #take(uuid: string, { version, deleted, vault }: Held): void {
     if ((this.#items.get(uuid)?.version ?? 0) > version) return;
     this.#items.set(uuid, { version, deleted, ...(vault !== undefined && { vault }) });
@@ -261,7 +261,7 @@ export class Device {
   }
 }
 
-/** Vaults of which the token before knew the device to be a member, and the one after does not, or of another membership. */
+/** Vaults whose membership the previous token knew, and the next one does not know or knows as another. */
 function departed(before: string | undefined, after: string): readonly string[] {
   const memberships = membershipsIn(after);
   return [...membershipsIn(before ?? '')]
@@ -269,7 +269,7 @@ function departed(before: string | undefined, after: string): readonly string[] 
     .map(([vault]) => vault);
 }
 
-/** Everything the server has for a session, in pages, from a token: of none, without tombstones. */
+/** Everything that the server has for a session, in pages from a token. Without one, it leaves out tombstones. */
 export async function readItems(
   { client, accessToken }: Pick<DeviceOptions, 'client' | 'accessToken'>,
   token: string | undefined,

@@ -1,10 +1,10 @@
 /**
- * What can happen to a cluster, each as a beginning and a mending. `harms` says what the nodes may count because of
- * it: a node that was paused, or cut off from the database, beyond its lease may find its late writes refused; no
- * other disturbance may lead to that.
+ * The disturbances of a cluster, each with a beginning and a repair. `harms` names the fenced writes that nodes may
+ * count because of it. A node that was paused, or cut off from the database, beyond its lease may have its late
+ * writes refused. No other disturbance may lead to that.
  *
- * `serves` says whether the rest of the cluster has to serve everybody while the disturbance lasts. Where it does, how
- * long that takes is measured from the beginning, else from the mending.
+ * `serves` says whether the rest of the cluster must serve everybody during the disturbance. If so, the time for that
+ * counts from the beginning, otherwise from the repair.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SeededRandom } from '../kit/random.ts';
@@ -14,7 +14,7 @@ import type { ClusterNode } from './node.ts';
 
 export interface Disturbance {
   readonly kind: DisturbanceKind;
-  /** What it is done to. */
+  /** Its target. */
   readonly victim: string;
   readonly harms: 'nothing' | 'leases';
   readonly serves: boolean;
@@ -23,7 +23,7 @@ export interface Disturbance {
   mend(): Promise<unknown>;
 }
 
-/** Chooses the details of one kind by chance. */
+/** Chooses the details of one kind at random. */
 type Maker = (cluster: Cluster, random: SeededRandom) => Omit<Disturbance, 'kind'>;
 type NodeMaker = (
   node: ClusterNode,
@@ -40,7 +40,7 @@ const toNode =
 
 const nothing = async (): Promise<void> => {};
 
-/** From `from` to `to` times the length of a lease. */
+/** Between `from` and `to` times the length of a lease. */
 function leases({ leaseMs }: Cluster, random: SeededRandom, from: number, to: number): number {
   return Math.round(leaseMs * (from + (to - from) * random.fraction()));
 }
@@ -87,17 +87,17 @@ function paused(from: number, to: number, serves: boolean): Maker {
 }
 
 /**
- * Its statements are in flight, and it stands still, until another has taken over: what then arrives comes late, and
- * has to be refused.
+ * Its statements are in flight while it stands still, until another has taken over. Whatever then arrives is late,
+ * and must be refused.
  */
 const pausedAmidCommits = toNode((node, cluster, random) => ({
   harms: 'leases',
-  // Everybody is while it begins, which says nothing of the take-over.
+  // All users are served while it begins, which proves nothing about the take-over.
   serves: false,
   lastsMs: leases(cluster, random, 1.5, 2),
   begin: async () => {
     const { database } = node.links;
-    // So that at any moment some have read what they need and send what they write.
+    // So that at any moment some have read their data and are sending their writes.
     database.slow(inFlightMs / 2);
     await pause(4 * inFlightMs);
     database.silence('to-server');
@@ -131,7 +131,7 @@ const killedNode = toNode((node, cluster, random) => ({
   mend: () => node.start(),
 }));
 
-/** Its supervisor lives on, and knows it dead. */
+/** Its supervisor lives on, and knows that it is dead. */
 const killedServer = toNode((node, cluster, random) => ({
   harms: 'nothing',
   serves: true,

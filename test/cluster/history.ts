@@ -1,12 +1,12 @@
 /**
- * What happened, as the clients saw it and in the order they saw it: the only thing the checker looks at. A call is
- * in here when it is sent, each time it is sent again, and when its answer has arrived, so that the order of two
- * entries is that of two moments outside the server.
+ * The events in the order in which the clients saw them: the checker's only input. A call appears when it is sent,
+ * each time it is sent again, and when its answer arrives. So the order of two entries is that of two moments outside
+ * the server.
  *
  * People who share vaults and keep files do so in acts: each is asked and answered like a call of a device.
  *
- * Every write carries a mark of its own, in columns that a tombstone keeps, so that each state a client is given
- * names the write it came from.
+ * Every write carries a unique mark, in columns that a tombstone keeps. So each state that a client receives names
+ * its write.
  */
 import { appendFileSync } from 'node:fs';
 import type { Act, Permission } from './acts.ts';
@@ -14,36 +14,36 @@ import type { Act, Permission } from './acts.ts';
 export interface Write {
   readonly uuid: string;
   readonly mark: string;
-  /** The version it replaces; 0 for a new item. */
+  /** The version that it replaces; 0 for a new item. */
   readonly base: number;
   readonly deleted: boolean;
   /** The shared vault that it names. */
   readonly vault?: string;
 }
 
-/** An item as a client was given it. */
+/** An item as a client received it. */
 export interface Seen {
   readonly uuid: string;
   readonly version: number;
-  /** Of the write this state says it is. */
+  /** The mark of the write that this state claims. */
   readonly mark: string | null;
   readonly deleted: boolean;
-  /** Whose it is, as the server says. */
+  /** Its owner, according to the server. */
   readonly owner: string;
-  /** Text and columns are, to the letter, what that write was. */
+  /** Text and columns are exactly those of that write. */
   readonly whole: boolean;
-  /** The shared vault that it lies in. */
+  /** The shared vault that contains it. */
   readonly vault?: string;
 }
 
 export interface Conflict {
   readonly type: string;
   readonly uuid: string;
-  /** The server's side of it, where there is one. */
+  /** The server's state of it, if there is one. */
   readonly stored: Seen | undefined;
 }
 
-/** A vault as one of its members sees it. */
+/** A vault from the view of one of its members. */
 export interface Membership {
   readonly vault: string;
   readonly owner: string;
@@ -67,7 +67,7 @@ interface ByDevice extends Call {
 
 export type Entry =
   | (Of<'opened'> & { readonly user: string; readonly device: string })
-  /** The call to end this session is sent; from now on it may be at an end. */
+  /** The call to end this session is sent; from now on it may be over. */
   | (Of<'closing'> & { readonly device: string })
   | (Of<'closed'> & { readonly device: string })
   /** `continues`: a further page of the same sync. */
@@ -75,7 +75,7 @@ export type Entry =
       ByDevice & {
         readonly writes: readonly Write[];
         readonly continues: boolean;
-        /** It has a name, so that each attempt is answered as the first that came through. */
+        /** It has a name, so that each attempt gets the answer of the first that came through. */
         readonly named?: boolean;
       })
   | (Of<'repeated'> & Call)
@@ -86,52 +86,55 @@ export type Entry =
         readonly conflicts: readonly Conflict[];
         /** No page follows. */
         readonly complete: boolean;
-        /** Vaults that the device is no member of any more, or is again: it forgot what it had of them before it took this. */
+        /**
+         * Vaults in which the device is no longer a member, or is one again. It forgot their contents before it
+         * applied this.
+         */
         readonly dropped?: readonly string[];
       })
-  /** What a named call that was answered is answered once more. */
+  /** The answer to a repeat of an answered named call. */
   | (Of<'replayed'> &
       Call & { readonly saved: readonly { readonly uuid: string; readonly version: number }[] })
   | (Of<'asked'> & Call & { readonly user: string; readonly device: string; readonly act: Act })
-  /** `vault`: that was made. `whole`: every byte was as it was written. */
+  /** `vault`: the new vault. `whole`: every byte was as written. */
   | (Of<'done'> & Call & { readonly status: number; readonly vault?: string; readonly whole?: boolean })
-  /** A vault that a user has made in a call whose answer was lost: as its maker, he is the first to be shown it. */
+  /** A vault whose creating call got no answer: its maker is the first user who sees it. */
   | (Of<'found'> & { readonly user: string; readonly vault: string })
-  /** Told by a socket that somebody has saved something, by the clock of this history. */
+  /** A socket reported a save, at this time by the clock of this history. */
   | (Of<'heard'> & { readonly user: string; readonly by: string; readonly savedAtMs: number })
-  /** What the files of an account take, as the server says. */
+  /** The size of an account's files, according to the server. */
   | (Of<'counted'> & { readonly user: string; readonly bytes: number; readonly limitBytes: number })
-  /** The session is not accepted (401). */
+  /** The server does not accept the session (401). */
   | (Of<'refused'> & Call)
-  /** Something no client should ever be told. */
+  /** An answer that no client should ever get. */
   | (Of<'failed'> & Call & { readonly status: number; readonly text: string })
   /** The run ended before there was an answer. */
   | (Of<'unanswered'> & Call)
-  /** `versions` is what the device said it has. */
+  /** `versions` are the versions that the device reported. */
   | (Of<'compared'> &
       ByDevice & {
         readonly mismatches: readonly { readonly uuid: string; readonly version: number }[];
       })
-  /** What a new device is given at the end, when nobody writes any more: with tombstones, and without. */
+  /** What a new device receives at the end, when nobody writes any more: with tombstones, and without. */
   | (Of<'final'> & {
       readonly user: string;
       readonly everything: readonly Seen[];
       readonly live: readonly Seen[];
     })
-  /** Likewise: the vaults of a user, and what the server counts of files. */
+  /** The same for a user's vaults, and the server's count of files. */
   | (Of<'belongs'> & {
       readonly user: string;
       readonly vaults: readonly Membership[];
       readonly bytes: number;
       readonly limitBytes: number;
     })
-  /** Where a file is found at the end. */
+  /** The owner of a file at the end. */
   | (Of<'kept'> & { readonly file: string; readonly homes: readonly string[]; readonly whole: boolean })
   | (Of<'note'> & { readonly text: string });
 
 export type Timed = Entry & { readonly atMs: number };
 
-/** Keeps the entries, and writes them to a file as they come where one is named. */
+/** Keeps the entries, and writes them to a file as they come if one is named. */
 export class History {
   readonly entries: Timed[] = [];
   readonly #file: string | undefined;
@@ -148,7 +151,7 @@ export class History {
     return this.#calls;
   }
 
-  /** A moment of the wall clock, which the servers share, by the clock of the entries. */
+  /** Converts a moment of the wall clock, which the servers share, to the clock of the entries. */
   momentOf(wallMs: number): number {
     return performance.now() - this.#startedMs - (Date.now() - wallMs);
   }

@@ -1,6 +1,6 @@
 /**
- * The syncs of a device that holds the sync lane, by the published client: each has a name, goes over the lane where it can, and
- * over HTTP under the same name where it cannot.
+ * The syncs of a device on the sync lane, through the published client. Each has a name. It goes over the lane if
+ * possible, and otherwise over HTTP under the same name.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -26,13 +26,13 @@ export interface LaneOptions {
 }
 
 const itemsPath = '/v1/items';
-/** Of what the client waits for, so that it gives up what a disturbance has taken before the next one comes. */
+/** The limit of each wait of the client, so that it gives up a lost answer before the next disturbance comes. */
 const patienceMs = 5_000;
 
 export class Lane {
   readonly #options: LaneOptions;
   readonly #client: SyncLaneClient;
-  /** Of the sync that is being made. */
+  /** For the current sync. */
   #attempts = 0;
   #again: (reason: FailureReason) => void = () => {};
 
@@ -50,7 +50,7 @@ export class Lane {
     this.#client = new SyncLaneClient(environment, options.deviceId);
   }
 
-  /** As `Client.call` does, with the name that the sync had. */
+  /** Like `Client.call`, with the name of the sync. */
   async sync(
     body: object,
     again: (reason: FailureReason) => void,
@@ -58,14 +58,14 @@ export class Lane {
     const command = randomUUID();
     this.#attempts = 0;
     this.#again = again;
-    // As JSON tells it.
+    // The value after a trip through JSON.
     const named = JSON.parse(JSON.stringify(body)) as object;
     const { status, data, by } = await this.#client.run({ id: command, body: named });
     if (by === 'lane') this.#options.tally.overLane += 1;
     return { status, body: data, bytes: Buffer.alloc(0), command };
   }
 
-  /** The answer to the same command once more. */
+  /** The answer to a repeat of the same command. */
   async repeat(command: string, body: object): Promise<Answer> {
     const { client } = this.#options;
     const named = JSON.parse(JSON.stringify(body)) as object;
@@ -93,7 +93,7 @@ export class Lane {
     return { method: 'POST', path, body, token: this.#options.accessToken };
   }
 
-  /** Whatever was sent before may have taken effect. */
+  /** Anything sent before may have taken effect. */
   #sends(): void {
     this.#attempts += 1;
     if (this.#attempts > 1) this.#again('no-answer');

@@ -1,4 +1,7 @@
-/** Neighbours that are wrong, weak or ill: refused with a clear message, or survived with nothing lost. */
+/**
+ * Neighbours that are misconfigured, weak or faulty: the server refuses them with a clear message, or survives them
+ * with nothing lost.
+ */
 import test, { type ExecutionContext } from 'ava';
 import { exitCodes } from '../../process/start-error.ts';
 import { startNatsServer, type TestNatsServer } from '../kit/nats-server.ts';
@@ -108,7 +111,7 @@ test.serial(
   },
 );
 
-/** A workload goes on while `ail` makes the database unable to write, and until `heal` has made it able again. */
+/** A workload runs while `ail` makes the database unable to write, and until `heal` makes it able again. */
 async function survives(
   t: ExecutionContext,
   cluster: Cluster,
@@ -167,7 +170,7 @@ onDisk(
     const cluster = await start(t, { nodes: 2, database });
     const ail = async () => {
       await disk.fill();
-      // What it had set aside for its log is used up as well.
+      // Its reserve for the log is used up as well.
       await until(() =>
         database.query('SELECT pg_switch_wal()').then(
           () => false,

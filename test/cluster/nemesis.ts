@@ -1,6 +1,6 @@
 /**
- * Disturbs a cluster by a seeded plan, one thing after another and sometimes two at once; after each it is mended, and
- * has to serve everybody through every gateway within a bound before the next one comes.
+ * Disturbs a cluster by a seeded plan, one thing after another and sometimes two at once. It repairs each. Then the
+ * cluster must serve everybody through every gateway within a bound before the next one comes.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededRandom } from '../kit/random.ts';
@@ -22,9 +22,9 @@ export interface Disturbed {
   readonly what: readonly Disturbance[];
   readonly beganMs: number;
   readonly endedMs: number;
-  /** From the beginning until the rest served everybody; undefined where that was not asked for, or not in time. */
+  /** From the beginning until the rest served everybody; undefined if that was not required, or not in time. */
   readonly servedMs: number | undefined;
-  /** From the mending until every gateway served everybody and every node was ready; undefined: not in time. */
+  /** From the repair until every gateway served everybody and every node was ready; undefined: not in time. */
   readonly recoveredMs: number | undefined;
   /** Writes refused because a newer owner held the actor, as the nodes count them. */
   readonly fencedWrites: number;
@@ -32,9 +32,9 @@ export interface Disturbed {
 }
 
 const secondAtOnce = 0.25;
-/** Beyond two lease times, for two busy cores. */
+/** In addition to two lease times, for two busy cores. */
 const servedSlackMs = 10_000;
-/** A cluster that does not come back never does; one that starts anew on a starved machine may take a minute. */
+/** A cluster that does not come back by then never does. A restart on a starved machine may take a minute. */
 const recoveredMostMs = 90_000;
 const quietMs = 300;
 const scrapesMost = 10;
@@ -48,7 +48,7 @@ export class Nemesis {
     this.#random = new SeededRandom(options.seed);
   }
 
-  /** Every kind once, in an order of its own each time. */
+  /** Every kind once, in a new order each time. */
   async round(isOver: () => boolean = () => false): Promise<void> {
     for (const kind of this.#shuffled(disturbanceKinds)) {
       if (isOver()) return;
@@ -56,7 +56,7 @@ export class Nemesis {
     }
   }
 
-  /** One kind, to somebody. */
+  /** One kind, with one target. */
   disturb(kind: DisturbanceKind): Promise<void> {
     return this.#disturb([disturbanceOf(kind, this.#options.cluster, this.#random)]);
   }
@@ -86,7 +86,7 @@ export class Nemesis {
     await pause(quietMs);
   }
 
-  /** Sometimes with a second one, of another kind and to somebody else. */
+  /** Sometimes together with a second one, of another kind and with another target. */
   #choose(kind: DisturbanceKind): readonly Disturbance[] {
     const { cluster } = this.#options;
     const first = disturbanceOf(kind, cluster, this.#random);
@@ -108,7 +108,7 @@ export class Nemesis {
     return served === undefined ? undefined : performance.now() - mendedMs;
   }
 
-  /** What is wrong a good while after mending. */
+  /** Failures that remain a good while after the repair. */
   async #illness(): Promise<string> {
     const { cluster, probe } = this.#options;
     const nodes = await Promise.all(
@@ -146,7 +146,7 @@ function fencedWrites(cluster: Cluster): Promise<readonly number[]> {
   return Promise.all(cluster.nodes.map(fencedWritesOf));
 }
 
-/** A node that is too busy to answer is asked again: taken for none, its count would be wrong by all it had counted. */
+/** A node that is too busy to answer is asked again. Counting it as none would make its total wrong. */
 async function fencedWritesOf(node: ClusterNode): Promise<number> {
   for (let attempt = 0; attempt < scrapesMost; attempt += 1) {
     const count = await node.metric('scriptorium_fenced_writes_total');
@@ -155,7 +155,7 @@ async function fencedWritesOf(node: ClusterNode): Promise<number> {
   return 0;
 }
 
-/** A node that was started again counts from nothing. */
+/** A restarted node counts from zero. */
 function difference(before: readonly number[], after: readonly number[]): number {
   return after.reduce((sum, now, index) => {
     const then = before[index] ?? 0;

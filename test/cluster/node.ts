@@ -1,6 +1,6 @@
 /**
- * One node as a process, with links of its own to the database and to each NATS server. It is watched as a supervisor
- * would: a node that ends by itself is started again, and that is told.
+ * One node as a process, with separate links to the database and to each NATS server. It is supervised: a node that
+ * ends by itself is started again, and the end is reported.
  */
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,14 +42,14 @@ function signal(started: ServerProcess | undefined, name: NodeJS.Signals): void 
   }
 }
 
-/** The process that the supervisor runs; undefined where that has ended. */
+/** The process that the supervisor runs; undefined if it has ended. */
 function serverOf({ child: { pid } }: ServerProcess): number | undefined {
   const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
   return first === undefined || first === '' ? undefined : Number(first);
 }
 
 const running = new Set<ServerProcess>();
-// A test process that fails takes its nodes along, those that are paused too.
+// A failing test process ends its nodes too, including paused ones.
 process.once('exit', () => {
   for (const started of running) signal(started, 'SIGKILL');
 });
@@ -75,8 +75,8 @@ export class ClusterNode {
   }
 
   /**
-   * With another build from now on where one is named. Resolves when it listens. One that cannot reach its database at that
-   * moment gives up, and is started again.
+   * With another build from now on if one is named. Resolves when it listens. A node that cannot reach its database
+   * at that moment gives up, and is started again.
    */
   async start(build = this.#build): Promise<void> {
     this.#build = build;
@@ -96,7 +96,7 @@ export class ClusterNode {
     }
   }
 
-  /** Starts it where it is to be refused. Resolves to its exit code and what it said. */
+  /** Starts it when the start must fail. Resolves to its exit code and its output. */
   async refusal(): Promise<{ readonly code: number | null; readonly said: string }> {
     const started = this.#spawn();
     this.#process = started;
@@ -119,7 +119,7 @@ export class ClusterNode {
     return started;
   }
 
-  /** Another one after each start. */
+  /** A different one after each start. */
   get metricsUrl(): string {
     return this.#metricsUrl;
   }
@@ -128,7 +128,7 @@ export class ClusterNode {
     return this.#build;
   }
 
-  /** As when its machine is lost: the server, and its supervisor with it. */
+  /** Like the loss of its machine: the server, and its supervisor with it. */
   async kill(): Promise<void> {
     const forgotten = this.#forget();
     signal(forgotten, 'SIGKILL');
@@ -144,7 +144,7 @@ export class ClusterNode {
     await forgotten?.exitCode;
   }
 
-  /** Both: a supervisor that is frozen along with its server. */
+  /** Both: a supervisor is frozen along with its server. */
   pause(): void {
     signal(this.#process, 'SIGSTOP');
   }
@@ -153,7 +153,7 @@ export class ClusterNode {
     signal(this.#process, 'SIGCONT');
   }
 
-  /** As an orchestrator ends it. Resolves to its exit code. */
+  /** Like an orchestrator. Resolves to its exit code. */
   async drain(): Promise<number | null | undefined> {
     const forgotten = this.#forget();
     forgotten?.child.kill('SIGTERM');

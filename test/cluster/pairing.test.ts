@@ -1,6 +1,6 @@
 /**
- * A pairing over three nodes: started on one, its browser comes back to another, used through the third; and the node that holds
- * it is killed in between, with what it had begun.
+ * A pairing over three nodes: it starts on one, its browser comes back to another, and the third uses it. Meanwhile
+ * the test kills the node that holds it, with its unfinished work.
  */
 import test from 'ava';
 import { pairingId } from '../../actors/pairing/contract.ts';
@@ -27,7 +27,7 @@ test('a subscription is started, completed and used through three nodes, and eac
   t.timeout(240_000);
   const model = await startModelServer(t);
   const identity = await startIdentityProvider(t, (token) => model.state.tokens.add(token));
-  // Too short to be used: each answer takes a refresh.
+  // Too short to be used: each answer needs a refresh.
   identity.lifetimeSeconds(30);
   const cluster = await Cluster.start({
     builds,
@@ -62,7 +62,7 @@ test('a subscription is started, completed and used through three nodes, and eac
   t.is(refreshes(), 1);
   await host.start();
 
-  // As many as one user may ask at once, through all nodes: one refresh, whose token now lives long enough for all.
+  // As many as one user may send at once, through all nodes: one refresh, whose token now lives long enough for all.
   identity.lifetimeSeconds(3_600);
   const all = await Promise.all(
     [user, other, host, user].map(({ url }) => streamed(openStream(url, admin, {}))),

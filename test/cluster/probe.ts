@@ -1,4 +1,4 @@
-/** Users who do nothing but save a note now and then: whether everybody is served, and when again. */
+/** Users who do nothing but save a note now and then. They show whether everybody is served, and from when on again. */
 import { randomUUID } from 'node:crypto';
 import { headerSessions } from '../kit/account.ts';
 import { note } from '../kit/items.ts';
@@ -12,8 +12,8 @@ const usersCount = 12;
 /** For the first attempt. */
 export const timeoutMs = 1_500;
 /**
- * A later attempt may take this share of all the time there is. On a busy machine the saves of all, which come at once, may
- * take longer than the first attempt waits; given up and sent again, they would keep it busy until the end.
+ * A later attempt may take this share of the total time. On a busy machine the concurrent saves of all users may take
+ * longer than the first attempt waits. Giving up and sending again would keep the machine busy until the end.
  */
 const attemptShare = 1 / 6;
 const pauseMaxMs = 200;
@@ -36,7 +36,7 @@ export class Probe {
     return new Probe(tokens);
   }
 
-  /** Milliseconds until a save of every user was acknowledged by one of the gateways; undefined: not in time. */
+  /** Milliseconds until one of the gateways acknowledged a save of every user; undefined: not in time. */
   async served(gateways: readonly string[], limitMs: number): Promise<number | undefined> {
     const begunMs = performance.now();
     try {
@@ -48,7 +48,7 @@ export class Probe {
     return performance.now() - begunMs;
   }
 
-  /** Likewise, by each of them. */
+  /** The same, by each of them. */
   async servedByEach(gateways: readonly string[], limitMs: number): Promise<number | undefined> {
     const all = await Promise.all(gateways.map((gateway) => this.served([gateway], limitMs)));
     return all.reduce<number | undefined>(
@@ -57,7 +57,7 @@ export class Probe {
     );
   }
 
-  /** How a save is refused that is sent once. */
+  /** The refusal of a save that is sent once. */
   async refusal(gateway: string): Promise<{ readonly status: number; readonly retryAfter: string | null }> {
     const response = await fetch(`${gateway}/v1/items`, {
       method: 'POST',

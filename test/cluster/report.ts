@@ -21,7 +21,7 @@ export function lineOf(disturbed: Disturbed, tally: Tally): string {
   ].join('; ');
 }
 
-/** A line per kind of disturbance: how often, and how long until served and until all was well. */
+/** A line per kind of disturbance: how often it came, and how long until users were served and all was well. */
 export function table(disturbed: readonly Disturbed[], tally: Tally): string {
   const byKind = new Map<string, Disturbed[]>();
   for (const each of disturbed) {
@@ -66,7 +66,10 @@ export function summary({ tally, disturbed, violations, complaints, endedByThems
   ].join('\n');
 }
 
-/** Without an answer, and answered 503 or 429; not those that found nobody listening, whom a balancer spares clients. */
+/**
+ * Requests without an answer, or answered 503 or 429. It leaves out refused connections, which a load balancer hides
+ * from clients.
+ */
 function failed(calls: readonly CallRecord[]): string {
   const failures = failuresOf(calls);
   return `${failures['no-answer']} + ${failures['not-now']}`;

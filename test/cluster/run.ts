@@ -1,6 +1,6 @@
 /**
- * `npm run nemesis -- --minutes 60 --seed 7`: rounds of all disturbances for so long, and their figures. A run that
- * found something wrong ends with 1 and names its seed, its history and the logs of its nodes.
+ * `npm run nemesis -- --minutes 60 --seed 7`: rounds of all disturbances for that time, and their figures. A run that
+ * finds something wrong ends with 1 and names its seed, its history and the logs of its nodes.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A file system of its own that can be filled to the last byte; only root may make one. */
+/** A separate file system that a test can fill to the last byte; only root may make one. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ export interface SmallDisk {
 
 const chunkBytes = 65_536;
 
-/** Undefined where it may not be made. */
+/** Undefined if it may not be made. */
 export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
   const path = mkdtempSync(join(tmpdir(), 'small-disk-'));
   try {

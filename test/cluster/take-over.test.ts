@@ -1,4 +1,4 @@
-/** What becomes of the users of a process that dies: by its supervisor, and where that dies with it. */
+/** The users of a dying process: their waits when its supervisor survives, and when that dies with it. */
 import test, { type ExecutionContext } from 'ava';
 import { startNatsServer } from '../kit/nats-server.ts';
 import { until } from '../kit/until.ts';
@@ -6,7 +6,7 @@ import { type Builds, buildTwice } from './build.ts';
 import { Cluster } from './cluster.ts';
 import { Probe } from './probe.ts';
 
-/** Long enough to tell a lease that ends from one that is given up. */
+/** Long enough to tell an expired lease from one that was given up. */
 const leaseMs = 12_000;
 const testLimitMs = 180_000;
 const servedLimitMs = 6_000;
@@ -28,7 +28,7 @@ async function start(t: ExecutionContext): Promise<{ cluster: Cluster; probe: Pr
 const allReady = (cluster: Cluster) => async (): Promise<boolean> =>
   (await Promise.all(cluster.nodes.map((node) => node.isReady()))).every((ready) => ready);
 
-/** Each has its share, so that a death concerns somebody. */
+/** Each has its share, so that every death affects some users. */
 const allServe = (cluster: Cluster) => async (): Promise<boolean> =>
   (await Promise.all(cluster.nodes.map((node) => node.metric('scriptorium_shards')))).every(
     (shards = 0) => shards > 0,

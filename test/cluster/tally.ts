@@ -1,18 +1,18 @@
-/** What the calls of a run came to, for its report. Verdicts are the checker's. */
-/** `too-many`: the caller has asked for more than anybody may have at once. */
+/** Totals over the calls of a run, for its report. Verdicts belong to the checker. */
+/** `too-many`: the caller has sent more than anybody may have at once. */
 export type FailureReason = 'not-reached' | 'no-answer' | 'not-now' | 'too-many';
 
 export interface OpenCall {
   /** The kind of caller. */
   readonly who: string;
-  /** Method and path, without what it names. */
+  /** Method and path, without identifiers. */
   readonly what: string;
   readonly atMs: number;
 }
 
 export interface CallRecord extends OpenCall {
   readonly durationMs: number;
-  /** Of attempts before the one that was answered. */
+  /** Attempts before the answered one. */
   readonly failures: readonly FailureReason[];
 }
 
@@ -21,12 +21,12 @@ export class Tally {
   conflicts = 0;
   /** Named syncs that the sync lane has answered. */
   overLane = 0;
-  /** Calls with writes of which an attempt may have taken effect unseen. */
+  /** Calls with writes, one attempt of which may have taken effect unseen. */
   unknownWrites = 0;
   readonly calls: CallRecord[] = [];
-  /** Those that wait for the answer that decides. */
+  /** Calls that wait for the deciding answer. */
   readonly open = new Set<OpenCall>();
-  /** What people did beside syncing, by its kind: what was done, and what was refused. */
+  /** People's acts besides syncing, by kind: the successful and the refused ones. */
   readonly acts = new Map<string, { done: number; refused: number }>();
 
   act(does: string, isDone: boolean): void {

@@ -1,9 +1,11 @@
-/** What a write stores in place of ciphertext: text that names its item and mark, and can be told whole. */
+/**
+ * The text that a write stores in place of ciphertext. It names its item and mark, and shows whether it is complete.
+ */
 import type { Seen, Write } from './history.ts';
 
 const apiItem = { content_type: 'Note', created_at: '2026-01-01T00:00:00.000Z', created_at_timestamp: 0 };
 const lengthMax = 1_500;
-/** Beyond what one row and one frame hold. */
+/** More than one row and one frame hold. */
 const largeLength = 700_000;
 const largeOneIn = 250;
 
@@ -15,14 +17,14 @@ function textOf(uuid: string, mark: string): string {
 
 const keyOf = (mark: string): string => `004:key:${mark}`;
 
-/** The write as an item on the wire. A mark stands in `duplicate_of`, which a tombstone keeps. */
+/** The write as an item on the wire. Its mark is in `duplicate_of`, which a tombstone keeps. */
 export function itemOf({ uuid, mark, base, deleted, vault }: Write) {
   const text = deleted ? {} : { content: textOf(uuid, mark), enc_item_key: keyOf(mark) };
   const shared = vault === undefined ? {} : { shared_vault_uuid: vault, key_system_identifier: 'keys' };
   return { ...apiItem, uuid, duplicate_of: mark, deleted, updated_at_timestamp: base, ...text, ...shared };
 }
 
-/** An item as a sync gives it, as far as it is looked at. */
+/** An item in a sync, with the fields that tests read. */
 export interface WireItem {
   readonly uuid: string;
   readonly content: string | null;

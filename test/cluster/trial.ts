@@ -1,4 +1,4 @@
-/** A whole run: a cluster under a workload and a nemesis, judged at its end. */
+/** A whole run: a cluster under a workload and a nemesis, checked at its end. */
 import { join } from 'node:path';
 import { until } from '../kit/until.ts';
 import type { Builds } from './build.ts';
@@ -18,7 +18,7 @@ export interface TrialOptions {
   readonly leaseMs: number;
   readonly users: number;
   readonly devicesOfEach: number;
-  /** Of people who share vaults and keep files. */
+  /** People who share vaults and keep files. */
   readonly circles: number;
   /** Between two actions of a device, on average. */
   readonly pauseMs: number;
@@ -31,7 +31,7 @@ export interface TrialOptions {
 
 export interface Verdict {
   readonly violations: readonly Violation[];
-  /** Of the nemesis: what was not served, did not recover, or was fenced without a reason. */
+  /** The nemesis's findings: users not served, no recovery, or a fenced write without a reason. */
   readonly complaints: readonly string[];
   readonly endedByThemselves: readonly EndedByItself[];
   readonly disturbed: readonly Disturbed[];
@@ -39,14 +39,14 @@ export interface Verdict {
   readonly historyFile: string;
 }
 
-/** For one attempt; a client of people waits longer, and finds out less. */
+/** For one attempt. A client of people waits longer, and finds out less. */
 const timeoutMs = 4_000;
 /**
- * Longer than a request has at the server. A client that asks again and again after four seconds makes a busy server busier, and never
- * learns whether it would have been answered.
+ * Longer than a request may take at the server. A client that asks again every four seconds makes a busy server
+ * busier, and never learns whether it would have got an answer.
  */
 const timeoutMaxMs = 30_000;
-/** Of the files of an account: little, so that uploads race for it. */
+/** The quota of an account's files: small, so that uploads race for it. */
 const limitBytes = 150_000;
 /** Sweeps come every few seconds. */
 const tellsLimitMs = 20_000;
@@ -100,7 +100,7 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
   }
 }
 
-/** Resolves to what hinders them. */
+/** Resolves to the obstacles. */
 async function finishAll(all: readonly { finish(): Promise<void> }[]): Promise<readonly string[]> {
   const ends = await Promise.allSettled(all.map((each) => each.finish()));
   return ends.flatMap((end) =>

@@ -1,6 +1,6 @@
 /**
- * Many devices of several users at once, each doing what people do: write, edit, delete, sync, look whether all is
- * there, sign out and in again. Devices of one user edit the same items, so there are real conflicts.
+ * Many devices of several users at once, each acting like a real one: write, edit, delete, sync, check that
+ * everything is there, sign out and in again. Devices of one user edit the same items, so there are real conflicts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededRandom } from '../kit/random.ts';
@@ -34,7 +34,7 @@ interface Place {
   readonly client: Client;
   readonly random: SeededRandom;
   device: Device;
-  /** The last one that was signed out here. */
+  /** The last session that was signed out here. */
   former: Device | undefined;
 }
 
@@ -52,7 +52,7 @@ export class Workload {
     this.#random = new SeededRandom(options.seed);
   }
 
-  /** Registers everybody and signs all devices in. */
+  /** Registers all users and signs all devices in. */
   async open(): Promise<void> {
     const { users, devicesOfEach } = this.#options;
     for (let each = 0; each < users; each += 1) {
@@ -70,12 +70,12 @@ export class Workload {
     this.#running = Promise.allSettled(this.#places.map((place) => this.#live(place)));
   }
 
-  /** Lets every device finish what it has begun and sync to the end, and writes down what new devices are given. */
+  /** Lets every device finish its work and sync to the end, and records what new devices receive. */
   async finish(): Promise<void> {
     this.#isStopping = true;
     this.#finishBy = performance.now() + finishLimitMs;
     for (const end of await this.#running) if (end.status === 'rejected') throw end.reason;
-    // Twice: what one device saved in its last act, the others have to get.
+    // Twice: the others must get what one device saved in its last act.
     for (const { device } of [...this.#places, ...this.#places]) await device.sync();
     const { history } = this.#options;
     for (const user of new Set(this.#places.map((place) => place.user))) {
@@ -88,7 +88,7 @@ export class Workload {
     history.flush();
   }
 
-  /** Ends it where it is; harmless after it has finished. */
+  /** Ends it immediately; harmless after it has finished. */
   abandon(): void {
     this.#isStopping = true;
     this.#finishBy = 0;
@@ -147,7 +147,7 @@ export class Workload {
     if (chance < 0.97) return device.compare();
     if (chance < 0.985) return this.#signOutAndIn(place);
     if (chance < 0.993) return void (await place.former?.isRefused());
-    // Somebody new, whom nobody hears of again: the address and the account tell each other.
+    // A new user who appears once: the registration must leave two tells, between the address and the account.
     await register(place.client);
   }
 

@@ -1,4 +1,4 @@
-/** The contract of a code host, by the Gitea that others install. */
+/** The contract of a code host, with a real Gitea. */
 import test from 'ava';
 import { codeHostContract, publishing } from '../behaviour/code-host/contract.ts';
 import { type Gitea, startGitea } from '../kit/gitea.ts';
@@ -25,7 +25,7 @@ test('of many at once in one repository each is told whether its file is there, 
   t.true(all.some(({ status }) => status === 200));
   for (const { path, status } of all) {
     t.is(await repository.read(path), status === 200 ? '# A note\n' : undefined);
-    // Gitea cannot lock the branch, or fails at finding it changed.
+    // Gitea cannot lock the branch, or fails because it has changed.
     t.true([200, 409, 502].includes(status), `${path}: ${status}`);
   }
 });

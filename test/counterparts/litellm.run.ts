@@ -1,4 +1,7 @@
-/** The assistant by LiteLLM’s proxy, which speaks as OpenAI does, in front of fakes of three vendors and of one of its own. */
+/**
+ * The assistant through LiteLLM’s proxy, which has OpenAI's interface, in front of fakes of three vendors and a model
+ * of its own.
+ */
 import test, { type ExecutionContext } from 'ava';
 import { type VendorId, vendorIds } from '../../actors/assistant/profiles.ts';
 import { assisted, path } from '../kit/assisted.ts';
@@ -8,7 +11,7 @@ import { answering, helloTurn, modelKey, startModelServer, toolTurn } from '../k
 const limitMs = 240_000;
 const key = 'sk-of-the-proxy';
 const mock = 'A “mock” of LiteLLM’s own 😀';
-/** By its own name for each: what it asks, and where. */
+/** By its own name for each: the provider that it calls, and where. */
 const behind: Readonly<Record<VendorId, (url: string) => object>> = {
   openai: (url) => ({ model: 'openai/gpt', api_base: `${url}/openai/v1` }),
   anthropic: (url) => ({ model: 'anthropic/opus', api_base: `${url}/anthropic` }),
@@ -103,7 +106,7 @@ test.serial(
       t.deepEqual(events.at(-1), { kind: 'finish', stopReason: 'error' });
       return events.flatMap((event) => (event.kind === 'error' ? [event.message] : []));
     };
-    // Without a database it looks keys up in vain, which is a 400 of its own.
+    // Without a database it cannot look keys up, which is a 400 of its own.
     t.deepEqual(await failure('mock', 'sk-wrong'), [rejected]);
     t.deepEqual(await failure('nothing-of-the-kind'), [rejected]);
     vendors.state.answer = (response) => response.writeHead(500).end('{"error":"words of the vendor"}');

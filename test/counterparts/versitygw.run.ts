@@ -1,4 +1,4 @@
-/** The contract of stores of files, by a server of S3 that keeps what it is given in a folder. */
+/** The contract of stores of files, with an S3 server that keeps its objects in a folder. */
 import test, { type ExecutionContext } from 'ava';
 import { openS3, type S3Options } from '../../actors/files/s3.ts';
 import type { OpenFileStore } from '../../actors/files/store.ts';

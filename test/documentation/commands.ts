@@ -1,20 +1,20 @@
 /**
- * The commands that documents tell to type, for those who run them as they stand there. Whoever asks for a section has to
- * know all of its commands, and `test/documentation/documented-commands.test.ts` fails where nobody asks.
+ * The commands that documents tell readers to type, for tests that run them literally. A test that asks for a section
+ * must know all of its commands. `test/documentation/documented-commands.test.ts` fails if nobody asks.
  */
 import { type NotRun, notRun } from './not-run.ts';
 import { codeBlocksOf } from './texts.ts';
 
 type Named<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
 
-/** In the order in which they are to be typed. @throws Error unless there are as many as names */
+/** In the order of the document. @throws Error unless there are as many as names */
 export const commandsOf = <const Names extends readonly string[]>(
   file: string,
   section: string,
   names: Names,
 ): Named<Names> => named(names, commandsToRun(file, section), `${file}, "${section}"`);
 
-/** Likewise, where the commands of a block belong together. */
+/** The same, for commands of a block that belong together. */
 export const scriptsOf = <const Names extends readonly string[]>(
   file: string,
   section: string,
@@ -36,7 +36,7 @@ const blocksOf = (file: string, section: string): readonly string[] =>
     .filter((block) => block.language === 'sh' && block.section === section)
     .map(({ text }) => text);
 
-/** All of a section but what cannot be run. */
+/** All of a section except commands that cannot run. */
 export function commandsToRun(file: string, section: string): readonly string[] {
   const exceptions = notRun.filter((of) => of.file === file && of.section === section);
   const commands = blocksOf(file, section).flatMap(commandsIn);
@@ -52,7 +52,10 @@ export const commandsIn = (script: string): readonly string[] =>
     .split('\n')
     .filter((line) => /^\s*[^\s#]/.test(line));
 
-/** The same for other servers, folders and amounts than those of the document. @throws Error where one of those is not there */
+/**
+ * The same for other servers, folders and amounts than those of the document. @throws Error if one of those is
+ * missing
+ */
 export const replaced = (command: string, replacements: Readonly<Record<string, string>>): string =>
   Object.entries(replacements).reduce((text, [example, own]) => {
     if (!text.includes(example)) throw new Error(`"${example}" is not in: ${command}`);

@@ -1,4 +1,4 @@
-/** What documents and comments point to is in this repository. */
+/** Checks that the targets of documents and comments are in this repository. */
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import test from 'ava';
@@ -16,7 +16,7 @@ import {
 
 const exists = (path: string): boolean => existsSync(join(root, path));
 
-/** Documents that were there before the project's own, and the project's tracker. */
+/** Documents from before the project's own, and the project's tracker. */
 const outside = [
   /(?<![\w/])(?:design|auth|sync|extensions|field-notes|examples)\.md\b/,
   /\bdesign (?:section )?\d/,
@@ -30,7 +30,7 @@ test('no comment and no document cites what is not in the repository', (t) => {
   const inComments = sourceFiles.flatMap((file) =>
     commentsOf(file).flatMap((comment) => cites(comment, outside).map((cited) => `${file}: ${cited}`)),
   );
-  // In documents the names of files stand for those beside them, which are looked for below.
+  // In documents a file name stands for the file beside them, which a later test looks for.
   const inDocuments = documentFiles.flatMap((file) =>
     cites(textOf(file), outside.slice(1)).map((cited) => `${file}: ${cited}`),
   );
@@ -40,7 +40,7 @@ test('no comment and no document cites what is not in the repository', (t) => {
 const citation =
   /((?:docs\/[\w/.-]+|load-tests\/README|README|CONTRIBUTING|SECURITY|CHANGELOG)\.md)((?:(?:, | and )"[^"]+")*)/g;
 
-/** The documents and sections that a comment cites in vain. */
+/** The citations of a comment whose document or section is missing. */
 function missingIn(comment: string): readonly string[] {
   return [...comment.matchAll(citation)].flatMap(([, path = '', titles = '']) => {
     if (!exists(path)) return [path];
@@ -58,10 +58,10 @@ test('the documents and sections that comments cite exist', (t) => {
 });
 
 const filePath = /(?<![\w/.@*<-])((?:[\w-]+\/)*[\w.-]+\.(?:ts|mjs|go|sql|proto|md))(?![\w*])/g;
-/** As examples, or what tests make. */
+/** Examples, or files that tests make. */
 const examples = new Set(['x.test.ts', 'file.test.ts', 'path/to/file.test.ts']);
 
-/** From the root, or beside whoever names it. */
+/** Relative to the root, or to the naming file. */
 const isThere = (path: string, from: string): boolean => exists(path) || exists(join(dirname(from), path));
 
 test('the files that comments name exist', (t) => {
@@ -92,7 +92,7 @@ test('links of documents lead somewhere', (t) => {
   t.deepEqual(broken, []);
 });
 
-/** Patterns, and what is made when the project is built, run or measured. */
+/** Patterns, and files that building, running or measuring the project makes. */
 const made = /^(?:dist|data|data-\d|nats)\/|[<*…]/;
 const inFolders =
   /^(?:actors|cli|config|docs|gateway|helm|benchmarks|load-tests|operations|process|proto|runtime|test|tools)\/[\w/.-]*$/;

@@ -1,6 +1,6 @@
 /**
- * Every command that the documents tell to type is run as it stands there, here or by those who take it from there for
- * what they test, or it is listed in `test/documentation/not-run.ts`.
+ * Every command that the documents tell readers to type runs literally, here or in a test that takes it from there.
+ * The others are listed in `test/documentation/not-run.ts`.
  */
 import { cpSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ const commandBlocks = blocks.filter(({ language }) => language === 'sh');
 const claim = /const \{([^}]*)\} = (?:commands|scripts)Of\(\s*'([^']+)',\s*'([^']+)',\s*\[([^\]]*)\]/g;
 const wordsOf = (list: string): readonly string[] => list.match(/\w+/g) ?? [];
 
-/** Who takes which commands of a section: they are known by names, and the linter finds what is taken and not used. */
+/** Which tests take which commands of a section. Commands have names, and the linter finds unused ones. */
 const claims = sourceFiles.flatMap((file) =>
   [...textOf(file).matchAll(claim)].map(([, taken = '', document, section, names = '']) => ({
     place: `${document}, "${section}"`,
@@ -36,7 +36,7 @@ const claims = sourceFiles.flatMap((file) =>
   })),
 );
 
-/** The names of commands of a section that nobody takes. */
+/** The names of a section's commands that no test takes. */
 function leftOf(place: string): readonly string[] {
   const ofPlace = claims.filter((each) => each.place === place);
   if (ofPlace.length === 0) return [`${place}: all`];
@@ -132,7 +132,7 @@ const operatorCommands = new Set(
 );
 
 /** As `GET /v1/items/:uuid`, sorted. */
-/** What lies below `/files` as well is described once (docs/protocol/files.md). */
+/** Routes that are also below `/files` are described once (docs/protocol/files.md). */
 function endpointsOf({ paths }: { paths: Readonly<Record<string, object>> }): readonly string[] {
   const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),

@@ -1,4 +1,4 @@
-/** What documents tell to type and nobody types here, with the reason why not. */
+/** Documented commands that no test types here, with the reason. */
 export interface NotRun {
   readonly file: string;
   readonly section: string;

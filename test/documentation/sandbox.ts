@@ -1,4 +1,4 @@
-/** A copy of the project in which the commands of its documents run as they stand there. */
+/** A copy of the project in which the commands of its documents run literally. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { shell } from '../kit/shell.ts';
 import { isOurs, root } from './texts.ts';
 
 export interface StartedServer {
-  /** As it told its clients. */
+  /** The server's address, as it prints it. */
   readonly url: string;
   stop(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface StartedServer {
 export class Sandbox {
   readonly #servers: (() => Promise<void>)[] = [];
   readonly path: string;
-  /** Beside what the machine has. */
+  /** In addition to the machine's own variables. */
   readonly #programs: string;
   readonly #environment: NodeJS.ProcessEnv;
 
@@ -37,17 +37,17 @@ export class Sandbox {
     for (const program of [curl, psql])
       symlinkSync(findProgram(program, process.env), join(this.#programs, program.commands[0] ?? ''));
     const path = process.env['PATH'];
-    // Packages are there already.
+    // The packages are installed already.
     this.addProgram('npm', `[ "$1" = ci ] && exit 0\nPATH='${path}'\nexec npm "$@"`);
     this.#environment = { ...process.env, PORT: '0', ADMIN_PORT: '0', PATH: `${this.#programs}:${path}` };
   }
 
-  /** Runs commands to their end. Resolves to what they printed. */
+  /** Runs commands to their end. Resolves to their output. */
   run(commands: string): Promise<string> {
     return shell(commands, { cwd: this.path, env: this.#environment });
   }
 
-  /** Runs commands that start the server, until it says that it runs. */
+  /** Runs commands that start the server, until it reports that it runs. */
   start(commands: string): Promise<StartedServer> {
     const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], {
       cwd: this.path,
@@ -56,7 +56,7 @@ export class Sandbox {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-    // Also where the test fails before it has stopped the server.
+    // Also if the test fails before it has stopped the server.
     this.#servers.push(() => stopped(child, ended));
     const output: string[] = [];
     return new Promise((resolve, reject) => {
@@ -70,7 +70,7 @@ export class Sandbox {
     });
   }
 
-  /** In place of one that is not here, by what a shell does. */
+  /** A shell function in place of a program that is missing here. */
   addProgram(name: string, script: string): void {
     writeFileSync(join(this.#programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
@@ -86,7 +86,7 @@ async function stopped({ pid = 0, exitCode, signalCode }: ChildProcess, ended: P
   await ended;
 }
 
-/** One that a failed test left running. */
+/** A server that a failed test left running. */
 function endDatabase(dataDirectory: string): void {
   try {
     const [pid] = readFileSync(join(dataDirectory, 'postgres', 'postmaster.pid'), 'utf8').split('\n');

@@ -7,7 +7,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 const sources = /\.(ts|mjs|js|go|proto|sql)$/;
 const documents = /\.md$/;
-/** By paths from the root: what is fetched, made or kept here, and is no part of the project. */
+/** By paths from the root: files that are fetched, made or kept here, and no part of the project. */
 const notOurs = /^(?:node_modules|dist|\.git|\.cache|nats|data(?:-[^/.]*)?)$/;
 const generated = 'proto/generated';
 
@@ -45,7 +45,7 @@ export function headingsOf(file: string): readonly string[] {
   return [...withoutCode(textOf(file)).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title.trim());
 }
 
-/** The name by which a page of Markdown is pointed into. */
+/** The anchor of a heading in a page of Markdown. */
 export function anchorOf(title: string): string {
   return title
     .toLowerCase()
@@ -57,7 +57,7 @@ export const withoutCode = (markdown: string): string => markdown.replace(fence,
 
 const fence = /^ *```([\w-]*)\n([\s\S]*?)^ *```$/gm;
 
-/** What looks like a title within a block is a comment. */
+/** A line that looks like a title within a block is a comment. */
 const fenceOrTitle = new RegExp(`${fence.source}|^#+ (.+)$`, 'gm');
 
 export interface CodeBlock {

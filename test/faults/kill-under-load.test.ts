@@ -1,9 +1,9 @@
 /**
- * Kill -9 under load, ten times in a row: no acknowledged save is lost, none is doubled, nothing is torn, a repeat of
- * what got no answer is a success, and a device that goes on from its token misses nothing.
+ * Kill -9 under load, ten times in a row. No acknowledged save is lost, none is doubled, and nothing is torn. A
+ * repeat of an unanswered request succeeds, and a device that continues from its token misses nothing.
  *
- * Devices write until the server dies under them. What each sent and what was acknowledged is kept here, by nothing
- * but the answers; after every start it is held against what a first sync gives.
+ * Devices write until the server dies. The test records, from nothing but the answers, what each sent and what was
+ * acknowledged. After every start it compares that with a first sync.
  */
 import test, { type ExecutionContext } from 'ava';
 import type { FullItem } from '../../actors/collection/item-fields.ts';
@@ -24,11 +24,11 @@ const savesBeforeKill = 150;
 const settings = { E2E_TESTING: 'true' };
 
 interface Written {
-  /** Texts sent and not known to be refused; the stored one must be among them. */
+  /** Sent texts that may have been stored; the stored one must be among them. */
   readonly possible: Set<string>;
   /** How many of this item's saves were acknowledged. */
   acknowledged: number;
-  /** The base for the next edit: the version and text last acknowledged. */
+  /** The base for the next edit: the version and text acknowledged last. */
   version: number;
 }
 
@@ -95,7 +95,7 @@ interface Unanswered {
   readonly body: { readonly items: readonly { readonly uuid: string; readonly content: string }[] };
 }
 
-/** One device: new items and edits, one after another. Resolves to the call that got no answer, if it had reached one. */
+/** One device: new items and edits, one after another. Resolves to the unanswered call, if there was one. */
 async function writeUntilDead(
   t: ExecutionContext,
   url: string,
@@ -117,7 +117,7 @@ async function writeUntilDead(
     try {
       reply = await sync(url, user.account, body);
     } catch (error) {
-      // While the database is away the server says so; what it then answers was not acknowledged.
+      // While the database is unavailable the server says so; such an answer acknowledges nothing.
       if (/refused with 503/.test(String(error))) return { user, body };
       t.regex(String(error), /fetch failed|terminated|other side closed|ECONN/);
       return { user, body };
@@ -136,7 +136,7 @@ function acknowledge(written: Written, content: string, reply: ModernSyncReply):
   written.version = reply.saved_items[0]?.updated_at_timestamp ?? 0;
 }
 
-/** A client sends again what got no answer. It is a success, whether the first one had been saved or not. */
+/** A client sends unanswered requests again. The repeat succeeds, whether the first one had been saved or not. */
 async function repeat(t: ExecutionContext, url: string, user: User, body: Unanswered['body']): Promise<void> {
   const reply = await sync(url, user.account, body);
   t.deepEqual(reply.conflicts, []);

@@ -1,6 +1,6 @@
 /**
- * Kill -9 between ACCEPTED and COMMITTED: after the next start STATUS tells the truth, and the command has taken effect once
- * after its repeat over HTTP, whether it had before the kill or not.
+ * Kill -9 between ACCEPTED and COMMITTED. After the next start STATUS tells the truth. The command has taken effect
+ * once after its repeat over HTTP, whether it had before the kill or not.
  */
 import test from 'ava';
 import { build, dataDirectoryOf, started } from '../kit/built-server.ts';

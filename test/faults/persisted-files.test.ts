@@ -1,4 +1,7 @@
-/** A chunk is acknowledged before it is durable, and a file is not: whatever the power or the disk does in between. */
+/**
+ * A chunk is acknowledged before it is durable, and a file only afterwards, whatever the power or the disk does in
+ * between.
+ */
 import test from 'ava';
 import type { FileStore } from '../../actors/files/store.ts';
 import type { Device } from '../kit/device.ts';

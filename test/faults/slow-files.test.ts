@@ -1,4 +1,4 @@
-/** Many files up and down at once, and somebody who is slow: memory does not grow with what is sent. */
+/** Many files up and down at once, and a slow client: memory does not grow with the amount sent. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import type { FileStore } from '../../actors/files/store.ts';
@@ -10,7 +10,7 @@ import { startServer } from '../kit/server.ts';
 const mebibyte = 1_048_576;
 const streams = 16;
 
-/** Of each stream, with what the system may have received before it is held back. */
+/** For each stream, including the system's buffers before it is held back. */
 const heldBytesMax = 4 * mebibyte;
 
 test('clients are held back while the store is slow, and all that they send arrives', async (t) => {

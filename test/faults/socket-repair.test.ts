@@ -1,4 +1,4 @@
-/** That a push which was lost is made up for: several hosts, a gateway apart from them, and whatever costs an event. */
+/** A lost push is always repaired: several hosts, a separate gateway, and every fault that costs an event. */
 import test from 'ava';
 import { Items } from '../../actors/user/items/contract.ts';
 import { OpenSocket } from '../../gateway/sockets/open-socket.ts';

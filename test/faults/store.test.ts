@@ -1,7 +1,7 @@
 /**
- * A host whose commits are struck: every third statement of one meets a fault. Whoever was told that a call is done
- * finds it in the database, once; whoever was told that it is not finds nothing; and what had an unknown outcome was
- * settled, so that no caller has to live with it.
+ * A host whose commits fail: every third statement of a commit meets a fault. A call that was reported as done is in
+ * the database, once. A call that was reported as not done is not. Unknown outcomes are settled, so that no caller
+ * has to live with one.
  */
 import test, { type ExecutionContext } from 'ava';
 import { sleep, systemClock } from '../../runtime/clock.ts';
@@ -40,7 +40,7 @@ test.before(async () => {
 });
 test.after.always(() => server?.stop());
 
-/** What callers were told. */
+/** The answers to callers. */
 class Told {
   readonly done: Call[] = [];
   readonly notDone: Call[] = [];
@@ -113,7 +113,7 @@ async function untilTellsArrived(store: Store): Promise<void> {
   }
 }
 
-/** How often each effect is in the database, by its name and where it is. */
+/** How often each effect is in the database, by its name and place. */
 function effectsIn(read: Readonly<Record<string, Reading>>): ReadonlyMap<string, number> {
   const effects = new Map<string, number>();
   for (const [counter, { journal, tallies }] of Object.entries(read)) {

@@ -1,4 +1,4 @@
-/** What the sync lane keeps in memory alone, on two hosts: a move may lose it, and nobody may profit from that. */
+/** The in-memory state of the sync lane, on two hosts: a move may lose it, and nobody may profit from that. */
 import test from 'ava';
 import { isRefused } from '../../actors/reply.ts';
 import { Items } from '../../actors/user/items/contract.ts';

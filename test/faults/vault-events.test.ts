@@ -1,4 +1,4 @@
-/** That a push of a vault which was lost is made up for, as those of users are. */
+/** A lost push of a vault is repaired, as those of users are. */
 import test from 'ava';
 import { isRefused } from '../../actors/reply.ts';
 import { Items } from '../../actors/user/items/contract.ts';

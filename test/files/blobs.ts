@@ -6,7 +6,7 @@ import type { FileStore } from '../../actors/files/store.ts';
 export const owner = '0a3c5e7f-0000-4000-8000-000000000001';
 export const upload = '0a3c5e7f-0000-4000-8000-0000000000aa';
 
-/** A name that no other has. */
+/** A unique name. */
 export const nameOf = (number: number, { of = owner, in: within = upload } = {}): string =>
   `${of}/${within}/${number}.${createHash('sha256').update(`${number}`).digest('hex').slice(0, 32)}`;
 
@@ -28,7 +28,7 @@ export async function* inPieces(whole: Uint8Array, pieceBytes = 65_536): AsyncGe
   for (let at = 0; at < whole.byteLength; at += pieceBytes) yield whole.subarray(at, at + pieceBytes);
 }
 
-/** Of all tests at once. */
+/** For all tests at once. */
 export const unstopped = new AbortController().signal;
 setMaxListeners(0, unstopped);
 

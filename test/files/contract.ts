@@ -1,4 +1,4 @@
-/** What every store of files owes those who use it. One suite, run on each adapter. */
+/** The promises of every store of files to its users. One suite, run on each adapter. */
 import test, { type ExecutionContext } from 'ava';
 import { type FileStore, FileStoreError, type FileStoreFailure } from '../../actors/files/store.ts';
 import { until } from '../kit/until.ts';
@@ -24,13 +24,13 @@ export async function failsWith(
   t.is(error?.failure, failure, String(error?.cause));
 }
 
-/** Nothing of a write is left, neither at once nor once it has cleaned up behind itself. */
+/** Nothing of a write remains, neither at once nor after its own cleanup. */
 async function isLeftAlone(t: ExecutionContext, store: FileStore, name: string): Promise<void> {
   await failsWith(t, 'missing', () => read(store, name, 0, 1));
   t.deepEqual(await names(store), []);
 }
 
-/** A part of it may be left, which a removal takes along. */
+/** A part of it may remain, which a removal also removes. */
 async function isRemovable(t: ExecutionContext, store: FileStore, name: string): Promise<void> {
   await until(async () => {
     await store.remove([name]);
@@ -39,7 +39,9 @@ async function isRemovable(t: ExecutionContext, store: FileStore, name: string):
   await isLeftAlone(t, store, name);
 }
 
-/** Runs the suite; each test on an empty store of its own. `keepsParts`: of what had come of a body that breaks off. */
+/**
+ * Runs the suite, each test on a separate empty store. `keepsParts`: whether a body that breaks off may leave parts.
+ */
 export function contractOfFileStores(
   adapter: string,
   open: (t: ExecutionContext) => Promise<FileStore>,

@@ -1,4 +1,4 @@
-/** Writes one blob after another until it is killed, four at once, and tells the name of each once it is durable. */
+/** Writes one blob after another until it is killed, four at once, and reports the name of each once it is durable. */
 import { openLocalDisk } from '../../actors/files/local-disk.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';

@@ -1,4 +1,4 @@
-/** The store in a folder, as it should be and on disks that are not. */
+/** The store in a folder, on healthy and on faulty disks. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ const open = (folder: string, options: Partial<LocalDiskOptions> = {}) =>
     ...options,
   });
 
-/** The file system of this machine, but for what a test changes. */
+/** The file system of this machine, except for a test's changes. */
 const changed = (changes: Partial<FileSystem>): FileSystem => ({ ...nodeFileSystem, ...changes });
 
 const otherOwner = '0a3c5e7f-0000-4000-8000-000000000002';
@@ -143,7 +143,7 @@ for (const isShared of [false, true]) {
   });
 }
 
-/** More calls of the file system than what must not go on would need. */
+/** More file system calls than a write that must stop would need. */
 async function whileOthersWork(store: FileStore): Promise<void> {
   for (let time = 0; time < 30; time += 1) await names(store);
 }
@@ -217,7 +217,7 @@ test('what another process has written is synced by the one that persists it, if
   const folders = [`/${owner}/${upload}`, `/${owner}`, ''];
   t.deepEqual(steps, [`/${nameOf(1)}`, `/${nameOf(2)}`, ...folders]);
 
-  // As a power cut may leave it.
+  // A possible state after a power cut.
   truncateSync(join(folder, nameOf(1)), 9);
   await failsWith(t, 'missing', () => store.persist([blob(1), blob(2)]));
   rmSync(join(folder, nameOf(1)));
@@ -390,7 +390,7 @@ test('a disk that takes a part of what it is given is given the rest', async (t)
   t.true(whole.equals(await read(store, nameOf(1), 0, whole.length)));
 });
 
-/** Takes so many bytes, the last of them in a short write as a real one does, and then says so. */
+/** Takes this many bytes, the last of them in a short write like a real disk, and then reports that it is full. */
 function fullAfter(bytes: number, code: string): FileSystem {
   let left = bytes;
   return changed({

@@ -1,4 +1,4 @@
-/** The store in S3 over moto, as it should be and with a network and a server that are not. */
+/** The store in S3 over moto, with a healthy and with a faulty network and server. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -49,7 +49,7 @@ function storeOf(t: ExecutionContext, options: Partial<S3Options>): OpenFileStor
   return store;
 }
 
-/** One store that reaches the bucket over a network that can be disturbed, and one that always does. */
+/** One store that reaches the bucket over a network with faults, and one that always reaches it. */
 async function disturbed(t: ExecutionContext) {
   const proxy = await TcpProxy.start({ port: server.port });
   t.teardown(() => proxy.stop());

@@ -1,4 +1,4 @@
-/** Each alert of the chart comes when it should, and none when all is well: by promtool, over made-up series. */
+/** Each alert of the chart fires when it should, and none when all is well: by promtool, over made-up series. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ async function rulesOf(): Promise<Tree> {
   return the(manifests, 'PrometheusRule')['spec'];
 }
 
-/** Runs promtool in a folder with these files. @throws Error with what it says */
+/** Runs promtool in a folder with these files. @throws Error with its message */
 function check(args: readonly string[], files: Readonly<Record<string, unknown>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'scriptorium-alerts-'));
   try {
@@ -32,7 +32,7 @@ function check(args: readonly string[], files: Readonly<Record<string, unknown>>
   }
 }
 
-/** With the labels that Prometheus gives what the ServiceMonitor finds. */
+/** With the labels that Prometheus gives the targets of the ServiceMonitor. */
 const series = (metric: string, labels: string, values: string) => ({
   series: `${metric}{namespace="apps",service="notes-pods",pod="p"${labels === '' ? '' : `,${labels}`}}`,
   values,
@@ -40,11 +40,11 @@ const series = (metric: string, labels: string, values: string) => ({
 
 /** A counter that stands still for 20 minutes and then grows. */
 const grows = (metric: string, labels = '') => [series(metric, labels, '3x20 4x100')];
-/** A counter that is there from the first time on that something happens, after 20 minutes. */
+/** A counter that first appears when something happens, after 20 minutes. */
 const appears = (metric: string, labels: string) => [series(metric, labels, '_x20 1x100')];
 const runsOn = (metric: string, labels = '') => [series(metric, labels, '0x20 1+1x100')];
 const becomes = (metric: string, well: number, ill: number) => [series(metric, '', `${well}x20 ${ill}x100`)];
-/** As Prometheus notes it when it does not find a target any more. */
+/** Prometheus's record of a vanished target. */
 const vanishes = (metric: string, value: number) => series(metric, '', `${value}x20 stale`);
 const clusterShards = series('scriptorium_cluster_shards', '', '1024x120');
 const slowly = (metric: string, labels = '') => [
@@ -53,13 +53,13 @@ const slowly = (metric: string, labels = '') => [
   series(`${metric}_bucket`, `${labels}le="+Inf"`, '0+10x20 200+10x100'),
 ];
 
-/** As kube-state-metrics tells of it. */
+/** In the form of kube-state-metrics. */
 const ofBackup = (metric: string, values: string) => ({
   series: `${metric}{namespace="apps",cronjob="notes-backup"}`,
   values,
 });
 
-/** What makes each of them come, after 20 minutes in which all was well. */
+/** The cause of each alert, after 20 healthy minutes. */
 const causes: Readonly<Record<string, readonly object[]>> = {
   ScriptoriumDown: [vanishes('up', 1)],
   ScriptoriumFencedWrites: grows('scriptorium_fenced_writes_total'),
@@ -102,7 +102,7 @@ const causes: Readonly<Record<string, readonly object[]>> = {
 };
 
 const wellAt = '15m';
-/** Minutes after what happens at 20, as long as it takes and while a single event is still seen. */
+/** Minutes after the event at 20: long enough for the alert, and while a single event is still visible. */
 const comesAt: Readonly<Record<string, string>> = {
   ScriptoriumWakeStreamDown: '30m',
   ScriptoriumOverloaded: '30m',
@@ -143,7 +143,7 @@ test('every alert comes when what it is about happens, and not before', async (t
   t.notThrows(() => check(['test', 'rules', 'tests.yaml'], { 'rules.yaml': rules, 'tests.yaml': tests }));
 });
 
-/** Of one alert, with its state some minutes after what happens at 20. */
+/** For one alert: its state some minutes after the event at 20. */
 async function alertsBy(name: string, input_series: readonly object[], count: number): Promise<void> {
   const of = { name, interval: '1m', input_series, promql_expr_test: [queryOf(name, '40m', count)] };
   const tests = { rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: [of] };

@@ -1,4 +1,4 @@
-/** Values by which the chart is rendered: each switch on and off at least once, and what people would install. */
+/** Values for rendering the chart: each switch on and off at least once, and typical installations. */
 import type { Rendering } from './chart.ts';
 
 const s3 = {

@@ -1,4 +1,4 @@
-/** What the chart promises of what it makes, for all values of `test/helm/cases.ts`. */
+/** The chart's promises about its manifests, for all values of `test/helm/cases.ts`. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { configurationFrom } from '../../config.ts';
@@ -119,7 +119,7 @@ const [, slack = ''] =
 const closeMostMs = (drainTimeoutMs: number): number =>
   2 * drainTimeoutMs + Number(slack.replaceAll('_', ''));
 
-/** As the kubelet would make it. */
+/** Like the kubelet. */
 function environmentOf(server: Manifest, manifests: readonly Manifest[]): Record<string, string> {
   const [container] = podOf(server).spec.containers;
   const pod = `${server.metadata.name}-0`;

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 export const chartFolder = new URL('../../helm/', import.meta.url).pathname;
 
-/** Loosely typed: the schemas of Kubernetes are held against all of them in `test/helm/schemas.test.ts`. */
+/** Loosely typed: `test/helm/schemas.test.ts` checks all of them against the schemas of Kubernetes. */
 // biome-ignore lint/suspicious/noExplicitAny: a manifest has whatever shape its kind has
 export type Tree = any;
 
@@ -31,10 +31,10 @@ export interface Rendering {
   readonly flags?: readonly string[];
 }
 
-/** What Helm takes the cluster for where it sees none. */
+/** Helm's assumption about a cluster that it cannot see. */
 const kubernetesVersion = '1.34.0';
 
-/** Helm's own words where it refuses. @throws Error */
+/** Helm's own message if it refuses. @throws Error */
 export async function helm(args: readonly string[]): Promise<string> {
   buildHelm();
   try {
@@ -59,7 +59,7 @@ export async function withValues<T>(values: Values, use: (file: string) => Promi
   }
 }
 
-/** @throws Error with what Helm says */
+/** @throws Error with Helm's message */
 export async function render({
   values,
   presets = [],
@@ -87,7 +87,7 @@ export function the(manifests: readonly Manifest[], kind: string, name?: string)
   throw new Error(`${found.length} of ${kind} ${name ?? ''} among ${names}`);
 }
 
-/** The pod of whatever makes pods. */
+/** The pod template of any workload. */
 export function podOf(manifest: Manifest): Tree {
   const { kind, spec } = manifest;
   if (kind === 'Pod') return manifest;

@@ -1,4 +1,4 @@
-/** What `compose.yaml` and `Containerfile` tell the server, and what the chart expects of the image. */
+/** The settings that `compose.yaml` and `Containerfile` give the server, and the chart's expectations of the image. */
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { makesPods, podOf, render, type Tree } from './chart.ts';
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const containerfile = textOf('Containerfile');
 
-/** What the image sets by itself. */
+/** The image's own settings. */
 const environmentOfImage = Object.fromEntries(
   [...containerfile.matchAll(/^ENV (.+)$/gm)]
     .flatMap(([, pairs = '']) => pairs.split(' '))
@@ -35,7 +35,7 @@ test('the server takes the settings of compose.yaml, with the secrets that docs/
   const commands = [makeFolder, makeSecretKey, makePassword, makeUrl, letServersRead];
   await shell(commands.join('\n'), { cwd: folder });
   const files = Object.values<Tree>(compose.secrets).map(({ file }) => join(folder, file));
-  // Whoever reads them in a container is another user than who made them.
+  // In a container, the reader of the files is another user than their maker.
   for (const file of files) t.is(statSync(file).mode & 0o777, 0o644, file);
 
   const { server, postgres } = compose.services;
@@ -76,7 +76,7 @@ test('every setting of a file .env reaches the server, unless compose.yaml fixes
   };
   const secretFile = (path: string): string =>
     path.endsWith('secret-key') ? 'a'.repeat(64) : 'postgresql://a:b@postgres:5432/c';
-  // As compose does it: `environment` goes before the file, and takes what it names as ${NAME:-default} from there.
+  // Like compose: `environment` wins over the file, and takes values named as ${NAME:-default} from there.
   const fixed = Object.entries<string>(server.environment).map(([name, value]) => [
     name,
     value.replace(/^\$\{(\w+):-(.*)\}$/, (_, from: string, otherwise: string) => written[from] ?? otherwise),
@@ -110,7 +110,7 @@ test('the image is built from what is copied into its build, with code of the gR
   const copied = [...containerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, paths = '']) =>
     paths.split(' '),
   );
-  // A fresh clone has no generated code, and `npm ci` comes before everything else.
+  // A fresh clone has no generated code, and `npm ci` runs before everything else.
   const isGenerated = (path: string): boolean => path === join(root, 'proto', 'generated');
   for (const path of copied)
     cpSync(join(root, path), join(folder, path), {

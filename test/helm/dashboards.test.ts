@@ -1,4 +1,4 @@
-/** The chart gives Grafana's sidecar one ConfigMap for each dashboard, whose text Helm has not touched. */
+/** The chart gives Grafana's sidecar one ConfigMap for each dashboard, whose text Helm has not changed. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { dashboards } from '../../tools/dashboards/definitions.ts';

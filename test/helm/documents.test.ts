@@ -1,4 +1,4 @@
-/** What is written about the chart is true of it. */
+/** The documents about the chart are true. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { chartReadme, chartSchema } from '../../tools/chart-documents.ts';
@@ -59,7 +59,7 @@ const { installCluster } = commandsOf('docs/kubernetes.md', 'A cluster', [
   'installCluster',
 ]);
 
-/** What the command would install. */
+/** The manifests that the command would install. */
 async function manifestsBy(command: string): Promise<readonly Manifest[]> {
   return manifestsOf(await helm(replaced(command, { 'helm install': 'template' }).split(' ')));
 }

@@ -1,4 +1,4 @@
-/** The scripts and files that the chart puts into pods do what they are for. */
+/** The scripts and files that the chart puts into pods do their work. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -24,7 +24,7 @@ function temporaryFolder(t: ExecutionContext): string {
   return folder;
 }
 
-/** The backup of one pod with files in its data directory, with a `psql` that says this, in a folder of its own. */
+/** The backup of one pod with files in its data directory, with a `psql` that prints this, in a separate folder. */
 async function backUp(folder: string, said: string, keep = 14): Promise<number | null> {
   const manifests = await render({ ...cases.small, values: { backup: { keep } } });
   const [container] = podOf(the(manifests, 'CronJob')).spec.containers;
@@ -118,7 +118,7 @@ test('a file that was deleted is kept as long as a backup of a time when it was 
   t.is(await backUp(folder, 'COMMIT;', 2), 0);
   rmSync(join(folder, 'server/data/files/ab/gone'));
   for (const expected of [true, false]) {
-    // Else it would be made in the same second, and be the same one.
+    // Otherwise it would be made in the same second, and be the same one.
     const [newest = ''] = backupsIn(folder).toSorted().toReversed();
     for (const kind of ['sql', 'files'])
       renameSync(
@@ -164,7 +164,7 @@ test('a list of files whose backup was ended early goes, and keeps no file', asy
   t.false(existsSync(join(folder, 'backup/files/ab/deleted')));
 });
 
-/** What psql is given with this address of the database: its environment as far as libpq reads it, and its arguments. */
+/** psql's input for this address of the database: its environment as far as libpq reads it, and its arguments. */
 function psqlBy(t: ExecutionContext, address: string): { told: Record<string, string>; args: string } {
   const ran = runPsql(t, address);
   t.is(ran.status, 0, ran.stderr);

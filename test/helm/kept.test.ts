@@ -1,4 +1,4 @@
-/** What must stay the same from one release to the next, where Helm sees a cluster: a fake of its API. */
+/** Values that must stay the same from one release to the next, when Helm sees a cluster: a fake of its API. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -12,7 +12,10 @@ const secretPath = `${secretsPath}/notes-scriptorium-secret`;
 const settingsPath = '/api/v1/namespaces/apps/configmaps/notes-scriptorium-settings';
 const gatewaysPath = '/apis/apps/v1/namespaces/apps/deployments/notes-scriptorium-gateways';
 
-/** As somebody of the namespace `apps` sees it, who may look at no namespace, with what is put into the answer's objects by path. */
+/**
+ * The view of a user of the namespace `apps`, who may list no namespaces. The given values are put into the answer's
+ * objects by path.
+ */
 async function startCluster(t: ExecutionContext): Promise<{ objects: Objects; flags: readonly string[] }> {
   const resource = (name: string, kind: string, namespaced: boolean) => ({
     name,

@@ -1,4 +1,4 @@
-/** The Job by which a load test runs in the cluster. */
+/** The Job that runs a load test in the cluster. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ test('each of its pods makes its part of the load, and the parts are the whole',
   t.is(job['spec'].completionMode, 'Indexed');
   t.is(job['spec'].completions, 3);
   t.is(job['spec'].parallelism, 3);
-  // A part that has failed leaves the others to report.
+  // A failed part lets the others report.
   t.is(job['spec'].backoffLimitPerIndex, 0);
   t.is(job['spec'].backoffLimit, undefined);
   const [container] = podOf(job).spec.containers;

@@ -1,4 +1,6 @@
-/** What the chart runs beside the server, NATS and CockroachDB, is told what it takes, and of certificates that were renewed. */
+/**
+ * The chart's other servers, NATS and CockroachDB, get settings that they accept, and learn of renewed certificates.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +22,7 @@ function temporaryFolder(t: ExecutionContext): string {
   return folder;
 }
 
-/** What the servers of the chart get, with a certificate that there is. */
+/** The configuration of the chart's servers, with an existing certificate. */
 async function configurationBy(
   title: keyof typeof cases,
   { cert, key }: Issued,
@@ -35,7 +37,7 @@ async function configurationBy(
     .replaceAll('/etc/nats/tls/ca.crt', ca);
 }
 
-/** Debian’s nats-server is older than this word. */
+/** Debian’s nats-server does not know this word yet. */
 const forOlder = (text: string): string => text.replace(/^ *sync_interval: always$/m, '');
 
 test('NATS takes its configuration, with certificates and without', async (t) => {
@@ -55,7 +57,7 @@ test('NATS takes its configuration, with certificates and without', async (t) =>
 
 interface Server {
   readonly process: ChildProcess;
-  /** What it says next that is like this. */
+  /** Its next output that matches this. */
   next(pattern: RegExp): Promise<RegExpExecArray>;
 }
 

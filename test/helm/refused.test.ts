@@ -1,4 +1,4 @@
-/** Values that are wrong or do not fit together are refused before anything is changed, with what to do about it. */
+/** Values that are wrong or contradict each other are refused before anything changes, with advice on what to do. */
 import test from 'ava';
 import { type Rendering, render } from './chart.ts';
 

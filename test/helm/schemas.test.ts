@@ -1,11 +1,11 @@
-/** Every manifest that the chart makes is one that a cluster takes. */
+/** A cluster accepts every manifest of the chart. */
 import { spawnSync } from 'node:child_process';
 import test from 'ava';
 import { definitionFiles, findOrMakeKubernetesValidate } from '../../tools/kubernetes-schemas.ts';
 import { cases } from './cases.ts';
 import { type Manifest, type Rendering, render } from './chart.ts';
 
-/** The newest ones whose schemas there are, and the one that the chart was run on. */
+/** The newest versions with schemas, and the one on which the chart was run. */
 const versions = ['1.34', '1.36', '1.37'];
 
 interface Titled {

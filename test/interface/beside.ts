@@ -1,4 +1,4 @@
-/** What is served beside the rows of the interface, and why. */
+/** The endpoints that are served besides the rows of the interface, and why. */
 export const beside: Readonly<Record<string, string>> = {
   'GET /': 'says what this is, and is the page that opens public shares',
   'GET /robots.txt': 'keeps crawlers out',

@@ -1,4 +1,4 @@
-/** What this server does otherwise than the interface says, on purpose. */
+/** The deliberate differences between this server and the interface. */
 import type { Difference } from './promise.ts';
 
 const behaviour = (file: string, title: string) => [`test/behaviour/${file}.test.ts`, title] as const;

@@ -1,6 +1,6 @@
 /**
- * The whole interface that clients know, held against what is served: every row has a route and a test, and every promise in
- * words a test. A test that is renamed or goes is noticed here.
+ * Compares the whole interface that clients know with the served routes: every row has a route and a test, and every
+ * promise in words has a test. This notices a test that is renamed or removed.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
@@ -15,7 +15,7 @@ const all = Object.values(rows).flatMap((area) => Object.entries(area));
 const root = new URL('../../', import.meta.url);
 const texts = new Map<string, string>();
 
-/** The titles of tests, as they stand in the file, are literals after the name of the function. */
+/** The titles of tests in a file are literals after the name of the function. */
 function isThere([file, title]: Proof): boolean {
   const path = new URL(file, root);
   if (!texts.has(file)) texts.set(file, existsSync(path) ? readFileSync(path, 'utf8') : '');
@@ -39,7 +39,7 @@ test('what is served beside the rows has its reason, or is known and not offered
   const document = readFileSync(new URL('docs/protocol/not-offered.md', root), 'utf8');
   const notOffered = [...document.matchAll(/`([A-Z]+ \/[^`]*)`/g)].map(([, row = '']) => row);
   const known = new Set([...all.map(([row]) => row), ...Object.keys(beside), ...notOffered].map(bare));
-  // What lies below the calendar's own path is DAV, and files are below /files once more.
+  // Everything below the calendar's own path is DAV, and files are also below /files.
   const isElsewhere = (row: string) => / \/(?:files\/v1|dav)\b/.test(row);
   t.deepEqual(
     [...servedEndpoints()].filter((row) => !known.has(row) && !isElsewhere(row)),

@@ -1,13 +1,13 @@
 /** The test that proves something: its file and its title. */
 export type Proof = readonly [file: string, title: string];
 
-/** One sentence of what clients, users and operators rely on, beside the rows. */
+/** One sentence that clients, users and operators rely on, besides the rows. */
 export interface Promised {
   readonly says: string;
   readonly provenBy: readonly Proof[];
 }
 
-/** What this server does otherwise on purpose, and why. A test proves what it does instead, where that can be seen. */
+/** A deliberate difference of this server, and its reason. A test proves the replacement behaviour if it is visible. */
 export interface Difference {
   readonly says: string;
   readonly instead: string;

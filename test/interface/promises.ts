@@ -1,6 +1,6 @@
 /**
- * What the interface promises in words, beside its rows, told in our own, and the tests that prove it. What this server does
- * otherwise on purpose is in `differences.ts`.
+ * The interface's promises in words, besides its rows, told in our own, and the tests that prove them. Deliberate
+ * differences are in `differences.ts`.
  */
 import type { Promised } from './promise.ts';
 
@@ -8,7 +8,7 @@ const behaviour = (file: string, title: string) => [`test/behaviour/${file}.test
 const attack = (file: string, title: string) => [`test/attacks/${file}.test.ts`, title] as const;
 
 export const promises: readonly Promised[] = [
-  // --- what the service does --------------------------------------------------------------------------------
+  // --- the service ------------------------------------------------------------------------------------------
   {
     says: 'The server keeps ciphertext, and shows of an item what its client has sent and nothing that it could not have.',
     provenBy: [behaviour('items/postgres', 'every field comes back as it was saved')],

@@ -1,6 +1,6 @@
 /**
- * Every row of the interface that clients know, by area and in the order in which people read it, with a test that proves it:
- * the file and the title. What this server serves beside these is in `beside.ts`.
+ * Every row of the interface that clients know, by area and in reading order, with the file and title of a test that
+ * proves it. `beside.ts` has the other endpoints of this server.
  */
 import type { Proof } from './promise.ts';
 

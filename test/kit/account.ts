@@ -1,4 +1,4 @@
-/** Accounts by the HTTP interface: registering, signing in, refreshing. Works on any server that has an address. */
+/** Accounts over the HTTP interface: registering, signing in, refreshing. Works on any server that has an address. */
 import { createHash, randomUUID } from 'node:crypto';
 import { type Answer, type Call, call } from './http.ts';
 
@@ -9,7 +9,7 @@ export interface Server {
 export interface Tokens {
   readonly access: string;
   readonly refresh: string;
-  /** The `Cookie` header of a browser that got the answer. */
+  /** The `Cookie` header of a browser that received the answer. */
   readonly cookie: string;
   readonly userUuid: string;
 }
@@ -28,14 +28,14 @@ export const bob = { ...alice, email: 'bob@example.org' };
 export const protocol003 = { version: '003', pw_cost: 110_000 };
 export const newAlice = { ...alice, api: headerSessions, version: '004' };
 
-/** The challenge clients of snjs make: base64url of the hex text of the verifier's SHA-256. */
+/** The challenge of snjs clients: base64url of the hex text of the verifier's SHA-256. */
 export function challengeOf(verifier: string): string {
   return Buffer.from(createHash('sha256').update(verifier).digest('hex')).toString('base64url');
 }
 
 /**
- * The pair that a registration, a sign-in, a refresh or a change of credentials has handed out, or the token of an
- * account without sessions.
+ * The token pair from a registration, a sign-in, a refresh or a change of credentials, or the token of an account
+ * without sessions.
  */
 export function tokensOf({ body, setCookies }: Pick<Answer, 'body' | 'setCookies'>): Tokens {
   const { session = { access_token: body.token, refresh_token: '' }, user } = body;
@@ -43,7 +43,7 @@ export function tokensOf({ body, setCookies }: Pick<Answer, 'body' | 'setCookies
   return { access: session.access_token, refresh: session.refresh_token, cookie, userUuid: user?.uuid ?? '' };
 }
 
-/** Registers Alice, or somebody else. @throws Error when that is refused */
+/** Registers Alice, or somebody else. @throws Error if that is refused */
 export async function register(
   { url }: Server,
   fields: Readonly<Record<string, unknown>> = {},
@@ -55,11 +55,11 @@ export async function register(
   return { ...tokensOf(answer), email: body.email, password: body.password };
 }
 
-/** Registers somebody nobody has heard of. */
+/** Registers a new user. */
 export const registerStranger = (server: Server, fields: Readonly<Record<string, unknown>> = {}) =>
   register(server, { email: `${randomUUID()}@example.org`, ...fields });
 
-/** Both calls of a sign-in; the last one's answer. */
+/** Both calls of a sign-in; returns the last answer. */
 export async function signIn(
   { url }: Server,
   fields: Readonly<Record<string, unknown>> = {},
@@ -73,7 +73,7 @@ export async function signIn(
   return call(url, 'POST', '/v2/login', { body, ...request });
 }
 
-/** What a signed-in call is answered: `200`, or the status with the tag of the error. */
+/** The result of a signed-in call: `200`, or the status with the tag of the error. */
 export async function statusOf(
   { url }: Server,
   { access, cookie }: Pick<Tokens, 'access' | 'cookie'>,
@@ -88,7 +88,7 @@ export const refresh = ({ url }: Server, { access, refresh, cookie }: Tokens, ap
     cookie,
   });
 
-/** The account gets another address; all its sessions end, and one begins. */
+/** Changes the address of the account; all its sessions end, and a new one begins. */
 export const changeEmail = (
   server: Server,
   { access, userUuid, password, email }: Account,

@@ -1,4 +1,4 @@
-/** A server with an assistant, fakes of its providers, and somebody who asks it. */
+/** A server with an assistant, fakes of its providers, and a user who asks it. */
 import type { ExecutionContext } from 'ava';
 import { type AssistantPolicy, noAssistant } from '../../actors/assistant/policy.ts';
 import type { ProviderId } from '../../actors/assistant/profiles.ts';
@@ -59,7 +59,7 @@ export async function streamed(asked: Promise<Response>): Promise<Streamed> {
   return { status: answer.status, headers: answer.headers, text, events: eventsIn(text) };
 }
 
-/** As clients read them: cut at two line feeds, and nothing but `data`. */
+/** As clients read them: split at two line feeds, and nothing but `data`. */
 export const eventsIn = (text: string): readonly AssistantEvent[] =>
   text
     .split('\n\n')

@@ -13,7 +13,10 @@ import {
   startServerProcess,
 } from './server-process.ts';
 
-/** Inside the repository, so that the built files find their packages; of this process alone, as others build beside it. */
+/**
+ * Inside the repository, so that the built files find their packages. Only for this process, because others build
+ * beside it.
+ */
 export const buildDirectory = join(root, '.cache', `process-test-${process.pid}`);
 process.once('exit', () => rmSync(buildDirectory, { recursive: true, force: true }));
 const testLimitMs = 180_000;
@@ -26,7 +29,7 @@ export async function build(): Promise<void> {
   await run('tsx', 'tools/bundle-viewer.ts', buildDirectory);
 }
 
-/** Runs the built command line on a database, as an operator does who asks no node. */
+/** Runs the built command line on a database, like an operator without a running node. */
 export async function commandLine(
   url: string,
   ...args: readonly string[]
@@ -44,7 +47,7 @@ export async function commandLine(
 
 export type Launch = { readonly directory: string } & Pick<ServerProcessOptions, 'settings' | 'account'>;
 
-/** Starts the process and does not wait for anything. */
+/** Starts the process without waiting for anything. */
 export function launch(t: ExecutionContext, { directory, ...options }: Launch): ServerProcess {
   const entry = [join(buildDirectory, 'main.js')];
   const server = startServerProcess({ entry, dataDirectory: directory, cwd: directory, ...options });
@@ -55,7 +58,7 @@ export function launch(t: ExecutionContext, { directory, ...options }: Launch): 
   return server;
 }
 
-/** Starts the process and waits until it tells its address. */
+/** Starts the process and waits until it prints its address. */
 export async function started(t: ExecutionContext, options: Launch) {
   t.timeout(testLimitMs);
   const server = launch(t, options);

@@ -1,4 +1,4 @@
-/** Programs that people have, against a server: each discovers the calendar from one address, and notices what changes. */
+/** Real calendar programs against a server: each discovers the calendar from one address, and notices changes. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,9 +15,9 @@ const script = new URL('./calendar-client.py', import.meta.url).pathname;
 const run = promisify(execFile);
 
 export interface CalendarToSee {
-  /** Of the server, or of what stands before several. */
+  /** The address of the server, or of the proxy in front of several. */
   readonly url: string;
-  /** Of the account whose calendar it is, which nobody else has. */
+  /** The only account that has this calendar. */
   readonly phone: Device;
   readonly token: string;
 }
@@ -125,7 +125,7 @@ async function seenByTsdav(t: ExecutionContext, { url, phone, token }: CalendarT
   t.deepEqual(others, []);
 }
 
-/** By what each of them shows. */
+/** By the title that each shows. */
 export const calendarPrograms: Readonly<
   Record<string, (t: ExecutionContext, calendar: CalendarToSee) => Promise<void>>
 > = {

@@ -1,4 +1,4 @@
-/** Calendars by the HTTP interface: to-dos, tokens, and what a program reads with one. */
+/** Calendars over the HTTP interface: to-dos, tokens, and what a program reads with one. */
 
 import type { ExecutionContext } from 'ava';
 import type { Device } from './device.ts';
@@ -32,7 +32,7 @@ export const unpublish = (device: Device, uid: string): Promise<Answer> =>
 export const makeToken = async (device: Device, label = 'phone'): Promise<{ uuid: string; token: string }> =>
   (await device.call('POST', tokensPath, { body: { label } })).body.token;
 
-/** The headers of a program that shows a token. */
+/** The headers of a program with a token. */
 export const showing = (token: string, user = 'anybody'): Call => ({
   headers: { authorization: `Basic ${Buffer.from(`${user}:${token}`).toString('base64')}` },
 });

@@ -1,4 +1,4 @@
-/** Messengers in memory that take every message: what servers send by them, for tests to read. */
+/** In-memory messengers that accept every message, so that tests can read what servers send. */
 import type {
   MessengerChannel,
   MessengerDelivery,
@@ -8,7 +8,7 @@ import type {
 
 export class Chats implements Messengers {
   readonly messages: Pick<MessengerDelivery, 'channel' | 'destination' | 'text'>[] = [];
-  /** What comes of each message that follows, once it was handed over. */
+  /** The result of each further message, after it was handed over. */
   answer: (
     delivery: MessengerDelivery,
   ) => MessengerResult | undefined | Promise<MessengerResult | undefined> = () => undefined;

@@ -6,7 +6,9 @@ interface Scheduled {
   readonly fire: () => void;
 }
 
-/** A clock that stands still until it is told to move. Both its clocks move together unless the wall is set. */
+/**
+ * A clock that stands still until a test moves it. Both its clocks move together unless the test sets the wall clock.
+ */
 export class FakeClock implements Clock {
   #monotonicMs = 0;
   #wallAheadMs: number;
@@ -36,7 +38,7 @@ export class FakeClock implements Clock {
     return () => this.#scheduled.delete(entry);
   }
 
-  /** How many timers wait. */
+  /** The number of waiting timers. */
   get timers(): number {
     return this.#scheduled.size;
   }
@@ -46,10 +48,7 @@ export class FakeClock implements Clock {
     this.#wallAheadMs += byMs;
   }
 
-  /**
-   * Moves time, firing what falls due in its order, and lets everything that follows from each firing run before
-   * the next.
-   */
+  /** Moves time and fires due timers in order. After each, everything that follows from it runs before the next. */
   async advance(byMs: number): Promise<void> {
     const untilMs = this.#monotonicMs + byMs;
     await drainPromises();
@@ -63,8 +62,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Moves time at once, as over a process that was suspended: what fell due meanwhile fires once, in its order, and
-   * what repeats itself every second has missed all the others.
+   * Moves time at once, as if the process had been suspended. Everything that fell due meanwhile fires once, in
+   * order; repeating timers have missed all other times.
    */
   async leap(byMs: number): Promise<void> {
     await drainPromises();
@@ -88,7 +87,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets every promise that can go on without time or the outside world do so. */
+/** Lets every promise continue that needs neither time nor the outside world. */
 export async function drainPromises(): Promise<void> {
   for (let round = 0; round < 3; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 /**
- * Processes joined in memory as NATS joins them: a call goes to whoever is subscribed to its shard, hints go to all, and
- * either may be cut off from the others, or paused as by SIGSTOP. Messages take a millisecond.
+ * Connects processes in memory as NATS does. A call goes to the subscriber of its shard, and hints go to all. A
+ * process may be cut off from the others, or paused as by SIGSTOP. Messages take a millisecond.
  */
 import { shardOf } from '../../runtime/address.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -17,7 +17,7 @@ import type {
 
 const latencyMs = 1;
 
-/** One process: whatever comes from outside, its timers too, waits at its door while it is paused. */
+/** One process. While it is paused, everything from outside waits, its timers included. */
 export class TestProcess implements Clock {
   readonly #clock: Clock;
   #isPaused = false;
@@ -94,7 +94,7 @@ export class ClusterNetwork {
     return transport;
   }
 
-  /** Runs `arrive` at the process of `to`, unless the network loses it on its way. */
+  /** Runs `arrive` at the process of `to`, unless the network loses it on the way. */
   send(from: ClusterTransport, to: ClusterTransport, arrive: () => void): void {
     this.#clock.schedule(latencyMs, () => {
       if (!from.isCut && !to.isCut) to.process.enter(arrive);
@@ -127,14 +127,14 @@ interface Waiting {
 const unanswered = (message: string) =>
   new RetryableError(message, { outcome: 'unknown', retryAfterMs: 100 });
 
-/** The part of one process, whatever incarnation of it serves. */
+/** The part of one process, for any of its incarnations. */
 export class ClusterTransport implements Transport {
   readonly process: TestProcess;
   readonly reachesOthers = true;
   readonly #network: ClusterNetwork;
   readonly #routed = new Set<number>();
   readonly #gateways = new Map<string, GatewayListener>();
-  /** Calls that were sent and not answered. */
+  /** Calls without an answer so far. */
   readonly #sent = new Set<{ readonly shard: number; readonly fail: (error: Error) => void }>();
   #handler: TransportHandler | undefined;
   #isCut = false;
@@ -163,7 +163,7 @@ export class ClusterTransport implements Transport {
     return !this.#isCut;
   }
 
-  /** What serves here, for tests that ask a host which need not be the owner. */
+  /** The handlers here, for tests that ask a host which need not be the owner. */
   get handler(): TransportHandler | undefined {
     return this.#handler;
   }
@@ -189,7 +189,7 @@ export class ClusterTransport implements Transport {
     this.#routed.clear();
   }
 
-  /** Cut off, it resolves when the process is no longer, as that over NATS does. */
+  /** While cut off, it resolves only once the process is reconnected, like that over NATS. */
   async route(shards: readonly number[]): Promise<void> {
     for (const shard of shards) this.#routed.add(shard);
     while (this.#isCut) await new Promise<void>((resolve) => this.process.schedule(latencyMs, resolve));
@@ -208,7 +208,7 @@ export class ClusterTransport implements Transport {
     return this.#askAll(owners, call, shard);
   }
 
-  /** While a shard changes hands there may be two who get the call. Who answers first is heard. */
+  /** While a shard changes hands, two processes may get the call. The first answer counts. */
   #askAll(owners: readonly ClusterTransport[], call: AskCall, shard: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const answer = (how: () => void) => {
@@ -251,7 +251,7 @@ export class ClusterTransport implements Transport {
     for (const listener of this.#gateways.values()) listener.hinted(hint);
   }
 
-  /** Whoever was asked before may never answer. */
+  /** The earlier target may never answer. */
   #claimed(shards: ReadonlySet<number>): void {
     for (const { shard, fail } of this.#sent) {
       if (shards.has(shard)) fail(unanswered('the shard has another owner now'));

@@ -1,4 +1,4 @@
-/** Several nodes over one model database, with one clock that tests move, joined by a network in memory. */
+/** Several nodes over one model database, with one clock that tests move, connected by an in-memory network. */
 
 import { shardOf } from '../../runtime/address.ts';
 import { sleep } from '../../runtime/clock.ts';
@@ -42,7 +42,7 @@ export interface ClusterNode {
   readonly rejections: unknown[];
   /** Every statement this node sent, in order. */
   readonly statements: (keyof Store)[];
-  /** Stands between the statements of this node and their effect. */
+  /** Runs between the statements of this node and their effect. */
   schedule: Schedule;
 }
 
@@ -105,7 +105,7 @@ export class TestCluster {
     return clusterNode;
   }
 
-  /** A node that serves, without its share for the time being where others have it. */
+  /** A node that serves, although it may still lack its share if others hold it. */
   async join(id: string, options?: JoinOptions): Promise<ClusterNode> {
     const node = this.create(id, options);
     await node.node.start();
@@ -136,7 +136,7 @@ export class TestCluster {
     return this.until(node.drain(withinMs));
   }
 
-  /** Ends a node as the death of its process would. */
+  /** Ends a node like the death of its process. */
   crash(node: ClusterNode): void {
     node.process.pause();
     node.transport.stop();
@@ -149,14 +149,14 @@ export class TestCluster {
     return new Map(ids.map((id) => [id, places.filter(([, place]) => place === id).map(([shard]) => shard)]));
   }
 
-  /** The shards that live incarnations of this node hold, as the database has it. */
+  /** The shards that live incarnations of this node hold, according to the database. */
   held(id: string): readonly number[] {
     const live = new Set(this.database.nodes().map(({ incarnation }) => incarnation));
     const rows = this.database.shards().filter((row) => row.node === id && live.has(row.incarnation));
     return rows.map(({ shard }) => shard);
   }
 
-  /** An id of an actor of this kind whose shard is one of these. */
+  /** An id of an actor of this kind, in one of these shards. */
   idIn(kind: string, shards: readonly number[]): string {
     for (let index = 0; ; index += 1) {
       const id = `actor-${index}`;
@@ -171,7 +171,7 @@ export class TestCluster {
   }
 }
 
-/** Loses the answer of the node's next statement of this kind, or the statement itself. */
+/** Loses the answer to the node's next statement of this kind, or the statement itself. */
 export function loseOnce(
   node: ClusterNode,
   lost: keyof Store,
@@ -187,7 +187,7 @@ export function loseOnce(
   };
 }
 
-/** Resolves once it is so; what lets time pass is `TestCluster.until`. */
+/** Resolves once the condition holds. `TestCluster.until` lets time pass. */
 export async function becomes({ clock }: TestCluster, isSo: () => boolean): Promise<void> {
   while (!isSo()) await sleep(clock, 10);
 }
@@ -201,7 +201,7 @@ export function isBalanced(made: TestCluster, ids: readonly string[]): boolean {
   });
 }
 
-/** The nodes that answer a read of this actor when they are asked past all routing. */
+/** The nodes that answer a read of this actor when the test asks them directly. */
 export async function answering(made: TestCluster, call: Omit<AskCall, 'deadlineMs'>): Promise<string[]> {
   const answered: string[] = [];
   const deadlineMs = made.clock.monotonicMs() + 1_000;

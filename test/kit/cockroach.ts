@@ -1,4 +1,4 @@
-/** A CockroachDB for one test process: a single node in memory on loopback, where there is a binary to run. */
+/** A CockroachDB for one test process: a single node in memory on loopback, if there is a binary to run. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const program: Program = {
 const startMaxMs = 60_000;
 const pollMs = 50;
 
-/** The binary that COCKROACH_PATH names, else that on the PATH. Nothing installs it: no distribution has it. */
+/** The binary that COCKROACH_PATH names, or else the one on the PATH. Nothing installs it: no distribution has it. */
 export function findCockroach(environment: NodeJS.ProcessEnv): string | undefined {
   try {
     return findProgram(program, environment);

@@ -1,4 +1,4 @@
-/** Stands before a code host, a fake or a real one: writes down what it is asked, and does what no code host does when told to. */
+/** Stands in front of a code host, fake or real. It records the requests, and simulates faults on demand. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
@@ -17,21 +17,21 @@ interface AnswerOfCodeHost {
 
 /** One repository of a code host, with the branch `main`. */
 export interface CodeHostRepository {
-  /** Of the interface, below the address of the host. */
+  /** The interface, below the address of the host. */
   readonly base: string;
   readonly owner: string;
   readonly repo: string;
   /** A token that may write into the repository. */
   readonly writer: string;
-  /** One that may read it. */
+  /** A token that may only read it. */
   readonly reader: string;
   answer(asked: AskedOfCodeHost): AnswerOfCodeHost | Promise<AnswerOfCodeHost>;
-  /** The page of a file, by its path as a URL has it. */
+  /** The page of a file, by its path in URL form. */
   contentUrl(encodedPath: string): string;
   read(path: string): Promise<string | undefined>;
-  /** As somebody else does it; `undefined` removes the file. */
+  /** As another user does it; `undefined` removes the file. */
   write(path: string, content: string | undefined): Promise<void>;
-  /** Of the last commit. */
+  /** The id of the last commit. */
   lastMessage(): Promise<string>;
 }
 
@@ -43,7 +43,7 @@ export async function startCodeHostServer<Repository extends CodeHostRepository>
   const state: {
     /** Instead of an answer. */
     answer: ((response: ServerResponse, request: AskedOfCodeHost) => boolean) | undefined;
-    /** Called before each PUT, as if somebody else had been faster. */
+    /** Called before each PUT, as if another user had been faster. */
     beforePut: (() => Promise<void>) | undefined;
   } = { answer: undefined, beforePut: undefined };
   const server = createServer(async (request, response) => {

@@ -1,6 +1,6 @@
 /**
- * The server as its entry composes it, from the environment to the ports it listens on, with real password hashes. Only
- * the clock is the test's, and the database is a model, so that it is up at once and needs no other program.
+ * The server as its entry composes it, from the environment to its ports, with real password hashes. Only the clock
+ * belongs to the test, and the database is a model, so that it starts at once and needs no other program.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ export interface ConfiguredServer {
   answered<T>(work: Promise<T>): Promise<T>;
   /** From now on its readiness hears nothing from the database. */
   loseDatabase(): void;
-  /** Ends it as an operator does and starts it again on its database, with these settings. */
+  /** Ends it like an operator and starts it again on its database, with these settings. */
   restart(environment: Environment): Promise<ConfiguredServer>;
 }
 

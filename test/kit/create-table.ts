@@ -1,4 +1,4 @@
-/** The statements that make a table as it is declared: for tables of tests, and to hold migrations against. */
+/** The statements that create a declared table: for tables of tests, and to compare with migrations. */
 
 import type { Migration } from '../../runtime/migration.ts';
 import { layoutOf } from '../../runtime/store/postgres/layout.ts';

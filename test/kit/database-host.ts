@@ -1,4 +1,4 @@
-/** A host of counters over a real database, as fast as the clock of the machine. */
+/** A host of counters over a real database, on the machine's real clock. */
 import type { ExecutionContext } from 'ava';
 import pg from 'pg';
 import { systemClock } from '../../runtime/clock.ts';
@@ -23,7 +23,7 @@ export interface DatabaseHost {
   readonly host: Host;
   readonly actors: Actors;
   readonly random: SeededRandom;
-  /** A connection of its own, to do to the database what others may. */
+  /** A separate connection, for interfering with the database. */
   readonly admin: pg.Client;
 }
 

@@ -3,7 +3,7 @@ import type { Store } from '../../runtime/store/store.ts';
 /** A host that dies around one of its commits. */
 export class Death {
   isDead = false;
-  /** Commits to go; none is meant while it is undefined. */
+  /** The commits until the fatal one; undefined while no commit is fatal. */
   #left: number | undefined;
   #isApplied = false;
 
@@ -29,7 +29,10 @@ export class Death {
   };
 }
 
-/** Lets the host die around each commit of `run` in turn, before and after it is applied. Resolves to how often it died. */
+/**
+ * Lets the host die around each commit of `run` in turn, before and after it is applied. Resolves to the number of
+ * deaths.
+ */
 export async function atEveryCommit(
   run: (commit: number, isApplied: boolean) => Promise<boolean>,
 ): Promise<number> {

@@ -1,4 +1,4 @@
-/** A server that delivers published reminders, and somebody who has turned that on. */
+/** A server that delivers published reminders, and a user who has turned that on. */
 import type { ExecutionContext } from 'ava';
 import { Chats } from './chats.ts';
 import type { Answer } from './http.ts';
@@ -27,7 +27,7 @@ export async function delivering(t: ExecutionContext, options: ServerOptions = {
       body: { name: 'REMINDER_DELIVERY_ENABLED', value },
     });
   if (isWanted) t.is((await want('true')).status, 200);
-  /** Due in a minute unless said otherwise. */
+  /** Due in a minute by default. */
   const publish = (body: object): Promise<Answer> =>
     server.answered(
       phone.call('POST', path, {

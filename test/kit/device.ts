@@ -1,4 +1,4 @@
-/** One session of an account: what a client of it sends, and the sync token it keeps. */
+/** One session of an account: the requests of a client, and its sync token. */
 import type { ExecutionContext } from 'ava';
 import type { ModernSyncReply } from '../../actors/collection/sync-reply.ts';
 import type { SyncRequest } from '../../actors/collection/sync-request.ts';
@@ -16,7 +16,7 @@ import {
 export class Device {
   readonly server: Server;
   readonly account: Account;
-  /** Of the last sync that was answered, as clients keep it. */
+  /** The token of the last answered sync, as clients keep it. */
   syncToken: string | null = null;
 
   constructor(server: Server, account: Account) {
@@ -24,12 +24,12 @@ export class Device {
     this.account = account;
   }
 
-  /** The first device of a new account, Alice's unless told otherwise. */
+  /** The first device of a new account, by default Alice's. */
   static async register(server: Server, fields: Readonly<Record<string, unknown>> = {}): Promise<Device> {
     return new Device(server, await register(server, fields));
   }
 
-  /** Another session of the same account. @throws Error when the sign-in is refused */
+  /** Another session of the same account. @throws Error if the sign-in is refused */
   async another(fields: Readonly<Record<string, unknown>> = {}, request: Call = {}): Promise<Device> {
     const { email, password } = this.account;
     const answer = await signIn(this.server, { email, password, ...fields }, request);
@@ -42,7 +42,7 @@ export class Device {
     return call(this.server.url, method, path, { bearer: access, cookie, ...request });
   }
 
-  /** A sync exactly as given, and whatever is answered. */
+  /** A sync exactly as given, with any answer. */
   send(request: Partial<SyncRequest> = {}): Promise<Answer> {
     return this.call('POST', '/v1/items', {
       body: { api: cookieSessions, ...request },
@@ -50,7 +50,7 @@ export class Device {
     });
   }
 
-  /** One sync from where the device stands unless told otherwise. @throws Error when it is refused */
+  /** One sync, by default from the device's position. @throws Error if it is refused */
   async sync(request: Partial<SyncRequest> = {}): Promise<ModernSyncReply> {
     const reply: ModernSyncReply = accepted(await this.send({ sync_token: this.syncToken, ...request }));
     this.syncToken = reply.sync_token;
@@ -66,7 +66,7 @@ export class Device {
     return pages;
   }
 
-  /** Saves one item, a new note unless told otherwise, and leaves the position where it is. */
+  /** Saves one item, by default a new note, and leaves the position unchanged. */
   async save(item: object = note({ uuid: crypto.randomUUID() })): Promise<ModernSyncReply> {
     return accepted(await this.send({ items: [item] }));
   }
@@ -99,7 +99,7 @@ export class Device {
     return dial(t, `${this.server.url}/sockets?authToken=${token}`, options);
   }
 
-  /** @throws Error when the upgrade is refused */
+  /** @throws Error if the upgrade is refused */
   async socket(t: ExecutionContext, options: SocketClientOptions = {}): Promise<SocketClient> {
     const dialled = await this.dial(t, options);
     if (isRefused(dialled)) throw new Error(`refused with ${dialled.status}: ${dialled.body}`);

@@ -1,6 +1,7 @@
 /**
- * Fakes of the two code hosts that this server knows how to speak to, made from what GitHub documents and from what Gitea does
- * (test/counterparts/gitea.run.ts): the contents of one repository with one branch, behind tokens. What differs is in `dialects`.
+ * Fakes of the two supported code hosts, built from GitHub's documentation and from Gitea's behaviour
+ * (test/counterparts/gitea.run.ts): the contents of one repository with one branch, behind tokens. `dialects` holds
+ * their differences.
  */
 import { createHash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
@@ -15,16 +16,16 @@ interface Answered {
 
 interface DialectRules {
   readonly base: string;
-  /** Of a file, before its path. */
+  /** The part of a file's URL before its path. */
   readonly pages: string;
   readonly staleSha: Answered;
-  /** A sha, and no file. */
+  /** A sha that names no file. */
   readonly goneAlready: Answered;
   readonly existsAlready: Answered;
   readonly belowFile: Answered;
 }
 
-/** Where the two answer the same question otherwise. */
+/** The points where the two answer the same question differently. */
 const dialects: Readonly<Record<Dialect, DialectRules>> = {
   github: {
     base: '',

@@ -1,4 +1,4 @@
-/** A store of files in memory, for tests of what uses one. The contract of stores holds for it, too. */
+/** An in-memory store of files, for tests of its users. The contract of stores holds for it, too. */
 import {
   announced,
   checkList,
@@ -14,11 +14,11 @@ import {
 
 export interface MemoryFileStore extends OpenFileStore {
   readonly blobs: ReadonlyMap<string, Buffer>;
-  /** From now on every call fails like this, a write after it has taken its body. Undefined: none does. */
+  /** From now on every call fails like this, and a write only after it has taken its body. Undefined: none fails. */
   failWith(failure: Exclude<FileStoreFailure, 'aborted'> | undefined): void;
-  /** Likewise, but of removals alone. */
+  /** The same, for removals alone. */
   keepAll(keeps: boolean): void;
-  /** As a power cut may, of what nobody has persisted: leaves so many bytes of a blob, or nothing. */
+  /** Simulates a power cut for unpersisted data: leaves this many bytes of a blob, or nothing. */
   cut(name: string, bytes?: number): void;
 }
 
@@ -77,7 +77,7 @@ export function createMemoryFileStore(nowMs: () => number = () => 0): MemoryFile
       checkRange(range);
       const content = blobs.get(name)?.content;
       for (let at = range.start; at < range.end; at += pieceBytes) {
-        // As with any store, others have their turn between two pieces.
+        // As with any store, others may run between two pieces.
         await Promise.resolve();
         if (signal.aborted) throw new FileStoreError('aborted', signal.reason);
         check();

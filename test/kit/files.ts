@@ -1,4 +1,4 @@
-/** What a client does with files: tokens from the server, bytes to and from the files server. */
+/** A client's use of files: tokens from the server, bytes to and from the files server. */
 import { randomBytes } from 'node:crypto';
 import type { Device } from './device.ts';
 import type { Answer } from './http.ts';
@@ -12,7 +12,7 @@ export interface FileAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  /** Of JSON. */
+  /** The length as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at as a client would
   readonly body: any;
 }
@@ -46,7 +46,7 @@ export async function fileCall(
   };
 }
 
-/** One file as a device deals with it. */
+/** One file, as a device handles it. */
 export class RemoteFile {
   readonly device: Device;
   readonly remoteIdentifier: string;
@@ -57,7 +57,7 @@ export class RemoteFile {
     this.remoteIdentifier = remoteIdentifier;
   }
 
-  /** The same file, as another device has it. */
+  /** The same file on another device. */
   on(device: Device): RemoteFile {
     return new RemoteFile(device, this.remoteIdentifier);
   }
@@ -67,7 +67,7 @@ export class RemoteFile {
     return this.device.call('POST', `${base}/valet-tokens`, { body: { operation, resources } });
   }
 
-  /** @throws Error when it is refused */
+  /** @throws Error if it is refused */
   async token(operation: Operation, unencryptedFileSize?: number): Promise<string> {
     const answer = await this.askForToken(operation, unencryptedFileSize);
     if (answer.status !== 200) throw new Error(`no token: ${answer.status} ${answer.text}`);
@@ -88,13 +88,13 @@ export class RemoteFile {
 
   close = (token: string) => this.call('POST', '/upload/close-session', token);
 
-  /** All of it, as clients do. @throws Error when any of it is refused */
+  /** All of it, as clients do. @throws Error if any of it is refused */
   async upload(...chunks: readonly Uint8Array[]): Promise<void> {
     const token = await this.uploadAllBut(...chunks);
     accepted(await this.close(token));
   }
 
-  /** The token of an upload that only has to be closed. @throws Error when any of it is refused */
+  /** The token of an upload that only needs closing. @throws Error if any of it is refused */
   async uploadAllBut(...chunks: readonly Uint8Array[]): Promise<string> {
     const bytes = chunks.reduce((sum, { byteLength }) => sum + byteLength - 17, 0);
     const token = await this.token('write', Math.max(0, bytes));
@@ -109,7 +109,7 @@ export class RemoteFile {
     });
   }
 
-  /** As clients do, who know how long the chunks are. @throws Error when any of it is refused */
+  /** Like clients, who know how long the chunks are. @throws Error if any of it is refused */
   async download(...chunkBytes: readonly number[]): Promise<Buffer> {
     const token = await this.token('read');
     const parts: Buffer[] = [];
@@ -157,7 +157,7 @@ export function accepted(answer: FileAnswer): FileAnswer {
   return answer;
 }
 
-/** What clients read of the quota: used and limit. */
+/** The quota that clients read: used and limit. */
 export async function usedBytes(device: Device): Promise<number> {
   const path = `/v1/users/${device.account.userUuid}/subscription-settings/FILE_UPLOAD_BYTES_USED`;
   return Number((await device.call('GET', path)).body.setting.value);

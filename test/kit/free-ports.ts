@@ -1,7 +1,7 @@
 /**
- * Ports for servers that are ended and started again on the same one. They lie below those the system gives to
- * outgoing connections: while such a server is away, whoever dials it again and again could be given its port, and be
- * connected to itself.
+ * Ports for servers that stop and start again on the same port. They lie below the ports that the system gives to
+ * outgoing connections. Otherwise a client that dials a stopped server again and again could get its port, and
+ * connect to itself.
  */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-/** Whether what should be forgotten is. */
+/** Checks that objects are really forgotten. */
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
-/** Bytes in memory once all that nobody knows of is gone. */
+/** Bytes in memory after all unreachable objects are gone. */
 export async function livingBytes(): Promise<number> {
   for (let round = 0; round < 3; round += 1) {
     await setImmediate();

@@ -41,7 +41,7 @@ export const goodCredentials: Credentials = {
   secrets: ['secret'],
 };
 
-/** A public route that takes anything and answers 204, unless told more. */
+/** A public route that takes anything and answers 204 by default. */
 export const emptyRoute = (method: Method, path: string, more: Partial<AnyRoute> = {}): AnyRoute =>
   route({
     method,
@@ -55,7 +55,7 @@ export const emptyRoute = (method: Method, path: string, more: Partial<AnyRoute>
     ...more,
   });
 
-/** They know no more than that every session lives. */
+/** They accept every session as alive. */
 const noActors = {
   get: () => ({ ask: { validateSession: async () => ({ ok: {} }) } }),
 } as unknown as Actors;
@@ -80,10 +80,10 @@ export interface TestGatewayOptions extends Partial<GatewayConfig> {
   readonly syncTickets?: SyncTickets;
 }
 
-/** By which the test gateway knows its sockets. */
+/** The key with which the test gateway verifies its sockets. */
 export const testSocketTokens = (clock: Clock) => createSocketTokens(Buffer.alloc(32, 3), clock);
 
-/** Likewise those of the sync lane. */
+/** The same for the sync lane. */
 export const testSyncTickets = createSyncTickets(Buffer.alloc(32, 4), systemRandom);
 
 export async function startGateway(
@@ -133,7 +133,7 @@ export async function startGateway(
   return { gateway, port, url: `http://127.0.0.1:${port}`, registry, readiness: ready, log };
 }
 
-/** A promise and what ends it. */
+/** A promise and the function that resolves it. */
 export function latch<T = void>(): { readonly promise: Promise<T>; readonly open: (value: T) => void } {
   let open: (value: T) => void = () => {};
   const promise = new Promise<T>((resolve) => {
@@ -145,12 +145,12 @@ export function latch<T = void>(): { readonly promise: Promise<T>; readonly open
 /** One turn of the loop, in which sockets are served. */
 export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Waits until the metrics of a gateway have such a line. */
+/** Waits until the metrics of a gateway have this line. */
 export async function metricIs({ registry }: TestGateway, line: RegExp): Promise<void> {
   while (!line.test(await registry.metrics())) await turn();
 }
 
-/** What a gauge without labels says. */
+/** The value of a gauge without labels. */
 export async function gauge({ registry }: TestGateway, name: string): Promise<number> {
   const metric = await registry.getSingleMetric(name)?.get();
   const value = metric?.values[0]?.value;
@@ -158,7 +158,7 @@ export async function gauge({ registry }: TestGateway, name: string): Promise<nu
   return value;
 }
 
-/** Waits until a gauge says what is wanted. */
+/** Waits until a gauge has this value. */
 export async function gaugeIs(
   server: TestGateway,
   name: string,
@@ -176,7 +176,7 @@ export interface RawConnection {
   received(text: string): Promise<string>;
 }
 
-/** A plain socket, for requests that no client library would send. Rejects when the connection is refused. */
+/** A plain socket, for requests that no client library would send. Rejects if the connection is refused. */
 export async function openRaw(
   t: ExecutionContext,
   port: number,

@@ -1,4 +1,4 @@
-/** A Gitea of its own, on a free port, with a database and repositories in a folder that goes with it. */
+/** A separate Gitea on a free port, with a database and repositories in a folder that goes with it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
@@ -12,19 +12,19 @@ const startLimitMs = 120_000;
 const base = '/api/v1';
 const owner = 'somebody';
 
-/** It would outlive a test process that fails before it stops it. */
+/** Otherwise it would outlive a test process that fails before it stops it. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
 export interface Gitea {
-  /** One of its own, with a first commit. */
+  /** A separate one, with a first commit. */
   makeRepository(): Promise<CodeHostRepository>;
   stop(): Promise<void>;
 }
 
-/** Nothing is asked of anybody else, and nothing is done by the clock. */
+/** It contacts nobody, and runs nothing by the clock. */
 const configuration = (folder: string, port: number): string => `
 RUN_USER = ${userInfo().username}
 RUN_MODE = prod
@@ -67,7 +67,7 @@ export async function startGitea(): Promise<Gitea> {
   const tokenFor = async (name: string, scopes: string) => {
     const named = ['--username', owner, '--token-name', name, '--scopes', scopes, '--raw'];
     const said = await run('admin', 'user', 'generate-access-token', ...named).ended;
-    // Before or after it, a warning where this is root.
+    // A warning may come before or after it if this is root.
     const [token] = /^[0-9a-f]{40}$/m.exec(said) ?? [];
     if (token === undefined) throw new Error(`Gitea has made no token: ${said}`);
     return token;
@@ -77,7 +77,7 @@ export async function startGitea(): Promise<Gitea> {
   const reader = await tokenFor('reader', 'read:repository');
 
   const web = run('web');
-  // Its end is what `stop` asks for.
+  // `stop` asks for its end.
   web.ended.catch(() => {});
   const url = `http://127.0.0.1:${port}`;
   const ask = async (method: string, path: string, body?: object) => {
@@ -144,7 +144,7 @@ export async function startGitea(): Promise<Gitea> {
   };
 }
 
-/** `ended` resolves to what it said, and rejects when it fails. */
+/** `ended` resolves to its output, and rejects if it fails. */
 function runGitea(args: readonly string[], folder: string) {
   const child = spawn(giteaProgram, args, {
     cwd: folder,

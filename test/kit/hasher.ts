@@ -3,7 +3,7 @@ import type { CalendarTokenHasher } from '../../actors/identity/calendar-tokens.
 import type { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import type { InTurn, Lane } from '../../actors/queue.ts';
 
-/** A hasher that costs nothing, whose hashes are readable, and which counts what it was asked. */
+/** A hasher that costs nothing. Its hashes are readable, and it counts its calls. */
 export class CountingHasher implements PasswordHasher {
   hashes = 0;
   verifications = 0;
@@ -28,7 +28,7 @@ export class CountingHasher implements PasswordHasher {
   }
 }
 
-/** Of calendar tokens. */
+/** For calendar tokens. */
 export const quickTokenHasher: CalendarTokenHasher = {
   hash: async (secret, salt) => hash('sha512', `${salt} ${secret}`, 'hex'),
 };

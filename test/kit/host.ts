@@ -44,7 +44,7 @@ export interface TestHost {
   readonly database: ModelDatabase;
   readonly store: Store;
   readonly transport: Transport;
-  /** Ends this host as a crash would and starts another on the same database, as the same node. */
+  /** Ends this host like a crash and starts another on the same database, as the same node. */
   restart(changes?: Partial<Pick<TestHostOptions, 'kinds' | 'provided'>>): Promise<TestHost>;
 }
 

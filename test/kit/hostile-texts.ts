@@ -1,4 +1,6 @@
-/** Texts of all kinds of characters, and with all that ends, folds, escapes or encodes something in calendars. */
+/**
+ * Texts of all kinds of characters, and with everything that ends, folds, escapes or encodes something in calendars.
+ */
 import fc from 'fast-check';
 
 const pieces = fc.constantFrom(

@@ -1,9 +1,9 @@
-/** One request as a client sends it, and its answer as a client reads it. */
+/** One request in a client's form, and its answer in the form that a client reads. */
 
 export interface Call {
-  /** Sent as JSON. Without it there is no body; as clients do, the type is declared all the same. */
+  /** Sent as JSON. Without it there is no body, but the type is still declared, as clients do. */
   readonly body?: unknown;
-  /** Instead: sent as it is. */
+  /** An alternative body, sent unchanged. */
   readonly text?: string;
   readonly bearer?: string | undefined;
   readonly cookie?: string | undefined;
@@ -14,10 +14,10 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly setCookies: readonly string[];
-  /** What the envelope holds, or the body itself where there is none; undefined where nothing was sent. */
+  /** The content of the envelope, or the body itself if there is none; undefined if the body is empty. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at as a client would
   readonly body: any;
-  /** `meta` of the envelope, undefined where there is none. */
+  /** `meta` of the envelope, undefined if there is none. */
   readonly meta: Meta | undefined;
   readonly text: string;
 }
@@ -27,7 +27,7 @@ interface Meta {
   readonly server: { readonly filesServerUrl: string };
 }
 
-/** Where the clients of these tests are: a proxy on the same machine says so. */
+/** The address of the clients in these tests, which a proxy on the same machine reports. */
 export const clientAddress = '203.0.113.7';
 
 export async function call(

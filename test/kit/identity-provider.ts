@@ -1,6 +1,7 @@
 /**
- * A real identity provider on a port of its own, at which whoever comes is signed in at once: it checks PKCE, rotates refresh
- * tokens, and ends a grant whose code or refresh token comes twice. What no provider does on purpose is done in its place.
+ * A real identity provider on a separate port, where every user is signed in at once. It checks PKCE, rotates refresh
+ * tokens, and ends a grant whose code or refresh token comes twice. Tests inject the faults that no provider makes on
+ * purpose.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
@@ -20,7 +21,7 @@ function* endlessWords() {
   for (;;) yield 'x'.repeat(65_536);
 }
 
-/** Instead of the provider, for the token endpoint. */
+/** Answers in place of the provider, for the token endpoint. */
 const misbehaviours = {
   redirect: (response: ServerResponse) =>
     response.writeHead(307, { location: `/elsewhere?${providerWords}` }).end(providerWords),
@@ -78,7 +79,7 @@ const misbehaviours = {
 export type Misbehaviour = keyof typeof misbehaviours;
 export const misbehaviourNames = Object.keys(misbehaviours) as readonly Misbehaviour[];
 
-/** As the token endpoint says it. */
+/** In the format of the token endpoint. */
 interface Issued {
   readonly access_token: string;
   readonly refresh_token: string;
@@ -125,9 +126,9 @@ export async function startIdentityProvider(t: ExecutionContext, granted: (acces
 
   return {
     url,
-    /** What it has granted, as it said it. */
+    /** What it has granted, in the format of its answers. */
     issued,
-    /** What its token endpoint was asked. */
+    /** The requests to its token endpoint. */
     asked,
     /** How often somebody has followed its redirect. */
     get elsewhere() {
@@ -137,7 +138,7 @@ export async function startIdentityProvider(t: ExecutionContext, granted: (acces
     misbehave(how: Misbehaviour | undefined) {
       misbehaviour = how;
     },
-    /** Its token endpoint says nothing, of this type of grant where one is named, until what is returned is called. */
+    /** Its token endpoint stays silent until the returned function is called, if given only for this type of grant. */
     hold(grant?: string): () => void {
       let release = () => {};
       const until = new Promise<void>((resolve) => {
@@ -149,11 +150,11 @@ export async function startIdentityProvider(t: ExecutionContext, granted: (acces
       held = { grant, until };
       return release;
     },
-    /** Of access tokens from now on. */
+    /** The lifetime of access tokens from now on. */
     lifetimeSeconds(seconds: number): void {
       lifetimeSeconds = seconds;
     },
-    /** As the user of the provider would. */
+    /** Like the user of the provider. */
     async revoke(): Promise<void> {
       const { refresh_token: token = '' } = issued.at(-1) ?? {};
       await (await provider.RefreshToken.find(token))?.destroy();
@@ -232,7 +233,7 @@ function again({ socket, method, url, headers }: IncomingMessage, body: string):
   return request;
 }
 
-/** What the provider keeps. */
+/** The state of the provider. */
 const adapterIn =
   (kept: Map<string, AdapterPayload>): AdapterFactory =>
   (model) => {

@@ -1,4 +1,4 @@
-/** Which file of the project imports which, told from their text. */
+/** Finds which file of the project imports which, from their text. */
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
@@ -9,15 +9,15 @@ const folders = [
 ];
 
 interface Import {
-  /** Of a file of the project, its path; else as it stands there. */
+  /** The path of a file in the project; otherwise as written in the source. */
   readonly of: string;
-  /** Together with the file: it is neither of types alone nor a call. */
+  /** Loaded together with the file: neither an import of types nor a dynamic one. */
   readonly isLoaded: boolean;
 }
 
 export type Imports = ReadonlyMap<string, readonly Import[]>;
 
-/** Of every file, by its path below the root. */
+/** For every file, by its path below the root. */
 export async function readImports(): Promise<Imports> {
   const files = [
     ...(await sourcesOf('.', false)),
@@ -51,7 +51,7 @@ function importsOf(file: string, text: string): readonly Import[] {
   ];
 }
 
-/** The files that import each other in a circle, and what lies between circles. */
+/** The files that import each other in a circle, and those that lie between circles. */
 export function circlesOf(imports: Imports): readonly string[] {
   const left = new Map([...imports].map(([file, list]) => [file, new Set(list.map(({ of }) => of))]));
   for (let before = -1; before !== left.size; ) {
@@ -64,7 +64,7 @@ export function circlesOf(imports: Imports): readonly string[] {
   return [...left.keys()].sort();
 }
 
-/** All that is loaded with a file, itself included. */
+/** All files that are loaded with a file, itself included. */
 export function loadedWith(file: string, imports: Imports): ReadonlySet<string> {
   const loaded = new Set([file]);
   for (const each of loaded) {

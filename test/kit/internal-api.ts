@@ -38,16 +38,16 @@ export interface ApiWorld {
   readonly hints: readonly Hint[];
   readonly registry: Registry;
   readonly log: readonly object[];
-  /** What readiness says; tests change it. */
+  /** The readiness of the host; tests change it. */
   readonly checks: Record<string, string>;
 }
 
 interface ApiOptions {
   readonly credentials?: ServerCredentials;
-  /** What callers have to show. */
+  /** The credentials that callers need. */
   readonly token?: string;
   readonly api?: Partial<InternalApiOptions>;
-  /** In place of the host's. */
+  /** Replaces the host's. */
   readonly store?: ClusterOperationsOptions['store'];
   readonly settings?: Partial<AccountSettings>;
 }
@@ -117,7 +117,7 @@ export interface Caller {
     request: Request,
     deadlineMs?: number,
   ): Promise<Response>;
-  /** The status code and message of a call that is to fail, with its trailers. */
+  /** The status code and message of a call that must fail, with its trailers. */
   failing<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
@@ -130,7 +130,7 @@ export function callerOf(
   t: ExecutionContext,
   address: string,
   credentials: ChannelCredentials = ChannelCredentials.createInsecure(),
-  /** What is shown with each call. */
+  /** Sent with each call. */
   metadata = new NewMetadata(),
 ): Caller {
   const client = new Client(address, credentials, { 'grpc.enable_http_proxy': 0 });
@@ -160,7 +160,7 @@ export function callerOf(
   };
 }
 
-/** Registers another node in the cluster's database. It holds the shards named, if it can have them. */
+/** Registers another node in the cluster's database. It takes the named shards, if it can. */
 export async function addNode({ server }: ApiWorld, id: string, roles = 'all') {
   const { store, random } = server.host;
   const node = { ...testNode(random, id), roles, address: `http://${id}.test` };
@@ -168,7 +168,7 @@ export async function addNode({ server }: ApiWorld, id: string, roles = 'all') {
   return node;
 }
 
-/** Writes a timer and a tell that failed too often, of an actor that no host has in memory. */
+/** Writes a timer and a tell that failed too often, for an actor that no host has in memory. */
 export async function addDead({ server }: ApiWorld, id: string) {
   const { store } = server.host;
   const address = { kind: 'user', id };

@@ -1,4 +1,4 @@
-/** Items as clients send them, and who saves them beneath the interface, for tests of item sync. */
+/** Items in a client's form, and saves that bypass the interface, for tests of item sync. */
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
 import type { Saver } from '../../actors/collection/save.ts';
 
@@ -6,7 +6,7 @@ export const userUuid = '11111111-1111-4111-8111-111111111111';
 export const otherUserUuid = '22222222-2222-4222-8222-222222222222';
 export const sessionUuid = '33333333-3333-4333-8333-333333333333';
 
-/** The n-th of a row of distinct uuids. */
+/** The n-th of a series of distinct uuids. */
 export function uuidNumber(n: number): string {
   return `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`;
 }
@@ -28,7 +28,7 @@ export function note(overrides: ClientItem = {}): ClientItem {
   };
 }
 
-/** What a client sends to delete an item it last saw at this version. */
+/** A client's request to delete an item that it last saw at this version. */
 export function deletion(uuid: string, updatedAtTimestamp: number): ClientItem {
   return { uuid, content_type: 'Note', deleted: true, updated_at_timestamp: updatedAtTimestamp };
 }

@@ -1,8 +1,8 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 
 /**
- * A generated key as a JSON Web Key. It is read anew from its text: where the garbage of its generation is collected in the
- * middle of such an export, Node.js waits for itself for good.
+ * A generated key as a JSON Web Key. It is parsed anew from its text. If the garbage of its generation is collected
+ * in the middle of such an export, Node.js deadlocks.
  */
 export function jwkOf(key: KeyObject): JsonWebKey {
   const isPrivate = key.type === 'private';

@@ -1,4 +1,7 @@
-/** The frames of the published client (docs/protocol/sync-lane-client.ts) for tests that send them one by one, wrong ones too. */
+/**
+ * The frames of the published client (docs/protocol/sync-lane-client.ts), for tests that send them one by one, wrong
+ * ones too.
+ */
 import { digestOf, type LaneFrame, LaneFrames } from '../../docs/protocol/sync-lane-client.ts';
 
 export { digestOf, type LaneFrame };
@@ -17,13 +20,13 @@ export class LaneClient {
     this.#transport = transport;
   }
 
-  /** To be called with every text that comes. */
+  /** Call with every incoming text. */
   received(text: string): void {
     this.frames.push(this.#made.read(text));
     for (const check of [...this.#waiting]) check();
   }
 
-  /** A frame as given, with what else a frame has. */
+  /** A frame with these fields, completed with the usual ones. */
   send(type: string, payload: object, more: Partial<LaneFrame> = {}): LaneFrame {
     const frame = this.#made.make(type, payload, more);
     this.#transport.send(JSON.stringify(frame));

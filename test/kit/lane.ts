@@ -1,4 +1,4 @@
-/** Sockets of the sync lane, as a device of a test opens them. */
+/** Sockets of the sync lane, as opened by a device of a test. */
 import type { ExecutionContext } from 'ava';
 import type {
   LaneConnection,
@@ -27,7 +27,7 @@ export const deviceId = 'web-12fb6ed5';
 export const askTicket = (device: Device, body: object = { deviceId }): Promise<Answer> =>
   device.call('POST', '/v1/sockets/sync/ticket', { body });
 
-/** @throws Error when there is none */
+/** @throws Error if there is none */
 export async function ticketOf(device: Device, id = deviceId): Promise<string> {
   const answer = await askTicket(device, { deviceId: id });
   if (answer.status !== 200) throw new Error(`no ticket: ${answer.status} ${answer.text}`);
@@ -55,7 +55,7 @@ export function dialLane(
   });
 }
 
-/** An open socket that has not said who it is. @throws Error when it is refused */
+/** An open socket before authentication. @throws Error if it is refused */
 export async function openLane(
   t: ExecutionContext,
   gateway: Gateway,
@@ -69,7 +69,7 @@ export async function openLane(
   return { lane, socket: dialled };
 }
 
-/** A socket that is let in. */
+/** An authenticated socket. */
 export async function enterLane(
   t: ExecutionContext,
   device: Device,
@@ -90,22 +90,24 @@ export async function ask({ lane }: LaneSocket, commandId: string, body: object)
   return lane.answer(await lane.status(commandId, body), 'STATUS', 'ERROR');
 }
 
-/** The code that the socket is ended with, and how. */
+/** The close code of the socket, and how it closed. */
 export async function ended({ lane, socket }: LaneSocket): Promise<readonly [code: string, close: number]> {
   const close = await socket.closed;
   const last = lane.frames.at(-1);
   return [last?.requestId === 'protocol' ? last.payload.code : socket.closeReason, close];
 }
 
-/** The surroundings of the published client: a device of a test, whose socket can be cut and whose frames can be lost. */
+/**
+ * The environment of the published client: a device of a test, whose socket can be cut and whose frames can be lost.
+ */
 export class LaneSurroundings implements LaneEnvironment {
   device: Device;
-  /** Frames that have been sent, those that were lost too. */
+  /** All sent frames, including lost ones. */
   readonly sent: string[] = [];
   /** Frames of these types never reach the server. */
   readonly lost = new Set<string>();
   dials = 0;
-  /** Refreshes of the session, where it has tokens to do so with. */
+  /** Refreshes of the session, if it has the tokens for that. */
   refreshed: () => Promise<Device | undefined> = async () => undefined;
   readonly #t: ExecutionContext;
   readonly #clock: Pick<FakeClock, 'schedule'>;
@@ -156,7 +158,7 @@ export class LaneSurroundings implements LaneEnvironment {
     return this.#clock.schedule(delayMs, callback);
   }
 
-  /** As a network does. */
+  /** Like a network failure. */
   cut(): void {
     this.#socket?.end();
   }

@@ -9,27 +9,27 @@ import { until } from './until.ts';
 
 /** It loads a great many modules. */
 const startLimitMs = 180_000;
-/** Its own script names the folder in which it was installed. */
+/** Its own script names the folder of its installation. */
 const start = 'from litellm import run_server; run_server()';
 
-/** It would outlive a test process that fails before it stops it. */
+/** Otherwise it would outlive a test process that fails before it stops it. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
 export interface Litellm {
-  /** Of its interface, which is OpenAI’s. */
+  /** The address of its interface, which is OpenAI’s. */
   readonly baseUrl: string;
   stop(): Promise<void>;
 }
 
-/** @param config as its `config.yaml` has it */
+/** @param config the content of its `config.yaml` */
 export async function startLitellm(config: object): Promise<Litellm> {
   const folder = await mkdtemp(join(tmpdir(), 'scriptorium-litellm-'));
   const [port = 0] = await freePorts(1);
   const file = join(folder, 'config.yaml');
-  // What is JSON is YAML as well.
+  // JSON is valid YAML.
   await writeFile(file, JSON.stringify(config));
   const args = ['--config', file, '--host', '127.0.0.1', '--port', `${port}`];
   const child = spawn(findOrMakeLitellm(process.env), ['-c', start, ...args], {
@@ -37,7 +37,7 @@ export async function startLitellm(config: object): Promise<Litellm> {
     env: {
       PATH: process.env['PATH'],
       HOME: folder,
-      // It asks nobody for prices, and tells nobody that it runs.
+      // It fetches no prices, and reports to nobody.
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
       LITELLM_TELEMETRY: 'False',
     },

@@ -2,16 +2,16 @@ import { RetryableError } from '../../runtime/errors.ts';
 import type { AskCall } from '../../runtime/host/call.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 
-/** A transport that tells when a call has arrived, and can lose its reply, as a connection that breaks does. */
+/** A transport that reports when a call has arrived, and can lose its reply like a broken connection. */
 export class LossyTransport extends InProcessTransport {
-  /** The commands that were asked for, in order. */
+  /** The requested commands, in order. */
   readonly asked: string[] = [];
   #losing: string | undefined;
   #awaited: { readonly command: string; readonly resolve: () => void } | undefined;
   #held: { readonly command: string; readonly resolve: (letGo: () => void) => void } | undefined;
   #lost: ((reply: unknown) => void) | undefined;
 
-  /** Loses the reply to the next call of this command, and resolves to it. Whoever asked asks again. */
+  /** Loses the reply to the next call of this command, and resolves to it. The caller asks again. */
   loseReplyTo(command: string): Promise<unknown> {
     this.#losing = command;
     return new Promise((resolve) => {
@@ -26,7 +26,7 @@ export class LossyTransport extends InProcessTransport {
     });
   }
 
-  /** Holds the next call of this command on its way; resolves, once it is, to what lets it go on. */
+  /** Holds the next call of this command on its way. Resolves, once it is held, to the function that releases it. */
   holdNextAskOf(command: string): Promise<() => void> {
     return new Promise((resolve) => {
       this.#held = { command, resolve };

@@ -1,4 +1,4 @@
-/** Mails as actors queue them, sealed as the test server's own are. */
+/** Mails in an actor's queue, sealed like the test server's own. */
 import { createUserSecrets } from '../../actors/identity/user-secrets.ts';
 import { type Content, sealContent } from '../../actors/mailer/content.ts';
 import type { SealedMail } from '../../actors/mailer/contract.ts';
@@ -10,7 +10,7 @@ const random = new SeededRandom(3);
 
 export const bobsText = 'The text that only Bob may read.';
 
-/** To Bob, unless said otherwise. */
+/** To Bob by default. */
 export function sealedMail(
   id: string,
   source: SealedMail['source'] = 'other',

@@ -1,4 +1,4 @@
-/** A log that a test can search, errors and their causes spelled out. */
+/** A log that a test can search. It writes out errors and their causes. */
 import type { Logger } from '../../runtime/ports.ts';
 
 export function memoryLogger() {

@@ -1,6 +1,6 @@
 /**
- * A fake of the three providers of messengers, built from what they document: none of them can be reached from a test.
- * It listens on this machine, and `outbound` leads there what is meant for their fixed hosts.
+ * A fake of the three messenger providers, built from their documentation, because tests cannot reach them. It
+ * listens on this machine, and `outbound` redirects connections to their fixed hosts to it.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ interface Received {
 
 type Behaviour = (response: ServerResponse) => void;
 
-/** What they answer, and what becomes of connections. */
+/** Their answers, and the fate of connections. */
 export const behaviours = {
   'telegram takes it': answering(200, { ok: true, result: { message_id: 7 } }),
   'graph takes it': answering(200, { messaging_product: 'whatsapp', messages: [{ id: 'wamid.1' }] }),

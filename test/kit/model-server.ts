@@ -1,6 +1,6 @@
 /**
- * Fakes of Anthropic, OpenAI and Ollama on one port, each below a path of its own, made from what they document. The library of each
- * vendor reads them like the real one (test/behaviour/assistant/vendors.test.ts).
+ * Fakes of Anthropic, OpenAI and Ollama on one port, each below a separate path, built from their documentation. The
+ * library of each vendor reads them like the real one (test/behaviour/assistant/vendors.test.ts).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -58,7 +58,7 @@ interface ReceivedByModel {
   // biome-ignore lint/suspicious/noExplicitAny: what a vendor would be sent
   readonly body: any;
   readonly response: ServerResponse;
-  /** Resolves when whoever asked has left, or was answered. */
+  /** Resolves when the caller has left, or has its answer. */
   readonly closed: Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export const answering =
 
 export async function startModelServer(t: Pick<ExecutionContext, 'teardown'>) {
   const received: ReceivedByModel[] = [];
-  /** `tokens`: those that are accepted of a subscription. */
+  /** `tokens`: the accepted tokens of a subscription. */
   const state = { answer: answering(helloTurn), modelLists: 0, isListing: true, tokens: new Set<string>() };
   const server = createServer(async (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
@@ -125,9 +125,9 @@ function listAt(path: string): object | undefined {
   return undefined;
 }
 
-// --- what each of them says ------------------------------------------------------------------------------------
+// --- the answers of each provider -------------------------------------------------------------------------------
 
-/** Cut in two, as arguments come in pieces. */
+/** Cut in two, because arguments come in pieces. */
 const halves = (text: string): readonly string[] => [
   text.slice(0, text.length / 2),
   text.slice(text.length / 2),

@@ -1,4 +1,4 @@
-/** A NATS server for tests, with JetStream in a directory of its own. */
+/** A NATS server for tests, with JetStream in a separate directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -18,11 +18,11 @@ export interface NatsServerOptions {
 export interface TestNatsServer {
   readonly url: string;
   readonly port: number;
-  /** Ends it at once, as a crash does, and keeps its data. */
+  /** Ends it at once, like a crash, and keeps its data. */
   kill(): Promise<void>;
   /** Starts it again on its port and its data, after `kill`; with other lines of configuration, if given. */
   start(config?: string): Promise<void>;
-  /** Stops its process where it is: its connections stay open and nobody answers them once this has resolved. */
+  /** Freezes its process: its connections stay open, and nobody answers them once this has resolved. */
   pause(): Promise<void>;
   resume(): void;
   /** Ends it and removes its data. */
@@ -31,7 +31,7 @@ export interface TestNatsServer {
 
 const startLimitMs = 20_000;
 
-/** They would outlive a test process that fails before it stops them. */
+/** Otherwise they would outlive a test process that fails before it stops them. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -42,7 +42,7 @@ export async function startNatsServer(options: NatsServerOptions = {}): Promise<
   return startOnPort(port, options);
 }
 
-/** Servers that are one cluster, each with JetStream. */
+/** Servers of one cluster, each with JetStream. */
 export async function startNatsCluster(size: number): Promise<readonly TestNatsServer[]> {
   const ports = await freePorts(size * 2);
   const clients = ports.slice(0, size);
@@ -54,7 +54,7 @@ export async function startNatsCluster(size: number): Promise<readonly TestNatsS
         config: [
           `server_name: "s${index}"`,
           `client_advertise: "127.0.0.1:${port}"`,
-          // Clients stay on the addresses they were given, which may be those of proxies.
+          // Clients stay on the given addresses, which may be those of proxies.
           `cluster { name: "test", listen: "127.0.0.1:${routes[index]}", routes: [${urls}], no_advertise: true }`,
         ].join('\n'),
       }),
@@ -96,14 +96,14 @@ async function startOnPort(port: number, options: NatsServerOptions): Promise<Te
   };
 }
 
-/** The signal is sent at once and takes effect when each thread has come to see it. */
+/** The signal goes out at once, and takes effect when each thread has noticed it. */
 function isStopped(pid: number): boolean {
   if (process.platform !== 'linux') return true;
   const stateOf = (thread: string) => readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8');
   return readdirSync(`/proc/${pid}/task`).every((thread) => /^State:\s+T/m.test(stateOf(thread)));
 }
 
-/** Resolves when the server takes clients. */
+/** Resolves when the server accepts clients. */
 function run(configFile: string): Promise<ChildProcess> {
   const child = spawn(findProgram(natsServer, process.env), ['-c', configFile], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,4 +1,4 @@
-/** For routes that nobody asks: no provider of the assistant, and no code host. */
+/** For routes that no test calls: no provider of the assistant, and no code host. */
 import { Assistant } from '../../gateway/assistant/assistant.ts';
 import { CodeHost } from '../../gateway/code-host/code-host.ts';
 import { systemClock } from '../../runtime/clock.ts';

@@ -1,4 +1,4 @@
-/** The operators' command line, run in the test's own process against the internal API of its server. */
+/** The operators' command line, in the test's own process, against the internal API of its server. */
 import { runCommandLine } from '../../cli/program.ts';
 import type { ApiWorld } from './internal-api.ts';
 
@@ -13,7 +13,7 @@ export interface Operated {
 }
 
 interface Operator extends Pick<ApiWorld, 'address' | 'server'> {
-  /** What is typed when a command asks for it. */
+  /** The input for a command that asks for it. */
   readonly typed?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ export async function operate(
   return server.answered(runTyped(args, { address, typed }));
 }
 
-/** Likewise where nothing waits for the clock of a server in the test's own process. */
+/** The same, if nothing waits for the clock of a server in the test's own process. */
 export async function runTyped(
   args: readonly string[],
   { address, typed }: Pick<Operator, 'address' | 'typed'>,

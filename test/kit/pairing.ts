@@ -1,4 +1,4 @@
-/** A server that can be paired with a real identity provider, and administrators who do. */
+/** A server that can pair with a real identity provider, and administrators who pair it. */
 import type { ExecutionContext } from 'ava';
 import { noAssistant } from '../../actors/assistant/policy.ts';
 import { createOutboundHttp } from '../../actors/outbound/node-http.ts';
@@ -25,7 +25,7 @@ export const pairingSettingsFor = (
   { authorizeUrl, tokenUrl }: { readonly authorizeUrl: string; readonly tokenUrl: string },
   modelUrl: string,
 ): Readonly<Record<string, string>> => ({
-  // Where the provider sends the browser back: below this, which is what is registered there.
+  // The base of the redirect that the provider sends the browser to, as registered there.
   PUBLIC_URL: 'http://127.0.0.1',
   ADMIN_EMAILS: adminEmails.join(),
   ASSISTANT_SUBSCRIPTION_ENCRYPTION_KEY: pairingKey.toString('hex'),
@@ -99,7 +99,7 @@ export async function paired(t: ExecutionContext, options: ServerOptions = {}) {
     },
     status: async (subscriptionId = 'default') =>
       (await call('GET', `/status?subscriptionId=${subscriptionId}`)).body.subscription,
-    /** Whether the model takes the tokens that the provider grants from now on. */
+    /** Whether the model accepts the tokens that the provider grants from now on. */
     acceptTokens(isAccepted: boolean): void {
       isAccepting = isAccepted;
     },

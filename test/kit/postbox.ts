@@ -1,9 +1,9 @@
-/** A relay in memory that takes every mail: what servers send, for tests to read. */
+/** An in-memory relay that accepts every mail, so that tests can read what servers send. */
 import type { Delivery, MailSender, Message, Result } from '../../actors/mailer/sender.ts';
 
 export class Postbox implements MailSender {
   readonly messages: Message[] = [];
-  /** What comes of each attempt that follows; `sent` where this says nothing. */
+  /** The result of each further attempt; `sent` if it says nothing. */
   answer: (delivery: Delivery) => Result | undefined | Promise<Result | undefined> = () => undefined;
 
   async send(delivery: Delivery): Promise<Result> {
@@ -15,7 +15,7 @@ export class Postbox implements MailSender {
   }
 }
 
-/** What makes a server send its mail to a postbox. */
+/** The options that make a server send its mail to a postbox. */
 export function mailTo(mailSender: Postbox) {
   return { mailSender, mail: { host: 'localhost', from: { name: 'Notes', address: 'notes@notes.test' } } };
 }

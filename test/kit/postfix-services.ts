@@ -1,6 +1,7 @@
 /**
- * What Postfix asks others, by the protocols that it documents: a policy server whether a recipient may be sent to now, as
- * greylists are asked (SMTPD_POLICY_README), and Dovecot whether a password is right (its auth protocol, version 1.1).
+ * Services that Postfix asks, in their documented protocols. A policy server says whether it may deliver to a
+ * recipient now, like a greylist (SMTPD_POLICY_README). Dovecot says whether a password is right (its auth protocol,
+ * version 1.1).
  */
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -43,7 +44,7 @@ async function listen(t: Teardown, talk: (socket: Socket) => (line: string) => v
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    // Postfix ends without a word.
+    // Postfix closes without a message.
     socket.on('error', () => socket.destroy());
     createInterface({ input: socket }).on('line', talk(socket));
   });

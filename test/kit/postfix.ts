@@ -1,9 +1,10 @@
 /**
- * Debian's Postfix for tests: a private instance on a loopback port, with configuration, queue and mailboxes in a folder of
- * its own; the machine's mail system is never touched. It takes mail over STARTTLS from those who sign in, and delivers it
- * into maildirs by its own delivery agent. What a site has beside it, it asks by its own protocols (`postfix-services.ts`).
+ * Debian's Postfix for tests: a private instance on a loopback port, with configuration, queue and mailboxes in a
+ * separate folder. It never touches the machine's mail system. It accepts mail over STARTTLS from authenticated
+ * users, and delivers it into maildirs with its own delivery agent. It asks the other services of a site in their own
+ * protocols (`postfix-services.ts`).
  *
- * Its master starts as root alone, and gives that up in each process that it starts.
+ * Only its master starts as root, and gives that up in each process that it starts.
  */
 import { execFile } from 'node:child_process';
 import { chmod, chown, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -20,28 +21,31 @@ import { type Account, startPasswordService, startPolicyService } from './postfi
 export interface PostfixOptions {
   readonly certificate: Issued;
   readonly account: Account;
-  /** It knows nobody else. */
+  /** It accepts no users. */
   readonly mailboxes: readonly string[];
-  /** What it does with who is known, as an `access(5)` action; `DUNNO` lets the mail in. */
+  /** The action for authenticated users, in the format of `access(5)`; `DUNNO` lets the mail in. */
   readonly policy?: (recipient: string) => string;
   readonly messageBytesMax?: number;
 }
 
 export interface Postfix {
   readonly port: number;
-  /** What lies in the mailbox of this address, as it was delivered. */
+  /** The content of this address's mailbox, as delivered. */
   mailbox(address: string): Promise<readonly string[]>;
-  /** Its own words of what it did. */
+  /** Its own log. */
   log(): Promise<string>;
 }
 
 const run = promisify(execFile);
 
-/** `nobody`: whose the mailboxes are. */
+/** `nobody`, the owner of the mailboxes. */
 const mailboxOwner = 65_534;
 const startLimitMs = 20_000;
 
-/** By process group, one for each instance: they would outlive a test process that fails before it stops them. */
+/**
+ * By process group, one for each instance. Otherwise they would outlive a test process that fails before it stops
+ * them.
+ */
 const running = new Set<number>();
 process.once('exit', () => {
   for (const group of [...running]) end(group);
@@ -59,7 +63,7 @@ export async function startPostfix(
   const policy = await startPolicyService(t, options.policy ?? (() => 'DUNNO'));
   const passwords = await startPasswordService(t, options.account);
   const configuration = await configure(folder, port, options, { policy, passwords });
-  // It returns once its sockets are open, and leaves its master behind.
+  // It returns once its sockets are open, and leaves its master running.
   await run(file, ['-c', configuration, 'start'], { timeout: startLimitMs });
   const group = Number(await readFile(join(folder, 'queue/pid/master.pid'), 'utf8'));
   running.add(group);
@@ -82,7 +86,7 @@ async function configure(
   { certificate, mailboxes, messageBytesMax = 10_240_000 }: PostfixOptions,
   services: { readonly policy: number; readonly passwords: number },
 ): Promise<string> {
-  // Its processes are other users.
+  // Its processes run as other users.
   await chmod(folder, 0o755);
   const configuration = join(folder, 'configuration');
   await mkdir(configuration);
@@ -127,7 +131,7 @@ async function configure(
   return configuration;
 }
 
-/** Without those that send mail on, or take it from users of this machine. */
+/** Without the processes that send mail on, or take it from users of this machine. */
 const servicesAt = (port: number): string => `
 127.0.0.1:${port} inet n  -  n  -  -  smtpd
 cleanup   unix  n  -  n  -     0  cleanup

@@ -1,12 +1,12 @@
 /**
- * A proxy in front of PostgreSQL that sees every statement and can do to it what networks and failing servers do.
+ * A proxy in front of PostgreSQL that sees every statement, and can simulate networks and failing servers.
  *
- * It knows as much of the wire protocol (3.0) as it needs: a message is a type, a length and a body; what a client
- * sends up to a Query or a Sync is one statement, and the server's ReadyForQuery is the end of its answer. Texts of
- * prepared statements are remembered per connection, so a statement that is only bound is known as well.
+ * It knows as much of the wire protocol (3.0) as it needs. A message is a type, a length and a body. A client's
+ * messages up to a Query or a Sync are one statement, and the server's ReadyForQuery ends its answer. The proxy
+ * remembers texts of prepared statements per connection, so it also knows a statement that is only bound.
  *
- * A fault either keeps a statement from the server or lets it run and takes away the answer. For the client the two
- * look the same, which is what an unknown outcome is.
+ * A fault either keeps a statement from the server, or lets it run and removes the answer. For the client the two
+ * look the same, which is what an unknown outcome means.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { DatabaseConnection } from './postgres.ts';
@@ -35,7 +35,7 @@ export interface ProxiedStatement {
   readonly connection: number;
 }
 
-/** Told of each statement before it goes to the server; a fault is what becomes of it. */
+/** Called for each statement before it goes to the server; the fault decides its fate. */
 export type OnStatement = (statement: ProxiedStatement) => Fault | undefined;
 
 export class PostgresProxy {
@@ -100,10 +100,13 @@ export class PostgresProxy {
   }
 }
 
-/** What a server says before it executes, and so before an error of that: parsed, bound, and what rows will be like. */
+/**
+ * The server's messages before it executes, and so before an error of that: parsed, bound, and the columns of the
+ * rows.
+ */
 const preparing = ['1', '2', 'T', 'n', 't'];
 
-/** One client and its server, and what of the statement at hand is in flight. */
+/** One client and its server, and the parts of the current statement in flight. */
 class ProxiedConnection {
   readonly #client: Socket;
   readonly #server: Socket;
@@ -111,7 +114,7 @@ class ProxiedConnection {
   readonly #prepared = new Map<string, string>();
   readonly #fromClient = new Messages(true);
   readonly #fromServer = new Messages(false);
-  /** The messages of a statement that is not complete. */
+  /** The messages of an incomplete statement. */
   #pending: Buffer[] = [];
   #text = '';
   /** The fault whose statement the server is running. */
@@ -142,7 +145,7 @@ class ProxiedConnection {
     if (type === 'B') this.#text = this.#prepared.get(textAt(message, 5 + byteLength(message, 5) + 1)) ?? '';
     if (type === 'Q') this.#text = textAt(message, 5);
     if (type === 'Q' || type === 'S') this.#statement();
-    // The start of a connection, passwords and its end are nobody's statement.
+    // The start of a connection, passwords and its end belong to no statement.
     else if (type === '' || type === 'p' || type === 'X') this.#forward();
   }
 
@@ -177,7 +180,7 @@ class ProxiedConnection {
 
   #strike({ effect, code = '58000', severity }: Fault): void {
     if (effect === 'silence') {
-      // Whatever else the client sends is lost as well.
+      // Everything else from the client is lost as well.
       this.#client.removeAllListeners('data');
       this.#client.resume();
     } else if (effect === 'reset') {
@@ -189,7 +192,7 @@ class ProxiedConnection {
     }
   }
 
-  /** After a failed statement: a transaction that is open waits for its ROLLBACK. */
+  /** After a failed statement, an open transaction waits for its ROLLBACK. */
   #readyMessage(): Buffer {
     return messageOf('Z', Buffer.from(this.isInTransaction ? 'E' : 'I'));
   }

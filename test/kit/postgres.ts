@@ -25,12 +25,12 @@ const fastSettings = {
   max_connections: '200',
 };
 
-/** As DATABASE_URL has it. */
+/** In the format of DATABASE_URL. */
 export function databaseUrl({ user, password, host, port, database }: DatabaseConnection): string {
   return `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(host)}&port=${port}`;
 }
 
-/** Starts a PostgreSQL of its own for this test process, as the server starts its own, in a temporary directory. */
+/** Starts a separate PostgreSQL for this test process in a temporary directory, in the same way as the server. */
 export async function startTestPostgres(
   settings: Readonly<Record<string, string>> = fastSettings,
 ): Promise<TestPostgres> {
@@ -42,7 +42,7 @@ export async function startTestPostgres(
     logger: silentLogger,
     overrides: settings,
   });
-  // It runs in a session of its own, so a test process that fails before `stop` has to take it along.
+  // It runs in a session of its own, so a test process that fails before `stop` must end it too.
   const endWithProcess = (): void => endPostmaster(dataDirectory);
   process.once('exit', endWithProcess);
 

@@ -1,4 +1,4 @@
-/** A Prometheus of its own for a test, which scrapes what it is told to, every second. */
+/** A separate Prometheus for a test, which scrapes its targets every second. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,12 +15,12 @@ interface Sample {
 }
 
 export interface TestPrometheus {
-  /** The samples that a query gives now. @throws Error with what Prometheus says of a query that it refuses */
+  /** The samples that a query gives now. @throws Error with Prometheus's message if it refuses the query */
   ask(query: string): Promise<readonly Sample[]>;
   stop(): Promise<void>;
 }
 
-/** A test process that fails takes it along. */
+/** A failing test process ends it too. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** What the server provides to its kinds, as tests have it: nothing costs time, and nobody outside is asked. */
+/** The server's dependencies for its kinds, in their test form: nothing costs time, and nothing outside is called. */
 import { noAssistant } from '../../actors/assistant/policy.ts';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
 import { defaultFileSettings } from '../../actors/files/settings.ts';

@@ -1,4 +1,4 @@
-/** Two hosts, a gateway apart from them, and the sockets of one user: for tests of pushes that are lost. */
+/** Two hosts, a separate gateway, and the sockets of one user: for tests of lost pushes. */
 import { Registry } from 'prom-client';
 import type { SignInReply } from '../../actors/identity/session.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
@@ -60,7 +60,7 @@ function credentialsOf(reply: SignInReply): Credentials {
   return credentials;
 }
 
-/** Two hosts and a gateway of its own, and a user at one of them with two devices that have sockets. */
+/** Two hosts and a separate gateway, and a user at one host with two devices that have sockets. */
 export async function openWorld() {
   const cluster = new TestCluster(domainOf({}));
   const [a, b] = await cluster.joinAll(['a', 'b']);
@@ -130,7 +130,7 @@ export async function openWorld() {
     laptop,
     actors,
     shard: shardOf({ kind: 'user', id: userUuid }, shardCount),
-    /** A save by the phone, which its own host may not live to answer. */
+    /** A save by the phone. Its host may die before it answers. */
     save(): Promise<unknown> {
       saves += 1;
       const request = { api: '20240226', snjs_version: '2.204.7', credentials: phone };
@@ -150,7 +150,7 @@ export async function openWorld() {
   };
 }
 
-/** Loses what this host publishes from now on. */
+/** Loses everything that this host publishes from now on. */
 export function losing(node: ClusterNode, instead: () => void = () => {}): () => void {
   const { publish } = node.transport;
   node.transport.publish = instead;

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 
 /**
- * Resets a connection. A unix socket knows no reset, and one that is being ended can no longer be reset: the attempt
- * fails without a word, and leaves a handle that keeps the process from ever ending.
+ * Resets a connection. A unix socket has no reset, and one that is already ending can no longer be reset. There the
+ * attempt fails silently, and leaves a handle that keeps the process alive forever.
  */
 export function reset(socket: Socket): void {
   if (socket.remoteAddress === undefined || socket.writableEnded) socket.destroy();

@@ -1,6 +1,7 @@
 /**
- * Reverse proxies with the configurations of `docs/operations.md`, "In front of it". Each is one process on a loopback port,
- * with its files in a folder of its own. Only what a test cannot have is replaced: names, ports and certificates.
+ * Reverse proxies with the configurations of `docs/operations.md`, "In front of it". Each is one process on a
+ * loopback port, with its files in a separate folder. Only names, ports and certificates are replaced, because tests
+ * cannot have the real ones.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,9 +18,9 @@ import { until } from './until.ts';
 
 export interface ReverseProxy {
   readonly program: Program;
-  /** Of its block in the guide. */
+  /** The title of its block in the guide. */
   readonly language: string;
-  /** What a test cannot have, and what it has instead. */
+  /** The values that a test cannot have, and their replacements. */
   readonly replacements: (port: number) => Readonly<Record<string, string>>;
   /** A whole configuration around that of the guide. */
   readonly whole: (configuration: string) => string;
@@ -64,7 +65,7 @@ ${configuration}
   },
 };
 
-/** They would outlive a test process that fails before it stops them. */
+/** Otherwise they would outlive a test process that fails before it stops them. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** What a load balancer does to requests: each goes to the next server, whatever connection it came on. */
+/** A load balancer: each request goes to the next server, whatever its connection. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';

@@ -1,4 +1,4 @@
-/** An S3 for tests: moto in a process of its own, which holds its objects in memory (`s3-server.py`). */
+/** An S3 for tests: moto in a separate process, which holds its objects in memory (`s3-server.py`). */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -10,9 +10,9 @@ interface S3Fault {
   readonly method: 'GET' | 'PUT' | 'POST';
   readonly status: number;
   readonly code: string;
-  /** How many of the next requests of that method. */
+  /** How many of the next requests with that method. */
   readonly times: number;
-  /** Instead of the error that `code` makes. */
+  /** Replaces the error from `code`. */
   readonly body?: string;
 }
 
@@ -30,7 +30,7 @@ export const s3Region = 'eu-central-1';
 
 const script = fileURLToPath(new URL('./s3-server.py', import.meta.url));
 
-/** They would outlive a test process that fails before it stops them. */
+/** Otherwise they would outlive a test process that fails before it stops them. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');

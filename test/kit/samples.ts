@@ -1,9 +1,9 @@
-/** Values that fit a JSON schema, for requests that have to pass the gateway's check of their fields. */
+/** Values that fit a JSON schema, for requests that must pass the gateway's check of their fields. */
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON schema
 type Schema = any;
 
-/** The least that fits. @throws Error for a schema that this cannot read */
+/** The smallest value that fits. @throws Error for a schema that this cannot read */
 export function sampleOf(schema: Schema): unknown {
   const { anyOf, oneOf, allOf, type, properties = {}, required = [] } = schema;
   if ('const' in schema) return schema.const;

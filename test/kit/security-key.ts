@@ -1,4 +1,4 @@
-/** A security key in software: makes credentials and signs assertions as a browser would hand them on. */
+/** A security key in software: it makes credentials and signs assertions in the form that a browser passes on. */
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { jwkOf } from './jwk.ts';
 
@@ -9,7 +9,7 @@ export interface SecurityKeyOptions {
   readonly verifiesUser?: boolean;
 }
 
-/** Of WebAuthn: its format and its statement. */
+/** WebAuthn's attestation: its format and its statement. */
 export interface Attestation {
   readonly format: string;
   readonly statement: ReadonlyMap<string, unknown>;
@@ -21,16 +21,16 @@ export class SecurityKey {
   readonly id = randomBytes(32).toString('base64url');
   readonly #origin: string;
   readonly #relyingPartyId: string;
-  /** The flag of it. */
+  /** Its flag. */
   readonly #verified: number;
   readonly #privateKey: KeyObject;
   readonly #publicKey: KeyObject;
-  /** As it is in a certificate. */
+  /** In the form of a certificate. */
   get publicKey(): Buffer {
     return this.#publicKey.export({ type: 'spki', format: 'der' });
   }
 
-  /** Of the last signature. Tests set it back to play a cloned key. */
+  /** The count of the last signature. Tests set it back to simulate a cloned key. */
   counter = 0;
 
   constructor({
@@ -46,7 +46,7 @@ export class SecurityKey {
     this.#publicKey = publicKey;
   }
 
-  /** What `navigator.credentials.create` leads to. `proof`: what the key says of its maker, by default nothing. */
+  /** The result of `navigator.credentials.create`. `proof`: the key's statement about its maker, by default none. */
   register(
     challenge: string,
     proof: (clientData: Buffer) => Attestation = () => noAttestation,
@@ -67,7 +67,7 @@ export class SecurityKey {
     });
   }
 
-  /** What `navigator.credentials.get` leads to. */
+  /** The result of `navigator.credentials.get`. */
   sign(challenge: string): Record<string, unknown> {
     this.counter += 1;
     const clientData = this.#clientData('webauthn.get', challenge);

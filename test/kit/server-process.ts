@@ -1,4 +1,7 @@
-/** The server as a process: started, read until it tells its addresses, and ended with what it may leave behind. */
+/**
+ * The server as a process: started, read until it prints its addresses, and ended with everything that it may leave
+ * behind.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +13,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** A first start initialises a database, on a machine that is busy with other tests. */
 const startLimitMs = 90_000;
 const outputLinesMax = 500;
-/** A server under test asks nobody beyond this machine. */
+/** A server under test contacts nobody beyond this machine. */
 const nothingOutside = { CODE_HOST_API_URL: 'http://127.0.0.1:9' };
 
 export interface ServerProcessOptions {
@@ -19,7 +22,7 @@ export interface ServerProcessOptions {
   readonly dataDirectory: string;
   readonly cwd?: string;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Who runs it, if not this process's user. */
+  /** The user that runs it, if not this process's. */
   readonly account?: Pick<Account, 'spawn'> | undefined;
   /** Gets every line of its output as it comes. */
   readonly onLine?: (line: string) => void;
@@ -31,11 +34,11 @@ export interface ServerProcess {
   output(): string;
   /** Null if a signal ended it. */
   readonly exitCode: Promise<number | null>;
-  /** Rejects with the output when the process ends, or says nothing for too long. */
+  /** Rejects with the output if the process ends, or is silent for too long. */
   ready(): Promise<{ readonly url: string; readonly metricsUrl: string }>;
 }
 
-/** Starts the process, in a group of its own, and does not wait for anything. */
+/** Starts the process, in a group of its own, without waiting for anything. */
 export function startServerProcess(options: ServerProcessOptions): ServerProcess {
   const { entry, dataDirectory, cwd = root, settings, account = { spawn }, onLine = () => {} } = options;
   const child = account.spawn(process.execPath, [...entry], {
@@ -96,7 +99,7 @@ function addresses(listeners: Set<() => void>, output: () => string, exitCode: P
   });
 }
 
-/** The process of the embedded database under a data directory, as its own file names it. */
+/** The process of the embedded database under a data directory, according to its own file. */
 export function postmasterOf(dataDirectory: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(join(dataDirectory, 'postgres', 'postmaster.pid'), 'utf8'), 10);
@@ -106,7 +109,7 @@ export function postmasterOf(dataDirectory: string): number | undefined {
   }
 }
 
-/** Ends a database that a killed server has left running; returns the processes it had to end. */
+/** Ends a database that a killed server has left running; returns the processes that it had to end. */
 export function endLeftovers(dataDirectory: string): number[] {
   const pid = postmasterOf(dataDirectory);
   if (pid === undefined || !isAlive(pid)) return [];
@@ -114,7 +117,7 @@ export function endLeftovers(dataDirectory: string): number[] {
   return [pid];
 }
 
-/** Whether a process runs; one that has ended and was not reaped does not. */
+/** Whether a process runs; an ended process that was not reaped does not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,9 +1,9 @@
 /**
- * The server whole, in this process: every kind of actor on a host over the model store, every route behind a
- * listening gateway, one clock that tests move, and a hasher that costs nothing. What a test says of it went over a
- * socket, so a route that forgets something shows.
+ * The whole server in this process: every kind of actor on a host over the model store, every route behind a
+ * listening gateway, one clock that tests move, and a hasher that costs nothing. Every request goes over a socket, so
+ * a test notices a route that forgets something.
  *
- * The only file of the kit that knows how the server is put together.
+ * The only file of the kit that knows how the server is composed.
  */
 import type { ExecutionContext } from 'ava';
 import type { AssistantPolicy } from '../../actors/assistant/policy.ts';
@@ -55,11 +55,11 @@ export interface DomainOptions {
   readonly captcha?: CaptchaVerifier;
   readonly vaults?: Partial<VaultSettings>;
   readonly mail?: Partial<MailSettings>;
-  /** What relays take instead of the real ones. */
+  /** Replaces the real relays. */
   readonly mailSender?: MailSender;
   /** None when absent. */
   readonly messengers?: Messengers;
-  /** Nobody is answered when absent. */
+  /** Without it, nobody gets an answer. */
   readonly assistant?: AssistantPolicy;
   /** None when absent. */
   readonly pairing?: PairingTools;
@@ -69,13 +69,13 @@ export interface DomainOptions {
 export interface ServerOptions extends DomainOptions {
   readonly cookies?: Partial<CookieOptions>;
   readonly captchaUiUrl?: string;
-  /** Told the client's address of every refused sign-in. */
+  /** Called with the client's address for every refused sign-in. */
   readonly signInFailed?: (clientAddress: string) => void;
   readonly gateway?: Partial<GatewayConfig>;
-  /** What the gateway knows of the assistant's providers. */
+  /** The gateway's view of the assistant's providers. */
   readonly providers?: Partial<AssistantOptions>;
   readonly codeHost?: Partial<CodeHostOptions>;
-  /** Actors of the test's own, beside the server's. */
+  /** Actors of the test's own, besides the server's. */
   readonly moreKinds?: readonly Kind[];
   readonly host?: Pick<
     TestHostOptions,
@@ -93,7 +93,7 @@ export const {
   valetTokens,
 } = keyedTools;
 
-/** An address that nobody has, at which this factor is made up: none at about half of them. */
+/** An address without an account for which the server makes up this factor; it makes up none at about half of them. */
 export function unknownAddress(factor?: ReturnType<SigninKeys['pseudoFactor']>): string {
   for (let index = 0; ; index += 1) {
     const email = `nobody-${index}@example.org`;
@@ -101,7 +101,7 @@ export function unknownAddress(factor?: ReturnType<SigninKeys['pseudoFactor']>):
   }
 }
 
-/** Every kind of actor with what it uses, for tests with hosts of their own. */
+/** Every kind of actor with its dependencies, for tests with hosts of their own. */
 export function domainOf(options: DomainOptions, passwordHasher = new CountingHasher()) {
   const { accounts, items, files, vaults, mail, clock = systemClock, ...tools } = options;
   const provided = providedOf(
@@ -121,12 +121,12 @@ export function domainOf(options: DomainOptions, passwordHasher = new CountingHa
 
 const browsersAnywhere: CookieOptions = { sameSite: 'None', secure: true, partitioned: true, domain: '' };
 const longMs = 60_000;
-/** Leases are not what these tests are about, and none ends while a test leaps over months. */
+/** Leases do not matter in these tests, and none ends while a test leaps over months. */
 const neverMs = 1e11;
 const withoutLimits = { publicPerMinute: 0, sessionPerMinute: 0 };
 
 export interface TestServer extends TestGateway {
-  /** The one that serves now: another after a restart. */
+  /** The host that serves now; a restart replaces it. */
   readonly host: TestHost;
   readonly clock: FakeClock;
   readonly hasher: CountingHasher;
@@ -134,16 +134,16 @@ export interface TestServer extends TestGateway {
   /** Unless the options brought another one. */
   readonly files: MemoryFileStore;
   call(method: string, path: string, request?: Call): Promise<Answer>;
-  /** Another device of Alice's, or of whom this is the address. Whose first it is, registers with it. */
+  /** Another device of Alice's, or of the user with this address. The first device of an address registers. */
   device(email?: string): Promise<Device>;
   advance(byMs: number): Promise<void>;
-  /** Moves the clock until `condition` holds. @throws Error when it does not within so long */
+  /** Moves the clock until `condition` holds. @throws Error if it does not hold within the time */
   until(condition: () => boolean, withinMs: number): Promise<void>;
-  /** The answer to a request that takes time to be given. */
+  /** The answer to a request that takes time. */
   answered<T>(asked: Promise<T>, withinMs?: number): Promise<T>;
-  /** Ends the host as a crash would and starts another on the same database, with other settings where given. */
+  /** Ends the host like a crash and starts another on the same database, with other settings if given. */
   restart(changes?: DomainOptions): Promise<void>;
-  /** Another gateway before the same host. */
+  /** Another gateway in front of the same host. */
   another(config: Partial<GatewayConfig>): Promise<TestGateway>;
 }
 
@@ -211,7 +211,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
     while (!condition()) {
       if (clock.monotonicMs() - startMs > withinMs) throw new Error(`not within ${withinMs} ms`);
       await clock.advance(50);
-      // What is on its way through real sockets arrives meanwhile.
+      // Data on its way through real sockets arrives meanwhile.
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   }
@@ -235,7 +235,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       return registered;
     },
     async advance(byMs) {
-      // Hours of what repeats itself every second would take minutes.
+      // Hours of events that repeat every second would take minutes.
       if (byMs > longMs) await clock.leap(byMs - longMs);
       await clock.advance(Math.min(byMs, longMs));
       await drainPromises();

@@ -1,4 +1,4 @@
-/** Commands as somebody types them into a shell. */
+/** Runs commands as if typed into a shell. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { root } from './server-process.ts';
@@ -10,7 +10,7 @@ export interface ShellOptions {
 
 const outputBytesMax = 64 * 1024 * 1024;
 
-/** Resolves to what they print. The first that fails ends them. @throws Error with what it said */
+/** Resolves to their output. The first failure ends them. @throws Error with its output */
 export async function shell(
   commands: string,
   { cwd = root, env = process.env }: ShellOptions = {},

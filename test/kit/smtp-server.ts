@@ -1,4 +1,4 @@
-/** A mail server for tests: aiosmtpd in a process of its own (`smtp-server.py` says what it does with which mail). */
+/** A mail server for tests: aiosmtpd in a separate process (`smtp-server.py` says how it treats each mail). */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -15,7 +15,7 @@ export interface SmtpServerOptions {
   readonly password?: string;
   /** Takes a whole envelope at once, as most relays do. */
   readonly pipelining?: boolean;
-  /** Takes connections and says nothing. */
+  /** Accepts connections and says nothing. */
   readonly hang?: boolean;
 }
 
@@ -25,24 +25,24 @@ export interface ReceivedMessage {
   readonly tls: boolean;
   readonly user: string | null;
   readonly text: string;
-  /** When it had come whole. */
+  /** When all of it had arrived. */
   readonly atMs: number;
-  /** The port it came from. */
+  /** The port that it came from. */
   readonly connection: number;
 }
 
 export interface SmtpServer {
   readonly port: number;
-  /** Everything that came whole, also what was not answered. */
+  /** All complete mails, also unanswered ones. */
   readonly received: readonly ReceivedMessage[];
-  /** Resolves to the first so many, once they have come. */
+  /** Resolves to the first mails, once this many have come. */
   messages(count: number): Promise<readonly ReceivedMessage[]>;
   stop(): Promise<void>;
 }
 
 const script = fileURLToPath(new URL('./smtp-server.py', import.meta.url));
 
-/** They would outlive a test process that fails before it stops them. */
+/** Otherwise they would outlive a test process that fails before it stops them. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');

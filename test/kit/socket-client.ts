@@ -13,16 +13,16 @@ export interface SocketClient {
   /** Texts of the frames so far. */
   readonly texts: readonly string[];
   readonly pings: number;
-  /** Resolves once so many frames have come. */
+  /** Resolves once this many frames have come. */
   received(count: number): Promise<readonly string[]>;
-  /** Resolves to the close code, 1006 where the connection just ended; rejects when it stays open. */
+  /** Resolves to the close code, 1006 if the connection just ended; rejects if it stays open. */
   readonly closed: Promise<number>;
-  /** What the close frame said. */
+  /** The reason in the close frame. */
   readonly closeReason: string;
   readonly isClosed: boolean;
   send(text: string): void;
   sendBinary(bytes: Buffer): void;
-  /** Leaves what comes in the system's buffers. */
+  /** Leaves incoming data in the system's buffers. */
   pause(): void;
   end(): void;
 }
@@ -30,7 +30,7 @@ export interface SocketClient {
 export interface SocketClientOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly answersPings?: boolean;
-  /** False: what comes is left in the system's buffers. */
+  /** False: incoming data stays in the system's buffers. */
   readonly reads?: boolean;
   /** As each comes. */
   readonly onText?: (text: string) => void;
@@ -40,7 +40,7 @@ const opcodes = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 };
 const abnormal = 1006;
 const waitMs = 10_000;
 
-/** Like `connect`, for as long as a test runs. */
+/** Like `connect`, until the test ends. */
 export async function dial(
   t: ExecutionContext,
   url: string,
@@ -51,7 +51,7 @@ export async function dial(
   return dialled;
 }
 
-/** Rejects only when the server is not reached: a refusal is an answer. */
+/** Rejects only if the server is unreachable: a refusal is an answer. */
 export function connect(
   url: string,
   { headers = {}, answersPings = true, reads = true, onText = () => {} }: SocketClientOptions = {},
@@ -165,7 +165,7 @@ class Connection implements SocketClient {
 
   #write(opcode: number, payload: Buffer): void {
     const length = lengthBytes(payload.length);
-    // A mask of zeros is a mask.
+    // A mask of zeros is a valid mask.
     this.#socket.write(Buffer.concat([Buffer.from([0x80 | opcode, ...length, 0, 0, 0, 0]), payload]));
   }
 
@@ -207,7 +207,7 @@ class Connection implements SocketClient {
 
 const headBytesOf = (short: number): number => (short === 127 ? 10 : short === 126 ? 4 : 2);
 
-/** Of the payload, with the bit that says it is masked. */
+/** The length of the payload, with the mask bit. */
 function lengthBytes(length: number): readonly number[] {
   if (length < 126) return [0x80 | length];
   if (length < 65_536) return [0x80 | 126, length >> 8, length & 255];

@@ -9,11 +9,14 @@ import { endLeftovers, type ServerProcess, startServerProcess } from './server-p
 export interface RunningServer {
   /** `http://localhost:<port>`: pages on other ports of localhost are of the same site. */
   url: string;
-  /** What the server has logged as its own failure, line by line. */
+  /** The failures that the server has logged, line by line. */
   failures: readonly string[];
-  /** Ends it as `kill -9` does, lets `meanwhile` at its data, and starts it again. Its port has to be among the settings. */
+  /**
+   * Ends it like `kill -9`, lets `meanwhile` work on its data, and starts it again. Its port must be among the
+   * settings.
+   */
   crash(meanwhile: (dataDirectory: string) => unknown): Promise<void>;
-  /** Ends it as an operator does, waits for its end and removes its data. @throws Error if it had to be killed */
+  /** Ends it like an operator, waits for its end and removes its data. @throws Error if it had to be killed */
   stop(): Promise<void>;
 }
 

@@ -1,19 +1,19 @@
 /**
- * A proxy on the loopback for one link between two processes, which stands for the network between two machines. It
- * can be cut (both ends are told at once), silenced both ways or one way (the connection stays, its bytes wait, as
- * what is retransmitted would), slowed, and healed.
+ * A loopback proxy for one link between two processes, in place of the network between two machines. It can be cut
+ * (both ends learn it at once), silenced both ways or one way (the connection stays, and its bytes wait as if
+ * retransmitted), slowed, and healed.
  *
- * What waits behind silence keeps its order, its end included: after healing, a statement arrives although whoever
- * sent it has hung up since. A new connection through a silent proxy is taken and hears nothing.
+ * Bytes that wait behind silence keep their order, and so does the end of the connection. After healing, a statement
+ * arrives although its sender has hung up since. A silent proxy accepts a new connection, which hears nothing.
  */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { reset } from './reset.ts';
 
 export type Way = 'to-server' | 'to-client';
-/** Where the proxy leads: a port of the loopback or a unix socket. */
+/** The target of the proxy: a port of the loopback or a unix socket. */
 export type Target = { readonly port: number } | { readonly path: string };
 
-/** Beyond this its sender has to wait, as a full window would make it. */
+/** Beyond this its sender has to wait, as with a full window. */
 const waitingBytesMax = 4 * 1_024 * 1_024;
 
 export class TcpProxy {
@@ -53,7 +53,7 @@ export class TcpProxy {
     for (const way of ways) this.#silent.add(way);
   }
 
-  /** From now on every byte is on its way for so long. */
+  /** From now on every byte takes this long. */
   slow(delayMs: number): void {
     this.#delayMs = delayMs;
   }
@@ -115,12 +115,12 @@ class Stream {
     const now = () => performance.now() + link.delayMs();
     from.on('data', (bytes) => this.#add({ dueMs: now(), bytes }));
     from.once('end', () => this.#add({ dueMs: now(), end: 'finished' }));
-    // Whoever was there is not: the other end hears of it behind what was sent before.
+    // The other end learns of the closed connection only after everything sent before.
     from.on('error', () => this.#add({ dueMs: now(), end: 'broken' }));
     to.on('drain', () => this.flow());
   }
 
-  /** Hands on what is due. */
+  /** Forwards everything that is due. */
   flow(): void {
     for (;;) {
       const [part] = this.#waiting;

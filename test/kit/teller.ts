@@ -1,4 +1,4 @@
-/** An actor that tells users what their vaults would, for tests of what users do with it. */
+/** An actor that sends users the tells of their vaults, for tests of how users handle them. */
 import { z } from 'zod';
 import { User } from '../../actors/user/contract.ts';
 import { Inbox } from '../../actors/user/inbox/contract.ts';
@@ -44,7 +44,7 @@ export const teller = kindOf(Teller, {
   },
 });
 
-/** Resolves once the user has been told and has done what follows from it. */
+/** Resolves once the user has received the tell and handled it. */
 export async function tellUser<Name extends keyof UserTells>(
   server: TestServer,
   to: string,

@@ -1,4 +1,4 @@
-/** Processes of a cluster as far as the transport goes, each with a handler that tests can see into. */
+/** Processes of a cluster with only their transport, each with a handler that tests can inspect. */
 import { connect, createInbox, type NatsConnection } from '@nats-io/transport-node';
 import type { ExecutionContext } from 'ava';
 import { type Address, shardOf } from '../../runtime/address.ts';
@@ -16,12 +16,12 @@ import { createSeal } from '../../runtime/transport/nats/seal.ts';
 import type { Hint } from '../../runtime/transport/transport.ts';
 
 export const shardCount = 16;
-/** Of the cluster in these tests. */
+/** The shards of the cluster in these tests. */
 export const sealKey = Buffer.alloc(32, 7);
 export const allShards: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard);
 export const prefixOf = (clusterName: string): string => `scriptorium.${clusterName}.database`;
 
-/** What a process was asked, woken for and told, and what it logged and counted. */
+/** The requests, wake-ups and hints of a process, and its logs and counts. */
 class Seen {
   readonly asked: AskCall[] = [];
   readonly woken: TellRow[] = [];
@@ -40,7 +40,7 @@ export interface TestProcess {
 }
 
 export interface ProcessOptions extends Partial<NatsTransportOptions> {
-  /** Absent: it only asks. */
+  /** Absent: it only sends requests. */
   readonly answer?: (call: AskCall) => unknown;
   /** Default: all. */
   readonly shards?: readonly number[];
@@ -138,7 +138,7 @@ export function tell(shard: number, nth = 0): TellRow {
 
 const pollMs = 10;
 
-/** Resolves when `condition` holds. @throws Error when it does not within `withinMs` */
+/** Resolves when `condition` holds. @throws Error if it does not hold within `withinMs` */
 export async function until(condition: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
   const endMs = performance.now() + withinMs;
   while (!(await condition())) {
@@ -158,11 +158,11 @@ export interface RawProcess {
   publish(subject: string, frame: Uint8Array, reply?: string): void;
   /** The frame that comes back. */
   request(subject: string, frame: Uint8Array): Promise<Uint8Array>;
-  /** Answers each frame that comes to `subject` with what `answer` gives, if anything. */
+  /** Answers each frame to `subject` with the result of `answer`, if any. */
   answer(subject: string, answer: (frame: Uint8Array) => Uint8Array | undefined): Promise<void>;
 }
 
-/** A process of the cluster that says what a test wants, under the cluster's seal. */
+/** A process of the cluster that sends whatever a test wants, under the cluster's seal. */
 export async function rawProcess(t: ExecutionContext, url: string): Promise<RawProcess> {
   const client = await rawClient(t, url);
   const seal = createSeal(sealKey, systemClock);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Waits for what no event announces. */
+/** Polls for a condition that no event announces. */
 export async function until(condition: () => boolean | Promise<boolean>, limitMs = 30_000): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await condition())) {

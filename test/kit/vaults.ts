@@ -36,7 +36,7 @@ export async function invite(
 export const accept = (device: Device, vault: string, inviteUuid: string) =>
   device.call('POST', `${vaults}/${vault}/invites/${inviteUuid}/accept`);
 
-/** Makes the second a member of a vault that the first owns. */
+/** Makes the second user a member of a vault that the first one owns. */
 export async function join(
   owner: Device,
   vault: string,
@@ -55,7 +55,7 @@ export interface VaultRows {
   readonly invites: readonly InviteRow[];
 }
 
-/** What the database has of a vault. */
+/** The database's view of a vault. */
 export async function rowsOf({ host }: Pick<TestServer, 'host'>, vault: string): Promise<VaultRows> {
   const [rows, members, invites] = await host.store.read([
     { read: 'keys', table: vaultTable, keys: [{ vault }] },
@@ -69,7 +69,7 @@ export async function rowsOf({ host }: Pick<TestServer, 'host'>, vault: string):
   };
 }
 
-/** What must hold of a vault at any moment; undefined when it does. */
+/** What must hold of a vault at any moment; undefined if it does. */
 export function wrongWith({ vault, members, invites }: VaultRows): string | undefined {
   if (vault === undefined) return members.length + invites.length > 0 ? 'rows of no vault' : undefined;
   const owner = members.find(({ member }) => member === vault.owner_uuid);

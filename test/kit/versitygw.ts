@@ -10,7 +10,7 @@ import { until } from './until.ts';
 
 const startLimitMs = 20_000;
 
-/** It would outlive a test process that fails before it stops it. */
+/** Otherwise it would outlive a test process that fails before it stops it. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -20,7 +20,7 @@ export interface Versitygw {
   readonly endpoint: string;
   /** Makes one. */
   bucket(name: string): Promise<void>;
-  /** Ends it at once, as a crash does, and keeps its data. */
+  /** Ends it at once, like a crash, and keeps its data. */
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Ends it and removes its data. */

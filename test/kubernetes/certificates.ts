@@ -1,4 +1,4 @@
-/** Authorities and what they sign, by openssl, as somebody without cert-manager makes them. */
+/** Authorities and their certificates, made with openssl, as without cert-manager. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

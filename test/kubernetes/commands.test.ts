@@ -1,4 +1,4 @@
-/** What a run on Kubernetes types is taken by Helm and by the chart: a run takes too long to be the first to find out. */
+/** Helm and the chart accept the commands of a run on Kubernetes. A run takes too long to be the first to find out. */
 import { dirname } from 'node:path';
 import test from 'ava';
 import { buildHelm, helmProgram } from '../../tools/helm.ts';
@@ -25,7 +25,7 @@ test.before(buildHelm);
 const helmShell = (command: string, kubeconfig: string): Promise<string> =>
   shell(command, { env: { PATH: `${dirname(helmProgram)}:${process.env['PATH']}`, KUBECONFIG: kubeconfig } });
 
-/** What Helm would make by a command that installs something. */
+/** The manifests that Helm would make for a command that installs something. */
 async function manifestsBy(command: string): Promise<readonly Manifest[]> {
   const template = replaced(command, { 'helm install': 'helm template --kube-version 1.34.0' });
   return manifestsOf(await helmShell(template, '/dev/null'));
@@ -34,7 +34,7 @@ async function manifestsBy(command: string): Promise<readonly Manifest[]> {
 const imagesOf = (manifests: readonly Manifest[], kind: string): readonly string[] =>
   podOf(the(manifests, kind)).spec.containers.map(({ image }: Tree) => image);
 
-/** As a first upgrade to what it says: Helm asks a cluster for the values that it goes on with. */
+/** The first upgrade of the document: Helm asks a cluster for the values to keep. */
 const installLike = (upgrade: string, first: string): string => {
   const [, values] = upgrade.split('--reset-then-reuse-values');
   if (values === undefined) throw new Error(`no upgrade that keeps values: ${upgrade}`);

@@ -1,4 +1,4 @@
-/** An installation of the chart as its operator has it, and what he does to it most: by the commands of docs/kubernetes.md. */
+/** An installation of the chart, and its operator's most frequent actions, with the commands of docs/kubernetes.md. */
 import { commandsOf, replaced } from '../documentation/commands.ts';
 import type { Authority } from './certificates.ts';
 import type { Operator } from './kubectl.ts';
@@ -9,18 +9,18 @@ import { namespace } from './surroundings.ts';
 export interface Installation {
   readonly operator: Operator;
   readonly nodes: readonly Node[];
-  /** Whose certificates the installation began with. */
+  /** The authority of the first certificates. */
   readonly authority: Authority;
   readonly folder: string;
-  /** Of its Service. */
+  /** The address of its Service. */
   readonly url: string;
 }
 
 export const release = 'notes-scriptorium';
 export const natsHosts = [`*.${release}-nats.${namespace}.svc`];
-/** Until all pods are ready, as what follows needs them. */
+/** Until all pods are ready, because the next steps need them. */
 export const waiting = '--wait --timeout 10m';
-/** As images are called that no registry has. */
+/** Names of images that are in no registry. */
 export const ownImage = { 'registry.example.org/scriptorium': images.server };
 
 const { makeNamespace, makeSecret, install } = commandsOf('docs/kubernetes.md', 'A cluster', [
@@ -34,13 +34,13 @@ const { listNodes } = commandsOf('docs/kubernetes.md', 'Watching it', ['listNode
 
 export { listNodes, makeNamespace, takeNextBuild, tryIt };
 
-/** The server reads where its database is, and believes its certificate by what the chart mounts. */
+/** The server reads the address of its database, and verifies its certificate with the chart's mounted files. */
 export const makeSecretFor = (host: string, password: string): string =>
   replaced(makeSecret, {
     'password@database.example.org/notes?sslmode=verify-full': `${password}@${host}:5432/postgres?sslmode=verify-full&sslrootcert=/etc/scriptorium/tls/ca.crt`,
   });
 
-/** With files in a folder that nodes share, and whatever else is in this file of values. */
+/** With files in a folder that nodes share, and everything else in this file of values. */
 export const installWith = (values: string): string =>
   replaced(install, {
     ...ownImage,
@@ -54,7 +54,7 @@ export const upgradeWith = (values: string): string =>
 export const upgrade = ({ operator }: Installation, values: string): Promise<string> =>
   operator.run(upgradeWith(values));
 
-/** What makes pods that live on. */
+/** The workloads whose pods keep running. */
 export const setsOfRelease = [
   `deployment/${release}-gateways`,
   `statefulset/${release}-hosts`,

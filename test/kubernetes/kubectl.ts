@@ -15,12 +15,12 @@ export class Operator {
     this.#environment = { ...process.env, PATH: path, KUBECONFIG: kubeconfig };
   }
 
-  /** In the folder of the project. Resolves to what it prints. @throws Error with what it says */
+  /** In the folder of the project. Resolves to its output. @throws Error with its message */
   run(command: string): Promise<string> {
     return shell(command, { env: this.#environment });
   }
 
-  /** Resolves when all pods of the set are those that it should have, and ready. */
+  /** Resolves when all pods of the set are current and ready. */
   async rolledOut(set: string, namespace: string): Promise<void> {
     await this.run(`kubectl rollout status ${set} --namespace ${namespace} --timeout=300s`);
   }

@@ -1,4 +1,4 @@
-/** When a load test on Kubernetes is over, and what a run has against its pages. */
+/** When a load test on Kubernetes is over, and the problems that a run finds in its pages. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ test('the metrics that were asked for have to be there', (t) => {
   t.regex(complaintsAbout([page(unread), page(blind)]).join(), /^metrics could not be read: .*421/);
 });
 
-/** What kubectl says of the Job each time that it is asked. */
+/** The output of kubectl about the Job, one for each call. */
 const conditions = {
   complete: ['', 'SuccessCriteriaMet', 'SuccessCriteriaMet Complete', 'asked too often'],
   failed: ['', '', 'FailureTarget', 'FailureTarget Failed', 'asked too often'],

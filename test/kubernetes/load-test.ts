@@ -1,4 +1,6 @@
-/** The load test of the chart, as load-tests/README.md has it made: users, an archive, a Secret, a Job, a page of each pod. */
+/**
+ * The load test of the chart, following load-tests/README.md: users, an archive, a Secret, a Job, a page of each pod.
+ */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reportIn } from '../../load-tests/report/page.ts';
@@ -21,19 +23,19 @@ const { startHostsAnew } = commandsOf('load-tests/README.md', 'Against an instal
   'startHostsAnew',
 ]);
 
-/** For a minute, as two cores are the cluster, too. */
+/** For a minute, because two cores are the cluster, too. */
 const briefly = { '--profile ci': '--profile smoke' };
-/** Whether it works: how fast two cores are that have everything else to do is no question here. */
+/** Checks that it works. The speed of two cores that do everything else as well does not matter here. */
 const slowly = '--set PER_SECOND=8 --set DURATION_SECONDS=60 --set P99_MS=20000 --set DROPPED=1';
 const small = '--set loadTest.resources.requests.cpu=50m,loadTest.resources.requests.memory=128Mi';
-/** Whoever waits for its end does so no longer. */
+/** Stops the wait for its end. */
 const shortly = '--set loadTest.timeoutSeconds=300';
 const machines = 2;
 
 export const turnedOn = `${turnOn} --set loadTest.image=${images.k6} ${small} ${shortly} ${waiting}`;
 export const turnedOff = `${turnOff} ${waiting}`;
 
-/** What is asked from here, of the Service at this address, with files in this folder. */
+/** The requests from this machine, to the Service at this address, with files in this folder. */
 export function commandsFor(url: string, folder: string) {
   const at = (name: string) => ({ [name]: join(folder, name) });
   const installation = { ...unbuilt, ...briefly, 'https://notes.example.org': url, ...at('users.json') };
@@ -54,7 +56,7 @@ export function commandsFor(url: string, folder: string) {
   };
 }
 
-/** What is wrong with the pages of all pods; empty if nothing is. */
+/** The problems in the pages of all pods; empty if there are none. */
 export function complaintsAbout(pages: readonly string[]): readonly string[] {
   const reports = pages.map(reportIn);
   const complaints = pages.flatMap((page, index) => {
@@ -72,7 +74,10 @@ export function complaintsAbout(pages: readonly string[]): readonly string[] {
   return complaints;
 }
 
-/** @throws Error unless all pods of the Job have ended with a page that says that they have passed, and one how the server was meanwhile */
+/**
+ * @throws Error unless all pods of the Job have ended with a page that reports success, and one with the server's
+ * state
+ */
 export async function loadTest({ operator, folder, url }: Installation): Promise<void> {
   const commands = commandsFor(url, folder);
   await operator.run(letIn);
@@ -89,7 +94,7 @@ export async function loadTest({ operator, folder, url }: Installation): Promise
   await operator.run(turnedOff);
 }
 
-/** While all hosts hand over to one another: by the users of the load test before. */
+/** While all hosts hand over to one another, with the users of the previous load test. */
 export async function handOver(installation: Installation): Promise<void> {
   const { operator, folder, url } = installation;
   await operator.run(commandsFor(url, folder).startHostsAnew);

@@ -1,4 +1,4 @@
-/** What the nemesis has a cluster do, asked of a Service of Kubernetes: devices, people with vaults and files, one history. */
+/** The load of the nemesis against a Service of Kubernetes: devices, people with vaults and files, one history. */
 import { join } from 'node:path';
 import { check } from '../cluster/checker/checker.ts';
 import type { Violation } from '../cluster/checker/violation.ts';
@@ -9,7 +9,7 @@ import { Workload } from '../cluster/workload.ts';
 
 /** For one attempt. */
 const timeoutMs = 10_000;
-/** Of the files of an account: little, so that uploads race for it. */
+/** The quota of an account's files: small, so that uploads race for it. */
 export const fileBytesMax = 150_000;
 
 export interface LoadOptions {
@@ -24,7 +24,7 @@ export interface LoadOptions {
 
 export interface Checked {
   readonly violations: readonly Violation[];
-  /** What kept devices from finishing. */
+  /** The obstacles that kept devices from finishing. */
   readonly unfinished: readonly string[];
 }
 

@@ -8,7 +8,7 @@ const parts = ['gateway', 'host'] as const;
 export type Part = (typeof parts)[number];
 export type Ready = Readonly<Record<Part, number>>;
 
-/** A line for each change of a pod: its name, its part, whether it is ready, and since when it is to go. */
+/** A line for each change of a pod: its name, its part, whether it is ready, and since when it is terminating. */
 const columns = [
   '{.metadata.name}',
   '{.metadata.labels.app\\.kubernetes\\.io/component}',

@@ -1,4 +1,4 @@
-/** New certificates of another authority, taken by servers that run. */
+/** New certificates of another authority, adopted by running servers. */
 import type { Manifest } from '../helm/chart.ts';
 import { until } from '../kit/until.ts';
 import { Authority, type Signed } from './certificates.ts';
@@ -6,10 +6,10 @@ import { type Installation, natsHosts, release, rolledOut } from './installation
 import type { Operator } from './kubectl.ts';
 import { namespace, tlsSecret } from './surroundings.ts';
 
-/** The kubelet hands on a Secret within a minute, and the servers of NATS look every half a minute. */
+/** The kubelet passes a Secret on within a minute, and the servers of NATS look every half a minute. */
 const propagationLimitMs = 180_000;
 
-/** Where pods see what they show and whom they believe. */
+/** Where pods find their own certificate and their trusted authorities. */
 const places = {
   nats: { selector: 'app.kubernetes.io/component=nats', container: 'nats', folder: '/etc/nats/tls' },
   client: { selector: 'scriptorium/server=true', container: 'scriptorium', folder: '/etc/scriptorium/tls' },
@@ -31,7 +31,7 @@ async function isSeen(
   return true;
 }
 
-/** How often all servers of NATS together have read their files again. */
+/** How often all servers of NATS together have reloaded their files. */
 async function reloads({ operator }: Installation): Promise<number> {
   const { selector, container } = places.nats;
   const which = `--namespace ${namespace} --selector ${selector} --container ${container}`;
@@ -39,7 +39,7 @@ async function reloads({ operator }: Installation): Promise<number> {
   return logs.split('Reloaded server configuration').length - 1;
 }
 
-/** Replaces both Secrets, and waits until everybody goes by them. */
+/** Replaces both Secrets, and waits until everybody uses them. */
 async function replaceCertificates(
   installation: Installation,
   nats: Manifest,
@@ -53,8 +53,8 @@ async function replaceCertificates(
 }
 
 /**
- * By another authority: first everybody believes both, then shows what the second has signed, then believes that one
- * alone. Nothing is started anew but NATS in the end, one by one, so that every connection is made once more.
+ * With another authority: first everybody trusts both, then shows the second one's certificate, then trusts that one
+ * alone. Only NATS restarts at the end, one by one, so that every connection is made once more.
  */
 export async function renewCertificates(installation: Installation): Promise<void> {
   const { operator, authority, folder } = installation;
@@ -65,7 +65,7 @@ export async function renewCertificates(installation: Installation): Promise<voi
   const replace = replaceCertificates.bind(undefined, installation);
   await replace(tlsSecret('nats-tls', oldNats, both), tlsSecret('client-tls', oldClient, both));
   await replace(tlsSecret('nats-tls', nats, both), tlsSecret('client-tls', client, both));
-  // The database shows what the first authority has signed.
+  // The database shows the certificate of the first authority.
   await replace(tlsSecret('nats-tls', nats, next.certificate), tlsSecret('client-tls', client, both));
   await operator.run(`kubectl rollout restart statefulset/${release}-nats --namespace ${namespace}`);
   await rolledOut(installation);

@@ -1,4 +1,4 @@
-/** What a run on Kubernetes came to, and its page for people, docs/kubernetes-run.md. */
+/** The results of a run on Kubernetes, and its page for people, docs/kubernetes-run.md. */
 import type { Violation } from '../cluster/checker/violation.ts';
 import {
   type CallRecord,
@@ -12,7 +12,7 @@ import type { Step } from './steps.ts';
 
 export interface TrialOptions {
   readonly folder: string;
-  /** Of all images. */
+  /** The size of all images. */
   readonly archives: readonly string[];
   readonly seed: number;
 }
@@ -24,18 +24,18 @@ export interface StepOutcome {
   readonly calls: number;
   readonly failedAttempts: Readonly<Record<FailureReason, number>>;
   readonly p99Ms: number;
-  /** Of the calls that were never told that there were too many at once. */
+  /** Among the calls that were never told that there were too many at once. */
   readonly longestMs: number;
-  /** Of the others, which wait as callers do that have to ask again. */
+  /** Among the others, which wait like callers that must ask again. */
   readonly longestRepeatedMs: number;
   readonly before: Ready;
   readonly least: Ready;
-  /** Empty if all was as it should be. */
+  /** Empty if all was well. */
   readonly complaints: readonly string[];
 }
 
 export interface Outcome {
-  /** What `helm test` printed. */
+  /** The output of `helm test`. */
   readonly smokeTest: string;
   readonly steps: readonly StepOutcome[];
   readonly calls: number;
@@ -46,11 +46,11 @@ export interface Outcome {
 
 export interface Observed {
   readonly step: Step;
-  /** What the operator was told instead of success. */
+  /** The operator's error message, if a step failed. */
   readonly failure: string | undefined;
   readonly durationMs: number;
   readonly calls: readonly CallRecord[];
-  /** What has waited in vain for longer than anything should take, at its end: `unansweredText`. */
+  /** Calls that have waited longer than anything should take, at the end: `unansweredText`. */
   readonly stuck: readonly string[];
   readonly before: Ready;
   readonly least: Ready;
@@ -58,7 +58,7 @@ export interface Observed {
 
 /** A planned step may keep nobody waiting for longer. An attempt is given up after twice that, and has failed. */
 const slowMs = 5_000;
-/** What the image of the server may take unpacked. */
+/** The permitted unpacked size of the server's image. */
 const imageMegabytesMax = 250;
 
 const isRepeated = ({ failures }: CallRecord): boolean => failures.includes('too-many');
@@ -106,21 +106,21 @@ function complaintsOf({ step, failure, calls, stuck, before, least }: Observed):
   return complaints;
 }
 
-/** What a step did when. */
+/** The actions of a step, with their times. */
 export interface Span {
   readonly name: string;
   readonly beganMs: number;
   readonly endedMs: number;
 }
 
-/** Who waits for what since when, and what was done then. */
+/** Who waits for what since when, and what happened then. */
 export function unansweredText({ who, what, atMs }: OpenCall, spans: readonly Span[]): string {
   const during = spans.find(({ beganMs, endedMs }) => atMs >= beganMs && atMs < endedMs);
   const since = new Date(performance.timeOrigin + atMs).toISOString();
   return `${who}, ${what}, since ${since} (${during?.name ?? 'between two steps'})`;
 }
 
-/** Everything that was not as it should be; the run fails by it. */
+/** All problems; any of them fails the run. */
 export const complaintsAbout = (
   { steps, violations, unfinished }: Outcome,
   { imageMegabytes }: Circumstances,
@@ -140,7 +140,7 @@ export interface Circumstances {
   readonly imageMegabytes: number;
 }
 
-/** Everything that a reader may want to know of the last run. */
+/** All facts about the last run that a reader may want to know. */
 export function page(outcome: Outcome, circumstances: Circumstances): string {
   const { date, commit, seed, imageMegabytes } = circumstances;
   const { steps, calls, acknowledgedWrites, violations, smokeTest } = outcome;

@@ -1,7 +1,7 @@
 /**
- * `npm run kubernetes`: makes a Kubernetes on this machine, installs the chart on it, and does to it what operators do
- * while people use it (docs/kubernetes.md). Takes root, half an hour, and the internet the first time; ends with 1 if
- * anything was not as it should be.
+ * `npm run kubernetes`: makes a Kubernetes on this machine, installs the chart on it, and performs operators' actions
+ * while people use it (docs/kubernetes.md). It takes root, half an hour, and the internet the first time. It ends
+ * with 1 if anything was wrong.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ const { seed, keep, sameImages } = new Command('kubernetes')
 function trial(options: TrialOptions): Promise<Outcome | undefined> {
   const [program = '', ...args] = [...inside(networks[0]), process.execPath, '--import=tsx', trialFile];
   const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  // The child ends what it has begun, which takes a moment.
+  // The child ends its work, which takes a moment.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   let outcome: Outcome | undefined;
   child.once('message', (message: Outcome) => {

@@ -10,7 +10,7 @@ const pod = 'notes-scriptorium-0';
 const small = '--set single.resources.requests.cpu=50m,single.resources.requests.memory=128Mi';
 
 const { install } = commandsOf('docs/kubernetes.md', 'One pod', ['install']);
-/** As the other one is there already. */
+/** Another installation is there already. */
 const inNamespace = { '--namespace notes': `--namespace ${namespace}` };
 export const installOnePod = `${replaced(install, { ...inNamespace, ...ownImage })} ${small} ${waiting}`;
 export const upgradeOnePod = `${replaced(takeNextBuild, inNamespace)} ${waiting}`;

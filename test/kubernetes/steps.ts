@@ -1,4 +1,4 @@
-/** What an operator does to an installation, under load. */
+/** The actions of an operator on an installation, under load. */
 import type { Manifest } from '../helm/chart.ts';
 import { until } from '../kit/until.ts';
 import { type Installation, release, rolledOut, takeNextBuild, upgrade, waiting } from './installation.ts';
@@ -13,7 +13,7 @@ export interface Step {
   readonly name: string;
   /** Nobody may notice it. */
   readonly isPlanned: boolean;
-  /** How many pods of a part may be away at once, if not none of the gateways and one of the hosts. */
+  /** How many pods of a part may be unavailable at once, by default none of the gateways and one of the hosts. */
   readonly away?: Partial<Record<Part, number>>;
   run(installation: Installation): Promise<void>;
 }
@@ -41,7 +41,7 @@ async function nameOfGateway({ operator }: Installation): Promise<string> {
   return pods.items[0].metadata.name;
 }
 
-/** As a crash of the process: no signal that it could answer. */
+/** Like a crash of the process: no signal that it could handle. */
 async function killProcess({ operator, nodes }: Installation, pod: string): Promise<void> {
   const { spec, status } = await operator.get(`pod ${pod} --namespace ${namespace}`);
   const node = nodes.find(({ name }) => name === spec.nodeName);

@@ -1,4 +1,7 @@
-/** What an installation finds in a cluster, or its operator brings: DNS, volumes, a database, certificates, secrets. */
+/**
+ * The environment of an installation, from the cluster or its operator: DNS, volumes, a database, certificates,
+ * secrets.
+ */
 import type { Manifest } from '../helm/chart.ts';
 import type { Signed } from './certificates.ts';
 import { images } from './machine/images.ts';
@@ -25,7 +28,7 @@ const secret = (name: string, stringData: Readonly<Record<string, string>>, of =
   stringData,
 });
 
-/** A disk of a node, as somebody without a provisioner declares it. */
+/** A disk of a node, declared as without a provisioner. */
 export const localVolume = (name: string, node: string, path: string, size: string): Manifest => ({
   apiVersion: 'v1',
   kind: 'PersistentVolume',
@@ -45,7 +48,7 @@ export const localVolume = (name: string, node: string, path: string, size: stri
   },
 });
 
-/** A folder that all nodes have, as NFS would be. */
+/** A folder that all nodes share, like NFS. */
 export const sharedVolume = (name: string, path: string): readonly Manifest[] => [
   {
     apiVersion: 'v1',

@@ -1,6 +1,6 @@
 /**
- * Inside the network of the first node: a cluster of two nodes, our chart on it, all steps under load, and what came
- * of them, sent to run.ts, which has made the images and the networks and begun this.
+ * The part of a run inside the network of the first node: a cluster of two nodes, our chart on it, all steps under
+ * load, and their results. run.ts has made the images and the networks, starts this, and receives the results.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ const { namespace } = surroundings;
 const dnsAddress = '10.79.0.10';
 const startLimitMs = 180_000;
 const serverUser = 10_001;
-/** Longer than an attempt and another one. */
+/** Longer than one attempt and its repeat. */
 const stuckMs = 25_000;
 /** Load without any step, before each. */
 const betweenMs = 10_000;
@@ -81,7 +81,7 @@ async function runTrial({ folder, archives, seed }: TrialOptions): Promise<Outco
   }
 }
 
-/** What hinders the end, beside which the reason for it should not be overlooked. */
+/** Obstacles to the end, which must not hide the original failure. */
 const tell = (error: Error): void => console.error(`At the end: ${error.message}`);
 
 async function areReady(operator: Operator): Promise<boolean> {
@@ -92,7 +92,7 @@ async function areReady(operator: Operator): Promise<boolean> {
   return ready.length === networks.length;
 }
 
-/** All that the chart does not bring. */
+/** Everything that the chart does not bring. */
 async function surround(operator: Operator, authority: Authority, folder: string): Promise<void> {
   const password = randomBytes(16).toString('hex');
   const host = `database.${namespace}.svc`;
@@ -115,7 +115,7 @@ async function surround(operator: Operator, authority: Authority, folder: string
   await operator.rolledOut('deployment/database', namespace);
 }
 
-/** Two on the first node, so that the second can be drained without two of three going. */
+/** Two on the first node, so that draining the second one leaves two of three. */
 const volumesOfNats = (folder: string) =>
   ['node-1', 'node-1', 'node-2'].map((node, index) => {
     const path = join(folder, `nats-${index}`);
@@ -170,7 +170,7 @@ async function underLoad(installation: Installation, kubeconfig: string, seed: n
   }
 }
 
-/** What the pods say, and Kubernetes of them, where it outlasts them. */
+/** The logs of the pods and of Kubernetes, if they outlast the pods. */
 async function keepLogs(operator: Operator): Promise<void> {
   const folder = join(root, '.cache', `kubernetes-logs-${Date.now()}`);
   mkdirSync(folder, { recursive: true });
@@ -201,7 +201,7 @@ async function perform(
   } catch (error) {
     failure = (error as Error).message;
   }
-  // What follows a step belongs to it.
+  // The consequences of a step belong to it.
   await pause(betweenMs);
   const endedMs = performance.now();
   const calls = load.tally.between(beganMs, endedMs);
@@ -211,7 +211,7 @@ async function perform(
   return outcomeOf({ step, failure, durationMs, calls, stuck, before, least: readiness.least });
 }
 
-/** When somebody does not want to wait, or run.ts is gone. The cluster ends then, too. */
+/** When a user stops waiting, or run.ts is gone. The cluster ends then, too. */
 const interrupted = new Promise<never>((_, reject) => {
   process.once('SIGINT', () => reject(new Error('interrupted')));
   process.once('SIGTERM', () => reject(new Error('interrupted')));
@@ -225,7 +225,7 @@ process.once('message', async (options: TrialOptions) => {
     process.send?.(outcome, () => process.disconnect());
   } catch (error) {
     console.error((error as Error).message);
-    // Steps that have begun would go on against a cluster that is gone.
+    // Otherwise started steps would continue against a cluster that is gone.
     process.exit(1);
   }
 });

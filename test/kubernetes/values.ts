@@ -1,4 +1,4 @@
-/** What the chart is installed with in a run, beside what docs/kubernetes.md says. */
+/** The values of the chart in a run, besides those of docs/kubernetes.md. */
 import { fileBytesMax } from './load.ts';
 import { images } from './machine/images.ts';
 

@@ -1,4 +1,4 @@
-/** The command line of load tests, as load-tests/README.md tells to use it, on a server that is there already. */
+/** The command line of load tests, used as load-tests/README.md says, on an existing server. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -50,7 +50,7 @@ const { readPages } = commandsOf('load-tests/README.md', 'In Kubernetes', [
   'turnOff',
 ]);
 
-/** Pods of the Job, whose logs are what k6 prints there. */
+/** The pods of the Job, whose logs are k6's output there. */
 const podsWithLogs = `
 case "$3 $4" in
   'get pods') echo pod/load-test-0; echo pod/load-test-1;;
@@ -61,7 +61,7 @@ esac`;
 /** Folders here. */
 const machines = ['one.example.org', 'two.example.org'];
 
-/** Where the commands of the document run, by the k6 that there is, and other machines are folders. */
+/** Where the commands of the document run, with the installed k6. Other machines are folders. */
 function sandboxOf(t: ExecutionContext): Sandbox {
   const sandbox = new Sandbox(t);
   const folder = join(sandbox.path, relative(root, dirname(k6Program)));

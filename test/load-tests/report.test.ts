@@ -1,4 +1,4 @@
-/** What a run has measured becomes a report that says first whether it passed. */
+/** The measurements of a run become a report that says first whether it passed. */
 import test from 'ava';
 import { answerName, answerNames } from '../../load-tests/report/answers.ts';
 import { parseExposition } from '../../load-tests/report/exposition.ts';
@@ -142,7 +142,7 @@ test('a terminal shows the verdict and what is broken', (t) => {
   t.regex(verdictText(reported(20)), /: PASSED\n {2}edit: 400 requests, 0 failed/);
 });
 
-/** As k6 counts scrapes, of which these found something else. */
+/** k6's count of scrapes, some of which found something else. */
 function reportedUnread(answers: Readonly<Record<string, number>>, read: number): Report {
   const unread = Object.values(answers).reduce((sum, times) => sum + times, 0);
   const kept = answerNames.map((name) => [

@@ -1,4 +1,4 @@
-/** Every load test runs, against one process and against three nodes, and ends as its objectives say. */
+/** Every load test runs, against one process and against three nodes, and ends as its objectives require. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,9 +16,11 @@ import { type Builds, buildTwice } from '../cluster/build.ts';
 import { until } from '../kit/until.ts';
 
 const limitMs = 240_000;
-/** Whether it works, on a machine that is busy with other tests: how fast it is, is no question here. */
+/** Checks that it works, on a machine that is busy with other tests. Its speed does not matter here. */
 const lenient = { P99_MS: '20000', ERRORS: '0.02', DROPPED: '1' };
-/** What the profile says would take all scenarios more than this machine has beside other tests; the steady mix has its minute. */
+/**
+ * The profile's figures would need more for all scenarios than this machine can spare; the steady mix has its minute.
+ */
 const short = { ...lenient, DURATION_SECONDS: '12', PER_SECOND: '8' };
 const whole = { settings: lenient };
 const population = {
@@ -39,9 +41,9 @@ test.before(async (t) => {
 
 interface World {
   readonly servers: Servers;
-  /** Who was seeded there. */
+  /** The users seeded there. */
   readonly seeded: Seeded;
-  /** Runs the scenario, for a short time unless told otherwise; it has to end with this code. */
+  /** Runs the scenario, by default for a short time. It must end with this code. */
   run(scenario: string, code: number, changes?: Partial<LoadTest>): Promise<Report>;
 }
 

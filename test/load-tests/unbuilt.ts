@@ -1,2 +1,2 @@
-/** The command of load-tests/README.md without what goes before it: a build of the server that is started if there is none. */
+/** The command of load-tests/README.md without its first part, which builds the server if needed. */
 export const unbuilt = { 'npm run load-test --': 'node --import=tsx load-tests/run.ts' };

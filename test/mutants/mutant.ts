@@ -1,19 +1,19 @@
 import { readdirSync } from 'node:fs';
 
-/** A small wrong edit of the sources that some test has to notice. */
+/** A small wrong edit of the sources that some test must notice. */
 export interface Mutant {
   /** The harm it does, in a few words. */
   readonly name: string;
   /** Who suffers, and how. */
   readonly harm: string;
-  /** The source it is made in; or a folder, in one of whose sources the text stands. */
+  /** The file of the edit, or a folder with one file that contains the text. */
   readonly file: string;
-  /** Stands there exactly once. */
+  /** It occurs there exactly once. */
   readonly find: string;
   readonly replace: string;
-  /** Test files of which one fails. None needs a browser. */
+  /** Test files, one of which fails. None needs a browser. */
   readonly tests: readonly string[];
-  /** Of those files the tests with such titles alone; `*` stands for anything. */
+  /** Only the tests in those files with such titles; `*` stands for anything. */
   readonly match?: string;
 }
 

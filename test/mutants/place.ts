@@ -1,4 +1,4 @@
-/** Where a mutant's edit is made: the one place in the sources that has its text. */
+/** Finds the one place in the sources that contains a mutant's text. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { transformSync } from 'esbuild';
@@ -10,7 +10,7 @@ export interface Place {
   readonly mutated: string;
 }
 
-/** Why there is no such place, where there is none. */
+/** Why there is no such place. */
 export function placeOf(root: string, { file, find, replace }: Mutant): string | Place {
   const places = sourcesOf(join(root, file)).flatMap((path) => {
     const text = readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-/** The part of the mutants that is tried with every run of all tests: another with every commit, and all in time. */
+/** The part of the mutants that runs with every run of all tests: another with every commit, and all in time. */
 import { execFileSync } from 'node:child_process';
 import type { Mutant } from './mutant.ts';
 
@@ -11,7 +11,7 @@ export function partOf(mutants: readonly Mutant[], commit: string): readonly Mut
   return mutants.filter((_, index) => index % parts === turn);
 }
 
-/** Of the sources as they lie here; zeros where they did not come out of a repository. */
+/** The commit of the sources here; zeros if they did not come from a repository. */
 export function currentCommit(): string {
   try {
     return execFileSync('git', ['rev-parse', 'HEAD'], {

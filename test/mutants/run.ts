@@ -1,6 +1,6 @@
 /**
- * `npm run mutants`: tries every mutant, or those whose names contain one of the words given, and says which of them
- * no test has caught. First their tests run on the sources as they are: a test that fails anyway catches nothing.
+ * `npm run mutants`: tries every mutant, or those whose names contain one of the given words, and reports which of
+ * them no test has caught. First their tests run on the unchanged sources: a test that fails anyway catches nothing.
  */
 import { availableParallelism } from 'node:os';
 import { allMutants } from './mutant.ts';

@@ -1,6 +1,6 @@
 /**
- * A mutant on trial: the edit is made in a copy of the project, the tests it names run there, and the edit is taken
- * back. The copies lie inside the project, so that they find the same packages.
+ * Tries a mutant: it makes the edit in a copy of the project, runs the named tests there, and undoes the edit. The
+ * copies lie inside the project, so that they find the same packages.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ export type Verdict =
   | { readonly verdict: 'caught'; readonly by: string }
   /** All of its tests passed. */
   | { readonly verdict: 'survived' }
-  /** It could not be tried, which is as bad: the source or the tests have moved on. */
+  /** It could not be tried, which is as bad: the source or the tests have changed. */
   | { readonly verdict: 'void'; readonly why: string };
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
@@ -67,7 +67,7 @@ export class Copy {
     }
   }
 
-  /** Runs tests until the first that fails. */
+  /** Runs tests until the first one fails. */
   async run(tests: readonly string[], match?: string): Promise<Verdict> {
     const missing = tests.find((test) => !existsSync(join(this.#root, test)));
     if (missing !== undefined) return { verdict: 'void', why: `${missing} is not there` };
@@ -84,7 +84,7 @@ export class Copy {
   }
 }
 
-/** In a process group of its own: where a test finds no end, its worker would go on without the process that runs it. */
+/** In a process group of its own. If a test never ends, its worker would otherwise outlive the process that runs it. */
 function runAlone(
   file: string,
   args: readonly string[],
@@ -115,7 +115,7 @@ function runAlone(
   });
 }
 
-/** Tries each, several at once, and tells of each as soon as it is known. */
+/** Tries each, several at once, and reports each as soon as it is known. */
 export async function tryMutants(
   mutants: readonly Mutant[],
   atOnce: number,

@@ -1,4 +1,4 @@
-/** What happens to an account at the same moment. */
+/** Concurrent operations on an account. */
 import test from 'ava';
 import { generateSync } from 'otplib';
 import { alice, newAlice, refresh, register, signIn, statusOf, tokensOf } from '../kit/account.ts';
@@ -57,7 +57,7 @@ test('a factor that is turned on while a sign-in is being asked for it is not pa
     const totpToken = generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
     const body = { name: 'MFA_SECRET', value: secret, totpToken };
     t.is((await phone.call('PUT', `${path}/settings`, { body })).status, 200);
-    // The tell to the actor that waits for this reply arrives.
+    // The tell arrives at the actor that waits for this reply.
     await drainPromises();
     return reply;
   };

@@ -72,7 +72,7 @@ const socketAt = ({ actors, id }: ClusterNode, { userUuid, first }: World) =>
 const banFrom = ({ actors }: Pick<ClusterNode, 'actors'>, userUuid: string) =>
   actors.get(UserAdministration, userUuid).ask.operatorSetBan({ banned: true, reason: null, by: 'operator' });
 
-/** Whatever it led to: calls may be refused or come too late. */
+/** Whatever the outcome: calls may be refused or come too late. */
 const outcomeOf = (asked: Promise<unknown>) =>
   asked.then(
     (answer) => answer as Answer<Granted>,
@@ -132,7 +132,7 @@ for (const what of ['answer', 'statement'] as const) {
     const { cluster, nodes, userUuid } = world;
     for (const node of nodes) loseOnce(node, 'commit', what);
     const busy = nodes.map((node) => outcomeOf(refreshAt(node, world)));
-    // Of a statement that was certainly lost the operator is told, and bans again.
+    // The operator learns of a statement that was certainly lost, and bans again.
     await cluster.until(outcomeOf(banFrom(nodes[0], userUuid)));
     t.regex((await cluster.until(banFrom(nodes[0], userUuid))).outcome, /^(set|unchanged)$/);
     t.deepEqual(await nothingIsLeft(world, await cluster.until(Promise.all(busy))), []);

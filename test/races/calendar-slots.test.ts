@@ -1,6 +1,7 @@
 /**
- * Slots of calendar tokens and of calendars, which one actor counts for all accounts: whatever happens at the same moment, and
- * whenever the host dies, whoever has a token or a to-do holds its slot, and nobody else holds any.
+ * Slots of calendar tokens and of calendars, which one actor counts for all accounts. Whatever happens at the same
+ * moment, and whenever the host dies: every account with a token or a to-do holds its slot, and nobody else holds
+ * any.
  */
 import test, { type ExecutionContext } from 'ava';
 import { calendarId } from '../../actors/calendar/contract.ts';
@@ -16,7 +17,7 @@ import { atEveryCommit, Death } from '../kit/death.ts';
 import type { Device } from '../kit/device.ts';
 import type { TestServer } from '../kit/server.ts';
 
-/** Longer than a slot is wanted, and than a deleted account waits for that. */
+/** Longer than a slot stays reserved, and than a deleted account waits for that. */
 const forgottenMs = 5 * 60_000;
 
 const make = (device: Device) => device.call('POST', tokensPath, { body: { label: 'phone' } });
@@ -32,7 +33,7 @@ async function slotsTaken({ host }: TestServer) {
   return { tokens: of('token-slot'), publishers: of('publisher-slot') };
 }
 
-/** What an account has, for which it needs slots. */
+/** The parts of an account that need slots. */
 async function slotsNeeded(device: Device) {
   const listed = await device.call('GET', tokensPath);
   if (listed.status === 401) return { tokens: 0, publishers: 0 };

@@ -1,4 +1,4 @@
-/** Deletions of accounts, each killed at another of its steps on three nodes: nothing of the account is ever left. */
+/** Deletions of accounts on three nodes, each killed at another step: nothing of the account ever remains. */
 import test from 'ava';
 import type { SignInReply } from '../../actors/identity/session.ts';
 import type { Answer } from '../../actors/reply.ts';
@@ -74,7 +74,7 @@ interface World {
   readonly nodes: readonly ClusterNode[];
 }
 
-/** Kills the node that sends the commit of this number from now on, before or after its effect. Says whether it came. */
+/** Kills the node that sends the nth commit from now on, before or after its effect. Returns whether it came. */
 function killAt({ cluster, nodes }: World, number: number, when: 'before' | 'after') {
   let commits = 0;
   for (const node of nodes) {
@@ -89,7 +89,7 @@ function killAt({ cluster, nodes }: World, number: number, when: 'before' | 'aft
   return () => commits >= number;
 }
 
-/** As a client does: until it is told of the end. */
+/** Like a client: until it learns of the end. */
 async function deleteForSure({ cluster, credentials }: Awaited<ReturnType<typeof started>>): Promise<void> {
   for (;;) {
     const asked = cluster.actors

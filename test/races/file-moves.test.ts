@@ -1,4 +1,7 @@
-/** A file on its way between shards that change hands on three nodes, with commits that come long after everybody has stopped waiting. */
+/**
+ * A file on its way between shards that change hands on three nodes, with commits that arrive long after everybody
+ * has stopped waiting.
+ */
 import test, { type ExecutionContext } from 'ava';
 import { blobName } from '../../actors/files/layout.ts';
 import { file as fileTable } from '../../actors/files/tables.ts';
@@ -113,7 +116,7 @@ async function ownersOf({ cluster, vault }: World): Promise<readonly string[]> {
   return found.flatMap(({ rows }) => rows.map((row) => String(row['owner_uuid'])));
 }
 
-/** Meddles with the commit of this number from now on, of whichever node. Says whether it came. */
+/** Interferes with the nth commit from now on, of any node. Returns whether it came. */
 function meddle(
   { nodes }: World,
   number: number,
@@ -131,7 +134,7 @@ function meddle(
   return () => commits >= number;
 }
 
-/** It is in one place, and goes from there to the other and back: nobody takes it for one that is on its way. */
+/** It is in one place, and moves to the other and back: nobody takes it for one that is on its way. */
 async function isFree(t: ExecutionContext, world: World, step: string): Promise<void> {
   const { cluster, vault, move } = world;
   await cluster.clock.advance(untilConcludedMs);

@@ -1,4 +1,4 @@
-/** Files while others do the same, answers are lost and hosts die: nothing is half there, and every byte counts once. */
+/** Concurrent operations on files, lost answers and dying hosts: nothing is half there, and every byte counts once. */
 import test, { type ExecutionContext } from 'ava';
 import { Death } from '../kit/death.ts';
 import type { Device } from '../kit/device.ts';
@@ -79,7 +79,7 @@ test('a chunk whose answer was lost stays, whether its upload was closed or its 
       await lost;
       if (end === 'close') t.is((await file.close(token)).status, 200);
       else t.is((await file.device.call('POST', '/v1/logout')).status, 204);
-      // Whether the session lives is asked before the vault is, and not once more.
+      // The session check comes before the vault's, and is not repeated.
       const isAnswered = end === 'session' && file instanceof VaultFile;
       t.is((await server.answered(sent)).status, isAnswered ? 200 : 403);
       if (end === 'session') t.is((await other.close(await other.token('write', 100))).status, 200);
@@ -142,7 +142,7 @@ async function dying<T>(
   });
   answered.catch(() => undefined);
   await server.until(() => isOver || death.isDead, 5_000);
-  // What was started goes on when the answer is out.
+  // Started work continues after the answer has left.
   if (!death.isDead) await server.advance(1_000);
   const { isDead } = death;
   death.over();

@@ -1,4 +1,4 @@
-/** What happens to items at the same moment. */
+/** Concurrent operations on items. */
 import test, { type ExecutionContext } from 'ava';
 import { defaultItemSettings } from '../../actors/collection/settings.ts';
 import { bob } from '../kit/account.ts';
@@ -10,7 +10,9 @@ const notes = (count: number, from = 1) =>
   Array.from({ length: count }, (_, n) => note({ uuid: uuidNumber(from + n) }));
 const uuids = (items: readonly { uuid: string }[]) => items.map(({ uuid }) => uuid);
 
-/** A server whose next commit can be held until a call has reached its actor: so it comes between two turns. */
+/**
+ * A server whose next commit a test can hold until a call has reached its actor, so that it comes between two turns.
+ */
 async function startHeldServer(t: ExecutionContext) {
   let onCommit = async () => {};
   const schedule: Schedule = async (method, apply) => {
@@ -54,7 +56,7 @@ test('of savers of the same version exactly one wins, and the others get the win
 test('the same new uuid from two devices at once is saved once, and the other gets the winner', async (t) => {
   const server = await startServer(t);
   const devices = await Promise.all([1, 2, 3].map(() => server.device()));
-  // While another commit is in flight, the saves that meet gather in the next one together.
+  // While another commit is in flight, the racing saves gather in the next one together.
   const busy = (devices[0] ?? t.fail()).sync({ items: [note({ uuid: uuidNumber(2), content_type: 'Tag' })] });
   const replies = await Promise.all(
     devices.map((device, n) => device.sync({ items: [note({ content: `new ${n}` })] })),

@@ -1,4 +1,4 @@
-/** Tokens of accounts of protocol 001 to 003 on several nodes, while the credentials that they are bound to change. */
+/** Tokens of accounts of protocol 001 to 003 on several nodes, while the credentials to which they are bound change. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { SignInReply } from '../../actors/identity/session.ts';
@@ -60,7 +60,7 @@ async function openWorld() {
   return { cluster, home, other, token: credentialsOf(registered), isIn, upgrade, signIn };
 }
 
-/** @throws Error where the answer is a refusal */
+/** @throws Error if the answer is a refusal */
 function credentialsOf(answer: Answer<SignInReply>): Credentials {
   if (isRefused(answer)) throw new Error(answer.refused.message);
   const { ok } = answer;

@@ -15,7 +15,7 @@ interface Scene {
   readonly recipient: Device;
 }
 
-/** As clients do, again and again while the server is away. */
+/** Like clients, again and again while the server is unavailable. */
 async function insist(device: Device, ...request: Parameters<Device['call']>): Promise<Answer> {
   for (;;) {
     const answer = await device.call(...request);
@@ -55,7 +55,7 @@ async function startScene(t: ExecutionContext, death = new Death()): Promise<Sce
 
 interface Scenario {
   readonly calls: (scene: Scene) => readonly (() => Promise<unknown>)[];
-  /** What both sides say in the end. */
+  /** The final view of both sides. */
   readonly end: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What else may happen to an item between the commits of its move: its host has died, and its source has yet to conclude. */
+/** Other events between the commits of an item's move: its host has died, and its source has yet to conclude. */
 import test, { type ExecutionContext } from 'ava';
 import { item } from '../../actors/collection/item.ts';
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
@@ -48,7 +48,7 @@ async function homes({ server }: Scene): Promise<readonly AnyRow[]> {
   return [...new Map(rows.map((row) => [String(row['collection']), row])).values()];
 }
 
-/** Sends the item until it is saved or in conflict, as clients do. Resolves to the version. */
+/** Sends the item until it is saved or in conflict, like clients. Resolves to the version. */
 async function saved({ server }: Scene, device: Device, sent: ClientItem): Promise<number> {
   for (let tries = 0; tries < 10; tries += 1) {
     const answer = await server.answered(
@@ -66,11 +66,17 @@ async function saved({ server }: Scene, device: Device, sent: ClientItem): Promi
   throw new Error('never saved');
 }
 
-/** The commits of a move, counted from the call that asks for it. What names no vault is looked for at home first. */
+/**
+ * The commits of a move, counted from its request. A request that names no vault first looks in the owner's
+ * collection.
+ */
 const intoVault = { arrival: 2, conclusion: 3 };
 const outOfVault = { arrival: 3, conclusion: 4 };
 
-/** Sends an item that moves. The host dies before this commit of the move, and another goes on. Nobody waits for the answer. */
+/**
+ * Sends an item that moves. The host dies before this commit of the move, and another continues. Nobody waits for the
+ * answer.
+ */
 async function stopsBefore(scene: Scene, commit: number, sent: ClientItem): Promise<void> {
   const { server, death, alice } = scene;
   death.plan(commit, false);
@@ -80,11 +86,11 @@ async function stopsBefore(scene: Scene, commit: number, sent: ClientItem): Prom
   await server.restart();
 }
 
-/** It has come home, and the vault that it comes from does not know yet. */
+/** It has come home, and its former vault does not know yet. */
 async function givenComeHome(t: ExecutionContext, scene: Scene): Promise<number> {
   const { alice, vault } = scene;
   const first = await saved(scene, alice, inVault(vault));
-  // Of the first save nothing is left to commit.
+  // The first save has nothing left to commit.
   await scene.server.advance(5_000);
   await stopsBefore(scene, outOfVault.conclusion, note({ content: 'home', updated_at_timestamp: first }));
   const [source, home] = await homes(scene);
@@ -141,13 +147,13 @@ test('an item that is saved as it goes on before its last move is concluded has 
   const { alice, other } = scene;
   const version = await givenComeHome(t, scene);
   await stopsBefore(scene, intoVault.arrival, inVault(other, { updated_at_timestamp: version }));
-  // Until that is settled the move is repeated for its caller and comes first.
+  // Until that is settled, the move is repeated for its caller and comes first.
   const save = saved(scene, alice, note({ content: 'saved', updated_at_timestamp: version }));
   await t.throwsAsync(save, { message: 'sync_conflict' });
   await hasOneHome(t, scene, other);
 });
 
-/** Of each direction, a device that is given the new row by one page, and then asks on. */
+/** For each direction, a device that receives the new row with one page, and then continues. */
 const pagings = {
   'out of a vault': {
     async begin(t: ExecutionContext, scene: Scene) {
@@ -224,7 +230,10 @@ test('an item is saved where it has arrived, as what it is there, before its sou
   await hasOneHome(t, scene, vault);
 });
 
-/** Asks for all of it at once, while the host dies around this commit and another goes on. Resolves to whether it died. */
+/**
+ * Requests all of it at once, while the host dies around this commit and another continues. Resolves to whether it
+ * died.
+ */
 async function dying(
   { server, death }: Scene,
   commit: number,

@@ -12,7 +12,7 @@ import { join, makeVault } from '../kit/vaults.ts';
 const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 
-/** Every row of the item, wherever it lies. */
+/** Every row of the item, in any collection. */
 async function rowsOf(server: TestServer, death?: Death): Promise<readonly AnyRow[]> {
   const { store } = server.host;
   const wasDead = death?.isDead ?? false;
@@ -30,7 +30,7 @@ async function rowsOf(server: TestServer, death?: Death): Promise<readonly AnyRo
 const homesOf = async (server: TestServer) =>
   (await rowsOf(server)).filter((row) => row['moved_to'] === null);
 
-/** What every moment between two commits must be like, whoever died. */
+/** The invariant at every moment between two commits, whoever died. */
 async function isWhole(t: ExecutionContext, server: TestServer, death: Death) {
   const rows = await rowsOf(server, death);
   t.is(rows.filter((row) => row['born'] === true).length, 1);
@@ -86,7 +86,7 @@ for (const direction of directions) {
   }
 }
 
-/** Sent again, as clients do until it is saved; a conflict shows that it was. */
+/** Sent again, like clients, until it is saved; a conflict shows that it was. */
 async function again(server: TestServer, device: Device, moving: ClientItem): Promise<unknown> {
   const { saved_items: saved, conflicts } = await server.answered(device.sync({ items: [moving] }), 60_000);
   if (saved.length === 1) return 'moved';

@@ -1,6 +1,6 @@
 /**
- * Turns that ask for rows by what turns before them write, while the database is slow, fails and loses answers: each is planned from
- * what it finds in the end, and takes effect once.
+ * Turns that request rows based on the writes of earlier turns, while the database is slow, fails and loses answers.
+ * Each is finally planned from the real state, and takes effect once.
  */
 import test from 'ava';
 import { z } from 'zod';
@@ -70,7 +70,7 @@ const stack = kind({
   },
 });
 
-/** What becomes of calls of the database, until `calm`. */
+/** The faults of database calls, until `calm`. */
 function moody(random: SeededRandom) {
   let isCalm = false;
   const schedule: Schedule = async (method, apply) => {

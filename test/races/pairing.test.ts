@@ -1,4 +1,7 @@
-/** A pairing, or its refresh, and a host that dies around each commit of it: a code is sent once, and nothing stays in between. */
+/**
+ * A pairing, or its refresh, and a host that dies around each commit of it: a code is sent once, and no intermediate
+ * state remains.
+ */
 import test, { type ExecutionContext } from 'ava';
 import { atEveryCommit, Death } from '../kit/death.ts';
 import { paired } from '../kit/pairing.ts';
@@ -42,11 +45,11 @@ test('a code is exchanged once whatever commit the host dies at, and what was be
     if (isDead) await server.answered(page, 40_000).catch(() => undefined);
     const sent = () => identity.asked.filter((each) => each.get('code') === brought.get('code')).length;
     t.true(sent() <= 1, step);
-    // A claim that was made stands, whether its code has left or not. Without one the gateway has asked again.
+    // A claim stays, whether its code has left or not. Without one the gateway has asked again.
     const isUsedUp = sent() === 1 || commit > 1 || isApplied;
     t.is((await callback(brought)).status, isUsedUp ? 400 : 200, step);
     t.true(sent() <= 1, step);
-    // Whatever is left of it ends by itself.
+    // Any remainder of it ends by itself.
     await server.advance(3 * minuteMs);
     t.false((await status()).pendingAttempt, step);
     await pair();

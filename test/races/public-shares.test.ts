@@ -1,4 +1,4 @@
-/** A share and its owner: whatever happens at the same moment, on however many nodes, and whenever the host dies. */
+/** A share and its owner: whatever happens at the same moment, on any number of nodes, and whenever the host dies. */
 import test, { type ExecutionContext } from 'ava';
 import { isRefused } from '../../actors/reply.ts';
 import { Share } from '../../actors/share/contract.ts';
@@ -69,7 +69,7 @@ test('revoking is answered once the share itself is over, and not before', async
   const server = await startServer(t, { host: { schedule } });
   const owner = await server.device();
   const { shareId } = (await make(owner)).body;
-  // The owner's own commit passes, and what reaches the share after it waits.
+  // The owner's own commit passes, and later commits to the share wait.
   left = 1;
   let isAnswered = false;
   const revoked = revoke(owner, shareId).finally(() => {
@@ -91,7 +91,7 @@ interface Scene {
   readonly death: Death;
 }
 
-/** Whatever the device asked for is answered in the end, and the host has died around this commit if it came to it. */
+/** Every request of the device gets an answer in the end, and the host has died around this commit if it came to it. */
 async function dying<T>(
   t: ExecutionContext,
   commit: number,
@@ -160,7 +160,7 @@ for (const isApplied of [false, true]) {
   });
 }
 
-/** Knows of every share whose ciphertext is stored, and stores that of the first only with that of the second. */
+/** Tracks every share whose ciphertext is stored, and stores that of the first only with that of the second. */
 class PairingStore extends ModelStore {
   readonly stored = new Set<unknown>();
   #bothCame = () => {};

@@ -1,8 +1,9 @@
 /**
- * Two administrators who replace the list of relays at once, each at a gateway of its own, while the host dies or a
- * reply is lost: what is stored is one of the two lists whole, an administrator who is answered 200 was the one to replace
- * it at that moment, and a relay is only ever shown a credential that was given for it. One that is left out is kept, also
- * where the relay moves.
+ * Two administrators replace the list of relays at once, each at a separate gateway, while the host dies or a reply
+ * is lost.
+ *
+ * The stored list is one of the two, whole. An administrator who gets a 200 was the one to replace it at that moment.
+ * A relay only ever sees a credential that was given for it. An omitted credential is kept, also if the relay moves.
  */
 import { isDeepStrictEqual } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
@@ -20,7 +21,7 @@ const from = 'notes@home.test';
 const before = { id: 'one', kind: 'smtp', name: 'as it was', from, host: 'old.test', username: 'server' };
 const withOld = { ...before, credentials: { password: 'the old word' } };
 const added = { id: 'two', kind: 'postmark', name: 'added', from, credentials: { apiKey: 'a-key' } };
-/** All that a relay may be shown: what was given for it, wherever it is. */
+/** All credentials that a relay may see: those given for it, wherever it is. */
 const givenForIt = /^(the (old|new) word to (old|new|attacker)\.test|a-key to postmark)$/;
 
 interface Pair {
@@ -69,7 +70,7 @@ async function startScene(t: ExecutionContext) {
 }
 type Scene = Awaited<ReturnType<typeof startScene>>;
 
-/** As clients do while the server is away. */
+/** Like clients while the server is unavailable. */
 async function insist(admin: Device, relays: readonly object[]): Promise<Answer> {
   const body = { relays, fallbackPolicy: { mode: 'next-enabled' } };
   for (;;) {
@@ -78,7 +79,7 @@ async function insist(admin: Device, relays: readonly object[]): Promise<Answer>
   }
 }
 
-/** How often the list was replaced, as the audit has it. */
+/** How often the list was replaced, according to the audit. */
 async function replacements({ server }: Scene): Promise<number> {
   const keys = [1, 2, 3, 4, 5].map((position) => ({ mailer: mailerId, position }));
   const [found] = await server.host.store.read([{ read: 'keys', table: mailAuditTable, keys }]);

@@ -1,4 +1,7 @@
-/** A published reminder that is due or given up, and a host that dies around each commit of it: never sent twice, none lost. */
+/**
+ * A published reminder that is due or given up, and a host that dies around each commit of it: never sent twice, none
+ * lost.
+ */
 import test, { type ExecutionContext } from 'ava';
 import { atEveryCommit, Death } from '../kit/death.ts';
 import { delivering, minuteMs } from '../kit/delivering.ts';
@@ -30,7 +33,7 @@ async function startScene(t: ExecutionContext, config: object) {
 
 type Scene = Awaited<ReturnType<typeof startScene>>;
 
-/** Where the host died, how many messages had left, and what is known of it. */
+/** Where the host died, how many messages had left, and the known state of the reminder. */
 interface Known {
   readonly step: string;
   readonly arrived: number;
@@ -72,7 +75,7 @@ for (const [name, config] of [
   });
 }
 
-/** Asks for something while the queue still has the mail, and dies meanwhile. */
+/** Makes a request while the queue still has the mail, and dies meanwhile. */
 async function whenAsked(
   t: ExecutionContext,
   ask: (scene: Scene) => Promise<Answer>,

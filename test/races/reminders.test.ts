@@ -1,4 +1,4 @@
-/** A reminder by e-mail that is due, and a host that dies around each commit of what happens then. */
+/** A reminder by e-mail that is due, and a host that dies around each commit of its delivery. */
 import test, { type ExecutionContext } from 'ava';
 import { changeEmail } from '../kit/account.ts';
 import { atEveryCommit, Death } from '../kit/death.ts';
@@ -67,7 +67,7 @@ test('or of a deletion while the queue has its mail: once that is answered nothi
     if (isOver) await server.advance(1_000);
     const isDead = await over();
     const { status } = await server.answered(deleted, 30_000);
-    // A repeat of what was done finds nothing any more.
+    // A repeat of a completed request finds nothing any more.
     t.true(status === 200 || (isDead && status === 404), `${status}`);
     postbox.answer = () => undefined;
     await later();

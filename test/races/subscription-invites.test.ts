@@ -29,7 +29,7 @@ async function startScene(t: ExecutionContext, death = new Death()): Promise<Sce
   return { server, inviter, guest, uuid: body.sharedSubscriptionInvitationUuid };
 }
 
-/** What each of both says; `gone` once the account is deleted. */
+/** The view of each side; `gone` once the account is deleted. */
 async function statesOf({ inviter, guest }: Scene): Promise<readonly [invite: string, guest: string]> {
   const listed = await inviter.call('GET', invites);
   const path = `/v1/users/${guest.account.userUuid}/subscription`;

@@ -1,4 +1,7 @@
-/** The sweep of the store of files: it finds what nobody names, and never takes what somebody names or will. */
+/**
+ * The sweep of the store of files: it finds files that nobody names, and never removes one that somebody names or
+ * will name.
+ */
 import test from 'ava';
 import { ciphertext, RemoteFile } from '../kit/files.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
@@ -26,7 +29,7 @@ test('what nobody names is removed when it is old, and files stay', async (t) =>
   const [named = ''] = server.files.blobs.keys();
   const orphans = [
     await plant(server, `${stranger}/${stranger}/1.${'0'.repeat(16)}`),
-    // Of a file that there is, and still no chunk of it.
+    // For an existing file without any chunk yet.
     await plant(server, named.replace(/\.\w+$/, `.${'0'.repeat(16)}`)),
   ];
   await server.advance(25 * hourMs);

@@ -31,7 +31,7 @@ async function startScene(t: ExecutionContext): Promise<Scene> {
   return { server, death, alice, member, vault, other };
 }
 
-/** Whether the host died. What it had begun is answered, or given up, by the next one. */
+/** Whether the host died. The next host answers or gives up its unfinished work. */
 async function dying(
   { server, death }: Scene,
   commit: number,

@@ -1,4 +1,7 @@
-/** Three accounts and a vault: whatever happens at the same moment, and whenever the host dies, all come to say the same. */
+/**
+ * Three accounts and a vault: whatever happens at the same moment, and whenever the host dies, all views agree in the
+ * end.
+ */
 import test, { type ExecutionContext } from 'ava';
 import { Death } from '../kit/death.ts';
 import type { Device } from '../kit/device.ts';
@@ -49,9 +52,9 @@ const designates = ({ owner, member, vault }: Scene) =>
   owner.call('POST', `${vaults}/${vault}/users/${uuidOf(member)}/designate-survivor`);
 
 interface Scenario {
-  /** In the order in which they are made where one follows the other. All succeed then. */
+  /** In the order of the calls if one follows the other. All succeed then. */
   readonly calls: (scene: Scene) => readonly (() => Promise<Answer>)[];
-  /** What is so once they have all been made in this order. */
+  /** The state once they have all been made in this order. */
   readonly leadsTo: (scene: Scene, rows: VaultRows) => boolean;
 }
 
@@ -102,7 +105,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
 };
 
-/** What is wrong after everything has come to rest; undefined if nothing is. */
+/** The problem after everything has come to rest; undefined if there is none. */
 async function wrongIn({ server, owner, member, guest, vault }: Scene): Promise<string | undefined> {
   const rows = await rowsOf(server, vault);
   for (const device of [owner, member, guest]) {
@@ -148,7 +151,7 @@ for (const [what, { calls: callsOf, leadsTo }] of Object.entries(scenarios)) {
         isOver = true;
       })();
       await server.until(() => isOver || death.isDead, 5_000);
-      // What follows from the last answer is told in commits of its own.
+      // The consequences of the last answer come in separate commits.
       for (let tick = 0; tick < 30 && !death.isDead; tick += 1) await server.advance(500);
       const { isDead } = death;
       death.over();

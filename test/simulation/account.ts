@@ -1,4 +1,4 @@
-/** One simulated account: what its devices share, and what they found out about it. */
+/** One simulated account: the state that its devices share, and their findings about it. */
 import type { Report } from './checkers/checker.ts';
 
 export class Account {
@@ -6,7 +6,7 @@ export class Account {
   readonly password: string;
   /** Items that several devices make at the same moment under one uuid. */
   readonly uuids: readonly string[];
-  /** The greatest position a device was given in an answer. */
+  /** The greatest position that a device received in an answer. */
   position = 0;
   readonly #report: Report;
   #userUuid: string | undefined;

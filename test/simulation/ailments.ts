@@ -1,6 +1,6 @@
 /**
- * Faults that stick to one counter: somebody holds its row locked, or what a commit of it writes is never finished, or
- * only after its sender has given up. Whoever is sent along with it is hit as well.
+ * Faults that stick to one counter. Somebody holds its row locked, or its commits never finish, or finish only after
+ * their sender has given up. Commits in the same batch suffer as well.
  */
 import type { Address } from '../../runtime/address.ts';
 import { sleep } from '../../runtime/clock.ts';
@@ -12,9 +12,9 @@ import type { SimulatedTime } from './time.ts';
 export const ailments = ['locked', 'lost', 'late'] as const;
 export type Ailment = (typeof ailments)[number];
 
-/** What a statement takes that times out. */
+/** The time of a statement that times out. */
 const timeoutMs = 150;
-/** Until what an ailment has held up is through. */
+/** The time until everything that an ailment has held up is done. */
 const recoveryMs = 8_000;
 
 export class Ailments {
@@ -28,7 +28,7 @@ export class Ailments {
     this.#database = database;
   }
 
-  /** The counter has it for so long, unless it has one already. */
+  /** The counter has it for this long, unless it has one already. */
   strike(counter: string, ailment: Ailment, forMs: number): void {
     if (this.#ailing.has(counter)) return;
     this.#ailing.set(counter, ailment);
@@ -40,12 +40,12 @@ export class Ailments {
     for (const counter of [...this.#ailing.keys()]) this.#end(counter);
   }
 
-  /** Whether a counter has nothing and had nothing a while ago. */
+  /** Whether a counter has no ailment and had none for a while. */
   isWell(counter: string): boolean {
     return !this.#ailing.has(counter) && (this.#wellAtMs.get(counter) ?? 0) <= this.#time.nowMs;
   }
 
-  /** Runs a commit as its members let it. */
+  /** Runs a commit as the ailments of its members allow. */
   async commit<T>(commits: readonly Commit[], process: SimulatedProcess, run: () => Promise<T>): Promise<T> {
     const found = commits.map(({ address }) => this.#of(address));
     if (!found.includes('lost') && !found.includes('late')) return run();

@@ -1,4 +1,4 @@
-/** Everybody who uses the simulated server: the devices of a few accounts, and clients of a few counters. */
+/** All clients of the simulated server: the devices of a few accounts, and clients of a few counters. */
 import type { SeededRandom } from '../kit/random.ts';
 import { Account } from './account.ts';
 import type { Checkers } from './checkers/checkers.ts';
@@ -19,9 +19,9 @@ import { Member } from './vaults/member.ts';
 
 export interface Client {
   work(untilMs: number): Promise<void>;
-  /** Before the last readings. Resolves to what hinders it. */
+  /** Call before the last readings. Resolves to the obstacles. */
   lastSave?(): Promise<string | undefined>;
-  /** Once everything is at rest. Resolves to what hinders it from an end, if anything does. */
+  /** Call once everything is at rest. Resolves to the obstacles to an end, if there are any. */
   finish(): Promise<string | undefined>;
 }
 

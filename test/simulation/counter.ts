@@ -1,6 +1,6 @@
 /**
- * The purpose-made kind: counters whose every effect carries the name of the call that caused it, so that what
- * happened twice, or never, can be seen from outside.
+ * The purpose-made kind: counters whose every effect carries the name of the call that caused it. So a doubled or
+ * missing effect is visible from outside.
  */
 import { z } from 'zod';
 import type { Address } from '../../runtime/address.ts';
@@ -75,7 +75,7 @@ export interface Reading {
   readonly tallies: readonly { readonly name: string; readonly position: number; readonly ops: string }[];
 }
 
-/** What a job does outside turns, and who sees it. */
+/** The work of a job outside turns, and its observers. */
 export interface SlowWork {
   began(self: Address, haul: { readonly op: string; readonly to: string }): void;
   take(forMs: number): Promise<void>;
@@ -115,7 +115,7 @@ const tallies = (view: Pick<Turn, 'get'>, after: number) => ({
   rows: range(tally, { after, through: view.get(tallyHead), limit: 100 }),
 });
 
-/** A step of a run. It is stale where another run of the job has begun since, or the job was stopped. */
+/** A step of a run. It is stale if another run of the job has begun since, or the job was stopped. */
 function noteStep(turn: Turn, name: string, run: string, entry: string): void {
   if (turn.get(hauls)[name]?.run !== run) note(turn, `stale:${entry}`);
   else if (!turn.get(journal).includes(entry)) note(turn, entry);
@@ -265,7 +265,7 @@ export const counterKind = kind({
         throw new Error('this turn fails');
       },
     }),
-    /** What no database takes. */
+    /** A value that no database accepts. */
     spoil: command({
       request: op,
       reply: z.null(),

@@ -1,4 +1,4 @@
-/** Clients of the counters: appends, tallies, names, transfers by tells, timers, and readings of it all. */
+/** Clients of the counters: appends, tallies, names, transfers by tells, timers, and readings of all of these. */
 import type { SeededRandom } from '../kit/random.ts';
 import type { Call, History } from './checkers/history.ts';
 import type { StalenessChecker } from './checkers/staleness.ts';
@@ -40,7 +40,7 @@ export class CounterClient {
     }
   }
 
-  /** Once everything is at rest every counter still answers, with everything that was acknowledged. */
+  /** Once everything is at rest, every counter still answers, with everything that was acknowledged. */
   async finish(): Promise<string | undefined> {
     for (const counter of this.#options.counters) {
       for (const command of ['read', 'peek'] as const) {
@@ -73,7 +73,7 @@ export class CounterClient {
     return Promise.resolve();
   }
 
-  /** Whoever waits long for a reading must not keep the others from writing meanwhile. */
+  /** A client that waits long for a reading must not keep the others from writing meanwhile. */
   #readBeside(counter: string, command: string): void {
     const { random, patienceMs } = this.#options;
     const after = random.chance(0.5) ? 0 : random.below(6);
@@ -109,7 +109,8 @@ export class CounterClient {
     const op = this.#nextCall();
     const call = history.begin({ op, counter, what: 'take', mark: 'journal' });
     const outcome = await this.#ask(counter, 'take', { op, name: random.pick(names) });
-    // Found taken it wrote nothing and so is not recorded: another copy of the call may yet succeed.
+    // A call that found the name taken wrote nothing and so is not recorded: another copy of the call may yet
+    // succeed.
     const refused = outcome.outcome === 'done' && (outcome.value as { op: string }).op !== op;
     history.end(call, refused ? 'unknown' : outcome.outcome);
   }
@@ -138,7 +139,7 @@ export class CounterClient {
     const first = history.begin({ op, counter, what: 'relay', mark: 'journal' });
     const second = history.begin({ op: `${op}.relayed`, counter: to, what: 'relayed', mark: 'journal' });
     const outcome = await this.#ask(counter, 'relay', { op, to });
-    // Of a call of several steps that failed some may have taken effect.
+    // If a call of several steps failed, some steps may have taken effect.
     const fate = outcome.outcome === 'done' ? 'done' : 'unknown';
     history.end(first, fate);
     history.end(second, fate);

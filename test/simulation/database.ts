@@ -1,4 +1,4 @@
-/** The model database with a window: whoever watches sees every activation and every commit at its moment. */
+/** The model database with a window: observers see every activation and every commit at its moment. */
 import type { Address } from '../../runtime/address.ts';
 import type { Activation, Commit, HeldShard, NodeRow } from '../../runtime/store/store.ts';
 import { ModelDatabase } from '../kit/model-store/model-store.ts';
@@ -10,11 +10,11 @@ export interface DatabaseWatcher {
   activated(address: Address, epoch: number): void;
   committed(commit: Commit): void;
   claimed(incarnation: string, epoch: number, shards: readonly number[]): void;
-  /** What a release has freed. */
+  /** The shards that a release has freed. */
   freed(shards: readonly number[]): void;
 }
 
-/** It may jump, as whoever sets it pleases. */
+/** It may jump by any amount. */
 export class DatabaseClock {
   readonly #time: SimulatedTime;
   #offsetMs = 0;
@@ -37,7 +37,7 @@ export class DatabaseClock {
     return startOfTimeMs + this.#time.nowMs + this.#offsetMs;
   }
 
-  /** The latest time it has shown yet. */
+  /** The latest time that it has shown so far. */
   latestMs(): number {
     return Math.max(this.#latestMs, this.nowMs());
   }

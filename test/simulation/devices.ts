@@ -1,4 +1,4 @@
-/** One simulated device of an account: it edits and deletes items, and syncs as a client does. */
+/** One simulated device of an account: it edits and deletes items, and syncs like a client. */
 import type { SeededRandom } from '../kit/random.ts';
 import type { Account } from './account.ts';
 import type { Report } from './checkers/checker.ts';
@@ -25,11 +25,11 @@ export interface DeviceOptions extends SignInOptions {
   readonly thinkMs: number;
   readonly callsMax: number;
   readonly patienceMs: number;
-  /** It never edits and never forgets, so that what it misses is missed for good. */
+  /** It never edits and never forgets, so that it never recovers a missed change. */
   readonly onlyReads: boolean;
   /** Uuids that other accounts use as well. */
   readonly foreignUuids: readonly string[];
-  /** Where devices sync by named commands. */
+  /** Set if devices sync by named commands. */
   readonly lane?: {
     readonly syncerOf: (session: Session) => Syncer;
     readonly audience: Audience;
@@ -76,7 +76,7 @@ export class Device {
     }
   }
 
-  /** One more save, which the others that listen hear of. Resolves to what hinders it. */
+  /** One more save, which the other listeners hear of. Resolves to the obstacles. */
   async lastSave(): Promise<string | undefined> {
     const { device, lane, onlyReads, time, random } = this.#options;
     if (lane === undefined) return undefined;
@@ -103,7 +103,7 @@ export class Device {
     return `${device} cannot save a last time`;
   }
 
-  /** Syncs until nothing new comes, with what is not saved given up. Resolves to what hinders it. */
+  /** Syncs until nothing new comes, and gives up unsaved changes. Resolves to the obstacles. */
   async finish(): Promise<string | undefined> {
     const { device } = this.#options;
     const isSignedIn = await this.#session.keepOpening({ triesMax: 10, pauseMs: lastPauseMs });
@@ -155,7 +155,7 @@ export class Device {
     if (live.length > 0) this.#edits.set(this.#options.random.pick(live), { content: null, deleted: true });
   }
 
-  /** As a client that starts again: it has nothing, and pages through everything. */
+  /** Like a restarted client: it has nothing, and pages through everything. */
   #forget(): void {
     this.#replica = this.#newReplica();
     this.#edits.clear();
@@ -230,7 +230,7 @@ export class Device {
     this.#replica.applied(answer, sent);
     this.#token = answer.sync_token;
     this.#cursor = answer.cursor_token ?? null;
-    // What was refused is given up, what was accepted is done.
+    // Refused changes are given up, and accepted ones are done.
     for (const { uuid } of sent) this.#edits.delete(uuid);
   }
 

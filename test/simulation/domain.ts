@@ -1,4 +1,4 @@
-/** The real kinds as the simulation runs them: a hash that costs nothing, and no lock-outs. */
+/** The real kinds as the simulation runs them: with a hash that costs nothing, and without lock-outs. */
 import type { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { kinds } from '../../actors/kinds.ts';
 import { defaultMailSettings, MailSettings } from '../../actors/mailer/settings.ts';
@@ -29,7 +29,7 @@ const accountSettings = (accessTokenAgeMs: number): AccountSettings => ({
   accessTokenAgeMs,
 });
 
-/** Instead of those, where mail is sent. */
+/** Replaces those if mail is sent. */
 export function settingsOfDelivery(accessTokenAgeMs: number): readonly Provided[] {
   const from = { name: 'Notes', address: 'notes@notes.test' };
   return [
@@ -50,7 +50,7 @@ export function settingsOfDelivery(accessTokenAgeMs: number): readonly Provided[
   ];
 }
 
-/** What the kinds use. A turn saves few items, so that many a sync takes several. */
+/** The dependencies of the kinds. A turn saves few items, so that many a sync takes several. */
 export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): readonly Provided[] {
   return providedOf(
     fakeTools({

@@ -1,8 +1,10 @@
 /**
- * A process's side of the network, with what `runtime/transport/transport.ts` asks of an adapter and the NATS adapter
- * does: a call whose shard is routed here is a function call; while the process knows that it is cut off calls reject
- * at once, and those that wait at that moment are of unknown outcome; a call that nobody listens for has moved; any
- * other ends by its answer or its deadline.
+ * A process's side of the network. It behaves as `runtime/transport/transport.ts` requires and as the NATS adapter
+ * does.
+ * - A call whose shard is routed here is a function call.
+ * - While the process knows that it is cut off, calls reject at once, and waiting calls have an unknown outcome.
+ * - A call without a listener has moved.
+ * - Any other call ends by its answer or its deadline.
  */
 import { shardOf } from '../../runtime/address.ts';
 import {
@@ -33,7 +35,7 @@ interface Pending {
 
 type Answer = (pending: Pending) => void;
 
-/** What a host lets out, watched at the moment it does. */
+/** Observes the output of a host at the moment it leaves. */
 export interface OutputWatcher {
   replied(call: AskCall, reply: unknown, process: SimulatedProcess): void;
   woke(tell: TellRow): void;
@@ -41,7 +43,7 @@ export interface OutputWatcher {
   strayed(host: string, shard: number): void;
 }
 
-/** What lies between the processes. */
+/** The network between the processes. */
 export interface Wires {
   readonly shardCount: number;
   readonly trace: Trace;
@@ -62,10 +64,10 @@ const lostRetryMs = 100;
 export class Endpoint implements Transport {
   readonly process: SimulatedProcess;
   readonly reachesOthers = true;
-  /** Shards whose calls are to come here. */
+  /** Shards whose calls must come here. */
   readonly routed = new Set<number>();
   readonly #network: Wires;
-  /** Who listens for what, as this process's broker was told. */
+  /** The listeners, as this process's broker knows them. */
   readonly #interest = new Map<Endpoint, Set<number>>();
   readonly #pending = new Map<number, Pending>();
   /** By gateway. */
@@ -151,7 +153,7 @@ export class Endpoint implements Transport {
 
   // --- brokers ----------------------------------------------------------------------------------------------
 
-  /** Told late, what is so now: whatever is told last is right. */
+  /** The news arrives late, but carries the state of its arrival: so the latest news is right. */
   see(endpoint: Endpoint, shards: readonly number[]): void {
     const interest = this.#interest.get(endpoint) ?? new Set<number>();
     this.#interest.set(endpoint, interest);
@@ -176,7 +178,7 @@ export class Endpoint implements Transport {
   }
 
   #hinted(hint: Hint): void {
-    // Whoever had these shards before may be no more.
+    // The process that had these shards before may be dead.
     if (hint.hint === 'claimed') this.#abandon(({ shard }) => hint.shards.includes(shard));
     this.#handler?.hinted(hint);
     for (const listener of this.#listeners.values()) listener.hinted(hint);

@@ -1,5 +1,5 @@
 /**
- * Crashes and pauses at any await: wherever a process sends something, or something comes back to it, it may end or
+ * Crashes and pauses at any await: whenever a process sends something, or something comes back to it, it may end or
  * fall asleep for longer than its lease.
  */
 import type { SeededRandom } from '../kit/random.ts';

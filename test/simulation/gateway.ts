@@ -1,6 +1,6 @@
 /**
- * What stands between a client and the actors: the gateway of some process, as it is in production. A client asks once
- * and learns that it was done, that nothing was, or nothing at all: its process may have died under it.
+ * The layer between a client and the actors: the gateway of some process, as in production. A client asks once and
+ * learns that it was done, that nothing was done, or nothing at all: its process may have died.
  */
 
 import { RetryableError } from '../../runtime/errors.ts';
@@ -25,7 +25,7 @@ export interface Entrance {
   readonly process: SimulatedProcess;
   readonly actors: Actors;
   readonly isClosing: boolean;
-  /** Calls that it has not answered yet. */
+  /** Calls without an answer so far. */
   asks: number;
 }
 
@@ -60,7 +60,7 @@ export class Gateway {
     return { outcome: 'none', error: new Error('no gateway answers') };
   }
 
-  /** As often as it takes to have it done, for what may be asked again. */
+  /** Retries until it is done, for requests that may be repeated. */
   async insist(ask: Ask, withinMs: number, triesMax: number): Promise<Outcome> {
     for (let tries = 1; ; tries += 1) {
       const outcome = await this.ask(ask, withinMs);
@@ -81,7 +81,7 @@ export class Gateway {
     return outcome;
   }
 
-  /** By what ails counters. */
+  /** Named after the ailments of counters. */
   #isUntouched({ address, request }: Ask): boolean {
     if (address.kind !== 'counter') return true;
     const { to = address.id } = request as { to?: string };

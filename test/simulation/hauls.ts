@@ -1,4 +1,4 @@
-/** Clients who have counters do slow work: jobs of few names, started again while they run, and stopped. */
+/** Clients of counters that do slow work: jobs of few names, started again while they run, and stopped. */
 import type { SeededRandom } from '../kit/random.ts';
 import type { History } from './checkers/history.ts';
 import type { Gateway } from './gateway.ts';
@@ -15,7 +15,7 @@ export interface HaulClientOptions {
 }
 
 const names = ['x', 'y'];
-/** One host that runs one job at a time is done with all of them before the simulation gives up. */
+/** One host that runs one job at a time finishes all of them before the simulation gives up. */
 const callsMax = 12;
 const thinkMs = 500;
 
@@ -35,7 +35,7 @@ export class HaulClient {
     }
   }
 
-  /** What became of the jobs is for the checkers to say. */
+  /** The checkers judge the outcome of the jobs. */
   async finish(): Promise<undefined> {}
 
   #act(): Promise<void> {

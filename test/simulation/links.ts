@@ -1,6 +1,6 @@
 /**
- * What passes between processes now. A cut hinders messages one way or both; those that are cut off both ways find out
- * after a while, as brokers and their clients do by pings, and until then send into nothing.
+ * The connectivity between processes. A cut blocks messages one way or both. Processes that are cut off both ways
+ * find out after a while, as brokers and their clients do by pings, and until then send into nothing.
  */
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
@@ -10,7 +10,7 @@ export interface Cut {
   readonly to: (process: SimulatedProcess) => boolean;
   readonly bothWays: boolean;
   readonly forMs: number;
-  /** When it is found out, if it ever is. */
+  /** When they find out, if ever. */
   readonly noticedAfterMs: number | undefined;
 }
 

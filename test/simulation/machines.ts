@@ -1,7 +1,7 @@
 /**
  * The machines: each runs one process after another, as a host, a gateway or both. A process crashes, pauses, shuts
- * down and starts again; one that is paused for long may be succeeded by another of the same node, and finds that out
- * when it wakes. Whether two processes of one node can harm each other is the runtime's business alone.
+ * down and starts again. A process that is paused for long may have a successor of the same node, and finds out when
+ * it wakes. Only the runtime decides whether two processes of one node can harm each other.
  */
 
 import { sleep } from '../../runtime/clock.ts';
@@ -40,7 +40,7 @@ export interface MachinesOptions {
   readonly network: Network;
   readonly metrics: RuntimeMetrics;
   readonly jobBegan: SlowWork['began'];
-  /** What a process has of its own, beside what is provided to all. */
+  /** The parts of a process that are its own, besides the shared ones. */
   readonly providedTo: (process: SimulatedProcess) => readonly Provided[];
   readonly randomOf: (part: string) => SeededRandom;
 }
@@ -50,18 +50,18 @@ export interface Run {
   readonly machine: MachinePlan;
   readonly process: SimulatedProcess;
   readonly endpoint: Endpoint;
-  /** For clients; undefined where none are served. */
+  /** For clients; undefined if it serves none. */
   readonly actors: Actors | undefined;
   readonly node: Node | undefined;
   readonly store: RunStore;
-  /** No other process of its machine can be while it is: it knows that its predecessor is dead. */
+  /** No other process of its machine can exist while it runs: it knows that its predecessor is dead. */
   readonly hasLock: boolean;
-  /** It takes no more calls of clients, and ends when those it has are answered. */
+  /** It accepts no more calls of clients, and ends when its open ones are answered. */
   isClosing: boolean;
   asks: number;
 }
 
-/** Knows which incarnation it registered last. Its commits meet what ails their actors. */
+/** Records its last registered incarnation. Its commits meet the ailments of their actors. */
 class RunStore extends ModelStore {
   readonly #ailments: Ailments;
   readonly #process: SimulatedProcess;
@@ -92,7 +92,7 @@ const drainPauseMs = 20;
 export class Machines {
   readonly #options: MachinesOptions;
   readonly #runs = new Set<Run>();
-  /** Those that are to have a process, always. */
+  /** The machines that must always have a process. */
   readonly #wanted = new Set<MachinePlan>();
   readonly #supervisors: Supervisors;
   #started = 0;
@@ -139,7 +139,7 @@ export class Machines {
     return this.runs.find((run) => run.process === process);
   }
 
-  /** From now on nothing befalls any process. */
+  /** From now on no process suffers a fault. */
   heal(): void {
     this.#healed = true;
     for (const { process } of this.#runs) this.#wake(process);
@@ -182,7 +182,7 @@ export class Machines {
     this.#end(run, 'has shut down');
   }
 
-  /** By the way of one that lives: what is sent there may be lost as well. */
+  /** By the connection of a live process: messages there may be lost as well. */
   #hintNodes(): void {
     const [run] = this.#runs;
     run?.process.enter(() => run.endpoint.hint({ hint: 'nodes' }));
@@ -286,9 +286,9 @@ export class Machines {
     run.process.kill();
     this.#runs.delete(run);
     network.leave(run.endpoint);
-    // One that has shut down in order has given its lease up itself, and leaves no name.
+    // A process that shut down cleanly has given up its lease itself, and leaves no name.
     if (!run.isClosing) this.#supervisors.died(run.machine.id, run.store.incarnation);
-    // Often at once, while what the one before had sent is still running.
+    // Often at once, while messages of its predecessor are still on their way.
     time.after(random.fraction() ** 3 * restartMaxMs, () => {
       const isAlone = this.runs.every(({ machine }) => machine !== run.machine);
       if (isAlone && this.#wanted.has(run.machine)) this.#start(run.machine);

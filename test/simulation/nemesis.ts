@@ -1,4 +1,4 @@
-/** Something befalls the cluster again and again, as the seed's plan has it. */
+/** Disturbs the cluster again and again, following the seed's plan. */
 import type { SeededRandom } from '../kit/random.ts';
 import { type Ailments, ailments } from './ailments.ts';
 import { counterNames } from './clients.ts';
@@ -136,7 +136,7 @@ export class Nemesis {
     links.cut({ from, to, bothWays: true, forMs, noticedAfterMs: this.#noticeMs() });
   }
 
-  /** What one process sends to some others is lost, or what they send to it. */
+  /** Messages from one process to some others are lost, or those from them to it. */
   #oneWay({ process }: Run, forMs: number): void {
     const { links, random } = this.#options;
     const it = (other: SimulatedProcess) => other === process;
@@ -161,7 +161,7 @@ export class Nemesis {
     databaseClock.offsetMs = (random.fraction() - 0.5) * plan.databaseJumpMs;
   }
 
-  /** As an operator does it: only while another host is there to take over. */
+  /** Like an operator: only while another host is there to take over. */
   #restart(run: Run): Promise<void> | undefined {
     const { plan, machines } = this.#options;
     if (plan.isPlanned && this.#takers(run).length === 0) return undefined;

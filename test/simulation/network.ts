@@ -1,6 +1,7 @@
 /**
- * The network and its brokers: who listens for the calls of which shard as each process is told, late and at different
- * times, what becomes of a message on its way, and wake-ups that some host takes. `endpoint.ts` is a process's side.
+ * The network and its brokers. They track which process listens for the calls of which shard, and each process learns
+ * that late and at a different time. They also decide the fate of a message, and deliver wake-ups to some host.
+ * `endpoint.ts` is a process's side.
  */
 import type { TellRow } from '../../runtime/store/store.ts';
 import type { HostEvent } from '../../runtime/transport/transport.ts';
@@ -78,7 +79,7 @@ export class Network implements Wires {
     for (const viewer of this.#endpoints) this.#learns(() => viewer.forget(endpoint));
   }
 
-  /** A process finds that it is cut off. */
+  /** A process finds out that it is cut off. */
   disconnect(endpoint: Endpoint): void {
     if (this.#healed || !this.#endpoints.has(endpoint)) return;
     endpoint.process.enter(() => endpoint.disconnected());
@@ -96,7 +97,7 @@ export class Network implements Wires {
     }
   }
 
-  /** Whom a call of this shard reaches: everybody who listens, as the caller's broker knows. */
+  /** The recipients of a call to this shard: all listeners, as the caller's broker knows them. */
   targetsOf(caller: Endpoint, shard: number): readonly Endpoint[] {
     const { links, random } = this.#options;
     const listening = caller
@@ -107,7 +108,7 @@ export class Network implements Wires {
     return [...listening.filter((endpoint) => endpoint !== wrong), wrong];
   }
 
-  /** Brings a message to another process, or not. */
+  /** Delivers a message to another process, or loses it. */
   carry(from: Endpoint, to: Endpoint, what: string, handle: () => void, delayMs = 0): void {
     const { time, links, trace, faultInjector } = this.#options;
     if (this.happens('messageLost') || !links.passes(from.process, to.process)) {
@@ -129,7 +130,7 @@ export class Network implements Wires {
     }
   }
 
-  /** A wake-up goes to a stream that all hosts take from: it is tried a few times, and may come twice. */
+  /** A wake-up goes to a stream that all hosts take from. Delivery is tried a few times, and it may come twice. */
   wake(tell: TellRow): void {
     const { time } = this.#options;
     if (this.happens('messageLost')) return;

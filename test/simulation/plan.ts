@@ -1,4 +1,4 @@
-/** What one seed will do: every seed draws its own mix of faults and limits, so that rare mixes come up too. */
+/** The plan of one seed: every seed draws its own mix of faults and limits, so that rare mixes come up too. */
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
 import { SeededRandom } from '../kit/random.ts';
 import { type DeliveryPlan, deliveryOf } from './delivery/plan.ts';
@@ -13,31 +13,31 @@ export interface FaultRates {
   readonly storeLostAfter: number;
   readonly storeLate: number;
   readonly storeSlow: number;
-  /** A claim is answered when its host may be no more. */
+  /** A claim is answered when its host may be dead. */
   readonly claimSlow: number;
-  /** At each of the awaits of a store call, and of a message. */
+  /** At each await of a store call, and of a message. */
   readonly crashAtStore: number;
   readonly pauseAtStore: number;
   readonly crashAtMessage: number;
   readonly pauseAtMessage: number;
   /** The host dies as it sends a commit, which runs some time later. */
   readonly orphanedCommit: number;
-  /** A renewal of the lease is done, and the host pauses before it learns of it. */
+  /** A renewal of the lease succeeds, and the host pauses before it learns of it. */
   readonly pauseAtRenewal: number;
   readonly messageLost: number;
   readonly messageDoubled: number;
   readonly messageSlow: number;
-  /** A call reaches a host that does not own the actor, beside whoever listens for it. */
+  /** A call reaches a host that does not own the actor, besides the listener. */
   readonly wrongOwner: number;
   /** Others learn late whether a host listens for a shard. */
   readonly interestSlow: number;
-  /** What every store call and every message takes at most when nothing is wrong. */
+  /** The longest time of any store call and message when nothing is wrong. */
   readonly storeMs: number;
   readonly messageMs: number;
 }
 
 export interface ChaosRates {
-  /** Mean pause between two events that befall a process. */
+  /** The mean time between two faults of a process. */
   readonly everyMs: number;
   readonly succeedPaused: number;
   /** How often a successor knows that its predecessor is dead, and waits for no lease. */
@@ -89,30 +89,30 @@ export interface Plan {
   readonly editors: number;
   readonly clients: number;
   readonly counters: number;
-  /** Clients who start jobs. */
+  /** Clients that start jobs. */
   readonly haulClients: number;
   readonly thinkMs: number;
   /** Of each client. */
   readonly callsMax: number;
-  /** How long a client waits for an answer at most before it asks again. */
+  /** The longest time that a client waits for an answer before it asks again. */
   readonly patienceMs: number;
-  /** Nothing fails, and what happens is what an operator does, one thing after another. */
+  /** Nothing fails, and an operator does one thing after another. */
   readonly isPlanned: boolean;
-  /** Nothing fails but what has to do with one counter or another. */
+  /** Nothing fails except around one counter or another. */
   readonly isAiling: boolean;
-  /** The database's clock stays within what answers from memory rely on; commits are safe whatever it does. */
+  /** The database's clock stays within the margin of answers from memory; commits are safe whatever it does. */
   readonly isDatabaseClockSound: boolean;
   readonly faults: FaultRates;
   readonly chaos: ChaosRates;
   readonly limits: Limits;
   readonly wallSkewMs: number;
   readonly wallJumpMs: number;
-  /** By how much the database's clock is off at most, one way or the other together. */
+  /** The largest error of the database's clock, in either direction together. */
   readonly databaseJumpMs: number;
-  /** By how much of its speed a monotonic clock is off at most. */
+  /** The largest relative error of a monotonic clock's speed. */
   readonly driftMost: number;
   readonly pageBytes: number;
-  /** How long everything may take to come to rest. */
+  /** The time that everything may take to come to rest. */
   readonly restMs: number;
   /** Undefined: nobody sends mail or shares anything. */
   readonly delivery?: DeliveryPlan;
@@ -122,17 +122,17 @@ export interface Plan {
   readonly lane?: LanePlan;
 }
 
-/** A stream of randomness of its own for every part of the simulation, so that parts do not disturb each other. */
+/** A separate random stream for every part of the simulation, so that parts do not disturb each other. */
 export function randomOf(seed: number, part: string): SeededRandom {
   let mixed = seed >>> 0;
   for (const character of part) mixed = Math.imul(mixed ^ character.charCodeAt(0), 0x01000193) >>> 0;
   return new SeededRandom(mixed);
 }
 
-/** A mix of faults in which some bugs show sooner than in any. */
+/** A mix of faults in which some bugs show sooner than in any other. */
 export type Flavour = (typeof flavours)[number];
 const drawnFlavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'ailing'] as const;
-/** Each of the last three is run by itself, beside little else. */
+/** Each of the last three runs by itself, with little else. */
 const flavours = [...drawnFlavours, 'delivery', 'vaults', 'lane'] as const;
 
 export function isFlavour(text: string): text is Flavour {
@@ -160,13 +160,13 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
   const quiet = random.chance(0.1) && asked === undefined;
   const rate = (most: number) =>
     quiet ? 0 : sometimes(flavour === 'cluster' || flavour === 'crashy' ? most / 3 : most);
-  // Hosts that take over from each other again and again, while routing still finds the old ones: some sleep past their
-  // leases, others crash while what they sent is still running.
+  // Hosts take over from each other again and again, while routing still finds the old ones. Some sleep past their
+  // leases, others crash while their messages are still on their way.
   const isPlanned = flavour === 'planned' || flavour === 'ailing';
   const sleepy = flavour === 'sleepy';
   const crashy = flavour === 'crashy';
   const rivalry = sleepy || crashy;
-  // Hosts that come and go as operators want it, and hosts that cannot reach each other.
+  // Hosts come and go at the operators' wish, and hosts cannot reach each other.
   const cluster = flavour === 'cluster';
   const partitioned = flavour === 'partitioned';
   const seldom = (most: number, chance?: number) => sometimes(cluster ? most / 4 : most, chance);
@@ -253,7 +253,8 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
       ...jobLimitsOf(hauls),
       ...rowLimitsOf(randomOf(seed, 'rows')),
       ...(rivalry ? { idleMs: 300_000 } : {}),
-      // A row that goes sooner than its actor leaves memory costs that actor its next commit; its day is far longer.
+      // A row that goes sooner than its actor leaves memory costs that actor its next commit; real rows stay for far
+      // longer.
       ...(isPlanned ? { endedActorMs: 86_400_000 } : {}),
     },
     wallSkewMs: sometimes(400),
@@ -268,7 +269,7 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
 
 const plannedEveryMs = 1_000;
 
-/** What is left of a mix when nothing fails. */
+/** The rest of a mix when nothing fails. */
 function withoutFaults(plan: Plan): Plan {
   const none = Object.fromEntries(
     Object.keys(plan.faults).map((fault) => [fault, 0]),
@@ -307,12 +308,12 @@ function withoutFaults(plan: Plan): Plan {
 
 const ailingEveryMs = 2_000;
 
-/** Some counters ail, and nobody else is to notice. */
+/** Some counters ail, and nobody else may notice. */
 function ailing(plan: Plan): Plan {
   const never = Object.fromEntries(Object.keys(plan.chaos.events).map((event) => [event, 0]));
   return {
     ...plan,
-    // One host: a shard that is handed over waits for whoever ails in it.
+    // One host, because the hand-over of a shard waits for its ailing counters.
     machines: plan.machines.filter(({ stays }) => stays),
     counters: 4,
     faults: { ...plan.faults, storeMs: Math.min(plan.faults.storeMs, 10) },
@@ -327,7 +328,7 @@ function ailing(plan: Plan): Plan {
 /** After its third failed attempt a mail waits for half an hour, after the fourth for hours. */
 const deliveryRestMs = 2 * 3_600_000;
 
-/** Mails, switches, reminders and shares, beside little else. */
+/** Mails, switches, reminders and shares, with little else. */
 function withDelivery(plan: Plan, random: SeededRandom): Plan {
   const { faults, chaos, limits, wallSkewMs } = plan;
   const databaseJumpMs = Math.min(plan.databaseJumpMs, 400);
@@ -338,7 +339,7 @@ function withDelivery(plan: Plan, random: SeededRandom): Plan {
     counters: 1,
     haulClients: 0,
     restMs: deliveryRestMs,
-    // Long enough for outages to pass, and for what falls due within them.
+    // Long enough for outages to pass, and for everything that falls due within them.
     leaseMs: 2_000,
     workMs: 20_000 + random.below(20_000),
     callsMax: 150,
@@ -346,7 +347,7 @@ function withDelivery(plan: Plan, random: SeededRandom): Plan {
     faults: seldom(faults),
     // Renewals fail now and then, and attempts outlive their leases.
     limits: { ...limits, jobLeaseMs: random.pick([400, 400, 2_000]), sweepMs: 1_000 },
-    // By a clock that is wrong by more, a host would send early.
+    // With a larger clock error, a host would send early.
     wallJumpMs: 0,
     databaseJumpMs,
     isDatabaseClockSound: true,
@@ -359,7 +360,7 @@ function withDelivery(plan: Plan, random: SeededRandom): Plan {
   };
 }
 
-/** Vaults and their items. A move takes several turns of several actors, and is to come to its end now and then. */
+/** Vaults and their items. A move takes several turns of several actors, and must complete now and then. */
 function withVaults(plan: Plan, random: SeededRandom): Plan {
   return untilSomebodyLeaves({
     ...plan,
@@ -375,7 +376,7 @@ function withVaults(plan: Plan, random: SeededRandom): Plan {
   });
 }
 
-/** Longer than a notice takes at the most. */
+/** Longer than any notice takes. */
 const laneRestMs = 1_000_000;
 
 /** Devices that sync by named commands, over the lane and over HTTP. */
@@ -397,7 +398,7 @@ function withLane(plan: Plan, random: SeededRandom): Plan {
   };
 }
 
-/** Whoever leaves is to leave something behind, and somebody who gets it. */
+/** A leaving user must leave something behind, and somebody who gets it. */
 function untilSomebodyLeaves(plan: Plan): Plan {
   if (plan.vaults?.leavers === 0) return plan;
   const { workMs, callsMax, faults } = plan;
@@ -426,7 +427,7 @@ function machinesOf(
   random: SeededRandom,
   { hosts, workMs, cluster, rivalry }: { hosts: number; workMs: number; cluster: boolean; rivalry: boolean },
 ): readonly MachinePlan[] {
-  // Clients have something to ask while hosts are away.
+  // Clients must have requests while hosts are away.
   const isApart = random.chance(rivalry ? 0.8 : 0.4);
   const gateways = isApart ? random.pick([1, 2]) : 0;
   const machine = (id: string, roles: MachinePlan['roles'], index: number): MachinePlan => ({

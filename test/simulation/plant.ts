@@ -1,6 +1,6 @@
 /**
- * Planted bugs: small patches of the sources that break one promise each. The patched copy of everything the simulator
- * needs lies inside the project, so that it finds the same packages.
+ * Planted bugs: small patches of the sources that break one promise each. The patched copy of everything the
+ * simulator needs lies inside the project, so that it finds the same packages.
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface PlantedBug {
   readonly why: string;
   /** The mix of faults in which it shows soon. */
   readonly flavour?: Flavour;
-  /** The first seed to try, where it takes many to show. */
+  /** The first seed to try, if it takes many to show. */
   readonly from?: number;
   readonly edits: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
 }
@@ -24,21 +24,21 @@ type Simulate = typeof simulate;
 const project = fileURLToPath(new URL('../../', import.meta.url));
 const copied = ['runtime', 'actors', 'gateway', 'test/simulation', 'test/kit'];
 
-/** The simulator over the sources as they are, or over a copy with a planted bug. */
+/** The simulator over the unchanged sources, or over a copy with a planted bug. */
 export async function simulatorOf(bug: PlantedBug | undefined): Promise<Simulate> {
   const root = bug === undefined ? project : plant(bug);
   const world = await import(pathToFileURL(join(root, 'test/simulation/world.ts')).href);
   return world.simulate;
 }
 
-/** Of this process, so that two runs at once do not share one. */
+/** Only for this process, so that two runs at once do not share one. */
 const planted: string[] = [];
 
 function removePlanted(): void {
   for (const root of planted) rmSync(root, { recursive: true, force: true });
 }
 
-/** @throws when a text to be replaced is not found exactly once: the source has moved on and the bug is no more. */
+/** @throws if a text to replace is not found exactly once: the source has changed, and the bug is gone. */
 function plant({ name, edits }: PlantedBug): string {
   const root = join(project, '.cache/planted', `${name}-${process.pid}`);
   if (planted.length === 0) process.once('exit', removePlanted);

@@ -4,7 +4,7 @@ import { type Planted, plantedBugs } from './planted/mod.ts';
 
 const seedsMax = 400;
 
-/** One test for each planted bug: the checkers catch it within so many seeds. */
+/** One test for each planted bug: the checkers catch it within this many seeds. */
 export async function declarePlantedTests(of: Planted): Promise<void> {
   for (const bug of await plantedBugs(of)) {
     test.serial(`the checkers catch the planted bug ${bug.name}`, async (t) => {

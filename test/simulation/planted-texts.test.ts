@@ -1,4 +1,4 @@
-/** Without a simulation: a planted bug whose text has gone from the sources would only be found by the run that plants it. */
+/** Needs no simulation. Otherwise only a run that plants a bug would notice that its text has gone from the sources. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';

@@ -1,16 +1,16 @@
 /**
- * One run of a process: its clocks, and the door through which everything outside reaches it. Nothing enters a paused
- * process until it goes on, and nothing ever enters a dead one.
+ * One run of a process: its clocks, and the gate through which everything outside reaches it. Nothing enters a paused
+ * process until it resumes, and nothing ever enters a dead one.
  *
- * A `stopped` process finds on waking that both its clocks have gone on; a `suspended` one (its machine slept) that
- * its monotonic clock and its timers stood still and its wall clock did not.
+ * When a `stopped` process wakes, both its clocks have gone on. When a `suspended` one wakes (its machine slept), its
+ * monotonic clock and its timers stood still and its wall clock did not.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import type { SimulatedTime } from './time.ts';
 
 export const startOfTimeMs = Date.UTC(2026, 0, 1);
 
-/** A timer is never early by more than this, which is what arithmetic may lose. */
+/** A timer is never early by more than this, the possible rounding error. */
 const roundingMs = 1e-3;
 
 export interface ProcessClocks {
@@ -76,7 +76,7 @@ export class SimulatedProcess implements Clock {
     for (const tell of this.#whenDead.splice(0)) tell();
   }
 
-  /** Told to those outside who wait for something from it. */
+  /** Notifies those outside who wait for something from it. */
   onDeath(tell: () => void): void {
     if (this.isDead) tell();
     else this.#whenDead.push(tell);
@@ -107,7 +107,7 @@ export class SimulatedProcess implements Clock {
       const leftMs = dueMs - this.monotonicMs();
       cancel = this.#time.after(leftMs / this.#rate, () => this.enter(arrived));
     };
-    // A callback that waits at the door of a paused process can still be cancelled from inside.
+    // A callback that waits at the gate of a paused process can still be cancelled from inside.
     const arrived = () => {
       if (cancelled) return;
       if (dueMs - this.monotonicMs() > roundingMs) wait();

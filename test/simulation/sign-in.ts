@@ -20,7 +20,7 @@ export interface SignInOptions {
   readonly sessions: SessionChecker;
   readonly device: string;
   readonly apiVersion: string;
-  /** The session has other tokens since this was asked. */
+  /** The session has received other tokens since this request. */
   readonly refreshed?: (session: string, askedMs: number) => void;
 }
 
@@ -45,7 +45,7 @@ export class Session {
   #credentials: Credentials | undefined;
   #refreshSecret = '';
   #asked = 0;
-  /** Since when another pair may be the newest, as the answer that brought it was lost. */
+  /** When another pair may have become the newest, because the answer with it was lost. */
   #mayBeReplacedSinceMs = Number.POSITIVE_INFINITY;
 
   constructor(options: SignInOptions) {
@@ -56,7 +56,7 @@ export class Session {
     return this.#credentials;
   }
 
-  /** Tries to register if asked to, and to sign in otherwise. */
+  /** Registers if asked to, and signs in otherwise. */
   async open(registering: boolean): Promise<void> {
     const reply = registering ? await this.#register() : await this.#login();
     if (reply === undefined) return;
@@ -64,7 +64,7 @@ export class Session {
     this.#keep(reply);
   }
 
-  /** By `open`, until one is signed in. False: it did not come to that. */
+  /** By `open`, until one is signed in. False: none was. */
   async keepOpening(
     { triesMax, pauseMs }: { readonly triesMax: number; readonly pauseMs: number },
     open = (registering: boolean) => this.open(registering),
@@ -77,7 +77,10 @@ export class Session {
     return true;
   }
 
-  /** A call with the newest pair that is known was refused. Who has missed a newer one for long signs in again. */
+  /**
+   * The server refused a call with the newest known pair. A client that has missed a newer one for long signs in
+   * again.
+   */
   async refused(reason: string): Promise<void> {
     const { time, sessions, device: name } = this.#options;
     const isReplaced = time.nowMs - this.#mayBeReplacedSinceMs > defaultAccountSettings.replacedPairGraceMs;
@@ -105,12 +108,12 @@ export class Session {
     }
   }
 
-  /** Resolves to the credentials that must never work again, or undefined when the end was not acknowledged. */
+  /** Resolves to the credentials that must never work again, or undefined if the end was not acknowledged. */
   async close(): Promise<Credentials | undefined> {
     const credentials = this.#credentials;
     if (credentials === undefined) return undefined;
     const outcome = await this.ask('logout', { credentials }, openingMs);
-    // Whatever became of it: a client that signs out forgets its session.
+    // Whatever the outcome, a client that signs out forgets its session.
     this.#credentials = undefined;
     const ended = outcome.outcome === 'done' && 'ok' in (outcome.value as object);
     return ended ? credentials : undefined;

@@ -3,14 +3,14 @@ import type { Flavour } from './plan.ts';
 import { replayCommand } from './replay.ts';
 import { simulate } from './world.ts';
 
-/** `SIMULATION_SEEDS` asks for more; CI takes what fits into less than a minute. */
+/** `SIMULATION_SEEDS` runs more; CI runs what fits into less than a minute. */
 const asked = process.env['SIMULATION_SEEDS'];
 const seeds = Number(asked ?? 200);
-/** Half a second each: what the queue puts off keeps them going for a simulated hour. */
+/** Half a second each: mails that the queue puts off keep them going for a simulated hour. */
 const deliverySeeds = Number(asked ?? 20);
 /** A fifth of a second each. */
 const vaultSeeds = Number(asked ?? 50);
-/** Likewise. */
+/** The same here. */
 const laneSeeds = Number(asked ?? 20);
 
 async function simulateAll(t: ExecutionContext, seeds: number, flavour?: Flavour): Promise<void> {

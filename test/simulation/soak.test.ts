@@ -1,7 +1,7 @@
 /**
- * Nothing grows for ever: strangers try addresses, accounts come and go, registrations are refused, nodes of ever new
- * names start and end, and calls are recorded, at the same pace for many times as long as any row stays. Every table
- * has to level off.
+ * Nothing grows for ever. Anonymous clients try addresses, accounts come and go, registrations are refused, nodes
+ * with ever new names start and end, and calls are recorded. The pace stays the same for many times the lifetime of
+ * any row, and every table must level off.
  */
 import test from 'ava';
 import type { SignInReply } from '../../actors/identity/session.ts';
@@ -17,7 +17,7 @@ import { signinKeys, simulatedSettings, tokens } from './domain.ts';
 const hourMs = 3_600_000;
 const device = { userAgent: 'soak', ipAddress: null, snjsVersion: null, applicationVersion: null };
 const limits = { ...defaultLimits, endedActorMs: 2 * hourMs, goneNodeMs: 3 * hourMs };
-/** Of each hour. */
+/** The part of each hour. */
 const strangers = 8;
 const visitors = 3;
 
@@ -82,7 +82,7 @@ test('every table levels off, whatever comes and goes', async (t) => {
     t.true(greatest(table, 16, 24) <= greatest(table, 8, 16), `${table} goes on growing`);
     t.log(`${table}: ${sizes.map((size) => size.get(table) ?? 0).join(' ')}`);
   }
-  // Something came and went in each of those that this is about.
+  // Rows came and went in each of the relevant tables.
   for (const table of ['actor', 'slice', 'node', 'call', 'timer', 'account'])
     t.true(host.database.sizes.has(table));
   host.host.abandon();

@@ -1,7 +1,7 @@
 /**
- * What can become of a call to the store: it may be slow, lost on its way or on its way back, answered as lost while
- * it is still running, or refused by a busy or a full database. Once `heal` is called nothing of this happens any
- * more, but what is still running then still ends.
+ * Faults of a call to the store. It may be slow, lost on its way or on its way back, reported as lost while it is
+ * still running, or refused by a busy or a full database. After `heal` none of this begins any more, but calls that
+ * are still running end.
  */
 import { DatabaseError } from 'pg';
 import { toStoreError } from '../../runtime/store/postgres/errors.ts';
@@ -20,7 +20,10 @@ type Answer = () => void;
 const said = (severity: string, code: string) =>
   Object.assign(new DatabaseError('simulated', 0, 'error'), { severity, code });
 
-/** What the sender may hear of each. A server that ends gives codes that mean another thing of one that serves on. */
+/**
+ * The possible codes for each. A server that is shutting down gives codes with another meaning than those of a
+ * running server.
+ */
 const words: Readonly<Record<'conflict' | 'unavailable' | 'unknown', readonly Error[]>> = {
   conflict: [said('ERROR', '40001'), said('ERROR', '40P01')],
   unavailable: [said('ERROR', '53100'), said('ERROR', '25006')],
@@ -53,12 +56,12 @@ const repeatable: ReadonlySet<keyof Store> = new Set([
 export interface StorageFaultsOptions {
   readonly time: SimulatedTime;
   readonly random: SeededRandom;
-  /** For the words in which faults are told. */
+  /** For the messages of faults. */
   readonly wording: SeededRandom;
   readonly rates: FaultRates;
   readonly trace: Trace;
   readonly faultInjector: FaultInjector;
-  /** The process is to die now, while the database goes on. */
+  /** The process must die now, while the database goes on. */
   readonly onCrash: (process: SimulatedProcess) => void;
   readonly onPause: (process: SimulatedProcess) => void;
 }
@@ -77,7 +80,7 @@ export class StorageFaults {
     this.#away.clear();
   }
 
-  /** The database cannot be reached from this process for a while. */
+  /** The database is unreachable from this process for a while. */
   cutOff(process: SimulatedProcess, forMs: number): void {
     this.#away.set(process, this.#options.time.nowMs + forMs);
   }
@@ -171,7 +174,7 @@ export class StorageFaults {
     return !this.#healed && method === 'renew' && random.chance(rates.pauseAtRenewal);
   }
 
-  /** Most run soon after they were given up, which is when it matters; of a host that is cut off at any time. */
+  /** Most run soon after they were given up, which is when it matters; those of a disconnected host run at any time. */
   #lateMs(process: SimulatedProcess): number {
     const { random } = this.#options;
     return this.#isAway(process) ? random.fraction() * lateMaxMs : lateMaxMs ** random.fraction();

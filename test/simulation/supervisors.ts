@@ -1,7 +1,8 @@
 /**
- * The supervisors of the machines that have one (`supervisor.ts`): each knows of the death of its process, and of nothing else, and
- * then gives up that process's incarnation. Much goes wrong with it: it is late by leases, as where it was frozen along with its
- * process; it acts twice; it names an incarnation that was over long before; its statement is lost, or comes late itself.
+ * The supervisors of the machines that have one (`supervisor.ts`). Each learns of the death of its process, and of
+ * nothing else, and then gives up that process's incarnation. Much goes wrong: it is late by leases, as if frozen
+ * along with its process; it acts twice; it names an incarnation that was over long before; its statement is lost, or
+ * comes late itself.
  */
 
 import { StoreError } from '../../runtime/store/store.ts';
@@ -20,7 +21,7 @@ export interface SupervisorsOptions {
   readonly database: WatchedDatabase;
   readonly faults: StorageFaults;
   readonly leaseMs: number;
-  /** Tells the processes that live that the nodes have changed, if anything does. */
+  /** Notifies the live processes that the nodes have changed, if it can. */
   readonly hint: () => void;
 }
 
@@ -40,7 +41,7 @@ export class Supervisors {
     this.#options = options;
   }
 
-  /** The process of this machine has died, and had registered this incarnation last, or was about to. */
+  /** The process of this machine has died. It had registered this incarnation last, or was about to. */
   died(machine: string, incarnation: string): void {
     if (incarnation === '' || !this.#has(machine)) return;
     const { random } = this.#options;

@@ -1,6 +1,6 @@
 /**
- * Virtual time. Everything that takes time in the simulator is an event here; between two events every promise that
- * can go on without time does so. Real time plays no part, so a seed always gives the same run.
+ * Virtual time. Everything that takes time in the simulator is an event here. Between two events every promise that
+ * needs no time settles. Real time plays no part, so a seed always gives the same run.
  */
 import { setImmediate } from 'node:timers';
 
@@ -95,7 +95,7 @@ function isBefore(a: Event, b: Event): boolean {
   return a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
 }
 
-/** Microtasks all run before the event loop comes round again. */
+/** All microtasks run before the event loop continues. */
 function drained(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/ports.ts';
 
-/** What happened, for whoever replays a failing seed. Costs nothing unless it is on. */
+/** The events, for somebody who replays a failing seed. Costs nothing unless it is on. */
 export class Trace {
   readonly #nowMs: () => number;
   readonly #on: boolean;
@@ -15,7 +15,7 @@ export class Trace {
     if (this.#on) this.lines.push(`${this.#nowMs().toFixed(1).padStart(9)}  ${line()}`);
   }
 
-  /** What a process logs, among the rest. */
+  /** Includes the log of a process. */
   loggerOf(name: string): Logger {
     const log = (fields: object, message: string) =>
       this.add(() => `${name} logs: ${message} ${JSON.stringify(fields)}`);

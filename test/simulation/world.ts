@@ -40,7 +40,7 @@ export interface Simulated {
   readonly trace: readonly string[];
 }
 
-/** Copies of messages that nobody waits for any more still come in for so long. */
+/** Copies of messages for which nobody waits any more still arrive for this long. */
 const stragglersMs = 5_000;
 const checkPauseMs = 50;
 
@@ -55,7 +55,7 @@ export async function simulate(seed: number, options: SimulateOptions): Promise<
   const onDefect = (error: unknown) => report(error instanceof Error ? `${error.stack}` : `${error}`);
   process.on('unhandledRejection', onDefect);
   const { stackTraceLimit } = Error;
-  // Errors are every other answer here, and nobody reads where they came from.
+  // Every other answer here is an error, and nobody reads where it came from.
   if (!options.trace) Error.stackTraceLimit = 0;
   try {
     await run();
@@ -199,7 +199,7 @@ function createWorld(seed: number, options: SimulateOptions) {
     if (checkers.violation === undefined) await rest();
   }
 
-  /** Lets time pass until nothing hinders an end any more. */
+  /** Lets time pass until there are no more obstacles to an end. */
   async function until(hindrance: () => string | undefined): Promise<void> {
     let checkAtMs = 0;
     let hindered: string | undefined = 'nothing was looked at';
@@ -242,7 +242,7 @@ function createWorld(seed: number, options: SimulateOptions) {
 
 const isEntrance = (run: Run): run is Run & Entrance => run.actors !== undefined;
 
-/** Tells when all of it is done. What goes wrong in it is for the process to notice. */
+/** Resolves when all of it is done. The process notices its failures. */
 function started(all: readonly Promise<void>[]): { readonly done: boolean } {
   const state = { done: false };
   void Promise.all(all).then(() => {

@@ -1,4 +1,4 @@
-/** Shorthands of the contract: actors, commits and what a rejection was. */
+/** Shorthands of the contract: actors, commits and the kind of a rejection. */
 import assert from 'node:assert/strict';
 import type { Address } from '../../runtime/address.ts';
 import {
@@ -66,7 +66,7 @@ export async function givenWrites(store: Store, address: Address, writes: readon
   await assertPasses(store, [commitOn(await activate(store, address), address, 1, writes)], [0]);
 }
 
-/** Of each shard as much as of all. */
+/** For each shard as much as for all. */
 export function sweepOf(
   shards: readonly number[],
   fromMs: number,

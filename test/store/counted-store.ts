@@ -1,4 +1,4 @@
-/** A PostgreSQL store of which each statement on the wire is seen, under the name the store has for it. */
+/** A PostgreSQL store that shows each statement on the wire, under the store's name for it. */
 import { migrations } from '../../process/schema.ts';
 import type { Migration } from '../../runtime/migration.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
@@ -11,12 +11,12 @@ import { StatementRecorder } from './statement-recorder.ts';
 
 export interface CountedStore {
   readonly store: Store;
-  /** The statements since this was asked last, once nothing is on its way any more, in the order of their names. */
+  /** The statements since the last call, once nothing is in flight any more, in the order of their names. */
   sent(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-/** What a pool says to a connection that it has just opened. */
+/** A pool's statement for a connection that it has just opened. */
 const isOfConnection = (text: string) => text.startsWith('SET ') || text.startsWith('SELECT version()');
 
 export async function openCountedStore(
@@ -69,7 +69,7 @@ function named<Made extends { readonly text: string }>(names: Map<string, string
   return made;
 }
 
-/** Counts the calls that are not answered. */
+/** Counts the unanswered calls. */
 function counting(store: Store, calls: { count: number }): Store {
   return new Proxy(store, {
     get(target, property) {

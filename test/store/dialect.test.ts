@@ -1,7 +1,7 @@
 /**
- * The common dialect: CockroachDB's own parser reads every statement of the project and the rules
- * are held against its trees. Statements are collected in two ways, on the wire while the contract and the migrations
- * run and by walking the shapes that are generated, and whatever SQL stands in the sources must be among them.
+ * The common dialect: CockroachDB's own parser reads every statement of the project, and the test checks the trees
+ * against the rules. It collects statements in two ways: on the wire while the contract and the migrations run, and
+ * by walking the generated shapes. All SQL in the sources must be among them.
  */
 import test from 'ava';
 import fc from 'fast-check';
@@ -23,12 +23,12 @@ import { StatementRecorder } from './statement-recorder.ts';
 import { commitTexts, readTexts, sampleRow, sampleWrites } from './statement-shapes.ts';
 import { contractTables } from './tables.ts';
 
-/** Held against nothing, each for a reason. */
+/** Exempt from the rules, each for a reason. */
 const exempt: readonly { readonly text: RegExp; readonly because: string }[] = [
   { text: /^SET enable_seqscan/, because: 'sent only to what calls itself PostgreSQL' },
   { text: /pg_stat_activity/, because: 'the contract’s own, to see who waits' },
 ];
-/** Texts that may lock rows by themselves. */
+/** Texts that may take row locks outside a transaction. */
 const lockReasons: readonly { readonly text: RegExp; readonly because: string }[] = [
   { text: /FROM migration_lock/, because: 'one process migrates at a time, and its end frees the lock' },
   { text: /FOR NO KEY UPDATE OF actor SKIP LOCKED/, because: 'it only asks whose rows are free' },
@@ -36,7 +36,7 @@ const lockReasons: readonly { readonly text: RegExp; readonly because: string }[
 ];
 
 const tables: readonly AnyTable[] = [...runtimeTables, ...domainTables, ...contractTables];
-/** What CockroachDB alone is told. */
+/** Statements for CockroachDB alone. */
 const zones = releasedMigrations.filter(({ only }) => only !== undefined);
 const migrations = [
   ...releasedMigrations.filter(({ only }) => only === undefined),
@@ -63,7 +63,7 @@ test.before(async () => {
 });
 test.after.always(() => server?.stop());
 
-/** A migrated database with a row in each table of the runtime, whose number of shards is changed. */
+/** A migrated database with a row in each table of the runtime, whose number of shards changes. */
 async function useAndReshard(connection: DatabaseConnection): Promise<void> {
   await migrate(connection, releasedMigrations);
   const store = await openPostgresStore({ connection });
@@ -79,7 +79,7 @@ async function useAndReshard(connection: DatabaseConnection): Promise<void> {
 
 const schemaScripts: readonly Script[] = migrations.map(({ sql }) => ({ texts: [sql] }));
 
-/** With the schema before them, and those first that make more; what is already there may be made again. */
+/** With the schema before them, and first those that extend it. Existing objects may be made again. */
 function scriptsOf(collected: readonly (readonly string[])[]): readonly Script[] {
   const making = collected.filter(isMaking);
   const others = collected.filter((texts) => !isMaking(texts));
@@ -95,7 +95,7 @@ function scriptOf(texts: readonly string[]): Script {
 
 const isExempt = (texts: readonly string[]) => exempt.some(({ text }) => texts.some((one) => text.test(one)));
 
-/** What is wrong, each with one of the texts it is wrong in. */
+/** The violations, each with one of the offending texts. */
 function violations(collected: readonly (readonly string[])[]): readonly string[] {
   const found = checkDialect(scriptsOf(collected)).map(
     ({ rule, message, text }) => [`${rule}: ${message}`, text] as const,
@@ -120,7 +120,7 @@ test('whatever is sent while contract and migrations run is in the dialect', (t)
 test('what CockroachDB alone is told its parser takes, and the common dialect does not have it', (t) => {
   t.true(zones.length > 0);
   const found = checkDialect([...schemaScripts, ...zones.map(({ sql }) => ({ texts: [sql] }))]);
-  // It can be parsed, and nothing of it is common.
+  // It parses, but nothing of it is in the common dialect.
   t.deepEqual([...new Set(found.map(({ rule }) => rule))], ['syntax']);
   t.deepEqual(
     [...new Set(found.map(({ text }) => text))],

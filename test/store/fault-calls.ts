@@ -1,6 +1,6 @@
 /**
- * Every method of the store with what must be true of it when a statement of it fails: what others see, and how
- * whoever was not answered asks again. The type of the map lets none be forgotten.
+ * Every method of the store with its promises when a statement of it fails: what others see, and how an unanswered
+ * caller asks again. The type of the map makes it complete.
  */
 import type { Commit, LiveNode, NodeRow, Store, Write } from '../../runtime/store/store.ts';
 import { callTable, outboxTable, sliceTable, timerTable } from '../../runtime/store/tables.ts';
@@ -25,15 +25,15 @@ export type StoreMethod = Exclude<keyof Store, 'close'>;
 /** A method about to be called, on rows that no other call touches. */
 export interface Call {
   readonly run: (store: Store) => Promise<unknown>;
-  /** What others see of it, the same for every call that went as well. */
+  /** The view of others, the same after every successful call. */
   readonly state?: (store: Store) => Promise<unknown>;
-  /** How it is asked for again when its outcome is unknown; by default, as the first time. */
+  /** The repeat after an unknown outcome; by default, the same call. */
   readonly settle?: (store: Store) => Promise<unknown>;
-  /** What of the result is the same for every call that went well. */
+  /** The part of the result that is the same for every successful call. */
   readonly answer?: (result: never) => unknown;
 }
 
-/** Prepares a call by a store that nothing fails. `number` is its own. */
+/** Prepares a call by a store that nothing fails. `number` is unique. */
 export type Arrange = (store: Store, number: number) => Promise<Call>;
 
 const leaseMs = 60_000;
@@ -54,7 +54,7 @@ async function nodeRow(store: Store, number: number): Promise<LiveNode | undefin
   return (await store.nodes()).find(({ id }) => id === node(number, '').id);
 }
 
-/** Whose the node is, without the number. */
+/** The owner of the node, without the number. */
 async function holder(store: Store, number: number): Promise<string | null> {
   return (await nodeRow(store, number))?.incarnation?.replace(`-${number}`, '') ?? null;
 }
@@ -113,7 +113,7 @@ const reading =
   };
 
 /**
- * A commit on an actor that has a note and a slice. It is settled as the runtime does it: by a barrier, which tells
+ * A commit on an actor that has a note and a slice. It is settled like in the runtime: by a barrier, which shows
  * whether it was applied, and then by taking the turns again.
  */
 const committing =
@@ -435,7 +435,7 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
   },
 };
 
-/** That a commit is rejected is its answer. */
+/** A rejected commit is a valid answer. */
 async function rejected(store: Store, commit: Commit): Promise<string> {
   const attempt = store.commit([commit]);
   const failure = await attempt.then(

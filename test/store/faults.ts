@@ -1,4 +1,4 @@
-/** What can happen to a statement, and what its sender has to be told of it. */
+/** The faults of a statement, and what its sender must learn of it. */
 import type { StoreFailure } from '../../runtime/store/store.ts';
 import type { Fault } from '../kit/postgres-proxy.ts';
 
@@ -26,7 +26,7 @@ export const faultCases: readonly FaultCase[] = [
   errorCase('XX000', 'unknown'),
   errorCase('XX000', 'unknown', true),
   ...(['fatal', 'reset', 'silence'] as const).flatMap((effect) => beforeAndAfter({ effect, code: '57P01' })),
-  // Codes that say of an ERROR that nothing was applied: of a server that ends, they do not.
+  // Codes that prove for an ERROR that nothing was applied. From a server that is ending, they do not.
   ...beforeAndAfter({ effect: 'fatal', code: '40001' }),
   ...beforeAndAfter({ effect: 'fatal', code: '53100', severity: 'PANIC' }),
   ...beforeAndAfter({ effect: 'fatal', code: '53100', severity: 'PANIK' }),

@@ -1,4 +1,4 @@
-/** Promises 1 to 3 of the port: who may commit, and what activations and barriers make impossible. */
+/** Promises 1 to 3 of the port: who may commit, and what activations and barriers rule out. */
 import assert from 'node:assert/strict';
 import { sliceTable } from '../../runtime/store/tables.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Somebody holds the rows of actors locked in a real database. Their neighbours are served as ever; they themselves are
- * told that nothing took effect, and go on once the rows are free.
+ * Somebody holds the rows of actors locked in a real database. Their neighbours are served as usual. Those actors
+ * report that nothing took effect, and continue once the rows are free.
  */
 import test, { type ExecutionContext } from 'ava';
 import { systemClock } from '../../runtime/clock.ts';
@@ -12,7 +12,7 @@ import { counterKind } from '../simulation/counter.ts';
 
 const neighbours = Array.from({ length: 24 }, (_, index) => `neighbour-${index}`);
 const stuck = ['ada', 'bob'];
-/** Shorter than a statement may wait for its locks where nothing keeps it from that. */
+/** Shorter than a statement may otherwise wait for its locks. */
 const neighbourWaitMaxMs = 4_000;
 
 let server: TestPostgres;

@@ -1,4 +1,4 @@
-/** The model against the database it stands for: whatever is asked of both, in any order, both answer alike. */
+/** Compares the model with the real database: to any calls in any order, both give the same answers. */
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ test.after.always(() => server?.stop());
 
 type Call = (store: Store, shift: number) => Promise<unknown>;
 
-/** Each run has actors and rows of its own in one database. */
+/** Each run has separate actors and rows in one database. */
 const owner = (shift: number, index: number) => actor(shift + index);
 const indexes = fc.integer({ min: 0, max: 2 });
 const smallNumber = fc.integer({ min: 1, max: 2 });
@@ -40,7 +40,7 @@ const noteWrite: fc.Arbitrary<{ key: string; write: WriteOf }> = fc
   .map(({ id, position, deleted, how }) => ({
     key: `note ${id}`,
     write: (ownerUuid, shift) => {
-      // Rows of one owner never share a position; in which order they would come is nobody's promise.
+      // Rows of one owner never share a position; nobody promises the order in which they would come.
       const row = note(ownerUuid, uuid(shift + id), { position: id * 10 + position, deleted, size: 10 });
       if (how === 'remove') return remove(noteTable, { owner_uuid: ownerUuid, uuid: row.uuid });
       return how === 'put' ? put(noteTable, row) : insert(noteTable, row);

@@ -1,4 +1,4 @@
-/** Promises 4 to 6 of the port: leases, incarnations, epochs, claims, and what is set once for the cluster. */
+/** Promises 4 to 6 of the port: leases, incarnations, epochs, claims, and the fixed values of the cluster. */
 import assert from 'node:assert/strict';
 import type { NodeRow, Store } from '../../runtime/store/store.ts';
 import { assertFails } from './actors.ts';
@@ -221,7 +221,7 @@ export const ownershipClauses: readonly Clause[] = [
       assert.deepEqual(await draining(), [true]);
       assert.equal(await store.setDraining('a', false), true);
       assert.deepEqual(await draining(), [false]);
-      // A statement of a former incarnation that comes late does not drain its successor.
+      // A late statement of a former incarnation does not drain its successor.
       assert.equal(await store.setDraining('a', true, 'a0'), false);
       assert.deepEqual(await draining(), [false]);
       assert.equal(await store.setDraining('a', true, 'a1'), true);

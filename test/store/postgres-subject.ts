@@ -80,7 +80,7 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
       const renewal = storeSql.renew(bystander.id, bystander.incarnation, leaseMs);
       const lock = await inFlight(connection, (query) => query(renewal));
       const registration = other.register(node, leaseMs);
-      // The one connection for leases goes to whoever asked first: this gets it between the two statements.
+      // The one connection for leases goes to the first caller: this gets it between the two statements.
       const blocked = other.renew(bystander.id, bystander.incarnation, leaseMs);
       await whenBlocked(blocked);
       return {
@@ -100,7 +100,7 @@ export async function postgresSubject(server: TestPostgres, variant: PostgresVar
 
 type Query = (statement: Statement) => Promise<readonly Record<string, unknown>[]>;
 
-/** Runs statements in a transaction that is left open until `finish`. */
+/** Runs statements in a transaction that stays open until `finish`. */
 async function inFlight(
   connection: DatabaseConnection,
   work: (query: Query) => Promise<unknown>,

@@ -1,10 +1,10 @@
-/** The pieces of SQL that stand in the project's sources. */
+/** The pieces of SQL in the project's sources. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { transform } from 'esbuild';
 
 const root = new URL('../..', import.meta.url).pathname;
-/** `process/postgres` speaks to our own PostgreSQL alone. */
+/** `process/postgres` uses only our own PostgreSQL. */
 const skipped = /\.test\.ts$|^process\/postgres\//;
 
 const sql =
@@ -30,7 +30,7 @@ async function sourceFiles(folder: string): Promise<readonly string[]> {
     .filter((file) => !skipped.test(file));
 }
 
-/** What is left without comments and types, its templates as strings with what is put into them cut out. */
+/** The source without comments and types, with its templates as strings without their insertions. */
 async function literalsOf(file: string): Promise<readonly SourceLiteral[]> {
   const { code } = await transform(await readFile(join(root, file), 'utf8'), {
     loader: 'ts',

@@ -1,6 +1,6 @@
 /**
- * What each operation costs the database: every statement it sends over the wire, under the name that the store has for
- * it. One that has become dearer shows here, and so does one that has become cheaper.
+ * The cost of each operation for the database: every statement that it sends over the wire, under the store's name
+ * for it. The test shows operations that have become dearer, and also those that have become cheaper.
  */
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
@@ -26,7 +26,7 @@ test.before(async () => {
 });
 test.after.always(() => postgres?.stop());
 
-/** What is done, and the statements it takes. */
+/** The operation and its statements. */
 type Table<Subject> = readonly (readonly [
   what: string,
   statements: string,
@@ -46,7 +46,7 @@ async function holds<Subject>(
   }
 }
 
-/** `commit, 2 read item`: each name once, and how often where that is more. */
+/** `commit, 2 read item`: each name once, with its count if there are more. */
 function tally(names: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -62,13 +62,13 @@ const evict = ({ host, clock }: TestHost, address: Address) =>
     deadlineMs: clock.monotonicMs() + 1_000,
   });
 
-/** Sweeps, renewals and passivation are counted for themselves: this clock stands still unless it is moved. */
+/** Sweeps, renewals and passivation have their own counts: this clock stands still unless a test moves it. */
 const neverMs = 1e11;
 
 interface Client {
   readonly server: TestServer;
   readonly device: Device;
-  /** An item as it was saved last, changed. */
+  /** The last saved version of an item, changed. */
   readonly saved: ClientItem;
   /** Drops the account's actor from memory. */
   forget(): Promise<unknown>;
@@ -115,7 +115,7 @@ test('a request sends the database no more than it needs', async (t) => {
 });
 
 const trouble = { untilMs: 0 };
-/** Housekeeping comes when no sweep does. */
+/** Housekeeping runs when no sweep does. */
 const housekeepingMs = 2_000;
 const sweepMs = 3_000;
 
@@ -166,7 +166,7 @@ test('what a host does by itself sends the database no more than it needs', asyn
   const counted = await openCountedStore(postgres, [tallyTable, title].flatMap(createTable));
   t.teardown(() => counted.close());
   const provided = [provide(SlowWork, { began() {}, take: () => Promise.resolve() })];
-  // Behind the database, for which every timer is due then.
+  // Writes directly to the database, which makes every timer due.
   const clock = new FakeClock(Date.now() - 3_600_000);
   const host = await startTestHost({
     kinds: [counterKind],

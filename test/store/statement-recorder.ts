@@ -7,7 +7,7 @@ export class StatementRecorder {
   readonly #texts = new Map<string, string[]>();
   #sent: string[] = [];
 
-  /** A server whose databases are reached through the recorder. */
+  /** A server whose databases clients reach through the recorder. */
   through(server: TestPostgres): TestPostgres {
     return {
       createDatabase: async () => this.#record(await server.createDatabase()),
@@ -15,13 +15,13 @@ export class StatementRecorder {
     };
   }
 
-  /** What was sent: single texts, and whole transactions from BEGIN to their end. Each once. */
+  /** The sent texts: single ones, and whole transactions from BEGIN to their end. Each once. */
   scripts(): readonly (readonly string[])[] {
     const scripts = [...this.#texts.values()].flatMap(cutTransactions);
     return [...new Map(scripts.map((script) => [script.join('\u0000'), script])).values()];
   }
 
-  /** Every text since it was asked last, in the order in which they were sent. */
+  /** Every text since the last call, in the order of sending. */
   takeSent(): readonly string[] {
     const sent = this.#sent;
     this.#sent = [];

@@ -22,7 +22,7 @@ export function sampleRow(of: AnyTable): AnyRow {
   return Object.fromEntries(Object.keys(columns).map((name) => [name, samples[typeOf(columns, name)]]));
 }
 
-/** The writes that differ in what they do to the table: a new row, a rewritten one, a large one, a removal. */
+/** The writes with different effects on the table: a new row, a rewritten one, a large one, a removal. */
 export function sampleWrites(of: AnyTable): readonly Write[] {
   const row = sampleRow(of);
   const large = of.large === undefined ? [] : [{ ...row, [of.large]: largeSample }];
@@ -32,7 +32,7 @@ export function sampleWrites(of: AnyTable): readonly Write[] {
   ];
 }
 
-/** The texts of a batch of one commit with these writes: of its one statement, or of its transaction's two. */
+/** The texts of a batch of one commit with these writes: its one statement, or its transaction's two. */
 export function commitTexts(writes: readonly Write[]): readonly string[] {
   const { first, second }: BatchCommit = batchCommit([
     { address: { kind: 'user', id: uuid(1) }, epoch: 1, version: 1, commitId: uuid(9), writes },

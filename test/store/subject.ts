@@ -1,7 +1,7 @@
 /**
- * What the contract is run against: a store, and the few handles that a test needs to hold a call halfway.
- * On PostgreSQL these are a second connection and its locks; the model has no halfway, so there a call in
- * flight has already been applied and only its answer is still to come.
+ * The subject of the contract: a store, and the few handles with which a test holds a call halfway. On PostgreSQL
+ * these are a second connection and its locks. The model has no halfway, so there a call in flight has already been
+ * applied and only its answer is still to come.
  */
 import type { Address } from '../../runtime/address.ts';
 import type { Commit, NodeRow, Store } from '../../runtime/store/store.ts';
@@ -17,15 +17,18 @@ export interface Subject {
   commitInFlight(commit: Commit): Promise<Flight>;
   barrierInFlight(address: Address, epoch: number): Promise<Flight>;
   claimInFlight(nodeId: string, incarnation: string, shards: readonly number[]): Promise<Flight>;
-  /** Registers through `other`, up to where its start has its number and the registration itself is yet to run. */
+  /**
+   * Registers through `other`, up to the point where its start has its number and the registration itself has yet to
+   * run.
+   */
   registrationInFlight(node: NodeRow, leaseMs: number): Promise<Flight>;
-  /** Resolves once a statement waits for a lock or, where nothing can wait, once `pending` has ended. */
+  /** Resolves once a statement waits for a lock or, if nothing can wait, once `pending` has ended. */
   untilBlocked(pending: Promise<unknown>): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface Flight {
-  /** Lets the call end; rejects as it does. */
+  /** Lets the call end; rejects if it does. */
   finish(): Promise<unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** What hosts sweep by shard: due timers, pending tells, old calls. */
+/** The sweeps of hosts by shard: due timers, pending tells, old calls. */
 import assert from 'node:assert/strict';
 import { callTable, outboxTable, timerTable, tombstoneSlice } from '../../runtime/store/tables.ts';
 import {
@@ -21,7 +21,7 @@ import { uuid } from './tables.ts';
 
 const ada = actor(1);
 const bob = actor(2);
-/** Whatever has ended has by then. */
+/** By then, everything that ends has ended. */
 const later = Number.MAX_SAFE_INTEGER;
 
 const timer = (name: string, shard: number, due_at: number, dead = false) => ({

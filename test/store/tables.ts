@@ -1,7 +1,7 @@
 /** Tables that between them use every feature of a declaration. */
 import { type RowOf, table } from '../../runtime/table.ts';
 
-/** As the items of a collection: born at a position, unique on the server, large content. */
+/** Like the items of a collection: born at a position, unique on the server, large content. */
 export const noteTable = table({
   name: 'note',
   columns: {
@@ -39,7 +39,7 @@ export const letterTable = table({
   large: 'body',
 });
 
-/** As an item that goes from owner to owner, and leaves a row at each. */
+/** Like an item that moves from owner to owner, and leaves a row at each. */
 export const parcelTable = table({
   name: 'parcel',
   columns: {
@@ -62,7 +62,7 @@ export const parcelTable = table({
   succession: { of: 'uuid', by: 'hop' },
 });
 
-/** Who may read the notes of an owner. */
+/** The users who may read the notes of an owner. */
 export const memberTable = table({
   name: 'member',
   columns: { owner_uuid: 'uuid', member_uuid: 'uuid', since: 'int8' },

@@ -62,7 +62,7 @@ const oneStatement: StoreSql['batchCommit'] = (commits) => {
   };
 };
 
-/** A visit whose guards are looked at before two more commits, and whose rows after them. */
+/** A visit that checks its guards before two more commits, and reads its rows after them. */
 function visitingInTwo(store: Store): Store {
   let guardsRead: Promise<unknown> = Promise.resolve();
   let committed = 0;
@@ -104,7 +104,7 @@ function visitingInTwo(store: Store): Store {
   });
 }
 
-/** Activation that reads the slices in the same statement, and so from the snapshot taken before it waited. */
+/** An activation that reads the slices in the same statement, and so from the snapshot taken before it waited. */
 function loadingActivation(store: Store, connection: pg.ClientConfig): Store {
   const loaded = new Map<string, readonly SliceRow[]>();
   return new Proxy(store, {
@@ -438,7 +438,7 @@ export const wrongVariants: readonly WrongVariant[] = [
   },
 ];
 
-/** The same kind of mistake in the model: the contract must hold it to account as well. */
+/** The same kind of mistake in the model: the contract must catch it as well. */
 export class VersionBlindDatabase extends ModelDatabase {
   override commit(commits: readonly Commit[]): ReadonlySet<number> {
     return super.commit(

@@ -40,7 +40,7 @@ const noteAt = (owner: string, position: number) =>
     }),
   );
 
-/** ada at 10 to 30 and cyd at 5 and 15 admit the reader, bob at 10 only a stranger. Written in one batch. */
+/** ada at 10 to 30 and cyd at 5 and 15 admit the reader, bob at 10 only another user. Written in one batch. */
 async function givenOwners({ store }: Subject): Promise<void> {
   const owned = [
     [ada, [admission(ada.id), ...[10, 20, 30].map((position) => noteAt(ada.id, position))]],
@@ -230,7 +230,7 @@ export const visitClauses: readonly Clause[] = [
       const before = await visited(store);
       const commit = commitOn(row, ada, 20, [expulsion(ada.id), noteAt(ada.id, 60)]);
       const flight = await subject.commitInFlight(commit);
-      // Where nothing can be in flight it has applied already.
+      // If nothing can be in flight, it has applied already.
       const during = await visited(store);
       await flight.finish();
       const after = await visited(store);

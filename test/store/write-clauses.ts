@@ -1,4 +1,4 @@
-/** What one commit does to rows: rewrites, removals, new rows, unique keys, large values. */
+/** The effects of one commit on rows: rewrites, removals, new rows, unique keys, large values. */
 import assert from 'node:assert/strict';
 import { sliceTable } from '../../runtime/store/tables.ts';
 import {
@@ -65,7 +65,7 @@ export const writeClauses: readonly Clause[] = [
         put(parcelTable, parcel(ada.id, uuid(600), { born: true, hop, position: 2 }));
       await assertFails(store.commit([commitAfter(first, 5, [rewritten(1)])]), 'rejected');
       await assertPasses(store, [commitAfter(first, 6, [rewritten(2)])], [0]);
-      // A hop that is given away is anybody's.
+      // Any owner may take a hop that was given away.
       const moved = put(parcelTable, parcel(bob.id, uuid(600), { hop: 3, position: 2 }));
       await assertPasses(store, [commitAfter(second, 7, [moved])], [0]);
       const third = actor(3);

@@ -1,4 +1,4 @@
-/** The services of compose.yaml after a reboot, and beside a second server as its first lines tell to make one. */
+/** The services of compose.yaml after a reboot, and beside a second server made as its first lines say. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import yaml from 'js-yaml';
@@ -8,7 +8,7 @@ const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, i
 const [compose] = yaml.safeLoadAll(textOf('compose.yaml')) as Tree[];
 const { server } = compose.services;
 
-/** What is mounted where. */
+/** The mounts: what, and where. */
 const volumesOf = (service: Tree): readonly (readonly [volume: string, path: string])[] =>
   service.volumes.map((text: string) => text.split(':'));
 

@@ -1,12 +1,12 @@
 /**
- * The server on Node.js 24 and Debian 13, with the native HTTP package that belongs to them. `npm run test:node24` runs all
- * tests of the gateway there, of sockets, and the attacks; this is what shows soonest that they would fail.
+ * The server on Node.js 24 and Debian 13, with their native HTTP package. `npm run test:node24` runs all tests of the
+ * gateway and of sockets there, and the attacks. This test shows soonest that they would fail.
  */
 import { spawn } from 'node:child_process';
 import test from 'ava';
 import { findOrMakeDebian, inside, nodeVersion } from '../../tools/debian.ts';
 
-/** The file system is made the first time on a machine. */
+/** The file system is made on first use on a machine. */
 const limitMs = 420_000;
 
 async function runInside(

@@ -1,4 +1,4 @@
-/** What a supervisor does at a real database and a real NATS once its server is dead, and what it leaves alone. */
+/** A supervisor's actions on a real database and a real NATS once its server is dead, and what it leaves alone. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Each rule of the dialect is broken once: a checker that finds nothing would prove nothing. */
+/** Breaks each rule of the dialect once: a checker that finds nothing would prove nothing. */
 import test from 'ava';
 import { buildDialectChecker, checkDialect } from './run.ts';
 

@@ -7,10 +7,10 @@ const folder = fileURLToPath(new URL('.', import.meta.url));
 const program = fileURLToPath(new URL('../../.cache/cockroach-dialect', import.meta.url));
 const outputBytesMax = 64 * 1024 * 1024;
 
-/** What one connection is sent, in order. */
+/** The statements of one connection, in order. */
 export interface Script {
   readonly texts: readonly string[];
-  /** Why it may take row locks by itself. */
+  /** Why it may take row locks without a transaction. */
   readonly lockReason?: string;
 }
 
@@ -21,12 +21,12 @@ export interface Violation {
   readonly message: string;
 }
 
-/** The first time on a machine this fetches and compiles the parser: a minute or two. @throws Error, one line */
+/** On first use on a machine this fetches and compiles the parser: a minute or two. @throws Error, one line */
 export function buildDialectChecker(): void {
   runGo('CockroachDB’s SQL parser', ['build', '-buildvcs=false', '-o', program, '.'], { cwd: folder });
 }
 
-/** Schema changes first: the others are resolved against the schema they make. */
+/** Schema changes come first: the others are resolved against the resulting schema. */
 export function checkDialect(scripts: readonly Script[]): readonly Violation[] {
   const input = scripts.map((script) => `${JSON.stringify(script)}\n`).join('');
   const ran = spawnSync(program, { input, encoding: 'utf8', maxBuffer: outputBytesMax });

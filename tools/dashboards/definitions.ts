@@ -521,7 +521,7 @@ const mail: Dashboard = {
           about:
             'Mails by state. "dead" were given up: scriptorium mail log says why, mail retry tries again.',
           unit: 'short',
-          // Every process tells of the whole queue.
+          // Every process reports the whole queue.
           queries: [
             query(`max by (state) (scriptorium_mail_queue_mails{${chosen}}) or vector(0)`, '{{state}}'),
           ],

@@ -1,9 +1,10 @@
 /**
- * Dashboards of Grafana (schema 39) from short declarations: rows of panels, each with its queries. Every query reads the
- * processes that the variables `job` and `instance` choose, so that one Prometheus may scrape several installations.
+ * Builds Grafana dashboards (schema 39) from short declarations: rows of panels, each with its queries. Every query
+ * reads the processes that the variables `job` and `instance` choose, so that one Prometheus may scrape several
+ * installations.
  */
 
-/** A label matcher for the chosen processes; every query holds it. */
+/** A label matcher for the chosen processes; every query contains it. */
 export const chosen = 'job=~"$job",instance=~"$instance"';
 
 export interface Query {
@@ -14,7 +15,7 @@ export interface Query {
 
 export interface Panel {
   readonly title: string;
-  /** What the reader learns from it, and what to do when it looks wrong. */
+  /** What the panel shows the reader, and what to do when it looks wrong. */
   readonly about: string;
   /** A unit of Grafana: `reqps`, `s`, `bytes`, `short`, `percentunit`. */
   readonly unit: string;
@@ -70,7 +71,7 @@ export const dashboardFile = ({ name }: Dashboard): string => `helm/files/dashbo
 export const dashboardText = (dashboard: Dashboard): string =>
   `${JSON.stringify(grafanaJson(dashboard), null, 1)}\n`;
 
-/** The dashboard as Grafana imports it. */
+/** The dashboard in Grafana's import format. */
 function grafanaJson({ name, title, rows }: Dashboard): object {
   return {
     uid: `scriptorium-${name}`,

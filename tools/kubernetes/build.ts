@@ -1,4 +1,4 @@
-/** Compiles Kubernetes, of which no package of Debian brings the servers: once on a machine, in some minutes. */
+/** Compiles Kubernetes once per machine, in some minutes, because no Debian package has its servers. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { runGo } from '../go-program.ts';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const version = 'v1.34.4';
 
-/** Where its programs are once they were compiled. */
+/** The folder of the compiled programs. */
 export const kubernetesFolder = fileURLToPath(new URL(`../../.cache/kubernetes-${version}`, import.meta.url));
 
 const programs = [
@@ -19,7 +19,7 @@ const programs = [
   'kubectl',
 ] as const;
 
-/** What a build from its repository would have been told: without it, nodes and clients call themselves v0.0.0. */
+/** The version that a build from its repository would set. Without it, nodes and clients call themselves v0.0.0. */
 const linkerFlags = [
   '-s -w',
   `-X k8s.io/component-base/version.gitVersion=${version}`,

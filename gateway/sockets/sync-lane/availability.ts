@@ -1,6 +1,6 @@
 /**
- * Whether the lane is there (docs/protocol/sockets.md, "Whether the lane is there"). Clients take `disabled` for a decision of
- * the operator and stop asking, so whatever may pass is `not-ready`.
+ * Whether the lane is available (docs/protocol/sockets.md, "Whether the lane is there"). Clients take `disabled` for
+ * a decision of the operator and stop asking, so every temporary cause is `not-ready`.
  */
 import type { Readiness } from '../../../runtime/readiness.ts';
 import type { GatewaySettings } from '../../settings.ts';

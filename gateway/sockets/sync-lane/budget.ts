@@ -1,4 +1,4 @@
-/** What one socket of the lane may send, and what its users may have the lane hold in memory. */
+/** How much one socket of the lane may send, and how much memory its users may occupy in the lane. */
 import { mayTakeOneMore, type Share } from '../../../runtime/fair-share.ts';
 import { Counts } from '../../http/counts.ts';
 
@@ -28,12 +28,15 @@ export class InboundBudget {
   }
 }
 
-/** Half a mebibyte is one frame of the largest size. A user alone holds a fifth of all at most, by however many sockets. */
+/**
+ * Half a mebibyte is one frame of the largest size. A single user holds a fifth of all at most, with any number of
+ * sockets.
+ */
 const share: Share = { least: 512 * 1_024, percentOfFree: 25 };
 
 /**
- * Bytes that all sockets of the lane hold together: commands that wait, and answers that are not read. A user whose clients
- * read nothing meets their share of what is free, so they cost nobody else the lane.
+ * Bytes that all sockets of the lane hold together: waiting commands and unread answers. A user whose clients read
+ * nothing reaches their share of the free memory, so they cost nobody else the lane.
  */
 export class LaneMemory {
   readonly #bytesMax: number;

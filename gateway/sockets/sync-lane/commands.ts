@@ -1,12 +1,13 @@
 /**
- * COMMAND and STATUS of one socket (docs/protocol/sockets.md, "Commands"). A command is what `POST /v1/items` is, so the same
- * command of the user's actor answers both.
+ * COMMAND and STATUS of one socket (docs/protocol/sockets.md, "Commands"). A command means the same as `POST
+ * /v1/items`, so the same command of the user's actor answers both.
  *
  *     hold (the actor checks the session) -> ACCEPTED -> sync (checks it again) -> COMMITTED, after the commit
  *
- * What the actor refuses for another reason than the session is an answer too: it goes out as HTTP would have said it.
+ * If the actor refuses for another reason than the session, that is an answer too. It goes out in the form of HTTP.
  *
- * STATUS waits for a command that is held: a client that is told `ACCEPTED` waits for twenty seconds and then drops its socket.
+ * STATUS waits for a command that is held: a client that is told `ACCEPTED` waits for twenty seconds and then drops
+ * its socket.
  */
 
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
@@ -23,7 +24,7 @@ import { type RouteRefusal, statusOf } from '../../http/refusal-status.ts';
 import { validateRequest } from '../../http/request.ts';
 import type { ClientFrame } from './envelope.ts';
 
-/** Frames of an answer, without ids: those of the question. `payload` is JSON. */
+/** Frames of an answer without ids, which are those of the question. `payload` is JSON. */
 export interface Answer {
   readonly type: 'ACCEPTED' | 'COMMITTED' | 'STATUS' | 'ERROR';
   readonly payload: string;
@@ -33,11 +34,11 @@ export interface CommandsOptions {
   readonly actors: Actors;
   readonly clock: Clock;
   readonly random: Pick<Random, 'uuid'>;
-  /** Called with an error that nobody expected. */
+  /** Called with unexpected errors. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Of errors that keep the socket. */
+/** Codes of errors that keep the socket. */
 export const errorCodes = [
   ...(['BUSY', 'COMMAND_ID_CONFLICT', 'SESSION_STALE', 'LIVE_SYNC_DISABLED', 'BACKEND_TIMEOUT'] as const),
   ...(['NOT_AUTHORIZED', 'READ_ONLY', 'LEASE_LOST', 'BACKEND_ERROR', 'OPERATION_UNAVAILABLE'] as const),
@@ -60,11 +61,11 @@ export const errorAnswer = (code: ErrorCode): Answer => ({
 
 /** Less than the 20 s that clients wait. */
 const stepMs = 15_000;
-/** How long STATUS waits for a command to end, and what is left of the step for asking. */
+/** How long STATUS waits for a command to end, and the rest of the step for asking. */
 const undecidedMs = 8_000;
 const statusMs = stepMs - undecidedMs;
 const statusPauseMs = 250;
-/** The version of snjs that first knows vaults. A client that knows the lane knows them. */
+/** The first version of snjs that knows vaults. A client that knows the lane knows them. */
 const knowsVaults = '2.200.0';
 
 const { sync } = Items.commands;
@@ -138,7 +139,7 @@ export class Commands {
     }
   }
 
-  /** Nothing will happen any more, so that nobody has to wait until the hold ends by itself. */
+  /** Nothing more will happen, so nobody has to wait until the hold expires. */
   async #release(commandId: string, credentials: Credentials, hold: string): Promise<void> {
     const asked = { sessionUuid: credentials.identifier, commandId, hold };
     await this.#of(SyncLane, credentials)
@@ -183,7 +184,7 @@ export class Commands {
   }
 }
 
-/** Undefined: it is no matter of the lane. */
+/** Undefined: the lane has no answer for it. */
 function ofRefusal({ reason, tag }: Refusal): Answer | undefined {
   if (reason === 'unauthenticated' || reason === 'expired') return errorAnswer('SESSION_STALE');
   if (tag === 'sync_command_digest_mismatch') return errorAnswer('COMMAND_ID_CONFLICT');
@@ -197,7 +198,7 @@ const committed = (result: string): Answer => ({
   payload: `{"status":"COMMITTED","result":${result}}`,
 });
 
-/** As an answer of HTTP, by which clients tell it from that of a sync. */
+/** In the form of an HTTP answer, which clients can tell from that of a sync. */
 function committedAs(
   { commandId: id, digest }: ClientFrame,
   { status, tag, message }: Pick<RouteRefusal, 'status' | 'tag' | 'message'>,
@@ -210,5 +211,5 @@ const commandStatus = (payload: object): Answer => ({ type: 'STATUS', payload: J
 
 const undecided = commandStatus({ status: 'ACCEPTED' });
 
-/** The client fetches the result over HTTP, by the same name. */
+/** The client fetches the result over HTTP, under the same name. */
 export const tooLarge = commandStatus({ status: 'COMMITTED', code: 'RESULT_TOO_LARGE' });

@@ -59,7 +59,7 @@ for (const [name, body, bytes, digest] of vectors) {
     const parsed: unknown = JSON.parse(body);
     t.is(Buffer.byteLength(canonicalJson(parsed)), bytes);
     t.is(digestOf(parsed), digest);
-    // A client that has normalised its body before it sends it has the same digest.
+    // A client that has normalised its body before sending gets the same digest.
     t.is(digestOf(JSON.parse(canonicalJson(parsed))), digest);
   });
 }

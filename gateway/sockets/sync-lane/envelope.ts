@@ -1,24 +1,27 @@
 /**
- * The frames of the sync lane (docs/protocol/sockets.md, "Frames of the lane"): one JSON object for each text frame, with
- * exactly these keys.
+ * The frames of the sync lane (docs/protocol/sockets.md, "Frames of the lane"): one JSON object for each text frame,
+ * with exactly these keys.
  *
- * `payloadLength` counts the UTF-8 bytes of the payload after it was parsed and serialised again, on both sides, so that it
- * depends neither on white space nor on the order in which integer-like keys were sent.
+ * `payloadLength` counts the UTF-8 bytes of the payload after parsing and serialising it again, on both sides. So it
+ * depends neither on white space nor on the order in which the client sent integer-like keys.
  *
- * A frame that breaks these rules ends its socket: the client and the server would not agree on what follows.
+ * A frame that breaks these rules ends its socket, because the client and the server would not agree on what follows.
  */
 import { equalInConstantTime } from '../../../actors/identity/session-tokens.ts';
 import { digestOf, digestPattern } from './digest.ts';
 
 export const frameBytesMax = 524_288;
 export const sequenceMax = 2 ** 32 - 2;
-/** An item nests a few levels. What nests deeper would overflow the stack where it is serialised. */
+/** An item nests a few levels. Deeper nesting would overflow the stack of the serialiser. */
 const depthMax = 64;
-/** Of one object. An item has some twenty, and tens of thousands in one place take the longest to sort for the digest. */
+/**
+ * Keys of one object. An item has some twenty. Tens of thousands in one object take the longest to sort for the
+ * digest.
+ */
 const membersMax = 1_024;
 /**
- * Commas and opening brackets of a frame: 3,000 items' worth. A frame is parsed in one piece, and many small values take the
- * longest; those that are empty lists in lists have no comma between them.
+ * Commas and opening brackets of a frame: 3,000 items' worth. A frame is parsed in one piece, and many small values
+ * take the longest. Empty lists in lists have no comma between them.
  */
 export const valuesMax = 40_000;
 
@@ -60,7 +63,7 @@ export interface ClientFrame {
   readonly commandId: string;
   readonly sequence: number;
   readonly payload: Readonly<Record<string, unknown>>;
-  /** In COMMAND and STATUS alone. */
+  /** Only in COMMAND and STATUS. */
   readonly digest?: string;
 }
 
@@ -85,7 +88,7 @@ const allKeys: ReadonlySet<string> = new Set([...keys, 'digest']);
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The frame that this text is, or what is wrong with it. */
+/** Parses a frame, or says what is wrong with the text. */
 export function readFrame(text: string): ClientFrame | FrameFault {
   if (hasTooManyValues(text)) return 'INVALID_ENVELOPE';
   let parsed: unknown;
@@ -128,7 +131,7 @@ function frameOf(fields: Fields): ClientFrame {
   return { type, requestId, commandId, sequence, payload, ...(digest !== undefined && { digest }) };
 }
 
-/** What the server sends. `payload` is JSON as `JSON.stringify` makes it. */
+/** A frame of the server. `payload` is JSON from `JSON.stringify`. */
 export interface ServerFrame {
   readonly type: ServerFrameType;
   readonly requestId: string;
@@ -182,7 +185,7 @@ function hasTooManyValues(text: string): boolean {
   return values > valuesMax;
 }
 
-/** The place of the closing quotation mark, or the end of a text that has none. */
+/** The index of the closing quotation mark, or the end of a text without one. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -5,10 +5,11 @@
  *      `--5 s--> ending                  `-- a frame that breaks the rules, the end of the session, a drain
  *
  * Invariants:
- * - Before `ready` nothing but AUTH is taken, and nothing is answered but AUTHENTICATED.
- * - COMMAND and STATUS are answered in the order in which they came, REAUTH beside them, PING at once. So no command keeps a
- *   socket from being found alive, or from getting new credentials.
- * - Each end that the protocol knows is one ERROR frame and then a close. After it nothing is sent and nothing is read.
+ * - Before `ready` the socket accepts only AUTH, and answers only AUTHENTICATED.
+ * - COMMAND and STATUS are answered in the order in which they came, REAUTH beside them, PING at once. So no command
+ *   keeps a socket from being found alive, or from getting new credentials.
+ * - Each end that the protocol knows is one ERROR frame and then a close. After it nothing is sent and nothing is
+ *   read.
  * - A command goes on although its socket has ended: the journal tells the client what became of it.
  */
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
@@ -26,7 +27,7 @@ import {
 import type { LaneMetrics } from './metrics.ts';
 import { isDeviceId, type SyncTicket, ticketCharacters } from './tickets.ts';
 
-/** What is used of a `WebSocket` of uWebSockets.js. */
+/** The parts of uWebSockets.js's `WebSocket` in use. */
 export interface LaneConnection {
   send(text: string): number;
   end(code: number, reason: string): void;
@@ -34,7 +35,7 @@ export interface LaneConnection {
   getBufferedAmount(): number;
 }
 
-/** Of errors that end the socket. */
+/** Codes of errors that end the socket. */
 export const endCodes = [
   ...(['AUTH_TIMEOUT', 'AUTH_REQUIRED', 'AUTH_REJECTED', 'ALREADY_AUTHENTICATED', 'SYNC_DISABLED'] as const),
   ...(['SOCKET_LIMIT', 'OUT_OF_ORDER', 'SEQUENCE_EXHAUSTED', 'MALFORMED_JSON', 'INVALID_ENVELOPE'] as const),
@@ -45,12 +46,12 @@ export type EndCode = (typeof endCodes)[number];
 
 const closeCodes = { goingAway: 1001, policy: 1008, tooLarge: 1009, tryLater: 1013 } as const;
 
-/** The others are the client's fault: it should not go on as before. */
+/** The other codes are the client's fault: it should not go on as before. */
 const tryLater: ReadonlySet<EndCode> = new Set(['SYNC_DISABLED', 'SOCKET_LIMIT', 'BACKPRESSURE']);
 
 export type AuthVerdict = 'good' | 'spent' | 'gone' | 'stale';
 
-/** What a socket needs of the lane that it belongs to. */
+/** What a socket needs from its lane. */
 export interface LaneServices {
   readonly commands: Commands;
   readonly metrics: LaneMetrics;
@@ -61,9 +62,9 @@ export interface LaneServices {
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
   /** @throws ActorError */
   spend(ticket: SyncTicket): Promise<AuthVerdict>;
-  /** A place among the sockets of the user. False: there is none. */
+  /** A slot among the sockets of the user. False: there is none. */
   admit(socket: LaneSocket, userUuid: string): boolean;
-  /** Calls back once the session has ended. What it returns ends that. */
+  /** Calls back once the session has ended. The function it returns ends that. */
   watch(credentials: Credentials, ended: () => void): () => void;
   closed(socket: LaneSocket): void;
   failed(error: unknown): void;
@@ -72,10 +73,10 @@ export interface LaneServices {
 const authMs = 5_000;
 /** A little longer than the library waits for a client that does not read. */
 const lingerMs = 46_000;
-/** An AUTH has a ticket and a few names. Strangers have nothing larger parsed. */
+/** An AUTH has a ticket and a few names. An anonymous client may not have anything larger parsed. */
 const authBytesMax = 4 * 1_024;
 const queuedFramesMax = 8;
-/** Less than it takes to have a megabyte unread is no sign of a client that does not read. */
+/** A client needs less time than this to get a megabyte behind, so that alone does not show that it stopped reading. */
 const unreadBytesMax = 4 * 1_024 * 1_024;
 const binaryBytesMax = 266_248;
 const reauthAttemptsMax = 8;
@@ -125,7 +126,7 @@ export class LaneSocket {
     this.#state = 'closed';
     this.#cancelTimer();
     this.#unwatch();
-    // The library holds what is unread until the client takes it, or is dropped for not taking it.
+    // The library holds unread data until the client takes it, or is dropped for not reading.
     if (this.#unread > 0) this.#lane.schedule(lingerMs, () => this.#countUnread(0));
     this.#lane.closed(this);
   }
@@ -161,7 +162,7 @@ export class LaneSocket {
     this.#take(frame, size);
   }
 
-  /** Once what was accepted is answered. */
+  /** Runs once all accepted commands have answers. */
   async drain(): Promise<void> {
     await this.#work;
     this.close(closeCodes.goingAway, 'server shutting down');
@@ -172,7 +173,7 @@ export class LaneSocket {
     if (connection === undefined || this.#isEnded) return;
     this.#state = 'ending';
     this.#lane.metrics.closed(reason);
-    // Either calls `closed` at once. Without memory nothing is left to a client that does not read.
+    // Either calls `closed` at once. A client that does not read has no memory left.
     if (this.#unread > 0 && this.#hasNoMemory) connection.close();
     else connection.end(code, reason);
   }

@@ -1,9 +1,9 @@
 /**
- * The sync lane of a gateway: who may open a socket, the places that users and the process have for them, and how all of them
- * end (docs/protocol/sockets.md, "The sync lane").
+ * The sync lane of a gateway: its admission, the slots of users and of the process, and the end of all sockets
+ * (docs/protocol/sockets.md, "The sync lane").
  *
- * An upgrade is refused over HTTP, before there is a socket. The library pings a socket that was silent for half a minute, and
- * drops one that does not answer.
+ * The lane refuses an upgrade over HTTP, before there is a socket. The library pings a socket that was silent for
+ * half a minute, and drops one that does not answer.
  */
 import type { Registry } from 'prom-client';
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
@@ -58,18 +58,18 @@ export interface LaneOptions {
 }
 
 export interface Lane {
-  /** Answers what was accepted, and closes all sockets within this time. */
+  /** Answers all accepted commands, and closes all sockets within this time. */
   drain(withinMs: number): Promise<void>;
 }
 
-/** The library copies the fields of this object, so anything with an identity is in one of them. */
+/** The library copies the fields of this object, so anything with an identity is inside one of them. */
 interface UserData {
   readonly socket: LaneSocket;
   readonly endHold: () => void;
 }
 
 const spendMs = 4_000;
-/** Beyond the largest frame, so that one that is larger gets a close that says so. */
+/** More than the largest frame, so that a larger one gets a close with the reason. */
 const payloadBytesMax = frameBytesMax + 32 * 1_024;
 /** When clients dial again in a burst, most of them are let in within a second. */
 const unauthenticatedMax = 5_000;
@@ -175,7 +175,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   app.ws<UserData>(lanePath, {
     compression: DISABLED,
     maxPayloadLength: payloadBytesMax,
-    // The socket counts what is unread itself, and says why it ends.
+    // The socket counts unread data itself, and says why it ends.
     maxBackpressure: 0,
     idleTimeout: options.idleSeconds,
     sendPingsAutomatically: true,

@@ -1,6 +1,6 @@
 /**
- * Pages of which origins may open the lane: those of a list, exactly, and those of the server itself. A cookie or a ticket in
- * the hands of another page would otherwise be used by it.
+ * The page origins that may open the lane: exactly those of a list, and those of the server itself. Another page
+ * could otherwise use a cookie or a ticket that it got hold of.
  */
 import type { ClientAddress } from '../../admission/client-address.ts';
 import type { RequestHeaders } from '../../http/headers.ts';
@@ -9,7 +9,7 @@ import type { GatewaySettings } from '../../settings.ts';
 export type AdmitsOrigin = (headers: RequestHeaders, peer: () => string) => boolean;
 
 const originCharactersMax = 256;
-/** An address reserved for documentation: it can only come out if the peer is a proxy that is trusted. */
+/** An address reserved for documentation: it appears only if the peer is a trusted proxy. */
 const nobody = '192.0.2.1';
 
 export function createOrigins(
@@ -34,8 +34,8 @@ export function createOrigins(
 }
 
 /**
- * Whether the lane is worth telling of. Browsers send no `Origin` with a GET to their own server, and nobody is let in by this:
- * the upgrade decides, and knows the scheme.
+ * Whether to tell the client about the lane. Browsers send no `Origin` with a GET to their own server. This admits
+ * nobody: the upgrade decides, and knows the scheme.
  */
 export function mayOpenLane(
   { origins, sameOrigin }: Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>,

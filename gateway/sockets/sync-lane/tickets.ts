@@ -1,12 +1,12 @@
 /**
- * Tickets by which a client proves on the lane who it is (docs/protocol/sockets.md, "The ticket"): good once, for thirty
- * seconds, for one device.
+ * Tickets that identify a client on the lane (docs/protocol/sockets.md, "The ticket"): good once, for thirty seconds,
+ * for one device.
  *
  *     <userUuid>.<sessionUuid>.<pair>.<activation>.<expiry, milliseconds, base 36>.<nonce>.<mac>
  *
- * The MAC covers the device id too, which the ticket does not name. It says that this server made the ticket. That it is spent
- * once, and in time, is for the user's actor to say, in the activation that the ticket names: in memory, without a commit,
- * and on all nodes.
+ * The MAC covers the device id too, which the ticket does not name. It proves that this server made the ticket. The
+ * user's actor ensures that it is redeemed once, and in time. It does so in the activation that the ticket names: in
+ * memory, without a commit, and for all nodes.
  */
 import { createHmac } from 'node:crypto';
 import { equalInConstantTime } from '../../../actors/identity/session-tokens.ts';
@@ -53,7 +53,7 @@ export function createSyncTickets(key: Buffer, random: Pick<Random, 'bytes'>): S
       if (match === null) return undefined;
       const [, signed = '', userUuid = '', sessionUuid = '', pair = '', activation = ''] = match;
       const [, , , , , , expiry = '', nonce = '', mac = ''] = match;
-      // As text: several texts decode to the same bytes.
+      // Compared as text, because several texts decode to the same bytes.
       if (!equalInConstantTime(mac, macOf(signed, deviceId))) return undefined;
       return { userUuid, sessionUuid, pair, activation, expiresAtMs: Number.parseInt(expiry, 36), nonce };
     },

@@ -1,4 +1,4 @@
-/** Asks the server for what a share holds. It may give it only once. */
+/** Fetches the content of a share from the server, which may give it only once. */
 export type Fetched =
   | { readonly fetched: 'payload'; readonly payload: string }
   | { readonly fetched: 'gone' | 'too-many' | 'refused' | 'unreachable' };

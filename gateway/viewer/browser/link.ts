@@ -1,4 +1,4 @@
-/** The link that was opened: which share, and the key that no server may see. */
+/** Reads the link in the address bar: which share, and the key that no server may see. */
 import { keyOf } from './sealed.ts';
 
 export interface Link {
@@ -8,7 +8,7 @@ export interface Link {
 
 const idForm = /^[0-9a-f-]{36}$/i;
 
-/** Takes the key out of the address bar, and with it out of the history. Undefined if the link is not whole. */
+/** Removes the key from the address bar, and so from the history. Undefined if the link is incomplete. */
 export function takeLink(): Link | undefined {
   const { hash, search } = location;
   history.replaceState(null, '', search);

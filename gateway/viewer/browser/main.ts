@@ -1,6 +1,6 @@
 /**
- * The page of a public share: asks before it opens it, as opening may use it up and nothing tells beforehand; shows what
- * it holds as text and never as markup.
+ * The page of a public share. It asks before it opens the share, because opening may use it up and the page cannot
+ * know in advance. It shows the content as text and never as markup.
  */
 import { type Fetched, fetchShare } from './fetch-share.ts';
 import { type Link, takeLink } from './link.ts';
@@ -39,7 +39,7 @@ const button = elementOf('open') as HTMLButtonElement;
 const content = elementOf('content');
 
 let link: Link | undefined;
-/** Kept, as a one-time share gives it once and the key may be pasted again. */
+/** Kept, because a one-time share gives it once and the user may paste the key again. */
 let payload: string | undefined;
 
 function begin(): void {
@@ -89,7 +89,7 @@ function bodyOf(text: string): HTMLElement {
   return body;
 }
 
-/** With `nodeOf`, the only way in which anything that was shared gets into the page. */
+/** Besides `nodeOf`, the only way for shared content into the page. */
 function textElement(name: 'h1' | 'h2' | 'div', text: string): HTMLElement {
   const element = document.createElement(name);
   element.dir = 'auto';
@@ -110,5 +110,5 @@ function say(text: string, action?: string): void {
 
 begin();
 button.addEventListener('click', open);
-// A link to the same share that is pasted into the address bar loads nothing.
+// Pasting a link to the same share into the address bar loads nothing.
 addEventListener('hashchange', begin);

@@ -1,10 +1,10 @@
 /**
- * The text of a note that was written in a rich editor (docs/protocol/public-shares.md, "What is shared"): a JSON document of
- * nested nodes. What is read here becomes elements of the page, so nothing is taken over as it came: element names and
- * attributes come from the tables below, links only with a scheme that runs nothing, and everything else is text.
+ * Parses the text of a note from a rich editor (docs/protocol/public-shares.md, "What is shared"): a JSON document of
+ * nested nodes. The result becomes elements of the page, so the parser takes nothing over unchecked. Element names
+ * and attributes come from the tables below, links have only schemes that run nothing, and everything else is text.
  */
 
-/** A text, or an element of the page with what is in it. */
+/** A text, or an element of the page with its children. */
 export type Rich = string | RichElement;
 
 export interface RichElement {
@@ -16,7 +16,7 @@ export interface RichElement {
   readonly checked?: boolean;
 }
 
-/** Deeper than anybody writes, and far less than what exhausts a browser's stack. */
+/** Deeper than anybody writes, and far less than a browser's stack allows. */
 const depthMax = 64;
 const nodesMax = 50_000;
 
@@ -50,7 +50,10 @@ export type ElementName =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Undefined where the text is no such document, or is deeper or longer than anybody writes: it is shown as it came then. */
+/**
+ * Undefined if the text is no such document, or is deeper or longer than anybody writes: the page then shows it
+ * unchanged.
+ */
 export function richTextOf(text: string): readonly Rich[] | undefined {
   const root = rootOf(text);
   if (root === undefined) return undefined;
@@ -124,7 +127,7 @@ function linkOf(url: unknown, children: readonly Rich[]): RichElement {
   return { name: 'a', children, href: href.href };
 }
 
-/** Such as a file or a picture, which the share does not hold. */
+/** For example a file or a picture, which the share does not contain. */
 function orPlaceholder(node: Fields, children: readonly Rich[]): readonly Rich[] {
   const isKnown = entryOf(elementOfType, node['type']) !== undefined || Array.isArray(node['children']);
   return isKnown ? children : ['[This page cannot show what is here.]'];

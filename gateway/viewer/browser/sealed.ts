@@ -1,6 +1,6 @@
 /**
- * What a public share holds, for a reader who has the key (docs/protocol/public-shares.md, "What is shared"). The server knows
- * none of this: it runs in the reader's browser.
+ * Decrypts a public share for a reader who has the key (docs/protocol/public-shares.md, "What is shared"). The server
+ * knows none of this: the code runs in the reader's browser.
  */
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 
@@ -23,7 +23,7 @@ export type Opened =
 const keyForm = /^[0-9a-f]{64}$/i;
 const nonceForm = /^[0-9a-f]{48}$/i;
 
-/** The key of a link; undefined if it is not all there. */
+/** The key of a link; undefined if it is incomplete. */
 export const keyOf = (hex: string): Uint8Array | undefined =>
   keyForm.test(hex) ? bytesOfHex(hex) : undefined;
 
@@ -72,7 +72,7 @@ const isNote = (given: unknown): given is Note =>
   typeof (given as Partial<Note>).title === 'string' &&
   typeof (given as Partial<Note>).text === 'string';
 
-/** Those of an object in JSON; none of anything else. */
+/** The fields of a JSON object; none for anything else. */
 function fieldsOf(json: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(json));
@@ -86,7 +86,7 @@ const bytesOfHex = (hex: string): Uint8Array =>
     Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
   );
 
-/** Reads either alphabet, padded or not. */
+/** Accepts either alphabet, padded or not. */
 function bytesOfBase64(text: string): Uint8Array | undefined {
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));

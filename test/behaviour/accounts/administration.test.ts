@@ -1,4 +1,4 @@
-/** The rows of administrators, asked over HTTP. */
+/** The endpoints of administrators, over HTTP. */
 import test, { type ExecutionContext } from 'ava';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { alice, bob, register, signIn, statusOf, tokensOf } from '../../kit/account.ts';

@@ -1,4 +1,4 @@
-/** What happened to an account, as its user reads it. */
+/** The events of an account, as its user reads them. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { auditPagesMax, eventsPerPage } from '../../../actors/user/audit/trail.ts';

@@ -1,4 +1,4 @@
-/** Every field of what opens and lists sessions, as clients read it. */
+/** Every field of the endpoints that open and list sessions, as clients read it. */
 import test, { type ExecutionContext } from 'ava';
 import {
   alice,

@@ -5,7 +5,7 @@ import { note } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 
 const list = '/v1/mcp-tokens';
-/** UTF-8 bytes of what a token wraps. */
+/** UTF-8 bytes of a token's wrapped value. */
 const keysMax = 256 * 1_024;
 const keys = {
   wrappedKeys: '{"nonce":"n","ciphertext":"c"}',

@@ -1,4 +1,4 @@
-/** Codes by e-mail as the second factor: turned on and off, asked for, mailed, and met. */
+/** Codes by e-mail as the second factor: turned on and off, requested, mailed, and entered. */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { generateSync } from 'otplib';
@@ -33,7 +33,7 @@ async function withMail(t: ExecutionContext, options: ServerOptions = {}) {
     postbox,
     ask,
     mailed,
-    /** Asks for one, and reads it. */
+    /** Requests one, and reads it. */
     async codeFor(address?: string): Promise<string> {
       const before = mailed().length;
       const asked = await ask(address);
@@ -176,7 +176,7 @@ test('while the queue is full whoever asks for a code is told so, whether or not
   postbox.answer = () => ({ result: 'transient', failure: 'provider' });
   for (let count = 0; count < 2; count += 1) t.is((await ask()).status, 200);
   await server.advance(2_000);
-  // More often than codes are made: what nobody was sent does not count.
+  // More often than codes are made: a code that was not sent does not count.
   for (let count = 0; count < 6; count += 1) {
     for (const email of addresses) {
       const { status, body, headers } = await ask(undefined, email);

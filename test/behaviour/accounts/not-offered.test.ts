@@ -1,4 +1,4 @@
-/** What panes of clients ask for of features that this server does not have. */
+/** Requests of client panes for features that this server does not have. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { startServer } from '../../kit/server.ts';

@@ -1,4 +1,4 @@
-/** Mails that tell users what happened to their account. */
+/** Mails that notify users of events in their account. */
 import test, { type ExecutionContext } from 'ava';
 import { alice, challengeOf, newAlice, signIn, tokensOf } from '../../kit/account.ts';
 import { Postbox } from '../../kit/postbox.ts';

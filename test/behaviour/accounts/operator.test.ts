@@ -1,4 +1,4 @@
-/** What operators may ask of a user, beneath the internal API. */
+/** The questions of operators about a user, below the internal API. */
 import test from 'ava';
 import { findUser } from '../../../actors/identity/account-table.ts';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';

@@ -1,6 +1,6 @@
 /**
- * Whatever changes something is refused to a session that may only read. Both tests walk the declarations, so what is
- * added later is held to it as well: it refuses, or it is listed here with the reason why it need not.
+ * A session that may only read is refused every change. Both tests walk the declarations, so they also cover new
+ * ones: a new one refuses, or is listed here with the reason why it need not.
  */
 import test from 'ava';
 import { user, userParts } from '../../../actors/user/user.ts';
@@ -8,7 +8,7 @@ import type { Answer } from '../../kit/http.ts';
 import { sampleOf } from '../../kit/samples.ts';
 import { startServer } from '../../kit/server.ts';
 
-/** Commands that may take turns of their own, and are open to sessions that may only read all the same. */
+/** Commands that may take turns of their own, and are still open to sessions that may only read. */
 const turnsOfReaders: Readonly<Record<string, string>> = {
   sync: 'gives what a reader may read; what it may not save is that item’s conflict',
   checkIntegrity: 'reads too much for one turn',
@@ -40,7 +40,7 @@ const turnsOfReaders: Readonly<Record<string, string>> = {
   listMailAudit: 'asks the mailer',
 };
 
-/** Endpoints that change something, or are no GET, and are open to sessions that may only read all the same. */
+/** Endpoints that change something, or are no GET, and are still open to sessions that may only read. */
 const openToReaders: Readonly<Record<string, string>> = {
   'POST /v1/items': 'gives what a reader may read; what it may not save is that item’s conflict',
   'POST /v1/items/check-integrity': 'reads',
@@ -83,7 +83,7 @@ test('an endpoint that changes something is refused to a session that may only r
       if (operation.security === undefined || method === 'GET' || method === 'HEAD') continue;
       const path = template.replace('{userUuid}', account.userUuid).replace(/\{\w+\}/g, crypto.randomUUID());
       const schema = operation.requestBody?.content['application/json']?.schema;
-      // One may end its own.
+      // A session may end itself.
       const session = await server.device();
       const answer = await session.call(method, path, {
         headers: { 'x-server-password': account.password },

@@ -1,4 +1,4 @@
-/** Getting back in without the second factor, and without the password. */
+/** Regaining access without the second factor, and without the password. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { challengeOf, cookieSessions, statusOf, tokensOf } from '../../kit/account.ts';

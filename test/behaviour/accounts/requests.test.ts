@@ -179,7 +179,7 @@ async function rest(reader: Reader): Promise<string> {
   }
 }
 
-/** Far more than what lies in sockets on its way. */
+/** Far more than the sockets buffer. */
 async function saveMuch(phone: Device): Promise<readonly string[]> {
   const uuids = [];
   for (let count = 0; count < 16; count += 1) {

@@ -11,7 +11,7 @@ import { startServer, type TestServer, unknownAddress } from '../../kit/server.t
 const codeAt = (server: TestServer, secret: string) =>
   generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
 
-/** The step that asks for the factor; with the verifier for the one after it. */
+/** The step that asks for the factor, with the verifier for the next one. */
 async function loginParams(
   server: TestServer,
   email: string,
@@ -29,7 +29,7 @@ const login = (server: TestServer, { account }: Device, verifier: string) =>
     body: { api: headerSessions, email: account.email, password: account.password, code_verifier: verifier },
   });
 
-/** Status, tag and the keys of the payload: what must not tell addresses apart. */
+/** Status, tag and the keys of the payload, which must not distinguish addresses. */
 const outline = ({ status, body }: Answer) => ({
   status,
   tag: body.error?.tag,
@@ -277,7 +277,7 @@ test('a device that looks like another does not take its approval over, nor push
   t.is((await loginParams(server, email, { mfa_approval_challenge_id: mine })).status, 200);
 });
 
-/** A browser with cookies of its own, that signs in on a page of this origin. */
+/** A browser with separate cookies, which signs in on a page of this origin. */
 function browser(server: TestServer, origin = 'https://app.example.org', address = '203.0.113.7') {
   const cookies = new Map<string, string>();
   return async (email: string, factors: object = {}) => {

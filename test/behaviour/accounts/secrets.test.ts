@@ -1,4 +1,4 @@
-/** What is kept of what opens an account: nothing that opens it. */
+/** The stored data about credentials: nothing in it opens an account. */
 import { inspect } from 'node:util';
 import test from 'ava';
 import { alice, cookieSessions, newAlice, refresh, signIn, tokensOf } from '../../kit/account.ts';
@@ -7,7 +7,7 @@ import { ModelDatabase, ModelStore } from '../../kit/model-store/model-store.ts'
 import { mailTo, Postbox } from '../../kit/postbox.ts';
 import { bridgeTokens, calendarTokens, startServer } from '../../kit/server.ts';
 
-/** Keeps the text of whatever is written, that in bytes too. */
+/** Keeps the text of everything written, including text in bytes. */
 class WatchedStore extends ModelStore {
   written = '';
 

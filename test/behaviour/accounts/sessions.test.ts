@@ -138,7 +138,7 @@ test('an account has at most a thousand sessions, and the one that would end fir
   const second = tokensOf(await signIn(server));
   for (let opened = 0; opened < 999; opened += 9) {
     await Promise.all(Array.from({ length: 9 }, () => signIn(server)));
-    // An actor records so many calls a minute and no more.
+    // An actor records this many calls a minute and no more.
     await server.advance(1_000);
   }
   t.is(await statusOf(server, first), '401 invalid-auth');
@@ -204,7 +204,7 @@ test('no session is opened over plain http on another site whose cookies need ht
   t.regex(await register(['X-Forwarded-Proto: https']), /^HTTP\/1\.1 200 /, 'a proxy says that it was https');
 });
 
-/** What answers these lines, whose host is not where they go. */
+/** The answer to these lines, whose host differs from their destination. */
 async function statusAndText(port: string, lines: readonly string[]): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port: Number(port) });
   socket.write(lines.join('\r\n'));

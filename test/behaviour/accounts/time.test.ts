@@ -1,4 +1,4 @@
-/** What time does to accounts: on both sides of every limit. */
+/** The effects of time on accounts, on both sides of every limit. */
 import test from 'ava';
 import {
   alice,
@@ -78,7 +78,7 @@ test('plain failures are forgotten an hour after the last of them', async (t) =>
 test('a new account starts without the failures of those who tried its address before', async (t) => {
   const captchaUiUrl = 'https://captcha.example.org';
   const server = await startServer(t, { captchaUiUrl });
-  // Where a factor is made up no attempt gets as far as being counted.
+  // With a made-up factor, no attempt gets as far as being counted.
   const email = unknownAddress();
   await failures(server, 11, { email });
   await register(server, { email });

@@ -1,4 +1,4 @@
-/** Access tokens of pairings: refreshed before they end, once for all who ask, and what comes of it when that fails. */
+/** Access tokens of pairings: refreshed before they end, once for all callers, and the result if that fails. */
 import test from 'ava';
 import { openStream, streamed } from '../../kit/assisted.ts';
 import { paired } from '../../kit/pairing.ts';
@@ -130,7 +130,7 @@ test('a token that the model rejects is no 401 of the client, and is refreshed o
   const { pair, server, identity, ask, status, acceptTokens, model } = await paired(t);
   acceptTokens(false);
   await pair();
-  // Three at once are one reason to refresh.
+  // Three callers at once cause one refresh.
   for (const { status: answered, events } of await Promise.all([ask(), ask(), ask()])) {
     t.is(answered, 200);
     t.is(events[0]?.kind, 'error');

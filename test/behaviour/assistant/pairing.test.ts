@@ -341,7 +341,7 @@ test('under another key nothing is read or changed, and under its own all is the
     t.deepEqual([answer.status, answer.body.error.tag], [503, 'pairing-store-unreadable'], path);
   }
   t.is((await ask()).status, 503);
-  // Attempts are over meanwhile: what cannot be read is not removed either.
+  // Attempts are over meanwhile: an unreadable one is not removed either.
   await server.advance(30 * minuteMs);
   await server.restart(domain);
   t.true((await status()).paired);

@@ -1,4 +1,4 @@
-/** The assistant, asked over HTTP (docs/protocol/assistant.md). */
+/** The assistant over HTTP (docs/protocol/assistant.md). */
 import test from 'ava';
 import { vendorIds } from '../../../actors/assistant/profiles.ts';
 import { AssistantBudget } from '../../../actors/user/assistant/contract.ts';

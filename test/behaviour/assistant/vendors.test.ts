@@ -1,6 +1,7 @@
 /**
- * The fakes of providers, held to the library of each vendor: what these read of a fake is what it said. Anthropic's is of the last line
- * that speaks the version of its interface that this server speaks, 2023-06-01; later ones speak 2026-10-21.
+ * Compares the fakes of providers with the library of each vendor: the library reads exactly what the fake sent.
+ * Anthropic's library is the last line with this server's version of the interface, 2023-06-01; later ones speak
+ * 2026-10-21.
  */
 import Anthropic from '@anthropic-ai/sdk';
 import test from 'ava';
@@ -62,7 +63,7 @@ test('OpenAI’s library reads the fake of OpenAI', async (t) => {
 test('Ollama’s library reads the fake of Ollama', async (t) => {
   const { url, state } = await startModelServer(t);
   state.answer = answering(toolTurn);
-  // Its library takes a host alone, and the fake lies below a path.
+  // Its library accepts only a host, and the fake is below a path.
   const below: typeof fetch = (asked, init) => fetch(String(asked).replace('/api/', '/ollama/api/'), init);
   const client = new Ollama({ host: url, fetch: below });
   const parts = [];

@@ -407,7 +407,7 @@ test('a ban closes a calendar with its commit, and its end opens it to the same 
   }
 });
 
-/** Every secret is hashed after `before`: for tests that run alone. */
+/** Hashes every secret after `before`: for tests that run alone. */
 function whenHashed(t: ExecutionContext, before: () => Promise<void>): void {
   const { hash } = quickTokenHasher;
   t.teardown(() => {

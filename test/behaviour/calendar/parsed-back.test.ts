@@ -1,4 +1,4 @@
-/** Whatever people write in a to-do, the libraries that programs read calendars with find it where it was put, and nothing else. */
+/** Whatever people write in a to-do, the libraries of calendar programs find it in its place, and nothing else. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -19,7 +19,7 @@ interface Parsed {
   readonly uid: string;
   readonly summary: string;
   readonly description: string | null;
-  /** Of the properties, in order. */
+  /** The values of the properties, in order. */
   readonly names: readonly string[];
   readonly components: readonly string[];
 }
@@ -54,7 +54,7 @@ test('hostile texts are read back by ical.js and by icalendar of Python as they 
   const phone = await publisher(server);
   const { token } = await makeToken(phone);
   const isTaken = (todo: object) => !isRefused(givenTodo(todo));
-  // What a property cannot hold is refused: the rest is what may do harm.
+  // Values that a property cannot hold are refused; the rest might do harm.
   const fields = fc.record({
     uid: hostileTexts.filter((uid) => isTaken({ uid, summary: 'x' })),
     summary: hostileTexts.filter((summary) => isTaken({ summary })),

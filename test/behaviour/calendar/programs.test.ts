@@ -1,4 +1,4 @@
-/** Programs that people have, against one server. */
+/** Common calendar programs, against one server. */
 import test from 'ava';
 import { makeToken, publisher, startCalendarServer } from '../../kit/calendar.ts';
 import { calendarPrograms } from '../../kit/calendar-programs.ts';

@@ -164,7 +164,7 @@ test('an account may publish its to-dos as fast as it can, and is shown all of t
     const answers = await Promise.all(uids.slice(at, at + 110).map((uid) => publish(phone, { uid })));
     t.true(answers.every(({ status }) => status === 201));
   }
-  // One of the first is now the last that was changed.
+  // One of the first is now the one that changed last.
   await publish(phone, { uid: 'todo 7', completed: true });
   const { todos } = (await phone.call('GET', todosPath)).body;
   t.deepEqual(
@@ -187,7 +187,7 @@ test('the ten thousand and first to-do of an account is refused, until there is 
   t.is((await publish(phone, { uid: 'c' })).status, 201);
 });
 
-/** As if there were so many. */
+/** Simulates a calendar of this size. */
 async function holdTodos(server: TestServer, { account }: Device, todos: number): Promise<void> {
   const { host } = server;
   const address = { kind: 'user', id: account.userUuid };

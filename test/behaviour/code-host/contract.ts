@@ -1,4 +1,4 @@
-/** What publishing does to a code host and says of it: the same for every one that it is spoken to, fake or real. */
+/** The effects of publishing on a code host and its answers: the same for every supported host, fake or real. */
 import test, { type ExecutionContext } from 'ava';
 import { contentBytesMax } from '../../../gateway/code-host/given.ts';
 import { type CodeHostRepository, startCodeHostServer } from '../../kit/code-host-server.ts';
@@ -6,14 +6,14 @@ import { startServer } from '../../kit/server.ts';
 
 export const path = '/v1/integrations/codehost/publish';
 
-/** A server whose code host has this repository, and somebody who publishes to it. */
+/** A server whose code host has this repository, and a user who publishes to it. */
 export async function publishing(t: ExecutionContext, repository: CodeHostRepository) {
   const host = await startCodeHostServer(t, repository);
   const server = await startServer(t, { codeHost: { apiUrl: host.apiUrl } });
   const phone = await server.device();
   const { owner, repo, writer: token } = repository;
   const publish = async (fields: object = {}, to = path) => {
-    // Out of the minute in which ten are too many.
+    // Moves on from the minute in which ten are too many.
     await server.advance(61_000);
     const body = { token, owner, repo, path: 'note.md', content: '# A note\n', ...fields };
     return phone.call('POST', to, { body });
@@ -25,7 +25,7 @@ export async function publishing(t: ExecutionContext, repository: CodeHostReposi
   return { ...host, server, phone, publish, refused };
 }
 
-/** @param repositoryFor makes a repository with nothing of what is published here */
+/** @param repositoryFor makes a repository without the files of these tests */
 export function codeHostContract(name: string, repositoryFor: () => Promise<CodeHostRepository>): void {
   test(`${name}: a file is made, and replaced, by either path`, async (t) => {
     const { publish, repository, asked } = await publishing(t, await repositoryFor());

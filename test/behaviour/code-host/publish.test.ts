@@ -1,4 +1,4 @@
-/** Publishing to a code host, over HTTP (docs/protocol/code-host.md): the same contract for each of those it is spoken to. */
+/** Publishing to a code host over HTTP (docs/protocol/code-host.md): the same contract for each supported host. */
 import type { ServerResponse } from 'node:http';
 import test from 'ava';
 import { cookieSessions } from '../../kit/account.ts';

@@ -1,4 +1,4 @@
-/** Files of a server that is put together as its entry does it: ciphertext in its folder, and nothing else. */
+/** Files of a server composed by its entry: ciphertext in its folder, and nothing else. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

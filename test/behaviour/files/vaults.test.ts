@@ -256,7 +256,7 @@ test('a member who has left uploads open begins others once nothing was sent to 
   t.is((await second?.file.chunk(second.token, 1, ciphertext(117)))?.status, 200);
   t.is((await sentTo?.file.close(sentTo.token))?.status, 200);
   await server.advance(1_000);
-  // The one that was closed has made room, and so has each of the five that nothing was sent to.
+  // The closed upload has freed capacity, and so has each of the five empty ones.
   for (let n = 0; n < 6; n += 1) t.is((await open()).status, 200, String(n));
   t.is((await open()).status, 429);
 });

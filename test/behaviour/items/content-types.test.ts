@@ -1,4 +1,4 @@
-/** What items may be of, as clients have it compiled in. */
+/** The content types of items that clients know. */
 import { setImmediate as othersHadTheirTurn } from 'node:timers/promises';
 import test from 'ava';
 import { note, uuidNumber } from '../../kit/items.ts';
@@ -32,7 +32,7 @@ const accepted = [
   '*',
   null,
 ];
-/** Those that a client needs before it can show anything else. */
+/** The types that a client needs before it can show anything else. */
 const inFront = ['SN|ItemsKey', 'SN|UserPreferences', 'SN|Theme'];
 
 test('items of every type that clients know are saved, and come back as such', async (t) => {
@@ -129,7 +129,7 @@ test('an item for a vault takes a client that knows vaults', async (t) => {
 });
 
 test('integrity is answered for an account of more than 10,000 items', async (t) => {
-  // Without it the timer of a check that finds no end would never fire.
+  // Without it the timer of an endless check would never fire.
   const schedule: Schedule = async (_method, apply) => {
     await othersHadTheirTurn();
     return apply();

@@ -1,4 +1,4 @@
-/** The routes of item sync over HTTP: the envelope, and that nothing a client sends is ever an error of the server. */
+/** The routes of item sync over HTTP: the envelope, and no input of a client is ever an error of the server. */
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Call } from '../../kit/http.ts';
@@ -65,7 +65,7 @@ test('a malformed vault uuid is 400 and named', async (t) => {
   t.true(body.data.error.message.includes('nonsense'));
 });
 
-/** Bodies that begin like a real one, with anything in any place. */
+/** Bodies that begin like a real one, with arbitrary data in arbitrary places. */
 const anyItem = fc.record(
   Object.fromEntries(
     [...Object.keys(note()), 'auth_hash', 'duplicate_of', 'key_system_identifier'].map((field) => [
@@ -107,7 +107,7 @@ test('no integrity check and no path is an error of the server', async (t) => {
     const { status } = await device.post('/v1/items/check-integrity', sent);
     t.true(status === 200 || status === 400, `${status} for ${JSON.stringify(sent)}`);
     const one = await device.get(`/v1/items/${encodeURIComponent(uuid)}`);
-    // Some paths mean another one to the client itself, such as a dot.
+    // The client itself reads some paths, such as a dot, as another one.
     t.true(one.status >= 400 && one.status < 500, `${one.status} for ${JSON.stringify(uuid)}`);
   });
   await fc.assert(answersWell, { numRuns: 100 });

@@ -137,7 +137,8 @@ test('after a restore a device reads everything again, and does not skip what ha
   const phone = await server.device();
   await phone.sync({ items: notes(3) });
   const lost = phone.syncToken;
-  // The backup knew only the first two; another device then saves what gets the third position again.
+  // The backup knew only the first two positions; another device then saves an item that gets the third position
+  // again.
   const backup = await startServer(t, { items: { generation: 'before' } });
   const laptop = await backup.device();
   await laptop.sync({ items: notes(2) });

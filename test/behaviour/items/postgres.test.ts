@@ -1,4 +1,4 @@
-/** Item sync over a real PostgreSQL: what the model cannot show of large texts, subsets, columns and refusals. */
+/** Item sync over a real PostgreSQL: large texts, subsets, columns and refusals, which the model cannot show. */
 import test, { type ExecutionContext } from 'ava';
 import { migrations } from '../../../process/schema.ts';
 import { migrate } from '../../../runtime/store/postgres/migrate.ts';
@@ -19,7 +19,7 @@ async function startDurableServer(t: ExecutionContext): Promise<TestServer> {
   await migrate(connection, migrations);
   const store = await openPostgresStore({ connection });
   t.teardown(() => store.close());
-  // Nothing is to be found in memory: what comes back has been through the database.
+  // Nothing is in memory: every answer has been through the database.
   return startServer(t, { host: { store, limits: { cachedRowBytesMax: 0 } } });
 }
 

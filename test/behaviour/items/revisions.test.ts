@@ -29,7 +29,7 @@ const contents = async (device: Device, itemUuid = first): Promise<string[]> => 
   return found;
 };
 
-/** Rows that are kept, whether anybody is shown them or not. */
+/** Stored rows, whether anybody sees them or not. */
 const stored = async (server: TestServer, device: Device): Promise<number> =>
   (await sizes(server, device)).length;
 
@@ -46,7 +46,7 @@ async function started(t: ExecutionContext, revisions: Partial<ItemSettings['rev
   const server = await startServer(t, { items: settings });
   const device = await server.device();
   const versions = new Map<unknown, number>();
-  /** Saves over what is there. */
+  /** Saves over an existing item. */
   const save = async (...items: ClientItem[]) => {
     const sent = items.map((item) => ({ ...item, updated_at_timestamp: versions.get(item.uuid) ?? 0 }));
     const { saved_items: saved } = await device.sync({ items: sent });
@@ -160,7 +160,7 @@ test('so many deletions at once that their histories go later leave none', async
   const { server, device, save, later } = await started(t, { pauseMs: 0 });
   const uuids = Array.from({ length: 12 }, (_, n) => uuidNumber(n + 1));
   const original = uuidNumber(99);
-  // The slots of a duplicate are all looked at, as nobody knows how many were copied.
+  // All slots of a duplicate are checked, because nobody knows how many were copied.
   await save(note({ uuid: original }), ...uuids.map((uuid) => note({ uuid, duplicate_of: original })));
   await later(10_000);
   for (const uuid of uuids) t.is((await list(device, uuid)).length, 2);
@@ -295,7 +295,7 @@ test('whatever is saved and deleted, the revisions of an account never take more
       t.true(taken <= bytesMax, `${taken} bytes`);
     }
     await later(10_000);
-    // There is room again, so the next save makes a revision.
+    // There is capacity again, so the next save makes a revision.
     await save(note({ uuid: uuidNumber(9) }));
     t.is((await list(device, uuidNumber(9))).length, 1);
   });

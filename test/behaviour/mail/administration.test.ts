@@ -212,7 +212,7 @@ const wrongRelays: readonly (readonly [string, object])[] = [
   ['400 invalid-relay', { ...smtp, rateLimit: { perMinute: 0 } }],
   ['400 invalid-relay', { ...smtp, credentials: { apiKey: 'x' } }],
   ['400 invalid-relay', { ...smtp, kind: 'mailgun', domain: '../x' }],
-  // No addresses, so names that are looked up.
+  // Names instead of addresses, so the server looks them up.
   ['400 invalid-relay', { ...smtp, host: '127.999.1.1', security: 'none' }],
   ['400 invalid-relay', { ...smtp, host: '127.0.0.01', security: 'none' }],
   // Pasted with the end of its line.

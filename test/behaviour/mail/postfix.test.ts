@@ -1,4 +1,4 @@
-/** Mail through Debian's Postfix, over TLS that is verified, with the sender that the server is composed with. */
+/** Mail through Debian's Postfix, over verified TLS, with the server's real sender. */
 import { readFileSync } from 'node:fs';
 import type { LookupFunction } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
@@ -19,14 +19,14 @@ const bob = 'bob@secret.test';
 const authority = createAuthority();
 test.after.always(() => authority.remove());
 
-/** The relay has a name that is not of this machine, so that TLS is required and its certificate verified. */
+/** The relay's name is not of this machine, so TLS is required and its certificate verified. */
 const lookup: LookupFunction = (_host, options, told) => {
   if (options.all === true) told(null, [{ address: '127.0.0.1', family: 4 }]);
   else told(null, '127.0.0.1', 4);
 };
 
 interface Started extends Partial<PostfixOptions> {
-  /** What the server signs in with. */
+  /** The server's credentials. */
   readonly password?: string;
 }
 
@@ -59,7 +59,7 @@ async function start(t: ExecutionContext, { password = account.password, ...give
       failure === null ? outcome : `${outcome} ${failure}`;
     return logs.body.entries.map(outcomeOf).toReversed();
   };
-  /** The clock goes slowly meanwhile: Postfix takes its time, and an attempt has only so much of it. */
+  /** The clock goes slowly meanwhile: Postfix takes its time, and an attempt has a time limit. */
   const attempts = (count: number) =>
     until(async () => {
       await server.advance(10);
@@ -74,7 +74,7 @@ interface Delivered {
   readonly body: string;
 }
 
-/** As RFC 5322 has it; a header that goes on over lines is one. */
+/** By RFC 5322, a header may continue over several lines. */
 function parsed(message: string): Delivered {
   const [head = '', ...rest] = message.split('\n\n');
   const headers = new Map<string, string[]>();

@@ -9,7 +9,7 @@ const busy = { result: 'transient', failure: 'provider' } as const;
 
 type Scene = Awaited<ReturnType<typeof delivering>> & { readonly dueAtUtc: string };
 
-/** `config`: where reminders go. `run`: how the reminder comes to be in its state. */
+/** `config`: the destination of reminders. `run`: how the reminder gets into its state. */
 interface Case {
   readonly config: object;
   readonly state: string;
@@ -92,7 +92,7 @@ const requests: Readonly<Record<string, (scene: Scene) => Promise<Answer>>> = {
 const kept = 'reminder-not-recallable';
 const sending = 'delivery-in-flight';
 
-/** In the order of `requests`: what is answered. */
+/** The answers, in the order of `requests`. */
 const answers: Readonly<Record<string, readonly string[]>> = {
   'not due': ['200', '200', '200', '200', '200', '200', '200', 'out'],
   'a mail in the queue': ['200', '200', '200', '200', '200', '200', '200', 'out'],
@@ -116,7 +116,10 @@ async function startScene(t: ExecutionContext, { config, state, run }: Case): Pr
   return started;
 }
 
-/** Whatever was asked: a refusal has changed nothing, and who was told that it is gone gets no message any more. */
+/**
+ * Whatever the request: a refusal has changed nothing, and a user who was told that the reminder is gone gets no
+ * message any more.
+ */
 for (const [of, made] of Object.entries(cases)) {
   test(`${of}: what each request is answered, and what it leaves`, async (t) => {
     t.timeout(120_000);

@@ -312,7 +312,7 @@ test('an account that is deleted leaves nothing that is sent', async (t) => {
   );
   t.is(gone.status, 200);
   postbox.answer = () => undefined;
-  // First as far as the mail would be tried again, and not so far that it is too late for it.
+  // First up to the retry of the mail, but not so far that it is too late for it.
   await server.advance(10 * minuteMs);
   await server.advance(90 * dayMs);
   t.deepEqual([...postbox.messages, ...chats.messages], []);

@@ -1,4 +1,4 @@
-/** Mail by the relay that the settings name, on a started server. */
+/** Mail through the relay of the settings, on a started server. */
 import test from 'ava';
 import { alice } from '../../kit/account.ts';
 import { Device } from '../../kit/device.ts';

@@ -1,4 +1,4 @@
-/** Mail through a real mail server, with the sender that the server is composed with. */
+/** Mail through a real mail server, with the server's real sender. */
 import { inspect } from 'node:util';
 import test from 'ava';
 import { Mailer, mailerId } from '../../../actors/mailer/contract.ts';
@@ -11,7 +11,7 @@ import { ModelDatabase, ModelStore } from '../../kit/model-store/model-store.ts'
 import { type ServerOptions, startServer } from '../../kit/server.ts';
 import { startSmtpServer } from '../../kit/smtp-server.ts';
 
-/** Keeps the text of whatever is written, that in bytes too. */
+/** Keeps the text of everything written, including text in bytes. */
 class WatchedStore extends ModelStore {
   written = '';
 

@@ -32,22 +32,22 @@ async function started(t: ExecutionContext, options: ServerOptions = {}) {
   const mailsTo = (recipient: string) => postbox.messages.filter((each) => each.recipient === recipient);
   const toBob = () => mailsTo('bob@example.org');
   const toOwner = () => mailsTo(phone.account.email);
-  /** Until this moment, with the server there all the time. */
+  /** Advances to this moment, with the server running all the time. */
   const lives = async (untilMs: number) => {
     while (server.clock.nowMs() < untilMs) {
       await server.advance(Math.min(4 * minuteMs, untilMs - server.clock.nowMs()));
     }
     await server.advance(10_000);
   };
-  /** More than a day before a deadline nobody looks, so it makes no difference whether the server is there. */
+  /** Nobody looks more than a day before a deadline, so it makes no difference whether the server runs. */
   const nears = (untilMs: number) => server.advance(untilMs - server.clock.nowMs());
-  /** To so many hours before the deadline, with the server there at every look. */
+  /** Advances to this many hours before the deadline, with the server running at every look. */
   const comesNear = async (deadline: number, hoursLeft = 1) => {
     for (const left of [24, 12, 6, 3, 1.5, 1]) {
       if (left >= hoursLeft) await nears(deadline - left * hourMs + 10_000);
     }
   };
-  /** To just after the deadline. */
+  /** Advances to just after the deadline. */
   const passes = async (deadline: number) => {
     await comesNear(deadline);
     await lives(deadline);

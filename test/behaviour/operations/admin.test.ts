@@ -15,7 +15,7 @@ const hello = route({
   handle: async () => ({ status: 200, body: {} }),
 });
 
-/** Those of the public port, which a host does not have. */
+/** The paths of the public port, which a host does not have. */
 const specified = ['/health', '/healthcheck', '/healthcheck/readiness'];
 
 test('metrics count requests by pattern and class of status, and never by path', async (t) => {

@@ -1,4 +1,4 @@
-/** What administrators do in a client, as operators have it: by the command line, over the internal API. */
+/** The actions of administrators in a client, here by operators: with the command line, over the internal API. */
 import test, { type ExecutionContext } from 'ava';
 import type { AccountSettings } from '../../../actors/settings.ts';
 import { exitCodes } from '../../../cli/failure.ts';

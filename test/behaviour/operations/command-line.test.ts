@@ -24,7 +24,7 @@ const at = ({ address }: ApiWorld) => {
   const run = (...args: readonly string[]) => commandLine(['--address', address, ...args]);
   return {
     run,
-    /** The document of a command that is to succeed. */
+    /** The document of a command that must succeed. */
     async json(...args: readonly string[]) {
       const { code, out, err } = await run(...args, '--json');
       if (code !== 0) throw new Error(`exit code ${code}: ${err}`);

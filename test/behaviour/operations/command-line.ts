@@ -1,4 +1,4 @@
-/** The operator command line as its users start it: built, as a process of its own. */
+/** The operator command line as its users start it: built, as a separate process. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ export interface CommandLine {
   remove(): Promise<void>;
 }
 
-/** Builds it as `npm run build` does, beside the modules it needs. */
+/** Builds it like `npm run build`, beside the modules that it needs. */
 export async function buildCommandLine(): Promise<CommandLine> {
   const cache = join(root, '.cache');
   await mkdir(cache, { recursive: true });

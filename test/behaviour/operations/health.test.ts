@@ -35,7 +35,7 @@ test('the process and its services serve while it is ready, and each check has a
   ]);
 });
 
-/** The statuses that a watcher of a service was told, as they come. */
+/** The statuses that a watcher of a service received, as they come. */
 function watch(t: ExecutionContext, { address }: ApiWorld, service: string) {
   const client = new HealthClient(address, ChannelCredentials.createInsecure());
   const call = client.watch({ service });

@@ -1,4 +1,4 @@
-/** The internal API as its callers meet it, over sockets. */
+/** The internal API from its callers' view, over sockets. */
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
 import { kinds } from '../../../actors/kinds.ts';
@@ -366,7 +366,7 @@ test('a user that is not there is not found, and what is no user is refused in w
   t.like(await failing(UsersService.show, { userUuid: 'bob' }), { details: 'user_uuid is not a uuid.' });
 });
 
-// --- what all calls share -------------------------------------------------------------------------------------
+// --- common parts of all calls --------------------------------------------------------------------------------
 
 const actorsThat = (answer: (deadlineMs: number | undefined) => Promise<never>): Actors =>
   ({
@@ -379,7 +379,7 @@ const actorsThat = (answer: (deadlineMs: number | undefined) => Promise<never>):
   }) as never;
 
 test('a call past its deadline ends, and what it asked of an actor had the same deadline', async (t) => {
-  // The call has to reach the actor by then, on a machine that is busy with other tests.
+  // The call must reach the actor by then, on a machine that is busy with other tests.
   const limitMs = 3_000;
   const deadlines: (number | undefined)[] = [];
   const actors = actorsThat((deadlineMs) => {

@@ -1,4 +1,4 @@
-/** Mail as operators have it: by the command line, over the internal API, from the real mailer. */
+/** Mail for operators: with the command line, over the internal API, from the real mailer. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ test('relays are set from a file, and shown without what they sign in with', asy
   t.like(answer, { fallback: 'none', configured: true });
   const { credential: _, ...rest } = relay;
   t.like(answer.relays[0], { ...rest, enabled: true, port: 587, credentialsConfigured: true });
-  // What was shown can be set again, and keeps its credential, also at another host.
+  // The printed list can be set again, and keeps its credential, also at another host.
   t.is((await run('set-relays', file(JSON.stringify(answer)))).code, 0);
   t.true((await run('relays')).answer.relays[0].credentialsConfigured);
   const moved = { relays: [{ ...rest, host: 'mail.elsewhere.test' }] };

@@ -1,4 +1,4 @@
-/** Pairings as operators have them: by the command line, over the internal API, with a real identity provider. */
+/** Pairings for operators: with the command line, over the internal API, with a real identity provider. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -213,7 +213,7 @@ test('pairings under another key are said to be so, and removed only when that i
     t.is(ended.code, exitCodes.refused);
     t.regex(ended.err, /The right key would bring them back/);
   }
-  // Whatever the command line has asked before: the actor decides.
+  // Whatever the command line has asked before, the actor decides.
   const { ask } = server.host.actors.get(PairingAdministration, pairingId);
   const asked = { by: byOperator, confirmation: unpairAllConfirmation, onlyReadable: true };
   t.like(await ask.unpairAll(asked), { refused: { reason: 'unavailable' } });

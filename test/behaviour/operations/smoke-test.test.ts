@@ -1,4 +1,4 @@
-/** `scriptorium smoke-test`: what it finds in a server, and in what is in front of one. */
+/** `scriptorium smoke-test`: the faults that it finds in a server, and in a proxy in front of one. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -23,13 +23,13 @@ test.after.always(async () => {
   await server?.stop();
 });
 
-/** The command as it is typed, in real time. No node of the internal API is asked. */
+/** The command as typed, in real time. It asks no node of the internal API. */
 const run = (...args: readonly string[]) => runTyped(['smoke-test', ...args], { address: '127.0.0.1:1' });
 const withKey = ['--access-key-file', keyFile];
 
 const passedHeaders = ['authorization', 'content-type', 'x-server-password', 'x-shared-server-key'];
 
-/** A proxy in front of the server that knows nothing of sockets, and what it has passed on. */
+/** A proxy in front of the server that does not know sockets, and the requests that it has passed on. */
 async function startProxy(t: ExecutionContext, onUpgrade?: (proxy: Server) => void) {
   const passed: string[] = [];
   const proxy = createServer(async (request, response) => {
@@ -131,7 +131,7 @@ test('what cannot be reached is told from what does wrong', async (t) => {
   t.is((await run('notes.example.org')).code, 64);
 });
 
-/** As a proxy that knows sockets does. */
+/** Like a proxy that knows sockets. */
 function passUpgrades(proxy: Server): void {
   proxy.on('upgrade', (request, socket) => {
     const { port } = new URL(server.url);

@@ -48,7 +48,7 @@ async function query(server: EmbeddedPostgres, text: string): Promise<Record<str
 const postmasterOf = (directory: string): number =>
   Number.parseInt(readFileSync(join(directory, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 
-/** A process of its own that starts the database and says when it is up. */
+/** A separate process that starts the database and reports when it is up. */
 async function ownerOf(t: ExecutionContext, directory: string): Promise<ChildProcess> {
   const module = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
   const script = `

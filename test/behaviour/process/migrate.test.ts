@@ -1,4 +1,4 @@
-/** Schema changes that an operator applies: built programs, a real database, the words they are told. */
+/** Schema changes by an operator: built programs, a real database, their messages. */
 import test from 'ava';
 import pg from 'pg';
 import { migrations } from '../../../process/schema.ts';

@@ -1,4 +1,4 @@
-/** A whole server as its operator configures it is paired with a real identity provider, and answers on that. */
+/** A whole server in its operator's configuration is paired with a real identity provider, and answers through it. */
 import test from 'ava';
 import { openStream, streamed } from '../../kit/assisted.ts';
 import { Device } from '../../kit/device.ts';
@@ -13,10 +13,10 @@ test('a server is paired by its settings alone, refreshes its token and answers,
   t.timeout(180_000);
   const model = await startModelServer(t);
   const identity = await startIdentityProvider(t, (token) => model.state.tokens.add(token));
-  // Too short to be used: each answer takes a refresh.
+  // Too short to be used: each answer needs a refresh.
   identity.lifetimeSeconds(30);
   const lines: string[] = [];
-  // What it tells as its address is its public one.
+  // The address that it prints is its public one.
   const [port = 0] = await freePorts(1);
   const url = `http://127.0.0.1:${port}`;
   const ofPairing = pairingSettingsFor(identity.endpoints, model.url);

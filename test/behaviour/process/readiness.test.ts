@@ -1,4 +1,6 @@
-/** What makes a process of each role unready, and what `READY_WITHOUT` forgives (docs/operations.md, "Watching it"). */
+/**
+ * What makes a process of each role unready, and what `READY_WITHOUT` tolerates (docs/operations.md, "Watching it").
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +18,7 @@ import { until } from '../../kit/until.ts';
 const names = ['database', 'host', 'transport', 'files'] as const;
 type Name = (typeof names)[number];
 
-/** As `docs/operations.md` lists them. */
+/** In the order of `docs/operations.md`. */
 const checksOfRole = {
   all: ['clock', 'database', 'files', 'host', 'mail', 'peers', 'serving', 'transport', 'wakeups', 'writes'],
   host: ['clock', 'database', 'files', 'host', 'mail', 'peers', 'serving', 'transport', 'wakeups', 'writes'],
@@ -59,10 +61,10 @@ async function readinessOf({ adminUrl, answered }: ConfiguredServer) {
   return { status: response.status, checks };
 }
 
-/** What was found holds for half a minute. */
+/** A result stays valid for half a minute. */
 const keptMs = 31_000;
 
-/** How each check is made to fail, in the role whose list has it and where nothing else fails with it. */
+/** How to make each check fail, in the role whose list has it and in which nothing else fails with it. */
 const broken: Record<
   Name,
   { readonly role: Role; readonly byWhat: (of: Awaited<ReturnType<typeof started>>) => unknown }

@@ -1,4 +1,4 @@
-/** Another number of shards, from the operator's side: built programs, a real database, the words they are told. */
+/** Another number of shards, by an operator: built programs, a real database, their messages. */
 import test from 'ava';
 import { exitCodes } from '../../../process/start-error.ts';
 import { build, commandLine, dataDirectoryOf, launch, started } from '../../kit/built-server.ts';

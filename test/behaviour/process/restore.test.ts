@@ -1,4 +1,4 @@
-/** A backup restored as docs/operations.md says. */
+/** Restores a backup as docs/operations.md says. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ test.before(build);
 
 const settings = { E2E_TESTING: 'true' };
 
-/** With owners and modes, as an operator copies it. */
+/** With owners and modes, like an operator's copy. */
 function copy(from: string, to: string): void {
   execFileSync('cp', ['-a', from, to]);
 }
@@ -63,7 +63,7 @@ test.serial(
       t.deepEqual(got.map(({ uuid }) => uuid).sort(), [inBackup, ...saved].sort());
       token = (await device.sync({ sync_token: null })).sync_token;
     });
-    // The mark is gone: from here on tokens hold again.
+    // The mark is gone: from here on tokens are valid again.
     await running(t, directory, async (url) => {
       const device = await deviceAt(url);
       t.deepEqual((await device.sync({ sync_token: token })).retrieved_items, []);

@@ -1,4 +1,4 @@
-/** The roles as processes: what runs actors and what serves clients are one server, over a real broker. */
+/** The roles as processes: hosts with actors and gateways with clients are one server, over a real broker. */
 import { randomUUID } from 'node:crypto';
 import { cpSync } from 'node:fs';
 import test from 'ava';
@@ -23,7 +23,7 @@ test.after.always(() => Promise.all([database?.stop(), nats?.stop()]));
 const textOf = async (url: string): Promise<string> => (await fetch(url)).text();
 
 const connections = 30;
-/** Each over a connection of its own, which the system gives to one of those that listen. */
+/** Each over a separate connection, which the system gives to one of the listeners. */
 async function connectAnew(url: string): Promise<void> {
   for (let n = 0; n < connections; n += 1) await fetch(url, { headers: { connection: 'close' } });
 }
@@ -60,7 +60,7 @@ test('a host and two gateways on one port are one server, and one gateway may go
   for (const { metricsUrl } of [first, second]) {
     const metrics = await textOf(metricsUrl);
     t.regex(metrics, /^scriptorium_http_request_duration_seconds_count\{.*"\/healthcheck".*\} [1-9]/m);
-    // What is for hosts alone raises no alarm here.
+    // Work that only hosts do raises no alarm here.
     t.regex(metrics, /^scriptorium_transport_connected 1$/m);
     t.regex(metrics, /^scriptorium_cluster_shards 16$/m);
     t.notRegex(metrics, /^(shards|scriptorium_lease_valid|scriptorium_transport_wake_stream_available) /m);
@@ -73,7 +73,7 @@ test('a host and two gateways on one port are one server, and one gateway may go
   first.child.kill('SIGTERM');
   t.is(await first.exitCode, 0);
   const retrieved = () => device.sync({ sync_token: null }).then((reply) => reply.retrieved_items.length);
-  // A connection to the one that went may not have been seen to end yet.
+  // The end of a connection to the stopped one may not be noticed yet.
   await until(async () => (await retrieved().catch(() => 0)) === 3);
   host.child.kill('SIGTERM');
   t.is(await host.exitCode, 0);
@@ -85,7 +85,7 @@ test('a host and two gateways on one port are one server, and one gateway may go
   });
 });
 
-/** Longer than a test may take: one that waited it out would not end in time. */
+/** Longer than a test may take: a server that waited for it would not end in time. */
 const longLeaseMs = 600_000;
 const waiting = /waiting for the lease of the former process/;
 

@@ -1,4 +1,4 @@
-/** The server as `npm start` runs it: a process of its own, started, stopped, killed and started again. */
+/** The server as `npm start` runs it: a separate process, started, stopped, killed and started again. */
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -186,7 +186,7 @@ test.serial('a database that cannot be reached is reported without its password'
 
 const nobody = { uid: 65_534, gid: 65_534 };
 
-// Whoever is not root shows with every test above that an ordinary user can run it.
+// Without root, every test above shows that an ordinary user can run it.
 const asRoot = process.getuid?.() === 0;
 
 async function runsAsOrdinaryUser(t: ExecutionContext): Promise<void> {

@@ -105,7 +105,7 @@ test('a repeat tells of conflicts as they are now, with what the client sent', a
   ]);
   const second = (await named(phone, 'command-1', body)).body;
   t.deepEqual(second, first);
-  // Its items are not kept, so without them only this much can be told.
+  // Its items are not stored, so without them the server can say only this much.
   t.deepEqual(await statusOf(phone, 'command-1'), {
     command: { id: 'command-1', status: 'committed', digest: digestOf(body) },
   });

@@ -1,4 +1,4 @@
-/** What a started server sends on its sockets is what it says it sends (`GET /v1/asyncapi.json`). */
+/** A started server sends on its sockets exactly what it describes (`GET /v1/asyncapi.json`). */
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
 import { note } from '../../kit/items.ts';

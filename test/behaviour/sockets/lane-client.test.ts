@@ -1,4 +1,7 @@
-/** The published client of the sync lane (docs/protocol/sync-lane-client.ts) on a started server, and what it does without the lane. */
+/**
+ * The published client of the sync lane (docs/protocol/sync-lane-client.ts) on a started server, and its behaviour
+ * without the lane.
+ */
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { canonicalJson, digestOf, SyncLaneClient, utf8 } from '../../../docs/protocol/sync-lane-client.ts';

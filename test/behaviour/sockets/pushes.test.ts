@@ -1,4 +1,4 @@
-/** A client that takes pushes by the rule, beside one that only syncs: both come to have the same. */
+/** A client that accepts pushes by the rule, beside one that only syncs: both end with the same state. */
 import test from 'ava';
 import type { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
@@ -16,7 +16,7 @@ interface Pushed {
   }[];
 }
 
-/** What a client has: versions of items, notifications, and the token it goes on from. */
+/** The state of a client: versions of items, notifications, and the token for its next sync. */
 class Client {
   readonly versions = new Map<string, number>();
   readonly notifications = new Set<string>();
@@ -45,7 +45,7 @@ class Client {
     return given;
   }
 
-  /** False where it has to be a sync. */
+  /** False if it must be a sync. */
   apply({ baseSyncToken, syncToken, items }: Pushed): boolean {
     if (this.device.syncToken !== baseSyncToken) return false;
     for (const { uuid, updated_at_timestamp: at } of items) {

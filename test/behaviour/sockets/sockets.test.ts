@@ -1,4 +1,7 @@
-/** `/sockets` on one process: what reaches which socket, and what is refused (docs/protocol/sockets.md). */
+/**
+ * `/sockets` on one process: which events reach which socket, and which requests are refused
+ * (docs/protocol/sockets.md).
+ */
 import test from 'ava';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import { gatewaySettings } from '../../../gateway/settings.ts';
@@ -204,7 +207,7 @@ test('a socket whose client does not read is dropped, and others miss nothing', 
     return closed?.values.some(({ labels }) => labels['reason'] === 'slow') ?? false;
   };
   let saves = 0;
-  // What the system buffers of a connection is a few megabytes.
+  // The system buffers a few megabytes of a connection.
   for (; !(await droppedForThat()) && saves < 2_000; saves += 1) {
     await phone.sync({ items: [note({ uuid: uuidNumber(saves + 1), content: 'x'.repeat(15_000) })] });
   }

@@ -1,4 +1,4 @@
-/** What becomes of the sync lane when sessions change, commands take long, and processes stop. */
+/** The sync lane when sessions change, commands take long, and processes stop. */
 import test from 'ava';
 import { alice, refresh, tokensOf } from '../../kit/account.ts';
 import { Device } from '../../kit/device.ts';

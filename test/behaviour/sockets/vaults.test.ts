@@ -1,4 +1,4 @@
-/** Who hears of what is saved in shared vaults (docs/protocol/sockets.md, "Vaults"). */
+/** Who hears of saves in shared vaults (docs/protocol/sockets.md, "Vaults"). */
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { gatewaySettings } from '../../../gateway/settings.ts';
@@ -16,7 +16,7 @@ const changesOf = ({ texts }: SocketClient) =>
   parsed(texts).filter(({ type }) => type === 'ITEMS_CHANGED_ON_SERVER');
 const countsOf = (sockets: readonly SocketClient[]) => sockets.map((socket) => changesOf(socket).length);
 
-/** Once they have heard so many times, and for what comes too many there was time. */
+/** Resolves once they have heard this many times, and there was time for surplus frames. */
 async function heard(
   t: ExecutionContext,
   server: TestServer,
@@ -39,7 +39,7 @@ async function started(t: ExecutionContext) {
   const bob = await server.device('bob@example.org');
   const vault = await makeVault(alice);
   await join(alice, vault, bob);
-  // What the tells of all this push has come before the sockets are opened.
+  // The pushes of all these tells have arrived before the sockets open.
   await server.advance(5_000);
   return { server, alice, bob, vault };
 }
@@ -103,7 +103,7 @@ test('who joins hears at once, and who has made a vault', async (t) => {
   const [aliceToo, socket] = [await (await alice.another()).socket(t), await bob.socket(t)];
   const vault = await makeVault(alice);
   await join(alice, vault, bob);
-  // To sync, as of what happened before it was heard.
+  // To sync, because of events before it was heard.
   await heard(t, server, [aliceToo, socket], [1, 1]);
   await alice.save(inVault(vault));
   await heard(t, server, [aliceToo, socket], [2, 2]);

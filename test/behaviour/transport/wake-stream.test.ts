@@ -81,7 +81,7 @@ test('a wake-up that a dead host had taken comes to another one', async (t) => {
   const frame = encodeFrame({ kind: 'wake', tellId: 'the tell', target: address });
   await jetstream(dead).publish(subject, createSeal(sealKey, systemClock).seal(frame, subject));
   const consumer = await jetstream(dead).consumers.get(streamOf(shared.clusterName), 'hosts');
-  // The request of the stopped host may still be open and take it.
+  // The open request of the stopped host may still take it.
   await until(async () => (await consumer.next({ expires: 2_000 })) !== null);
   await dead.close();
   const second = await startHost(t, shared);
@@ -172,7 +172,7 @@ test('a stream that is deleted again and again is made again each time', async (
   const { streams } = await manager(t);
   for (let deletions = 0; deletions < 5; deletions += 1) {
     await streams.delete(streamOf(shared.clusterName));
-    // Those that are sent while there is no stream are lost. Earlier ones may still be on their way and prove nothing.
+    // Wake-ups sent while there is no stream are lost. Earlier ones may still be on their way and prove nothing.
     const sent = new Set<unknown>();
     await until(() => {
       const next = tell(1);
@@ -202,7 +202,7 @@ test('a broker that is lost while wake-ups are delivered takes nothing else with
   await until(() => deliveredTo(owner).length === 50);
   await own.kill();
   await until(() => !owner.transport.isConnected && !other.transport.isConnected);
-  // Now that there is nobody to tell it to.
+  // Now that nobody listens for it.
   fail?.();
   fail = undefined;
   await own.start();

@@ -1,4 +1,4 @@
-/** What becomes of the items of a shared vault that ends, over HTTP. */
+/** The fate of the items of a shared vault that ends, over HTTP. */
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { Vault } from '../../../actors/vault/contract.ts';
@@ -11,7 +11,7 @@ import { deleteAccount, join, makeVault, rowsOf, vaults } from '../../kit/vaults
 const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 const vanishedMs = 1_000_000;
-/** What clients send of what they delete. */
+/** A client's request for deleted items. */
 const gone = { content: undefined, enc_item_key: undefined, deleted: true };
 
 async function started(t: ExecutionContext, death = new Death()) {
@@ -37,7 +37,7 @@ async function saved(t: ExecutionContext, device: Device, ...items: readonly Cli
 const versionOf = (item: { updated_at_timestamp: number } | undefined) => ({
   updated_at_timestamp: item?.updated_at_timestamp ?? 0,
 });
-/** What a device that knows nothing is given: whose it is, and in which vault. */
+/** The items that a new device receives: whose they are, and in which vault. */
 const held = async (device: Device) =>
   (await device.sync({ sync_token: null })).retrieved_items
     .map(({ uuid, content, user_uuid, shared_vault_uuid }) => ({
@@ -128,7 +128,7 @@ for (const wait of ['at once', 'when they are home', 'when the vault is gone'] a
       (await held(bob)).map(({ uuid }) => uuid),
       [uuidNumber(2)],
     );
-    // As it was said to have been saved.
+    // As reported when it was saved.
     await alice.sync();
     const again = note({ content: 'back', ...versionOf(reply.saved_items[0]) });
     await saved(t, alice, again);

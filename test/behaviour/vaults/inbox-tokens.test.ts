@@ -1,4 +1,7 @@
-/** Whatever tokens and pages a client turns while others write to it: no row of its inbox is skipped, and few come twice. */
+/**
+ * Whatever tokens and pages a client uses while others write to it: no row of its inbox is skipped, and few come
+ * twice.
+ */
 import test from 'ava';
 import { bob } from '../../kit/account.ts';
 import { accepted, type Device } from '../../kit/device.ts';
@@ -21,7 +24,7 @@ class Client {
     this.device = device;
   }
 
-  /** One page: the next one where there is a cursor. */
+  /** One page: the next one if there is a cursor. */
   async turnPage(limit: number, more: object = {}): Promise<void> {
     const cursor = this.cursor === undefined ? {} : { cursor_token: this.cursor };
     const reply = await this.device.sync({ limit, ...cursor, ...more });
@@ -133,7 +136,7 @@ test('a save that was planned before something came into the inbox is answered w
   } as const;
   isHeld = true;
   const told = tellUser(server, client.device.account.userUuid, 'notified', { subject, at: 1 });
-  // The teller looks first whether it has said so already.
+  // The teller first checks whether it has said so already.
   await somethingIsHeld();
   held.shift()?.();
   await somethingIsHeld();

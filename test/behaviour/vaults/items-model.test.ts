@@ -1,6 +1,6 @@
 /**
- * Random saves by members of several rights, into two vaults and their own, each answered and carried out as a model of
- * the rules (docs/protocol/sync.md, "Items of vaults") says.
+ * Random saves by members with different rights, into two vaults and their own collection. The server must answer and
+ * execute each like a model of the rules (docs/protocol/sync.md, "Items of vaults").
  */
 import test from 'ava';
 import type { ModernSyncReply } from '../../../actors/collection/sync-reply.ts';
@@ -17,7 +17,7 @@ const notMember = 'shared_vault_not_member_error';
 const tooOld = 'shared_vault_snjs_version_error';
 const taken = 'uuid_conflict';
 
-/** Where it is: null is its owner's own. */
+/** Where it is: null is its owner's own collection. */
 interface Stored {
   readonly owner: string;
   readonly vault: string | null;
@@ -38,11 +38,11 @@ interface Sent {
 
 type Rights = (vault: string, user: string) => Permission | undefined;
 
-/** Whether who saves sees what is stored. */
+/** Whether the saver may see the stored item. */
 const isSeen = (stored: Stored, by: string, rights: Rights): boolean =>
   stored.vault === null ? stored.owner === by : rights(stored.vault, by) !== undefined;
 
-/** What a save is refused with, any of it; nothing where it is saved. */
+/** The possible refusals of a save; empty if it is saved. */
 function refusals(stored: Stored | undefined, sent: Sent, rights: Rights): readonly string[] {
   const { by, vault: to, type, deleted, hasKeySystem, isOld } = sent;
   if (to !== null && !hasKeySystem) return [invalid];
@@ -50,7 +50,7 @@ function refusals(stored: Stored | undefined, sent: Sent, rights: Rights): reado
   if (to !== null && rights(to, by) === undefined) return isOld ? [notMember, tooOld] : [notMember];
   if (stored !== undefined && !isSeen(stored, by, rights)) {
     if (to === null) return [taken];
-    // The vault that is named may find something else to refuse first.
+    // The named vault may find another reason to refuse first.
     return to === from ? [notMember] : [taken, notMember, insufficient, tooOld];
   }
   const places = [from, to].flatMap((each) => (each === null ? [] : [each]));

@@ -1,4 +1,4 @@
-/** What members are told of items that their owners take out of a vault and put back, over HTTP. */
+/** What members learn of items that their owners take out of a vault and put back, over HTTP. */
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { atEveryCommit, Death } from '../../kit/death.ts';
@@ -13,7 +13,7 @@ const purgedMs = 1_000_000;
 const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 
-/** What a device that knows nothing is told of removed items. */
+/** What a new device learns of removed items. */
 async function told(device: Device): Promise<readonly string[]> {
   const { notifications } = await device.sync({ sync_token: null });
   return notifications
@@ -57,7 +57,7 @@ test('what is taken out of a vault is said to have been removed, to all members,
 
   await save(inVault(vault, versionOf(out)));
   t.deepEqual(await told(bob), [both[1]]);
-  // Whoever puts one back keeps none at all: what was said of the others is done.
+  // A user who puts one back keeps none at all: the reports about the others are done.
   t.deepEqual(await told(alice), []);
 });
 
@@ -68,7 +68,7 @@ test('nothing is said of an item that goes to another vault, is deleted, or stay
   await save(inVault(other, versionOf(first)));
   const gone = inVault(vault, { uuid: uuidNumber(2), deleted: true, ...versionOf(first, 1) });
   await save(gone);
-  // What is deleted cannot be taken out, so this one stays.
+  // A deleted item cannot be taken out, so this one stays.
   await alice.sync();
   const refused = await alice.sync({ items: [note({ uuid: uuidNumber(2), deleted: true })] });
   t.is(refused.conflicts.length, 1);

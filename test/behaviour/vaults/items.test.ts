@@ -20,7 +20,7 @@ async function started(t: ExecutionContext, permission: Permission = 'write') {
   return { server, alice, bob, vault };
 }
 
-/** The version that was saved, which is the only one and in no conflict. */
+/** The saved version, which is the only one and in no conflict. */
 async function saved(t: ExecutionContext, device: Device, item: ClientItem) {
   const { saved_items: items, conflicts } = await device.save(item);
   t.deepEqual(conflicts, []);

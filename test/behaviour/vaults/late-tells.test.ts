@@ -1,4 +1,4 @@
-/** Tells come in no order, and to those who are gone. */
+/** Tells come in any order, and also to users who are gone. */
 import test from 'ava';
 import { bob } from '../../kit/account.ts';
 import { uuidNumber } from '../../kit/items.ts';
@@ -117,7 +117,7 @@ test('whoever hears late that he was let in is given the vault, though he has al
     given.map(({ uuid }) => uuid),
     [vault],
   );
-  // His own collection is where it was: only where he is a member has changed.
+  // His own collection is unchanged: only his memberships have changed.
   const ownMarkOf = (text: string | null) =>
     Buffer.from(text ?? '', 'base64url')
       .toString()

@@ -1,4 +1,4 @@
-/** Random sequences of commands, each answered and carried out as a model of a few lines says. */
+/** Random sequences of commands. The server must answer and execute each like a model of a few lines. */
 import test from 'ava';
 import { isRefused } from '../../../actors/reply.ts';
 import { Vault } from '../../../actors/vault/contract.ts';
@@ -11,7 +11,7 @@ type Permission = (typeof permissions)[number];
 const users = [0, 1, 2, 3, 4].map((n) => `00000000-0000-4000-8000-00000000000${n}`);
 const [creator = ''] = users;
 
-/** An invite is known by its number; uuids are looked up. */
+/** An invite is identified by its number; uuids are looked up. */
 interface Model {
   ended: boolean;
   survivor: string | null;

@@ -153,7 +153,7 @@ test('a thousand notifications are kept, the newest ones', async (t) => {
   const device = await server.device();
   const { userUuid } = device.account;
   const itemUuids = Array.from({ length: 999 }, (_, n) => uuidNumber(n + 100));
-  // What is cleared takes a place, too.
+  // A cleared notification takes a place, too.
   await tellUser(server, userUuid, 'itemsRejoined', { vaultUuid, itemUuids, byYou: false, at: 1 });
   await tellUser(server, userUuid, 'notified', { subject: selfRemoved, at: 2 });
   t.is(server.host.database.sizes.get('inbox_notification'), 1_000);
@@ -162,7 +162,7 @@ test('a thousand notifications are kept, the newest ones', async (t) => {
   }
   t.is(server.host.database.sizes.get('inbox_notification'), 1_000);
   t.is((await all(device)).length, 6);
-  // One that is told again moves, and none is lost for it.
+  // A repeated one moves, and none is lost because of it.
   await tellUser(server, userUuid, 'notified', { subject: removedItem(itemUuids[5]), at: 4 });
   t.is(server.host.database.sizes.get('inbox_notification'), 1_000);
 });

@@ -22,7 +22,7 @@ async function started(t: ExecutionContext) {
   await migrate(connection, migrations);
   const store = await openPostgresStore({ connection });
   t.teardown(() => store.close());
-  // Nothing is to be found in memory: what comes back has been through the database.
+  // Nothing is in memory: every answer has been through the database.
   const server = await startServer(t, { host: { store, limits: { cachedRowBytesMax: 0 } } });
   const alice = await server.device();
   const bob = await server.device('bob@example.org');
@@ -36,7 +36,7 @@ const inVault = (vault: string, overrides: ClientItem = {}) =>
 const uuidsOf = (items: readonly { readonly uuid: string }[]) => items.map(({ uuid }) => uuid);
 const everything = async (device: Device) => (await device.sync({ sync_token: null })).retrieved_items;
 
-/** The version that was saved, which is the only one and in no conflict. */
+/** The saved version, which is the only one and in no conflict. */
 async function saved(t: ExecutionContext, device: Device, items: ClientItem) {
   const { saved_items: given, conflicts } = await device.save(items);
   t.deepEqual(conflicts, []);
@@ -96,7 +96,7 @@ test('what is not where the client thinks is found by its uuid', async (t) => {
   const added = await saved(t, alice, inVault(vault, { updated_at_timestamp: mine.updated_at_timestamp }));
   await alice.sync();
   await bob.sync();
-  // No vault is named: it is to come back, from where only its uuid tells.
+  // The request names no vault: the item must come back, and only its uuid shows from where.
   const version = added.updated_at_timestamp;
   const taken = await bob.sync({ items: [note({ updated_at_timestamp: version })] });
   t.deepEqual(

@@ -1,4 +1,4 @@
-/** Every command against everybody who could give it, whatever has become of them or of the vault. */
+/** Every command from every kind of caller, whatever has become of them or of the vault. */
 import test from 'ava';
 import { UserAdministration } from '../../../actors/user/operator-contract.ts';
 import type { Device } from '../../kit/device.ts';
@@ -13,7 +13,7 @@ interface Scene {
   readonly server: TestServer;
   readonly devices: Readonly<Record<Role | 'target' | 'guest', Device>>;
   readonly vault: string;
-  /** To the one who is invited. */
+  /** To the invited user. */
   readonly pending: string;
   /** To a guest whom nobody else here knows. */
   readonly other: string;
@@ -40,7 +40,7 @@ async function startScene(server: TestServer, round: number): Promise<Scene> {
 
 const fields = { encrypted_message: 'c2VjcmV0', permission: 'write' };
 
-/** What each is answered 200 to; everything else is 400. */
+/** The requests that get a 200 for each caller; everything else gets a 400. */
 const commands: Readonly<Record<string, { readonly by: readonly Role[]; readonly call: Call }>> = {
   'list the members': {
     by: ['owner', 'admin', 'writer', 'reader'],
@@ -95,7 +95,7 @@ const commands: Readonly<Record<string, { readonly by: readonly Role[]; readonly
       device.call('PATCH', `${vaults}/${vault}/invites/${other}`, { body: fields }),
   },
   'accept an invite': {
-    // Who is a member already has accepted one.
+    // A member has already accepted one.
     by: ['owner', 'admin', 'writer', 'reader', 'invited'],
     call: (device, { vault, pending }) => accept(device, vault, pending),
   },
@@ -122,7 +122,7 @@ type Call = (device: Device, scene: Scene) => Promise<Answer>;
 for (const [what, { by, call }] of Object.entries(commands)) {
   test(`${what}: ${by.length === 0 ? 'nobody may' : `${by.join(', ')} may`}`, async (t) => {
     const server = await startServer(t);
-    // Each in a vault of its own where it may change something.
+    // Each in a separate vault if it may change something.
     const shared = await startScene(server, 0);
     const refusals = new Set<string>();
     for (const [index, role] of roles.entries()) {

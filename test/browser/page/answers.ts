@@ -3,7 +3,7 @@ import type { Displayable, Result } from './snjs-answers.ts';
 
 declare const SNLibrary: Library;
 
-/** @throws Error with what the library tells its user where that is all that came of it */
+/** @throws Error with the library's message for its user if there is no other result */
 export function okOf<T>(result: Result<T>): T {
   const error = errorOf(result);
   if (error !== undefined) throw new Error(error);
@@ -13,7 +13,7 @@ export function okOf<T>(result: Result<T>): T {
 export const errorOf = (result: Result<unknown>): string | undefined =>
   result.isFailed() ? result.getError() : undefined;
 
-/** As {@link okOf}, for services that answer either the thing or what to tell the user. */
+/** As {@link okOf}, for services that return either the result or a message for the user. */
 export function shownOf<T>(answer: T | Displayable): T {
   if (answer instanceof SNLibrary.ClientDisplayableError) throw new Error(answer.text);
   return answer as T;

@@ -48,13 +48,13 @@ export interface Refusal {
 }
 
 /**
- * One device: the client library in a page, driven the way a user interface drives it. Arguments and results
- * cross from the test to the page, so they are plain data.
+ * One device: the client library in a page, driven like by a user interface. Arguments and results cross from the
+ * test to the page, so they are plain data.
  */
 export class Client {
   #application: Application | undefined;
   #account: Account | undefined;
-  /** What is answered when a second factor is asked for. */
+  /** The answer when the client asks for a second factor. */
   #factor = { email: '', code: '' };
   #credentialsPrompt = signal<Challenge>();
   #sessionRestored = signal<void>();
@@ -96,8 +96,8 @@ export class Client {
   }
 
   /**
-   * Resolves after the first sync, or with the refusal of the server. Where a second factor is asked for, the answer is
-   * `code` or what the security key says.
+   * Resolves after the first sync, or with the refusal of the server. If a second factor is needed, the answer is
+   * `code` or the security key's.
    */
   async signIn(
     account: Account,
@@ -127,7 +127,7 @@ export class Client {
     return errorOf(result);
   }
 
-  /** Lets in every device that waits. The library as published leaves these calls to its surroundings. */
+  /** Admits every waiting device. The published library leaves these calls to the application. */
   async approveSignIns(host: string): Promise<number> {
     const headers = {
       authorization: `Bearer ${this.accessToken().value}`,
@@ -184,7 +184,7 @@ export class Client {
     okOf(await this.application.deleteAuthenticator.execute({ authenticatorId }));
   }
 
-  /** The library as published leaves it to its surroundings when to dial. */
+  /** The published library leaves it to the application when to dial. */
   async openSocket(): Promise<void> {
     await socketOpened(() => this.application.sockets.startWebSocketConnection());
   }
@@ -194,7 +194,7 @@ export class Client {
     await this.#ended.raised;
   }
 
-  /** Whether the client reported a completed sync; every page of it and all uploads included. */
+  /** Whether the client reported a completed sync, with every page of it and all uploads. */
   async sync(): Promise<boolean> {
     const before = this.#completedSyncs;
     await this.application.sync.sync({ awaitAll: true, checkIntegrity: false });
@@ -207,7 +207,7 @@ export class Client {
     return !this.application.sync.isOutOfSync();
   }
 
-  /** What the client of an old protocol version sent: to register an account, and the notes it saved. */
+  /** The requests of a client with an old protocol version: to register an account, and to save its notes. */
   async oldAccount(
     version: OldVersion,
     { email, password }: Account,
@@ -237,7 +237,7 @@ export class Client {
     return this.application.protocolUpgradeAvailable();
   }
 
-  /** To the newest protocol; resolves with what the client tells its user when it fails. */
+  /** To the newest protocol; resolves with the client's message for its user if it fails. */
   async upgrade(): Promise<string | undefined> {
     const { success, error } = await this.application.upgradeProtocolVersion();
     return success ? undefined : (error?.message ?? 'cancelled');
@@ -267,7 +267,7 @@ export class Client {
     await this.application.mutator.deleteItem(this.application.items.findSureItem<Note>(uuid));
   }
 
-  /** Those that the server keeps of a note, in its order. */
+  /** The revisions of a note on the server, in its order. */
   async revisions(itemUuid: string): Promise<RevisionEntry[]> {
     return okOf(await this.application.listRevisions.execute({ itemUuid }));
   }
@@ -329,7 +329,7 @@ export class Client {
     return { value, expiresAt };
   }
 
-  /** Resolves once the access token that the client holds now has run out. */
+  /** Resolves once the client's present access token has expired. */
   async accessTokenExpired(): Promise<void> {
     const remainingMs = this.accessToken().expiresAt - Date.now();
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, remainingMs) + 1));
@@ -348,7 +348,7 @@ export class Client {
     return refusalOf(response);
   }
 
-  /** Resolves with what the client tells its user when it refuses or fails. */
+  /** Resolves with the client's message for its user if it refuses or fails. */
   async changePassword(password: string): Promise<string | undefined> {
     const account = this.#signedInAccount();
     const result = await this.application.changePassword(account.password, password);
@@ -376,7 +376,7 @@ export class Client {
     return this.application.subscriptions.getOnlineSubscription();
   }
 
-  /** That the client knows by itself, without its texts. */
+  /** The client knows this without its texts. */
   nativeFeatures(): Record<string, unknown>[] {
     const described = [
       ...['identifier', 'permission_name', 'content_type', 'area', 'index_path', 'note_type', 'file_type'],
@@ -400,13 +400,13 @@ export class Client {
     return this.application.subscriptions.cancelInvitation(uuid);
   }
 
-  /** Resolves with what the client tells its user when it is refused. */
+  /** Resolves with the client's message for its user if it is refused. */
   async acceptInvitation(uuid: string): Promise<string | undefined> {
     const { success, message } = await this.application.subscriptions.acceptInvitation(uuid);
     return success ? undefined : (message ?? 'refused without a message');
   }
 
-  /** Of an encrypted file, whose password the client asks for. */
+  /** For an encrypted file, whose password the client asks for. */
   async importFile(text: string, password: string): Promise<void> {
     this.#factor = { ...this.#factor, code: password };
     await this.application.importData(JSON.parse(text), true);
@@ -417,7 +417,7 @@ export class Client {
     await this.#credentialsPrompt.raised;
   }
 
-  /** Answers that question; resolves once the client told its user that the session is restored. */
+  /** Answers that question; resolves once the client has told its user that the session is restored. */
   async answerCredentials(account: Account): Promise<void> {
     const challenge = await this.#credentialsPrompt.raised;
     this.#credentialsPrompt = signal();
@@ -432,17 +432,17 @@ export class Client {
     await this.#sessionRestored.raised;
   }
 
-  /** Resolves when the client has wiped its data and closed itself: signed out, or told so by the server. */
+  /** Resolves when the client has wiped its data and closed itself: signed out, or on the server's command. */
   async ended(): Promise<void> {
     await this.#ended.raised;
   }
 
-  /** All that the client showed its user. */
+  /** All messages that the client showed its user. */
   alerts(): string[] {
     return this.#alerts;
   }
 
-  /** What the parts of a device that have files of their own drive, too. */
+  /** Used by the parts of a device that have files of their own, too. */
   get application(): Application {
     if (this.#application === undefined) throw new Error('The client is not running.');
     return this.#application;
@@ -459,7 +459,9 @@ export class Client {
     this.#ended.raise();
   }
 
-  /** Answers what the client asks before a protected action; a question for new credentials is the test's to answer. */
+  /**
+   * Answers the client's questions before a protected action. The test itself answers a question for new credentials.
+   */
   async #meet(challenge: Challenge): Promise<void> {
     const { AccountPassword, ProtectionSessionDuration } = SNLibrary.ChallengeValidation;
     const isProtection = challenge.prompts.every(
@@ -506,11 +508,11 @@ export class Client {
   }
 }
 
-/** The types of the language level do not know how browsers read and write these as JSON. */
+/** The configured language level has no types for the browsers' conversion of these from and to JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 const { PublicKeyCredential, navigator } = globalThis as any;
 
-/** What users of the library make of it: the options go to the browser, and what it says goes back. */
+/** Passes the options to the browser and its answer back, as users of the library do. */
 async function createCredential(options: Json): Promise<Json> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
   return (await navigator.credentials.create({ publicKey })).toJSON();

@@ -5,14 +5,14 @@ import { vaultNamed } from './vaults.ts';
 
 export interface FileView {
   name: string;
-  /** In how many pieces it was encrypted. */
+  /** The number of its encrypted pieces. */
   chunks: number;
 }
 
-/** What crypto fills at once, at most. */
+/** The most that crypto fills at once. */
 const randomBytesMax = 65_536;
 
-/** The files of a device. Their bytes stay in the page; what crosses to the test is their hash. */
+/** The files of a device. Their bytes stay in the page; only their hash crosses to the test. */
 export class Files {
   readonly #application: () => Application;
   readonly #sent = new Map<string, Upload>();
@@ -21,14 +21,14 @@ export class Files {
     this.#application = application;
   }
 
-  /** Makes a file of random bytes and uploads it. Resolves to its hash once the item that goes with it is saved. */
+  /** Makes a file of random bytes and uploads it. Resolves to its hash once its item is saved. */
   async upload(name: string, bytes: number, vaultName?: string): Promise<string> {
     const hash = await this.send(name, bytes, vaultName);
     await this.finish(name);
     return hash;
   }
 
-  /** All of an upload but its end. Resolves to the hash of what was sent. */
+  /** An upload without its end. Resolves to the hash of the sent bytes. */
   async send(name: string, bytes: number, vaultName?: string): Promise<string> {
     const application = this.#application();
     const { files } = application;
@@ -59,7 +59,7 @@ export class Files {
     okOf(await application.vaults.moveItemToVault(vault, this.#file(name)));
   }
 
-  /** Resolves to the hash of what came down and was decrypted. */
+  /** Resolves to the hash of the downloaded and decrypted bytes. */
   async download(name: string): Promise<string> {
     const parts: Uint8Array[] = [];
     const file = this.#file(name);

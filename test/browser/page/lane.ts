@@ -20,14 +20,14 @@ interface Reply {
 // biome-ignore lint/suspicious/noExplicitAny: the types of the language level do not know workers
 const page = globalThis as any;
 
-/** The worker of a device that holds the sync lane, seen from its page. */
+/** The worker of a device on the sync lane, from its page's side. */
 export class Lane {
   // biome-ignore lint/suspicious/noExplicitAny: see above
   #worker: any;
   #calls = 0;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
 
-  /** In place of a worker that was started before. */
+  /** Replaces a worker that was started before. */
   async start(session: LaneSession): Promise<void> {
     this.#worker?.terminate();
     this.#worker = new page.Worker('/page/lane-worker.js');
@@ -35,7 +35,7 @@ export class Lane {
     await this.#call('start', session);
   }
 
-  /** Again and again while no server answers, as an application does that keeps its commands. */
+  /** Repeats while no server answers, like an application that keeps its commands. */
   async run(command: LaneCommand): Promise<LaneAnswer> {
     for (let wasSent = false; ; wasSent = true) {
       try {

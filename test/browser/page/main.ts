@@ -1,4 +1,4 @@
-/** What a page offers to the test: one device, in parts that share one client library. */
+/** The page's interface for the test: one device, in parts that share one client library. */
 import { Client } from './client.ts';
 import { Files } from './files.ts';
 import { Lane } from './lane.ts';

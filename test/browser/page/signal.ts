@@ -1,4 +1,4 @@
-/** Something that happens once and may be waited for before or after it did. */
+/** An event that happens once. Code may wait for it before or after it did. */
 export interface Signal<T> {
   raised: Promise<T>;
   raise(value: T): void;

@@ -4,7 +4,7 @@ export interface Displayable {
   text: string;
 }
 
-/** What the library's use cases answer. */
+/** The answers of the library's use cases. */
 export interface Result<T> {
   isFailed(): boolean;
   getError(): string;

@@ -3,9 +3,9 @@ import type { Vault } from './snjs-vaults.ts';
 
 /** The part of the library's file service that these tests use. */
 export interface FileService {
-  /** The least that it encrypts and sends at once, but for the end of a file. */
+  /** The smallest piece that it encrypts and sends at once, except at the end of a file. */
   minimumChunkSize(): number;
-  /** An upload to a vault where there is one, else to the account. */
+  /** An upload to a vault if one is given, else to the account. */
   beginNewFileUpload(bytes: number, vault?: Vault): Promise<Upload | Displayable>;
   /** Chunks are counted from 1. */
   pushBytesForUpload(
@@ -26,7 +26,7 @@ export interface FileService {
   deleteFile(file: FileItem): Promise<Displayable | undefined>;
 }
 
-/** Nothing but the service reads it. */
+/** Only the service reads it. */
 export type Upload = object;
 
 export interface FileItem extends Item {

@@ -6,7 +6,7 @@ export type Permission = 'read' | 'write' | 'admin';
 export interface Vault extends Item {
   name: string;
   systemIdentifier: string;
-  /** There once it is shared. */
+  /** Present once it is shared. */
   sharing?: { sharedVaultUuid: string; ownerUserUuid: string };
 }
 
@@ -35,7 +35,7 @@ interface InviteRecord {
   trusted: boolean;
 }
 
-/** The part of the library that is about vaults and those who share them. */
+/** The part of the library about vaults and the people who share them. */
 export interface VaultServices {
   readonly contacts: {
     getCollaborationID(): string;
@@ -89,6 +89,6 @@ interface NewVault {
   name: string;
   description: string;
   iconString: string;
-  /** Where the key of the vault is kept: among the synced items. */
+  /** Where the client keeps the key of the vault: among the synced items. */
   storagePreference: 'synced';
 }

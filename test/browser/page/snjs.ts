@@ -1,6 +1,6 @@
 /**
- * The part of the client library's public interface that these tests use. The published typings point at
- * sibling packages that the library does not install, so most of what they name resolves to nothing.
+ * The part of the client library's public interface that these tests use. The published typings point at sibling
+ * packages that the library does not install, so most of their names resolve to nothing.
  */
 
 import type { Displayable, Item, Result } from './snjs-answers.ts';
@@ -8,11 +8,11 @@ import type { FileService } from './snjs-files.ts';
 import type { VaultServices } from './snjs-vaults.ts';
 
 export interface Library {
-  /** What the client knows by itself that a subscription may give. */
+  /** Features that a subscription may give, and that the client knows by itself. */
   GetFeatures(): Record<string, unknown>[];
   SNApplication: new (options: ApplicationOptions) => Application;
   SNLog: { onLog: (...message: unknown[]) => void; onError: (error: Error) => void };
-  /** What the library leaves switched off unless whoever uses it wants it. */
+  /** Options that the library leaves off by default. */
   InternalFeatureService: { get(): { enableFeature(feature: string): void } };
   InternalFeature: { Vaults: string };
   Environment: { Web: number };
@@ -25,11 +25,11 @@ export interface Library {
   };
   SessionStrings: { SessionRestored: string };
   ApplicationEvent: { CompletedFullSync: string };
-  /** What many of its services answer instead of throwing. */
+  /** Many of its services return this instead of throwing. */
   ClientDisplayableError: new (
     text: string,
   ) => Displayable;
-  /** Of the protocols that accounts were made with before the present one. */
+  /** The former protocols of accounts. */
   SNProtocolOperator001: OldOperatorClass;
   SNProtocolOperator002: OldOperatorClass;
   SNProtocolOperator003: OldOperatorClass;

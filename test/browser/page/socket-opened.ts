@@ -1,7 +1,7 @@
 /** The client does not say when its socket is open, and nothing reaches it before. */
 const limitMs = 10_000;
 
-/** Resolves once the socket that this dials is open. @throws Error when it has not opened in time */
+/** Resolves once the socket that this dials is open. @throws Error if it has not opened in time */
 export async function socketOpened(dial: () => Promise<unknown>): Promise<void> {
   const Native = globalThis.WebSocket;
   const opened = new Promise<void>((resolve, reject) => {

@@ -1,9 +1,9 @@
 import type { DatabaseEntry, Library, LoadOptions } from './snjs.ts';
 
 /**
- * What the client asks of the machine it runs on: key-value storage, a database of payloads and a keychain,
- * all in the memory of the page. One page is one device with one application, so the identifier that the
- * client passes to each call never tells two applications apart and is left out.
+ * The client's view of its machine: key-value storage, a database of payloads and a keychain, all in the memory of
+ * the page. One page is one device with one application. So the identifier that the client passes to each call never
+ * distinguishes applications and is left out.
  */
 export class Storage {
   readonly environment: number;

@@ -6,9 +6,9 @@ import type { Contact, Permission, Vault } from './snjs-vaults.ts';
 export interface VaultNote {
   title: string;
   text: string;
-  /** Null where it is in none. */
+  /** Null if it is in none. */
   vault: string | null;
-  /** The name of the contact who has changed it last. */
+  /** The name of the contact who changed it last. */
   lastEditedBy: string | null;
 }
 
@@ -18,7 +18,7 @@ export interface MemberView {
   isSurvivor: boolean;
 }
 
-/** The vaults of a device, each by its name, and those it shares them with, by the names it gave to them. */
+/** The vaults of a device, each by its name, and the users it shares them with, by the device's names for them. */
 export class Vaults {
   readonly #application: () => Application;
 
@@ -26,7 +26,7 @@ export class Vaults {
     this.#application = application;
   }
 
-  /** What a user gives to another for him to be found by. */
+  /** What a user gives to another, so that the other can find them. */
   collaborationId(): string {
     return this.#app.contacts.getCollaborationID();
   }
@@ -35,7 +35,7 @@ export class Vaults {
     await this.#app.contacts.addTrustedContactFromCollaborationID(collaborationId, name);
   }
 
-  /** A vault that others can be invited to. */
+  /** A vault to which others can be invited. */
   async create(name: string): Promise<void> {
     const vault = { name, description: '', iconString: 'safe-square', storagePreference: 'synced' } as const;
     shownOf(await this.#app.sharedVaults.createSharedVault(vault));
@@ -53,7 +53,7 @@ export class Vaults {
     await this.#app.vaults.rotateVaultRootKey(this.#vault(name));
   }
 
-  /** Under which keys the items of the vault are, as the server is told. */
+  /** The keys under which the items of the vault are, according to the server. */
   keyCount(): number {
     return this.#app.items.getItems('SN|KeySystemItemsKey').length;
   }
@@ -67,7 +67,7 @@ export class Vaults {
     okOf(await this.#app.vaultInvites.inviteContactToSharedVault(this.#vault(name), invitee, permission));
   }
 
-  /** Of the invites that have come, whether the client knows who sent them. */
+  /** For each received invite, whether the client knows its sender. */
   invites(): { trusted: boolean; permission: Permission }[] {
     const records = this.#app.vaultInvites.getCachedPendingInviteRecords();
     return records.map(({ trusted, invite }) => ({ trusted, permission: invite.permission }));
@@ -91,7 +91,7 @@ export class Vaults {
       shownOf(await this.#app.vaultInvites.deleteInvite(invite));
   }
 
-  /** As the server has them: sent for the vault, and come for this account. */
+  /** The server's invites: sent for the vault, and received by this account. */
   async sentInviteCount(name: string): Promise<number> {
     return shownOf(await this.#app.vaultInvites.getOutboundInvites(this.#vault(name))).length;
   }

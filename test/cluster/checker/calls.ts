@@ -1,4 +1,4 @@
-/** The calls of a history, each with who made it and when it was first and last sent. */
+/** The calls of a history, each with its caller and the times of its first and last sending. */
 import type { Act } from '../acts.ts';
 import type { Entry, Timed, Write } from '../history.ts';
 
@@ -8,7 +8,7 @@ export interface Call {
   readonly device: string;
   readonly writes: readonly Write[];
   readonly act: Act | undefined;
-  /** Places in the history. */
+  /** Positions in the history. */
   readonly firstSent: number;
   lastSent: number;
 }

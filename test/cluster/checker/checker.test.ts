@@ -1,4 +1,4 @@
-/** The checker lets right histories pass, and catches each kind of wrong where it is planted. */
+/** The checker accepts correct histories, and catches each kind of planted error. */
 import test from 'ava';
 import { check } from './checker.ts';
 import { kindsIn, type Planted, plantedFiles, plantedInVaults } from './planted.ts';

@@ -1,4 +1,4 @@
-/** The checker of a history. It knows what clients were promised and nothing of how the server keeps it. */
+/** The checker of a history. It knows the promises to clients and nothing about how the server keeps them. */
 import type { Timed } from '../history.ts';
 import { walk } from './calls.ts';
 import { checkCommands } from './commands.ts';

@@ -1,4 +1,4 @@
-/** A named command has one effect: sent again it is answered by what it has saved, at the versions that it had. */
+/** A named command has one effect. Sent again, its answer contains what it saved, at the same versions. */
 import type { Timed } from '../history.ts';
 import { walk } from './calls.ts';
 import type { Report } from './violation.ts';

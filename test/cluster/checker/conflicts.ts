@@ -1,6 +1,7 @@
 /**
- * A conflict is right where somebody else's write took effect above the version this one was based on; in a shared vault
- * also where who has saved may not have been allowed to, and where the item may have gone to another place meanwhile.
+ * Checks conflicts. A conflict is right if another write took effect above the version on which this one was based.
+ * In a shared vault it is also right if the saver may have lacked permission, or if the item may have moved
+ * meanwhile.
  */
 import type { Conflict, Timed, Write } from '../history.ts';
 import { type Call, walk } from './calls.ts';

@@ -1,7 +1,7 @@
 /**
- * Files: from its close on each is there whole, in one place, for whoever may read it, until somebody asks to delete it;
- * once that is answered it is gone. At the end what the server counts for an account is what its files take, and that is
- * never more than the account may have.
+ * Checks files. From its close on, each file is whole, in one place, for every permitted reader, until somebody asks
+ * to delete it. After the answer to that it is gone. At the end the server's count for an account is the size of its
+ * files, and never more than the account's quota.
  */
 import type { ActOf } from '../acts.ts';
 import type { Timed } from '../history.ts';
@@ -16,11 +16,11 @@ interface File {
   readonly bytes: number;
   readonly user: string;
   readonly home: string;
-  /** Places: when it was closed, and from when and until when it may be, or surely is, deleted. */
+  /** Positions: when it was closed, and between which positions it may be, or surely is, deleted. */
   closed: number;
   erasing: number;
   erased: number;
-  /** From when on somebody may have moved it, and where to. */
+  /** From when on somebody may have moved it, and to which owner. */
   moving: number;
   readonly homes: Set<string>;
 }
@@ -36,7 +36,7 @@ class FileChecker {
   readonly #memberships: Memberships;
   readonly #end: number;
   readonly #files = new Map<string, File>();
-  /** At the end, by home. */
+  /** At the end, by owner. */
   readonly #taken = new Map<string, number>();
   readonly #owners = new Map<string, string>();
 
@@ -112,7 +112,7 @@ class FileChecker {
       this.#report('file-lost', user, `${what} was answered ${status}`);
   }
 
-  /** What was surely there together: of one owner, closed, and nobody has begun to move or delete it. */
+  /** Files that certainly existed together: of one owner, closed, and nobody had begun to move or delete them. */
   #checkRoom({ home }: File, limitBytes: number): void {
     const owner = this.#ownerOf(home);
     if (owner === undefined) return;
@@ -124,7 +124,7 @@ class FileChecker {
     if (bytes > limitBytes) this.#report('over-quota', owner, `${bytes} bytes of ${limitBytes}`);
   }
 
-  /** In whose quota a home counts for all the time; undefined where that may change, or has. */
+  /** The account whose quota an owner counts toward all the time; undefined if that may change, or has changed. */
   #ownerOf(home: string): string | undefined {
     const creator = this.#memberships.creatorOf(home);
     if (creator === undefined) return this.#memberships.mayBeGone(home, this.#end) ? undefined : home;

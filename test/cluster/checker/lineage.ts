@@ -1,8 +1,8 @@
 /**
- * What took effect. Each state that any client was given names its write, and each write the version it replaced, so
- * the effective writes of an item have to form one line from its creation to the state a new device is given at the
- * end. Whatever was acknowledged, or given to anybody, has to be on that line; a write whose outcome nobody knows may
- * be on it or not. What lies in a shared vault is written by its members and given to them, and to nobody else.
+ * Checks which writes took effect. Each state that any client received names its write, and each write names the
+ * version that it replaced. So the effective writes of an item must form one line from its creation to the state that
+ * a new device receives at the end. Every write that was acknowledged, or that anybody received, must be on that
+ * line; a write with an unknown outcome may be on it. Only members of a shared vault write and receive its contents.
  */
 import type { Seen, Timed, Write } from '../history.ts';
 import { type Call, walk } from './calls.ts';
@@ -12,11 +12,11 @@ import type { Report } from './violation.ts';
 export interface Effect extends Write {
   readonly user: string;
   readonly call: number;
-  /** Place in the history of its first sending. */
+  /** The position of its first sending in the history. */
   readonly sent: number;
   /** The highest version in its collection that was acknowledged before it was sent. */
   readonly floor: number;
-  /** Place of its answer; infinite where there is none. */
+  /** The position of its answer; infinite if there is none. */
   answered: number;
   /** Undefined while nothing shows that it took effect. */
   version: number | undefined;
@@ -52,17 +52,17 @@ export class Lineage {
     this.#checkFinal(entries.filter((entry) => entry.event === 'final'));
   }
 
-  /** Whether anybody has tried to have the item in another place than this one. */
+  /** Whether anybody has tried to move the item to a place other than this one. */
   mayHaveMoved(uuid: string, from: string | undefined): boolean {
     return (this.#items.get(uuid) ?? []).some(({ vault }) => vault !== from);
   }
 
-  /** Whether the item was deleted, at this version or above it, by a write that had been sent by then. */
+  /** Whether a write that had been sent by then deleted the item at this version or above. */
   isDeleted(uuid: string, version: number, sentBefore: number): boolean {
     return this.#anyOf(uuid, sentBefore, (write) => write.deleted && write.version >= version);
   }
 
-  /** Whether another write took the place of this version, and had been sent by then. */
+  /** Whether another write replaced this version, and had been sent by then. */
   isOvertaken(uuid: string, version: number, sentBefore: number): boolean {
     return this.#anyOf(uuid, sentBefore, (write) => write.version > version);
   }
@@ -104,7 +104,7 @@ export class Lineage {
       .sort();
     for (const { mark } of call.writes) {
       const effect = this.#byMark.get(mark);
-      // Another attempt may lie with a node that stands still.
+      // Another attempt may still be at a paused node.
       if (effect !== undefined && call.firstSent === call.lastSent) effect.answered = at;
     }
     if (answered.join() !== sent.join()) {
@@ -121,7 +121,7 @@ export class Lineage {
     }
   }
 
-  /** What may be in a vault that the device does not know of yet is asked for again. */
+  /** The device asks again about items that may be in a vault it does not know yet. */
   #mayBePutOff({ uuid, base, vault }: Write): boolean {
     return vault === undefined && base !== 0 && this.mayHaveMoved(uuid, undefined);
   }
@@ -149,7 +149,7 @@ export class Lineage {
     return owner === user && (effect === undefined || effect.vault !== undefined || effect.user === user);
   }
 
-  /** As it was in a vault that has ended. */
+  /** In its state in a vault that has ended. */
   #mayHaveGoneHome({ vault }: Effect, seen: Seen, before: number): boolean {
     return vault !== undefined && seen.vault === undefined && this.#memberships.mayHaveEnded(vault, before);
   }
@@ -192,7 +192,7 @@ export class Lineage {
   #isAllowed({ uuid, user, vault, sent, answered }: Effective, replaced: Effect | undefined): boolean {
     const writes = (where: string) => this.#memberships.mayWrite(user, where, sent, answered);
     if (vault !== undefined && !writes(vault)) {
-      // Of what goes home an owner saves a tombstone that still names the vault.
+      // An owner may save a tombstone for a returned item that still names the vault.
       const isGoingHome = this.#memberships.mayHaveEnded(vault, answered) && this.#mayOwn(uuid, user);
       if (!isGoingHome) return false;
     }
@@ -201,7 +201,7 @@ export class Lineage {
     const owns = this.#mayOwn(uuid, user);
     if (former !== undefined && writes(former) && (vault !== undefined || owns)) return true;
     const mayHaveEnded = former === undefined || this.#memberships.mayHaveEnded(former, answered);
-    // It was its owner's own, or has become that, or was nobody's any more and is made anew.
+    // It was its owner's from the start, has become so, or had no owner any more and was made anew.
     return mayHaveEnded && (owns || (former !== undefined && this.#mayBeNobodys(uuid, answered)));
   }
 
@@ -247,13 +247,13 @@ export class Lineage {
     return kept;
   }
 
-  /** In a vault, whose tombstones are not given to who has nothing of it. */
+  /** In a vault, whose tombstones go only to devices that have the item. */
   #lastDeletion(effective: readonly Effective[]): number {
     const deletions = effective.filter(({ deleted, vault }) => deleted && vault !== undefined);
     return Math.max(0, ...deletions.map(({ version }) => version));
   }
 
-  /** Items go with the account of their owner, but for what lies in the vaults of others. */
+  /** Items go with the account of their owner, except those in other users' vaults. */
   #mayBeGone(writes: readonly Effect[]): boolean {
     const lastVersion = Math.max(0, ...writes.map(({ version = 0 }) => version));
     const creator = writes.find(({ base }) => base === 0)?.user ?? '';
@@ -268,7 +268,7 @@ export class Lineage {
   }
 }
 
-/** Who is given something, and between which places. */
+/** The recipient of something, and the positions between which they received it. */
 interface Reading {
   readonly user: string;
   readonly from: number;

@@ -1,7 +1,7 @@
 /**
- * Who may have been a member of which vault, and who surely was, between two places in the history: what somebody asked
- * for took effect between its first sending and its answer. What was sent more than once may take effect any time later
- * as well, as an attempt may lie with a node that stands still.
+ * Finds who may have been a member of which vault, and who certainly was, between two positions in the history. A
+ * request takes effect between its first sending and its answer. A request that was sent more than once may also take
+ * effect any time later, because an attempt may be at a paused node.
  */
 import type { Permission } from '../acts.ts';
 import type { Timed } from '../history.ts';
@@ -10,7 +10,7 @@ import { type Call, walk } from './calls.ts';
 /** When something took effect. */
 interface Effect {
   readonly from: number;
-  /** Infinite where it may never have. */
+  /** Infinite if it may never have taken effect. */
   readonly by: number;
   /** When it, or a repeat of it, can take effect at the latest. */
   readonly latest: number;
@@ -30,7 +30,7 @@ export class Memberships {
   readonly #deletions = new Map<string, Effect>();
   readonly #creators = new Map<string, string>();
   readonly #designated = new Map<string, Map<string, Effect>>();
-  /** By invite, what its permission may be. */
+  /** By invite, its possible permissions. */
   readonly #permissions = new Map<string, Set<Permission>>();
 
   constructor(entries: readonly Timed[]) {
@@ -57,7 +57,7 @@ export class Memberships {
     return this.#creators.get(vault);
   }
 
-  /** At some moment between these places. */
+  /** At some moment between these positions. */
   mayBelong(user: string, vault: string, from: number, to: number): boolean {
     return this.#current(user, vault, from, to).length > 0;
   }
@@ -82,7 +82,7 @@ export class Memberships {
     return writes && this.surelyBelongs(user, vault, from, to);
   }
 
-  /** By that place: for everybody. */
+  /** By that position: for everybody. */
   mayHaveEnded(vault: string, before: number): boolean {
     return this.#endsForAll(vault).some(({ from }) => from < before);
   }
@@ -97,14 +97,14 @@ export class Memberships {
     return this.#designated.get(vault)?.has(user) === true && this.#mayHaveLostOwner(vault, before);
   }
 
-  /** Whether something of somebody else may be this user's by now. */
+  /** Whether something of another user may belong to this user by now. */
   mayHaveInherited(user: string, before: number): boolean {
     return [...this.#designated].some(
       ([vault, users]) => users.has(user) && this.mayOwn(user, vault, before),
     );
   }
 
-  /** Who must have the vault by now, as its owner's account is gone; undefined where that cannot be told. */
+  /** The user who must own the vault by now, because its owner's account is gone; undefined if that is unclear. */
   heirOf(vault: string, now: number): string | undefined {
     const creator = this.#creators.get(vault);
     const deletion = creator === undefined ? undefined : this.#deletions.get(creator);
@@ -133,7 +133,7 @@ export class Memberships {
     return [...(creator === undefined ? [] : [creator]), ...(this.#designated.get(vault)?.keys() ?? [])];
   }
 
-  /** Memberships that may be there between these places. */
+  /** Memberships that may exist between these positions. */
   #current(user: string, vault: string, from: number, to: number): readonly Beginning[] {
     const ends = this.#ends(user, vault);
     const isOver = ({ by }: Beginning) => ends.some((end) => end.from > by && end.by < from);

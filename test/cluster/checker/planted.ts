@@ -1,4 +1,6 @@
-/** Histories of vaults and files with a planted wrong, each with the kinds that it must be told as. */
+/**
+ * Histories of vaults and files with a planted error, each with the kinds of violation that the checker must report.
+ */
 import type { Act } from '../acts.ts';
 import { check } from './checker.ts';
 import { accept, ann, bob, ofAnnAndBob, removeBob, Story, seen, vault, write } from './story.ts';
@@ -226,7 +228,7 @@ function survived(): Story {
   return new Story().shared().act({ does: 'designate', vault, whom: bob }).act({ does: 'delete-account' });
 }
 
-/** Bob, of what Ann saved a second later. */
+/** Bob hears of what Ann saved a second later. */
 export function heard(story: Story, by: string = ann): Story {
   const savedAtMs = story.entries.length + 1_000;
   return story.tell({ event: 'heard', user: bob, by, savedAtMs });

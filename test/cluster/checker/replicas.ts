@@ -1,8 +1,8 @@
 /**
- * What the syncs of a device add up to, from nothing but its own answers: it never goes back, after every complete
- * sync it holds whatever was acknowledged to anybody before that sync was sent (unless something newer was in flight
- * to the same item), and at the end it is what a new device is given. It holds what lies in the collections of its user:
- * his own, and each vault that he is a member of.
+ * Checks each device's replica, built from nothing but the answers to its syncs. It never goes back. After a complete
+ * sync it holds every write that was acknowledged before that sync was sent, unless a newer write to the same item
+ * was in flight. At the end it equals what a new device receives. It covers the collections of its user: their own,
+ * and each vault in which they are a member.
  */
 import type { Entry, Seen, Timed } from '../history.ts';
 import { type Call, walk } from './calls.ts';
@@ -25,9 +25,9 @@ interface Acknowledged {
 interface Replica {
   readonly user: string;
   readonly items: Map<string, Held>;
-  /** Where the last sending of its sync's first page stands in the history. */
+  /** The position in the history of the last sending of its sync's first page. */
   syncBegun: number;
-  /** By collection, how many of its acknowledged writes were looked for in it. */
+  /** By collection, the number of its acknowledged writes that the check has already looked for. */
   readonly compared: Map<string, number>;
 }
 
@@ -59,7 +59,7 @@ export class Replicas {
       if (entry.event === 'final') this.#final(entry.user, entry.everything, entry.live);
       const replica = call && this.#replicas.get(call.device);
       if (call === undefined || replica === undefined) continue;
-      // One that has a name is answered from where its first attempt began.
+      // A named sync is answered from where its first attempt began.
       const isSending = entry.event === 'sent' || (entry.event === 'repeated' && !named.has(call.id));
       if (isSending && firstPages.has(call.id)) replica.syncBegun = at;
       if (entry.event === 'answered') this.#answered(replica, call, entry, at);
@@ -89,7 +89,7 @@ export class Replicas {
     const held = items.get(uuid);
     const what = `${uuid}: call ${call.id} of ${call.device}`;
     if (held !== undefined && version < held.version) {
-      // On its way it may be met in both places.
+      // While an item moves, a sync may show it in both places.
       if (held.vault !== vault) return;
       this.#report('went-back', user, `${what} gave ${version} after ${held.version}`);
       return;
@@ -125,9 +125,10 @@ export class Replicas {
       compared.set(collection, next + 1);
       const held = replica.items.get(wanted.uuid);
       if (held !== undefined && held.version >= wanted.version) continue;
-      // An item stands where it was last written: one that is written while a sync is read comes with the next one.
+      // The position of an item is its last write. An item written while a sync is read comes with the next one.
       if (this.#lineage.isOvertaken(wanted.uuid, wanted.version, answeredAt)) continue;
-      // A first sync leaves tombstones out, those too of what the device has from where it lay before.
+      // A first sync leaves tombstones out, including those of items that moved here while the device has them
+      // elsewhere.
       const isGone = this.#lineage.isDeleted(wanted.uuid, wanted.version, answeredAt);
       const isElsewhere = isFirst && (held?.vault ?? user) !== collection;
       if (isGone && (held === undefined || isElsewhere)) continue;
@@ -163,7 +164,7 @@ export class Replicas {
     const expected = liveOf(live);
     const compare = (name: string, items: Iterable<Held & { uuid: string }>): void => {
       const all = [...items];
-      // Nobody tells members that an item has gone to a vault of others.
+      // Nobody notifies members that an item has moved to a vault of others.
       const left = all.filter(
         ({ uuid, vault }) => vault !== undefined && this.#lineage.mayHaveMoved(uuid, vault),
       );

@@ -1,11 +1,11 @@
-/** A session that was ended stays ended, on every node; one that was not is not refused. */
+/** An ended session stays ended, on every node. A live session is not refused. */
 import type { Timed } from '../history.ts';
 import { walk } from './calls.ts';
 import type { Report } from './violation.ts';
 
 export function checkSessions(entries: readonly Timed[], report: Report): void {
   const closing = new Set<string>();
-  /** By device, the place in the history from which on it is known to be at an end. */
+  /** By device, the position in the history from which its session is known to be over. */
   const ended = new Map<string, number>();
   for (const { at, entry, call } of walk(entries)) {
     if (entry.event === 'closing') closing.add(entry.device);

@@ -1,9 +1,9 @@
-/** Nobody is told by a socket of what somebody saved in a vault after he was removed from it. */
+/** No socket tells a user about saves in a vault after they were removed from it. */
 import type { Timed } from '../history.ts';
 import type { Memberships } from './memberships.ts';
 import type { Report } from './violation.ts';
 
-/** The servers' clocks are that of the history, but not to the millisecond. */
+/** The servers' clocks match that of the history, but not to the millisecond. */
 const slackMs = 250;
 
 export function checkSockets(entries: readonly Timed[], memberships: Memberships, report: Report): void {
@@ -12,7 +12,7 @@ export function checkSockets(entries: readonly Timed[], memberships: Memberships
     if (entry.event !== 'heard' || entry.user === entry.by) continue;
     const { user, by, savedAtMs } = entry;
     const from = Math.min(at, placeAt(entries, savedAtMs - slackMs));
-    // What several have saved is told at once, as that of the vault.
+    // Saves by several members are announced together, as the vault's.
     const saves = (vault: string) => vault === by || memberships.mayBelong(by, vault, 0, at);
     if (vaults.some((vault) => memberships.mayBelong(user, vault, from, at) && saves(vault))) continue;
     report('overheard', user, `entry ${at}: ${by} saved something at ${Math.round(savedAtMs)}`);

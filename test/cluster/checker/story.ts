@@ -1,4 +1,4 @@
-/** Histories told by hand: right ones, and ones with a planted wrong. */
+/** Histories written by hand: correct ones, and ones with a planted error. */
 import type { Act, Permission } from '../acts.ts';
 import type { Conflict, Entry, Membership, Seen, Timed, Write } from '../history.ts';
 
@@ -17,14 +17,14 @@ export interface Told {
   readonly dropped?: readonly string[];
 }
 
-/** How an act went. */
+/** The outcome of an act. */
 export interface Went {
   readonly user?: string;
   readonly status?: number;
   readonly whole?: boolean;
-  /** That was made. */
+  /** The uuid of the new vault. */
   readonly vault?: string;
-  /** Sent again, as its first answer was lost. */
+  /** Sent again, because its first answer was lost. */
   readonly isRepeated?: boolean;
 }
 
@@ -74,7 +74,7 @@ export class Story {
     return this.answer(this.send(told), told);
   }
 
-  /** What a new device is given at the end: all of it, of which the living come without tombstones too. */
+  /** Everything that a new device receives at the end; the living items come without tombstones too. */
   final(
     everything: readonly Seen[],
     live = everything.filter(({ deleted }) => !deleted),
@@ -97,12 +97,12 @@ export class Story {
     return this.tell({ event: 'done', call, status, ...more });
   }
 
-  /** Ann makes the vault, and Bob is let in. */
+  /** Ann makes the vault and admits Bob. */
   shared(permission: Permission = 'write'): this {
     return this.act({ does: 'make-vault' }).act(accept(permission), { user: bob });
   }
 
-  /** What a user has at the end. */
+  /** A user's vaults at the end. */
   belongs(user: string, vaults: readonly Membership[], bytes = 0, limitBytes = 1_000): this {
     return this.tell({ event: 'belongs', user, vaults, bytes, limitBytes });
   }

@@ -1,4 +1,4 @@
-/** The checker's rules of vaults and files: right histories pass, and each planted wrong is caught. */
+/** The checker's rules for vaults and files: it accepts correct histories, and catches each planted error. */
 import test from 'ava';
 import { check } from './checker.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * Vaults at the end, when nobody changes them any more: whoever surely is a member has his vault, whoever surely is none
- * has not, a survivor owns what he was to get, and all members are shown the same members and items.
+ * Checks the vaults at the end, when nobody changes them any more. Every certain member has their vault, and nobody
+ * else does. A survivor owns what they were to get, and all members see the same members and items.
  */
 import type { Entry, Membership, Timed } from '../history.ts';
 import type { Memberships } from './memberships.ts';
@@ -38,7 +38,7 @@ export function checkVaults(entries: readonly Timed[], memberships: Memberships,
     belongs.flatMap(({ user, vaults }) => {
       const live = finals.find((final) => final.user === user)?.live ?? [];
       return vaults.map(({ vault }) => {
-        // A first sync gives tombstones of vaults where it goes on after a page.
+        // A first sync contains tombstones of vaults if it continues after a page.
         const ofVault = live.filter((seen) => seen.vault === vault && !seen.deleted);
         const items = ofVault.map(({ uuid, version }) => `${uuid}@${version}`);
         return { user, vault, says: items.sort().join(' ') };

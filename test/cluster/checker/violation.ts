@@ -1,4 +1,4 @@
-/** What a history must not show, each kind with the promise it breaks. */
+/** The errors that a history must not show, each with the promise that it breaks. */
 export const violationKinds = {
   lost: 'an acknowledged write, or one that a device was given, is not among what led to the final state',
   forked: 'two writes took effect on the same version: the later undid the other',
@@ -38,7 +38,7 @@ export type ViolationKind = keyof typeof violationKinds;
 export interface Violation {
   readonly kind: ViolationKind;
   readonly user: string;
-  /** What exactly, with the marks, versions and calls to look for in the history. */
+  /** The details, with the marks, versions and calls to look for in the history. */
   readonly detail: string;
 }
 

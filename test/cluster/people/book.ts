@@ -1,8 +1,8 @@
-/** What the people of one circle tell each other, past the server. */
+/** Facts that the people of one circle share without the server. */
 export interface KnownFile {
   readonly uuid: string;
   readonly bytes: number;
-  /** Wherever it may be. */
+  /** In any place. */
   readonly homes: Set<string>;
   isErased: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Circles of people who share vaults and files, each doing what people do there. Nobody knows more of a vault than what he
- * is told, so some of what they ask for is refused, and has to be.
+ * Circles of people who share vaults and files, each acting like real users. People know only what the server shows
+ * them about a vault, so it must refuse some of their requests.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededRandom } from '../../kit/random.ts';
@@ -42,12 +42,12 @@ export interface CirclesOptions {
 
 const peopleInCircle = 4;
 const finishLimitMs = 60_000;
-/** Moves of files whose host has died are concluded half a minute later. */
+/** Half a minute after the death of a host, the moves of its files are finished. */
 const restLimitMs = 60_000;
 const restPauseMs = 1_000;
 const pauseMaxMs = 1_000;
 
-/** How often people do what, of a thousand. */
+/** How often people do what, in a thousand. */
 const habits: readonly (readonly [number, (person: Person) => Promise<void>])[] = [
   [310, saveItem],
   [180, (person) => person.device.sync()],
@@ -79,7 +79,7 @@ export class Circles {
 
   constructor(options: CirclesOptions) {
     this.#options = options;
-    // Not that of the devices beside them, which would make the same uuids.
+    // Different from that of the devices beside them, which would make the same uuids.
     this.#random = new SeededRandom(~options.seed);
   }
 
@@ -102,7 +102,7 @@ export class Circles {
     this.#running = Promise.allSettled([...lives, ...ears]);
   }
 
-  /** Lets everybody finish what he has begun, and writes down how all stands once it has come to rest. */
+  /** Lets everybody finish their work, and records the state of everything once it has come to rest. */
   async finish(): Promise<void> {
     this.#isStopping = true;
     this.#finishBy = performance.now() + finishLimitMs;
@@ -112,19 +112,19 @@ export class Circles {
     this.#options.history.flush();
   }
 
-  /** Ends it where it is; harmless after it has finished. */
+  /** Ends it immediately; harmless after it has finished. */
   abandon(): void {
     this.#isStopping = true;
     this.#finishBy = 0;
   }
 
-  /** What follows an answer within seconds may still be under way: it is looked at again until nothing is wrong, or too late. */
+  /** The consequences of an answer may take seconds. The check repeats until nothing is wrong, or the time is over. */
   async #comeToRest(): Promise<void> {
     const { history } = this.#options;
     const untilMs = performance.now() + restLimitMs;
     const wrongBefore = check(history.entries).length;
     for (;;) {
-      // Twice: what one device saved in its last act, the others have to get.
+      // Twice: the others must get what one device saved in its last act.
       for (const { device } of [...this.#people, ...this.#people]) await device.sync();
       const finals = await readFinals(this.#people, () => this.#client());
       const isAtRest = check([...history.entries, ...finals]).length <= wrongBefore;

@@ -1,4 +1,4 @@
-/** The socket of somebody: opened again wherever it ends, and what it tells is noted. */
+/** A person's socket: reopened whenever it ends, and its messages are recorded. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect, isRefused, type SocketClient } from '../../kit/socket-client.ts';
 import type { Person } from './person.ts';
@@ -11,7 +11,7 @@ interface Frame {
   readonly payload: { readonly userUuid: string; readonly timestamp: number };
 }
 
-/** Until he is somebody else, or `isOver`. */
+/** Until they are somebody else, or `isOver`. */
 export async function listen(person: Person, isOver: () => boolean): Promise<void> {
   const { history } = person;
   while (!isOver()) {

@@ -1,4 +1,7 @@
-/** What people do with files: they upload them in chunks, read them in parts, move and delete them, their own and those of vaults. */
+/**
+ * People's actions with files: they upload them in chunks, read them in parts, move and delete them, both their own
+ * and those of vaults.
+ */
 import { createHash } from 'node:crypto';
 import type { Request } from '../client.ts';
 import type { KnownFile } from './book.ts';
@@ -14,14 +17,14 @@ export interface Place {
 
 const chunksMax = 4;
 const bytesMax = 40_000;
-/** A token that an attempt has spent whose answer was lost is asked for anew. */
+/** If an attempt redeemed a token and its answer was lost, the person asks for a new one. */
 const triesMax = 4;
 
 function contentOf(file: string, bytes: number): Buffer {
   return createHash('shake256', { outputLength: bytes }).update(file).digest();
 }
 
-/** Into one home, and sometimes several at once, so that they race for what is left of a quota. */
+/** Uploads to one owner, sometimes several at once, so that they race for the rest of a quota. */
 export async function upload(person: Person): Promise<void> {
   const { random, userUuid, vaults } = person;
   const count = random.chance(0.3) ? 3 : 1;
@@ -72,8 +75,8 @@ async function uploadOne(place: Place, { file, chunks }: Plan): Promise<void> {
 }
 
 /**
- * What an upload holds that was refused is free once one of nothing has taken its place. That one stays open for hours: who
- * has left several in the vaults of one owner may open no more there.
+ * Frees the reservation of a refused upload by replacing it with an empty one. That one stays open for hours, so a
+ * person with several of them in one owner's vaults may open no more there.
  */
 async function giveBack(place: Place): Promise<void> {
   const { client } = place.person;
@@ -85,7 +88,7 @@ async function giveBack(place: Place): Promise<void> {
 const createSession = (place: Place, token: string): Request =>
   fileCall(place, token, 'POST', '/upload/create-session');
 
-/** Sometimes whole, and sometimes in parts, of which the last is not always asked for. */
+/** Sometimes whole, and sometimes in parts, the last of which is not always requested. */
 export async function read(person: Person): Promise<void> {
   const place = choosePlace(person);
   if (place === undefined) return;
@@ -98,7 +101,7 @@ export async function read(person: Person): Promise<void> {
 
 export interface Reading {
   readonly bytes: number;
-  /** How many ranges it is asked in; 0: one from the middle. */
+  /** How many ranges it is read in; 0: one from the middle. */
   readonly parts: number;
 }
 
@@ -138,7 +141,7 @@ export async function move(person: Person): Promise<void> {
   const isOwn = from.home === userUuid;
   const targets = vaults.map(({ uuid }) => uuid).filter((uuid) => uuid !== from.home);
   const to = isOwn || (targets.length > 0 && random.chance(0.6)) ? random.pick(targets) : userUuid;
-  // The vault of the token is the target of what comes from an account.
+  // The token's vault is the target for files from an account.
   const place = isOwn ? { ...from, home: to } : from;
   const type = isOwn
     ? 'user-to-shared-vault'
@@ -154,7 +157,7 @@ export async function move(person: Person): Promise<void> {
   );
 }
 
-/** A file that somebody has told of, and one of the places where it may be: not always one that he may look at. */
+/** A file from the book, and one of its possible places: the person may not always be allowed to read there. */
 function choosePlace(
   person: Person,
 ): (Place & { readonly bytes: number; readonly known: KnownFile }) | undefined {
@@ -217,7 +220,7 @@ function fileCall(
   return { method, path: base + path, headers: { 'x-valet-token': token, ...headers } };
 }
 
-/** What the server says that they take. */
+/** The size of their files, according to the server. */
 export async function countedBytes(person: Person): Promise<number> {
   const path = `/v1/users/${person.userUuid}/subscription-settings/FILE_UPLOAD_BYTES_USED`;
   const found = await person.get<{ setting: { value: string | null } }>(path);

@@ -1,4 +1,4 @@
-/** How everything of a circle stands when nobody does anything any more, as new devices are given it. */
+/** The final state of a circle, when nobody acts any more, as new devices receive it. */
 import { signIn } from '../account.ts';
 import type { Permission } from '../acts.ts';
 import type { Client } from '../client.ts';
@@ -62,7 +62,7 @@ async function readVaults(person: Person): Promise<readonly Membership[]> {
   );
 }
 
-/** Looks for it wherever it may be. */
+/** Looks for it in every possible place. */
 async function findFile({ uuid, bytes, homes }: KnownFile, people: readonly Person[]): Promise<Entry> {
   const found: string[] = [];
   let isWhole = true;

@@ -1,4 +1,4 @@
-/** What people save in vaults: new items, edits of what they have, and moves into vaults, between them and out of them. */
+/** People's saves in vaults: new items, edits of their items, and moves into vaults, between them and out of them. */
 import type { Write } from '../history.ts';
 import type { Person } from './person.ts';
 
@@ -23,7 +23,7 @@ function chooseWrite(person: Person): Write {
   return { uuid, mark, base, deleted: false, ...inVault(choosePlace(person)) };
 }
 
-/** A vault that he knows of, now and then one of others, or none. */
+/** A vault that the person knows, now and then one of others, or none. */
 function choosePlace({ random, vaults, book }: Person): string | undefined {
   const drawn = random.fraction();
   if (drawn < 0.2) return undefined;

@@ -1,11 +1,11 @@
-/** What people do with vaults: make them, let others in, throw them out, leave, hand on and end them. */
+/** People's actions with vaults: they make them, admit, remove, leave, hand on and end. */
 
 import { type Act, type Permission, permissions } from '../acts.ts';
 import type { Person } from './person.ts';
 
 const path = '/v1/shared-vaults';
 const ownedMax = 2;
-/** How often it is meant where it may be done: who is a member, as far as he who asks is told; a vault of one's own. */
+/** How often an act has a permitted target: a member according to the actor's knowledge, or a vault of their own. */
 const aimedAt = { remove: 0.3, designate: 0.8 } as const;
 
 interface ListedInvite {

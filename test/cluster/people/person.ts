@@ -1,4 +1,7 @@
-/** Somebody who shares vaults and keeps files: an account, a device and a way to the server. What he does is in the history. */
+/**
+ * A person who shares vaults and keeps files: an account, a device and a connection to the server. Their actions are
+ * in the history.
+ */
 
 import type { SeededRandom } from '../../kit/random.ts';
 import { type Account, register, signIn } from '../account.ts';
@@ -16,7 +19,7 @@ export interface PersonOptions {
   readonly history: History;
   readonly random: SeededRandom;
   readonly tally: Tally;
-  /** The most that his files may take. */
+  /** The quota of their files. */
   readonly limitBytes: number;
 }
 
@@ -47,7 +50,7 @@ export class Person {
   readonly history: History;
   readonly random: SeededRandom;
   readonly limitBytes: number;
-  /** As they were listed last, which may be a while ago. */
+  /** From their last list, which may be old. */
   vaults: readonly ListedVault[] = [];
   readonly #options: PersonOptions;
   #life: Life;
@@ -91,7 +94,7 @@ export class Person {
     return [...this.book.users].filter((user) => user !== this.userUuid);
   }
 
-  /** Asks for what changes nothing. */
+  /** Sends a request that changes nothing. */
   async get<T>(path: string): Promise<T | undefined> {
     const { status, body } = await this.client.call({ method: 'GET', path, token: this.token });
     return status === 200 ? (body as T) : undefined;
@@ -104,7 +107,7 @@ export class Person {
     this.vaults = (listed?.sharedVaults ?? []).map(({ uuid, user_uuid: owner }) => ({ uuid, owner }));
     for (const { uuid: vault } of this.vaults) {
       if (this.book.vaults.has(vault)) continue;
-      // He has made it in a call whose answer was lost.
+      // They made it in a call whose answer was lost.
       this.book.vaults.add(vault);
       this.history.add({ event: 'found', user: this.userUuid, vault });
     }
@@ -143,7 +146,7 @@ export class Person {
     }
   }
 
-  /** One that is a single call of his session. */
+  /** An act that is a single call of the person's session. */
   performOnce(act: Act, request: Omit<Request, 'token'>): Promise<Outcome> {
     return this.perform(act, async (send) => {
       const { status } = await send({ ...request, token: this.token });
@@ -151,7 +154,7 @@ export class Person {
     });
   }
 
-  /** His account goes, and he comes back as somebody else. */
+  /** The person deletes their account, and comes back as somebody else. */
   async beginAnew(): Promise<void> {
     const { userUuid, history, book } = this;
     const { password } = this.account;

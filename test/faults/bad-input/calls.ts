@@ -1,4 +1,4 @@
-/** The requests to try, read from the server's own description of its interface, so that no route is forgotten. */
+/** The requests to try, read from the server's own description of its interface, so that none is forgotten. */
 import { randomUUID } from 'node:crypto';
 import { marker, newItem, type World } from './world.ts';
 
@@ -22,7 +22,7 @@ export interface Call {
   readonly fields: readonly Field[];
   readonly inQuery: boolean;
   readonly needsSession: boolean;
-  /** Its body is bytes of the client's. */
+  /** Its body consists of the client's bytes. */
   readonly isRaw: boolean;
 }
 
@@ -69,7 +69,7 @@ export function targetOf({ path }: Call, value: string = randomUUID()): string {
   return path.replace(/\{\w+\}/g, encodeURIComponent(value));
 }
 
-/** The JSON types a field takes; undefined where its description leaves them open. */
+/** The JSON types that a field accepts; undefined if its description leaves them open. */
 export function typesOf({ schema }: Field): ReadonlySet<Type> | undefined {
   const types = new Set<Type>();
   for (const one of schema.anyOf ?? [schema]) {

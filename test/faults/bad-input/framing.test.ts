@@ -1,4 +1,4 @@
-/** Requests whose bytes do not come as they should: cut off, dripped, mis-declared, or followed by garbage. */
+/** Requests with malformed framing: cut off, dripped, mis-declared, or followed by garbage. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ const has = async (uuid: string) => {
   return (await world.ask({ method: 'GET', target: `/v1/items/${uuid}`, headers })).status === 200;
 };
 
-/** A client that has ended its side is answered or dropped, and never kept. */
+/** A client that has ended its side gets an answer or is dropped, but is never kept. */
 const saysAll = { halfCloses: true };
 
 test.serial('a request cut off at any byte saves nothing, however the client leaves', async (t) => {
@@ -39,7 +39,7 @@ test.serial('a request cut off at any byte saves nothing, however the client lea
       pauseMs: pieces > 1 ? 1 : 0,
       ...(halfCloses ? saysAll : { leavesAfterMs: 0 }),
     });
-    // The library takes a request line that is cut in two places for one of another version.
+    // The library reads a request line that is cut in two places as one of another version.
     t.true(answers.every(({ status }) => status === 505));
     if (halfCloses) t.not(end, 'silent');
     t.false(await has(item.uuid));
@@ -59,7 +59,7 @@ test.serial('clients that leave while they are answered disturb nobody', async (
   await world.rest();
 });
 
-/** What waits for a password to be hashed. */
+/** Requests that wait for the hash of a password. */
 function registering(): Buffer {
   const email = `${marker}-${randomUUID()}@bad.test`;
   const body = JSON.stringify({ api: '20200115', email, password: marker, pw_nonce: marker, version: '004' });
@@ -152,7 +152,7 @@ test.serial('garbage behind a good request spoils no answer but its own', async 
   await forAll(notHttp, async (text) => {
     const outcome = await world.raw([good, Buffer.from(text, 'latin1')], { ...saysAll, answers: 3 });
     const [first, ...others] = outcome.answers;
-    // A connection that ended with the garbage may end before the first answer too.
+    // The garbage may also end the connection before the first answer.
     if (first !== undefined) t.true([200, 400, 431, 505].includes(first.status), String(first.status));
     t.true(refusesOnly({ ...outcome, answers: others }), JSON.stringify(text.slice(0, 60)));
   });
@@ -201,7 +201,7 @@ test.serial('a declared length that is not kept saves nothing', async (t) => {
   await world.rest();
 });
 
-/** Long enough to outlive any time-out that is started again with each byte. */
+/** Long enough to outlive any time-out that restarts with each byte. */
 const dripEveryMs = 250;
 
 test.serial('clients that drip their heads or bodies delay nobody, and get what they ask for', async (t) => {
@@ -246,14 +246,14 @@ test.serial('a client that says nothing more, or next to nothing, is closed upon
   await world.rest();
 });
 
-/** Bytes in about so many pieces. */
+/** Bytes in about this many pieces. */
 function split(bytes: Buffer, pieces: number): Buffer[] {
   const length = Math.max(1, Math.ceil(bytes.length / pieces));
   const count = Math.ceil(bytes.length / length);
   return Array.from({ length: count }, (_, n) => bytes.subarray(n * length, (n + 1) * length));
 }
 
-/** The request line whole, as the library wants it, and the rest in pieces. */
+/** The request line whole, as the library requires, and the rest in pieces. */
 function inPieces(request: RawRequest, pieces: number): Buffer[] {
   const bytes = requestBytes(request);
   const lineEnd = bytes.indexOf('\r\n') + 2;
@@ -269,7 +269,7 @@ function inChunks({ body = '', headers = [], ...request }: RawRequest, pieces: n
   return [head, ...chunks, Buffer.from('0\r\n\r\n')];
 }
 
-/** The first answer may be to the part that was understood; nothing is ever granted. */
+/** The first answer may be to the part that was understood; no request is ever granted. */
 function refusesOnly({ answers }: Pick<Outcome, 'answers'>): boolean {
   return answers.every(({ status }) => (status >= 400 && status < 500) || status === 505);
 }

@@ -12,12 +12,12 @@ test.before(async () => {
 });
 test.after.always(() => world.close());
 
-/** A request that is good but for these headers. */
+/** A request that is valid except for these headers. */
 function get(headers: Headers, target = '/v1/sessions'): Promise<Outcome> {
   return world.raw([requestBytes({ method: 'GET', target, headers: [...bearer(world.sender), ...headers] })]);
 }
 
-/** Broken HTTP is the library's to refuse: in its own words, or by closing. */
+/** The library refuses broken HTTP: in its own words, or by closing. */
 function isRefusedOrClosed({ end, answers }: Outcome): boolean {
   if (end === 'silent') return false;
   return answers.every(({ status }) => status === 400 || status === 431 || status === 505);
@@ -64,7 +64,7 @@ const broken = [
   '"": ""',
 ];
 
-/** The library waits for the rest of a head that it cannot read; a client that has said all need not. */
+/** The library waits for the rest of a head that it cannot read. A client that has sent everything need not wait. */
 const saysAll = { halfCloses: true };
 
 test.serial('broken header lines are refused, closed upon or ignored', async (t) => {
@@ -77,7 +77,7 @@ test.serial('broken header lines are refused, closed upon or ignored', async (t)
   await world.rest();
 });
 
-/** What a browser would have to be tricked into, and a proxy that forwards line feeds as they are. */
+/** Requests that a browser must be tricked into, or that come through a proxy that forwards line feeds. */
 const injections = ['\nX-Injected: 1', '\rX-Injected: 1', '\n\n<script>', '\0', '\u0085X-Injected: 1', '\t'];
 const reflected = [
   'Origin',

@@ -8,7 +8,7 @@ import type { Answer } from './raw-http.ts';
 import { bearer, dataOf, jsonType, marker, newItem, type Sync, World } from './world.ts';
 
 let world: World;
-/** All that may have a body, with or without fields in it. */
+/** All routes that may have a body, with or without fields in it. */
 let calls: readonly Call[];
 test.before(async () => {
   world = await World.open();
@@ -95,7 +95,7 @@ test.serial('bytes that are no UTF-8 are 400, in every place of a body', async (
   await world.rest();
 });
 
-/** A good body with a piece of it lost, doubled or replaced. */
+/** A valid body with a piece of it lost, doubled or replaced. */
 const damage = fc.record({
   at: fc.nat(),
   length: fc.integer({ min: 0, max: 8 }),
@@ -111,7 +111,7 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** Large bodies are parsed another way, in slices. */
+/** Large bodies are parsed in a different way, in slices. */
 async function damagedIsRefused(padding: string, runs: number): Promise<void> {
   const sync = calls.find(({ path, method }) => path === '/v1/items' && method === 'POST');
   if (sync === undefined) throw new Error('there is no sync');
@@ -192,7 +192,7 @@ test.serial(
   },
 );
 
-/** Whose bodies may be of megabytes. */
+/** Routes whose bodies may have megabytes. */
 const largeBodies = [
   ...['/v1/items', '/v1/messages', '/v1/shared-vaults', '/v1/shares', '/v1/mcp-tokens', '/v1/caldav/todos'],
   ...['/v1/assistant/stream', '/v1/integrations/', '/v1/users/{userUuid}/settings'],

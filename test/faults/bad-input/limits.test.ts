@@ -1,4 +1,4 @@
-/** With limits on: a flood is told when to come back. */
+/** With limits on, a flood learns when to come back. */
 import test from 'ava';
 import { requestBytes } from './raw-http.ts';
 import { bearer, type Headers, jsonType, World } from './world.ts';

@@ -1,4 +1,4 @@
-/** Request targets that mean something else to somebody else, or nothing to anybody. */
+/** Request targets that mean something else to another program, or nothing at all. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ test.after.always(() => world.close());
 const get = (target: string): Promise<Answer> =>
   world.ask({ method: 'GET', target, headers: bearer(world.sender) });
 
-/** Other spellings of a path that is served: none of them may reach it. */
+/** Other spellings of a served path: none of them may reach it. */
 const tricks: readonly ((path: string) => string)[] = [
   (path) => `/${path}`,
   (path) => `/.${path}`,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 const seed = 20_260_101;
 const timeLimitMs = 20_000;
 
-/** Holds `property` to so many random inputs, or as many as a busy machine has time for. */
+/** Checks `property` with this many random inputs, or as many as a busy machine has time for. */
 export function holds<Values>(property: fc.IAsyncProperty<Values>, numRuns: number): Promise<void> {
   const options = { seed, numRuns, interruptAfterTimeLimit: timeLimitMs, includeErrorInReport: true };
   return fc.assert(property, options);

@@ -1,31 +1,31 @@
 /**
- * HTTP/1.1 by hand: bytes to a socket and what comes back, with nothing in between that would make them
+ * HTTP/1.1 by hand: bytes to a socket and the bytes that come back, with nothing in between that would make them
  * well-formed. Every exchange is bounded in time and ends with its connection.
  */
 import { connect } from 'node:net';
 
 export interface RawRequest {
   readonly method: string;
-  /** The request target exactly as it goes out. */
+  /** The exact request target on the wire. */
   readonly target: string;
-  /** Names and values as they go out, in latin1. `Host` and `Content-Length` are added where they are not named. */
+  /** Names and values on the wire, in latin1. `Host` and `Content-Length` are added if missing. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: Buffer | string | undefined;
 }
 
 export interface Answer {
   readonly status: number;
-  /** By lower-case name; of several of one name the last. */
+  /** By lower-case name; if there are several of one name, the last. */
   readonly headers: ReadonlyMap<string, string>;
   readonly head: string;
   readonly body: Buffer;
 }
 
 export interface Outcome {
-  /** All answers that came whole. */
+  /** All complete answers. */
   readonly answers: readonly Answer[];
   readonly bytes: Buffer;
-  /** `silent`: after the limit neither the wanted answers had come nor the connection been closed. */
+  /** `silent`: within the limit neither the wanted answers came nor the connection closed. */
   readonly end: 'answered' | 'closed' | 'silent';
 }
 
@@ -34,13 +34,13 @@ export interface ExchangeOptions {
   readonly limitMs: number;
   /** The exchange is over with this many answers; 0: only with the connection or the time. */
   readonly answers?: number;
-  /** Ends our side after the last byte, as a client that has said all. */
+  /** Ends our side after the last byte, like a client that has sent everything. */
   readonly halfCloses?: boolean;
   /** Before each piece but the first. */
   readonly pauseMs?: number;
-  /** Goes away this long after the last piece, whatever has come by then. */
+  /** Leaves this long after the last piece, whatever has come by then. */
   readonly leavesAfterMs?: number;
-  /** Takes nothing until this long after the connection was made. */
+  /** Reads nothing until this long after the connection was made. */
   readonly readsAfterMs?: number;
   /** Answers have no bodies. */
   readonly isHead?: boolean;
@@ -98,7 +98,7 @@ export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): P
       try {
         return read(false).length >= wanted;
       } catch {
-        // What is no HTTP is told at the end.
+        // Bytes that are not HTTP are reported at the end.
         return true;
       }
     }
@@ -128,7 +128,7 @@ export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): P
       receivedBytes += chunk.length;
       if (isAnswered()) finish('answered');
     });
-    // What was sent to a closed connection resets it: that is a close like any other.
+    // Data sent to a closed connection resets it, which counts as a close.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') reject(error);
     });
@@ -138,7 +138,7 @@ export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): P
 
 const headEnd = '\r\n\r\n';
 
-/** The answers that are whole, and how many bytes there must be before it is worth looking again. */
+/** The complete answers, and how many bytes there must be before it is worth parsing again. */
 function readAnswers(bytes: Buffer, closed: boolean, isHead: boolean) {
   const answers: Answer[] = [];
   let position = 0;

@@ -35,13 +35,13 @@ const withCookies = (headers: Headers, cookies: readonly string[]): Headers => [
   ['Cookie', cookies.join('; ')],
 ];
 
-/** The parts of a token: what it says, what vouches for that, and what opens the session. */
+/** The parts of a token: its content, its proof, and the secret of the session. */
 function parts({ accessToken, refreshToken }: Account) {
   const [, said = '', mac = '', secret = ''] = /^(.*)\.([\w-]+)(?::([\w-]+))?$/.exec(accessToken) ?? [];
   return { said, mac, secret, refreshSecret: refreshToken.split(':')[2] ?? '' };
 }
 
-/** Without a session every guarded route says the same, whatever else is wrong. */
+/** Without a session every guarded route gives the same answer, whatever else is wrong. */
 async function isRefusedEverywhere(headers: Headers, what: string): Promise<void> {
   await forAll(guarded, async (call) => {
     const { method } = call;
@@ -282,8 +282,8 @@ test.serial('with a sync or cursor token of another user one gets all of one’s
 });
 
 /**
- * An item that is not there has no history, a vault of others no invites, and nothing of them is deleted; a command that
- * nobody has sent is unknown: 200.
+ * A missing item has no history, a vault of others no invites, and nothing of them is deleted; an unknown command is
+ * unknown: 200.
  */
 const listPaths = new Set([
   '/v2/items/{itemUuid}/revisions',

@@ -49,14 +49,14 @@ function send(call: Call, members: Members, headers: Headers): Promise<Answer> {
   return world.ask({ method, target: `${target}?${query}`, headers });
 }
 
-/** What a route gets: its declaration says whether that is refused. */
+/** The request of a route: its declaration says whether it must be refused. */
 function mustRefuse(call: Call, field: Field, text: string | undefined): boolean {
   if (text === undefined) return field.required;
   const types = typesOf(field);
   return !call.inQuery && types !== undefined && !types.has(typeOf(JSON.parse(text)));
 }
 
-/** Signing out would end the session that all others are tried with; it takes no field. */
+/** Signing out would end the session that all other tests use; it takes no field. */
 const takingFields = () => calls.filter(({ fields }) => fields.length > 0);
 
 test.serial('a field of a wrong type, out of range or absent is refused by every route', async (t) => {
@@ -176,7 +176,7 @@ test.serial('an address of any characters signs no one in and causes no failure'
   const isRefused = fc.asyncProperty(email, oddText, async (address, workspace) => {
     const who = { email: JSON.stringify(address), workspace_identifier: workspace, api: '"20240226"' };
     const params = await world.post('/v2/login-params', objectText({ ...who, code_challenge: '"c"' }), []);
-    // Some of those that nobody has are asked for a second factor.
+    // The server asks some of the unknown addresses for a second factor.
     t.true([200, 400, 401].includes(params.status), String(params.status));
     const login = objectText({ ...who, password: '"p"', code_verifier: '"v"' });
     t.true([400, 401, 423].includes((await world.post('/v2/login', login, [])).status));
@@ -213,7 +213,7 @@ test.serial('what an account was registered with is given back unchanged or was 
   await world.rest();
 });
 
-/** Also what is no text by itself: JSON can say half of a surrogate pair. */
+/** Including invalid text: JSON can express half of a surrogate pair. */
 const storedText = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
   fc.constantFrom('\0', '\ud800', 'a\udfffb', '\ufeff', '{}', '"\\', 'x'.repeat(256), 'x'.repeat(257)),

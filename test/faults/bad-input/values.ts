@@ -1,4 +1,4 @@
-/** JSON texts of values nobody expects. Texts and not values: much of it no serialiser would write. */
+/** JSON texts of unexpected values. They are texts and not values, because no serialiser would write many of them. */
 import fc from 'fast-check';
 import { marker } from './world.ts';
 
@@ -73,7 +73,7 @@ export const oddText = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)) },
 );
 
-/** Keys that surprise, beside the expected ones. */
+/** Surprising keys, beside the expected ones. */
 export const oddKey = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'prototype', 'toString', 'toJSON', 'then', 'status', '', '\0'),
   fc.string({ unit: 'binary', maxLength: 12 }),

@@ -1,10 +1,10 @@
 /**
- * A running server, a user who sends it everything that is wrong, and one who only ever sends what is right.
+ * A running server, a user who sends it everything that is wrong, and one who only ever sends valid requests.
  *
- * The first is the *sender*; whatever is asked here without a session or with one of his is bad input. The other is
- * the *canary*: his items, address and secrets are recognisable, so every byte that any other client receives is
- * searched for them, and after each batch of bad input his sync must still give exactly what he planted. Everything
- * private that anybody sends carries `marker`, which the server's output must never contain.
+ * The first is the *sender*: every request here without a session or with one of theirs is bad input. The other is
+ * the *canary*: their items, address and secrets are recognisable. So the test searches every byte that any other
+ * client receives for them. After each batch of bad input, the canary's sync must still return exactly the planted
+ * items. Everything private that anybody sends carries `marker`, which the server's output must never contain.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type RunningServer, startServer } from '../../kit/started-server.ts';
@@ -20,7 +20,7 @@ import {
 /** In every address, password, ciphertext, path and header value of these tests. */
 export const marker = 'pq7zmark';
 
-/** What a request may take while the machine is busy with other tests: beyond it, it hangs. */
+/** The time for a request while the machine is busy with other tests: beyond it, it hangs. */
 const answerLimitMs = 25_000;
 
 /** No limit on volume, and a log line for every request. */
@@ -32,7 +32,7 @@ export interface Account {
   readonly userUuid: string;
   readonly accessToken: string;
   readonly refreshToken: string;
-  /** The values of `Cookie` that go with the tokens. */
+  /** The values of `Cookie` that belong to the tokens. */
   readonly cookies: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export class World {
   readonly #server: RunningServer;
   readonly port: number;
   readonly #output: OutputWatch;
-  /** What nobody but the canary may ever receive. */
+  /** Text that only the canary may ever receive. */
   #forbidden: readonly string[] = [];
   #canary: Account | undefined;
   #planted: readonly Item[] = [];
@@ -98,13 +98,13 @@ export class World {
     return this.#planted;
   }
 
-  /** Stops the server. @throws Error when its output told something private or a failure of its own */
+  /** Stops the server. @throws Error if its output contained private data or a failure of its own */
   async close(): Promise<void> {
     await this.#server.stop();
     this.#output.check();
   }
 
-  /** Bytes that may be no HTTP at all; what comes back is searched for what belongs to the canary. */
+  /** Bytes that may be no HTTP at all; the test searches the answer for the canary's data. */
   async raw(pieces: readonly Buffer[], options: Partial<ExchangeOptions> = {}): Promise<Outcome> {
     const outcome = await exchange(pieces, { port: this.port, limitMs: answerLimitMs, ...options });
     for (const text of this.#forbidden) {
@@ -113,7 +113,7 @@ export class World {
     return outcome;
   }
 
-  /** A whole request of HTTP as it should be. @throws Error unless it is answered as every request must be */
+  /** A complete and valid HTTP request. @throws Error unless its answer is well-formed */
   async ask(request: RawRequest): Promise<Answer> {
     const isHead = request.method === 'HEAD';
     const outcome = await this.raw([requestBytes(request)], { isHead });
@@ -124,13 +124,13 @@ export class World {
     return answer;
   }
 
-  /** A JSON body of the sender's, or of somebody else. */
+  /** A JSON body of the sender's, or of another user's. */
   post(path: string, body: unknown, headers: Headers = bearer(this.sender)): Promise<Answer> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return this.ask({ method: 'POST', target: path, headers: [...jsonType, ...headers], body: text });
   }
 
-  /** Opens an account of its own for one who sends bad input. */
+  /** Opens a separate account for a user who sends bad input. */
   async register(api = headerSessions): Promise<Account> {
     const who = { email: `${marker}-${randomUUID()}@bad.test`, password: `${marker}${randomUUID()}` };
     const body = { api, ...who, pw_nonce: marker.repeat(8), version: '004' };
@@ -154,7 +154,7 @@ export class World {
     return account;
   }
 
-  /** Every page of a first sync of somebody's. */
+  /** Every page of a user's first sync. */
   async everythingOf(account: Account): Promise<Item[]> {
     const items: Item[] = [];
     let cursor: string | undefined;
@@ -166,7 +166,7 @@ export class World {
     return items;
   }
 
-  /** One page for its owner, who may see what is his. */
+  /** One page for its owner, who may see their own data. */
   async syncOf(account: Account, cursor?: string): Promise<Sync> {
     const body = JSON.stringify({ api: headerSessions, cursor_token: cursor });
     const headers = [...jsonType, ...bearer(account)];
@@ -177,7 +177,7 @@ export class World {
     return dataOf(answer) as Sync;
   }
 
-  /** After a batch of bad input: the server answers, and the canary has what is his and nothing else. */
+  /** After a batch of bad input: the server answers, and the canary has exactly their own data. */
   async rest(): Promise<void> {
     const health = await this.ask({ method: 'GET', target: '/healthcheck' });
     if (health.status !== 200) throw new Error(`/healthcheck answers ${health.status}`);
@@ -200,7 +200,7 @@ export class World {
   }
 }
 
-/** The output of the server, line by line, and what it must not contain. */
+/** The output of the server, line by line, and the texts that it must not contain. */
 class OutputWatch {
   readonly #forbidden = new Set<string>([marker]);
   readonly #leaks: string[] = [];
@@ -221,7 +221,7 @@ class OutputWatch {
   }
 }
 
-/** An item as clients send new ones. */
+/** An item in the form of new ones. */
 export function newItem(fields: Record<string, unknown> = {}): Item {
   return {
     uuid: randomUUID(),
@@ -244,14 +244,14 @@ export function dataOf(answer: Answer): unknown {
   return body.data ?? body;
 }
 
-/** The tag of the error an answer is. */
+/** The error tag of an answer. */
 export function tagOf(answer: Answer): string | undefined {
   return (dataOf(answer) as { error?: { tag?: string } }).error?.tag;
 }
 
 const isJson = (answer: Answer) => /^application\/json\b/.test(answer.headers.get('content-type') ?? '');
 
-/** Publishing asks a code host, of which there is none, so many times a minute for each account. */
+/** Publishing asks a missing code host, a limited number of times a minute for each account. */
 const isRefusedPublishing = ({ target }: RawRequest, { status }: Answer) =>
   target.startsWith('/v1/integrations/') && (status === 502 || status === 429);
 
@@ -262,7 +262,7 @@ const isPage = ({ target }: RawRequest, { status, headers, body }: Answer) =>
   headers.get('content-type')?.startsWith('text/html') === true &&
   !body.includes(marker);
 
-/** Never a failure of the server, and every refusal says why in JSON. */
+/** Never a failure of the server, and every refusal gives a reason in JSON. */
 function checkAnswer(answer: Answer, isHead: boolean, what: string): void {
   const { status, body } = answer;
   const said = `${status} ${body.toString('utf8', 0, 300)} to ${what}`;
@@ -273,7 +273,7 @@ function checkAnswer(answer: Answer, isHead: boolean, what: string): void {
   if (typeof error?.message !== 'string' || error.message === '') throw new Error(`no message: ${said}`);
 }
 
-/** The parts of tokens and cookies that open something, and the address. */
+/** The parts of tokens and cookies that give access, and the address. */
 function secretsOf({ email, password, accessToken, refreshToken, cookies }: Account): string[] {
   const ofCookies = cookies.map((pair) => pair.slice(pair.indexOf('=') + 1));
   const ofTokens = [accessToken, refreshToken].map((token) => token.slice(token.lastIndexOf('.') + 1));

@@ -61,7 +61,7 @@ for (const [what, [bytes, reason]] of Object.entries(bad)) {
     const answer = await raw.request(subject, bytes);
     t.is(decodeFrameOf(answer, 'refusal').class, 'terminal');
     t.deepEqual(owner.seen.rejected, [reason]);
-    // Without an address to answer to it is counted all the same.
+    // It counts even without an address for the answer.
     raw.publish(subject, bytes);
     await until(() => owner.seen.rejected.length === 2);
     t.is(owner.seen.logged.filter((line) => line.startsWith('a frame was not taken')).length, 1);

@@ -100,7 +100,7 @@ test('shards that are routed or unrouted while a connection comes about are so a
       const address = addresses.get(shard);
       if (address === undefined) return undefined;
       const outcome = await ask(shard, address);
-      // The owner may say only now that it was cut off.
+      // The owner may report only now that it was cut off.
       return outcome instanceof RetryableError ? ask(shard, address) : outcome;
     }),
   );
@@ -140,7 +140,7 @@ test('a call that comes while the broker is dialled again waits for that, and is
   t.is(await caller.transport.ask(call('hello')), 'hello');
 });
 
-/** An owner whose connections are cut without those of the caller, who waits for an answer for as long as it takes. */
+/** An owner whose connections are cut, but not those of the caller, who waits for an answer for as long as it takes. */
 async function withLink(t: ExecutionContext, answer: (asked: AskCall, link: TcpProxy) => unknown) {
   const server = await startNatsServer({ jetStream: false });
   t.teardown(() => server.stop());
@@ -200,7 +200,7 @@ test('a broker that no longer answers: calls end by their deadlines, and the con
     instanceOf: RetryableError,
   });
   t.is(error.outcome, 'unknown');
-  // More than the socket takes: the end of the connection must not wait for it to go out.
+  // More than the socket takes: the end of the connection must not wait for it.
   for (let n = 0; n < 200; n += 1) {
     caller.transport.ask(call('x'.repeat(60_000), { deadlineMs: pausedMs + 60_000 })).catch(() => {});
   }

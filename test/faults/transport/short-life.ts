@@ -23,5 +23,5 @@ transport.serve({ ask, askFromElsewhere: ask, wake() {}, hinted() {} });
 await transport.route([0, 1, 2]);
 await until(() => transport.isWakeStreamAvailable);
 await transport.close(1_000);
-// The channel to the parent would keep it.
+// Otherwise the channel to the parent would keep it alive.
 process.disconnect();

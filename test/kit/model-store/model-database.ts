@@ -1,5 +1,5 @@
 /**
- * The database as a model: what the store port promises, in its simplest form. Every method is synchronous and
+ * The database as a model: the promises of the store port, in their simplest form. Every method is synchronous and
  * atomic. It shares no code with `postgres/`, and one contract test holds for both.
  */
 import { type Address, addressKey } from '../../../runtime/address.ts';
@@ -42,7 +42,7 @@ interface Lease {
   readonly expiresAtMs: number;
 }
 
-/** The shard of an actor where it does not matter. */
+/** The shard of an actor if it does not matter. */
 const unowned = -1;
 
 interface StoredActor {
@@ -63,7 +63,7 @@ export class ModelDatabase {
   readonly #settings = new Map<string, string>();
   #epoch = 0;
   #starts = 0;
-  /** Above all versions of rows that were removed. */
+  /** Above all versions of removed rows. */
   #versionFloor = 0;
 
   /** `clock` is the database's own. */
@@ -182,8 +182,8 @@ export class ModelDatabase {
   }
 
   /**
-   * Somebody takes the lock of an actor's row. Nothing waits in the model: a call that would have to wait has waited
-   * too long.
+   * Another client takes the lock of an actor's row. Nothing waits in the model: a call that would have to wait fails
+   * as if it had waited too long.
    */
   lock(address: Address): void {
     this.#locked.add(addressKey(address));
@@ -391,7 +391,7 @@ export class ModelDatabase {
     this.#actors.set(addressKey(stored.address), stored);
   }
 
-  /** Whatever writes the row of an actor without state begins anew the time for which that row stays. */
+  /** Every write to the row of an actor without state restarts the time for which that row stays. */
   #touch(address: Address, row: ActorRow): void {
     const stored = this.#actors.get(addressKey(address));
     if (stored === undefined) return;

@@ -1,7 +1,6 @@
 /**
- * The model as a `Store`: the store of the simulator and of unit tests. What stands between a call and its effect
- * is a port, `Schedule`, so that a simulator can delay a call, lose it before or after it ran, or answer `unknown`
- * and run it later.
+ * The model as a `Store`: the store of the simulator and of unit tests. A port, `Schedule`, stands between a call and
+ * its effect. So a simulator can delay a call, lose it before or after it ran, or answer `unknown` and run it later.
  */
 import type { Address } from '../../../runtime/address.ts';
 import type {
@@ -26,13 +25,13 @@ import type { ModelDatabase } from './model-database.ts';
 export { ModelDatabase } from './model-database.ts';
 
 /**
- * Runs `apply`, which is atomic, at a moment of its choosing, at most once, and answers with its result. A call
- * that is lost is answered by rejecting with a StoreError: `unavailable` only if `apply` never runs, else `unknown`.
+ * Runs `apply`, which is atomic, at a moment of its choice, at most once, and answers with its result. For a lost
+ * call it rejects with a StoreError: `unavailable` only if `apply` never runs, else `unknown`.
  */
 export type Schedule = <T>(method: keyof Store, apply: () => T) => Promise<T>;
 
 const atOnce: Schedule = async (_method, apply) => {
-  // Never in the caller's own turn: a database is not that fast either.
+  // Never in the caller's own turn, because a database is not that fast either.
   await undefined;
   return apply();
 };
@@ -133,7 +132,7 @@ export class ModelStore implements Store {
     return this.#schedule('timers', () => this.#database.timers(address));
   }
 
-  /** Each read at its own moment: the port promises no common one. */
+  /** Each read at its own moment: the port promises no common snapshot. */
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]> {
     return Promise.all(reads.map((read) => this.#schedule('read', () => this.#database.read(read))));
   }

@@ -94,7 +94,7 @@ export class ModelTable {
     };
   }
 
-  /** Whether another row has come after one. */
+  /** Whether a row comes after another one. */
   #succession(): (row: AnyRow) => boolean {
     const { succession } = this.#table;
     if (succession === undefined) return () => false;
@@ -213,7 +213,7 @@ function inSubset(subset: Subset | undefined, row: AnyRow): boolean {
   return subset !== undefined && (subset.values as readonly unknown[]).includes(row[subset.column]);
 }
 
-/** Each column as what it is. */
+/** Each column with its type. */
 function compareBy(columns: readonly string[], a: AnyRow, b: AnyRow): number {
   const differing = columns.find((column) => a[column] !== b[column]);
   if (differing === undefined) return 0;
@@ -243,7 +243,7 @@ function project(row: AnyRow, columns: readonly string[] | undefined): AnyRow {
   return Object.fromEntries(Object.entries(row).filter(([column]) => columns.includes(column)));
 }
 
-/** The row with exactly the declared columns; what a database would not take is a defect here too. */
+/** The row with exactly the declared columns. Values that a database would refuse are a defect here too. */
 function wholeRow(table: AnyTable, row: AnyRow): AnyRow {
   const columns = Object.entries(table.columns as Columns);
   return Object.freeze(
@@ -257,7 +257,7 @@ function wholeRow(table: AnyTable, row: AnyRow): AnyRow {
   );
 }
 
-/** A database is not even asked for text that it cannot hold. */
+/** A database refuses text that it cannot store, so the server must not send it. */
 function requireAskable(table: AnyTable, key: AnyKey): void {
   if (Object.values(key).some((value) => typeof value === 'string' && !fits('text', value))) {
     throw new StoreError('defect', `no key of ${table.name} has such text`);

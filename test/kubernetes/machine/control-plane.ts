@@ -1,4 +1,4 @@
-/** etcd and the servers of Kubernetes that are there once, on the first node. */
+/** etcd and the servers of Kubernetes that run once, on the first node. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { Daemon } from './daemon.ts';
 import { inside, networks, serviceRange } from './networks.ts';
 
 export interface ControlPlane {
-  /** For clients and nodes alike: whoever has it may do everything. */
+  /** For clients and nodes alike: its holder may do everything. */
   readonly kubeconfig: string;
   stop(): Promise<void>;
 }

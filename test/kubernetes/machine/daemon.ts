@@ -1,10 +1,10 @@
-/** A program that serves until it is told to end, its output in a file. */
+/** A program that runs until it is stopped, with its output in a file. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
 const endLimitMs = 20_000;
-/** Not that of npm, in whose folders there are programs of other people with the names of the system's. */
+/** Without npm's folders, which contain other programs with the names of the system's. */
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface DaemonOptions {

@@ -1,6 +1,6 @@
 /**
- * The images, made without a registry: a Debian by mmdebstrap, on which buildah builds ours by its Containerfile, and
- * PostgreSQL and NATS as Debian has them. Each ends as an archive that a container runtime imports.
+ * The images, made without a registry: a Debian by mmdebstrap, on which buildah builds ours from its Containerfile,
+ * and PostgreSQL and NATS from Debian. Each becomes an archive that a container runtime imports.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const authorities = '/etc/ssl/certs/ca-certificates.crt';
 const cache = join(root, '.cache');
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Images in a store of their own, made by runc, which takes the control groups of older systems too. */
+/** Images in a separate store, made by runc, which also works with the control groups of older systems. */
 function buildah(...args: readonly string[]): string {
   const store = ['--root', join(cache, 'images'), '--runroot', join(cache, 'images-run')];
   return execFileSync('buildah', [...store, ...args], {
@@ -43,11 +43,11 @@ function buildah(...args: readonly string[]): string {
   }).trim();
 }
 
-/** What an image is made of, beyond the folders and archives that are added to it. */
+/** The base of an image, without the folders and archives added to it. */
 interface Made {
   readonly name: string;
   readonly from: string;
-  /** What is added, and where. */
+  /** The added files, and their target. */
   readonly added?: readonly (readonly [source: string, target: string])[];
   readonly run?: readonly string[];
   readonly config?: readonly string[];
@@ -92,7 +92,7 @@ function makeBases(folder: string): void {
     added: [
       [join(findOrMakeDebian(process.env), 'usr/local/bin/node'), '/usr/local/bin/node'],
       [npm, '/usr/local/lib/node_modules/npm'],
-      // Whom this machine believes, such as the proxy of a company.
+      // The authorities that this machine trusts, such as a company's proxy.
       [authorities, authorities],
     ],
     run: ['ln', '-s', '/usr/local/lib/node_modules/npm/bin/npm-cli.js', '/usr/local/bin/npm'],
@@ -136,7 +136,7 @@ function fileSystem(folder: string, name: string, packages: readonly string[]): 
 
 const { build } = commandsOf('docs/kubernetes.md', 'The image', ['build']);
 
-/** What buildah is told instead of Docker, on the bases that are made here. */
+/** buildah's options in place of Docker's, on the bases that are made here. */
 export const buildWith = (name: string): string =>
   replaced(build, {
     'docker build': `build --layers --network host --build-arg BUILD_BASE=${buildBase} --build-arg BASE=${debian}`,
@@ -160,7 +160,7 @@ function archive(name: string, folder: string): void {
   buildah('push', '--quiet', name, `docker-archive:${file}:${name}`);
 }
 
-/** What the image of the server takes when it is unpacked. */
+/** The unpacked size of the server's image. */
 export function serverImageMegabytes(): number {
   const container = buildah('from', `${images.server}:${builds[0]}`);
   try {

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 export interface Network {
   readonly namespace: string;
   readonly address: string;
-  /** Of its pods. */
+  /** The network of its pods. */
   readonly podRange: string;
 }
 
@@ -22,13 +22,13 @@ export const serviceRange = '10.79.0.0/24';
 const ip = (...args: readonly string[]): void => void execFileSync('ip', args, { stdio: 'pipe' });
 const links = ['skr1', 'skr2'] as const;
 
-/** The command by which something runs in there. */
+/** The command that runs something inside. */
 export const inside = ({ namespace }: Network): readonly string[] => [
   'nsenter',
   `--net=/run/netns/${namespace}`,
 ];
 
-/** Returns what removes them again, with those that containers in there have left. */
+/** Returns the function that removes them again, with those that containers inside have left. */
 export function makeNetworks(): () => void {
   const before = new Set(namespaces());
   for (const { namespace } of networks) if (before.has(namespace)) ip('netns', 'delete', namespace);
@@ -58,7 +58,7 @@ function configure(own: Network, link: string, other: Network): void {
   ip('-n', namespace, 'address', 'add', `${address}/24`, 'dev', link);
   ip('-n', namespace, 'link', 'set', link, 'up');
   ip('-n', namespace, 'route', 'add', other.podRange, 'via', other.address);
-  // Of services, whose packets are sent elsewhere before they leave.
+  // The network of services, whose packets are redirected before they leave.
   ip('-n', namespace, 'route', 'add', serviceRange, 'via', other.address);
   const [program = '', ...args] = [...inside(own), 'sysctl', '-q', '-w', 'net.ipv4.ip_forward=1'];
   execFileSync(program, args);

@@ -1,6 +1,6 @@
 /**
- * A node of the cluster: containerd, kubelet and kube-proxy in a network of its own, with folders and control groups of
- * its own, so that several are one machine's.
+ * A node of the cluster: containerd, kubelet and kube-proxy in a separate network, with separate folders and control
+ * groups, so that several fit on one machine.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { networkPlugins } from './programs.ts';
 export interface NodeOptions {
   readonly name: string;
   readonly network: Network;
-  /** Short: the path of a socket in it has to fit into 108 bytes. */
+  /** Short: the path of a socket in it must fit into 108 bytes. */
   readonly folder: string;
   readonly kubeconfig: string;
   readonly dnsAddress: string;
@@ -66,7 +66,7 @@ export class Node {
     this.#daemon('kube-proxy', [join(kubernetesFolder, 'kube-proxy'), ...proxy]);
   }
 
-  /** What its container runtime says to this. */
+  /** The container runtime's output for this command. */
   containers(...args: readonly string[]): string {
     const options = ['--address', this.#socket, '--namespace', 'k8s.io'];
     return execFileSync('ctr', [...options, ...args], {
@@ -87,14 +87,14 @@ export class Node {
     await removeControlGroups(this.name);
   }
 
-  /** Their processes first; then what watches over them goes, too. */
+  /** First their processes; then their supervisors end, too. */
   #endContainers(): void {
     for (const group of hierarchiesWith(this.name)) killAllIn(group);
     for (const id of this.containers('tasks', 'list', '--quiet').split('\n').filter(Boolean)) {
       try {
         this.containers('tasks', 'delete', '--force', id);
       } catch {
-        // It has just gone with the others of its pod.
+        // It has just ended with the others of its pod.
       }
     }
   }
@@ -159,14 +159,14 @@ state = "${folder}/state"
       failCgroupV1: false,
       featureGates: { KubeletInUserNamespace: true },
       evictionHard: { 'nodefs.available': '1%', 'imagefs.available': '1%' },
-      // No registry would give an image again that was removed for a disk that others fill.
+      // An image that was removed to free a full disk could not be fetched again from any registry.
       imageGCHighThresholdPercent: 100,
-      // Secrets that were replaced are there soon.
+      // So that replaced Secrets arrive soon.
       syncFrequency: '10s',
     };
   }
 
-  /** Each pod on a link of its own, not on a bridge: services work without bridges that are filtered. */
+  /** Each pod has its own link instead of a bridge, so services work without bridge filtering. */
   #podNetwork(): object {
     const { folder, name, network } = this.#options;
     const ipam = {
@@ -196,7 +196,7 @@ function hierarchiesWith(name: string): readonly string[] {
 function makeControlGroups(name: string): void {
   for (const group of hierarchiesWith(name)) {
     mkdirSync(group, { recursive: true });
-    // A new group of these has no processor and no memory until it is told.
+    // A new group of these has no processor and no memory until they are assigned.
     for (const file of ['cpuset.cpus', 'cpuset.mems']) {
       const parent = join(group, '..', file);
       if (existsSync(parent)) writeFileSync(join(group, file), readFileSync(parent));
@@ -243,7 +243,7 @@ function unmountBelow(folder: string): void {
   for (const target of mounted.toReversed()) execFileSync('umount', ['--lazy', target], { stdio: 'pipe' });
 }
 
-/** Of a group that may go at any moment. */
+/** For a group that may disappear at any moment. */
 function pidsIn(file: string): readonly string[] {
   try {
     return readFileSync(file, 'utf8').split('\n').filter(Boolean);

@@ -1,4 +1,4 @@
-/** What a Kubernetes on one machine takes: programs of Debian, and those that are compiled. */
+/** The programs for a Kubernetes on one machine: from Debian, and compiled ones. */
 import { buildGoProgram, pathOf } from '../../../tools/go-program.ts';
 import { buildHelm } from '../../../tools/helm.ts';
 import { buildKubernetes } from '../../../tools/kubernetes/build.ts';

@@ -1,4 +1,4 @@
-/** Of the runtime only what no planted bug covers: the simulator is the judge of everything else there. */
+/** The parts of the runtime that no planted bug covers. The simulator checks everything else there. */
 import type { Mutant } from '../mutant.ts';
 
 export const mutants: readonly Mutant[] = [

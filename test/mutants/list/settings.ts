@@ -2,7 +2,7 @@ import type { Mutant } from '../mutant.ts';
 
 const tests = ['test/behaviour/settings.test.ts'];
 
-/** A setting that is read under another name than operators give it, and so has no effect. */
+/** A setting that the server reads under a wrong name, and so has no effect. */
 const unwired = (setting: string, harm: string, file: string): Mutant => ({
   name: `${setting.toLowerCase().replaceAll('_', '-')}-without-effect`,
   harm,

@@ -1,11 +1,11 @@
 /**
- * While nothing fails and everything that happens is planned (hosts that join, are emptied, restart one after another)
- * clients notice nothing but a short delay, and no commit meets a newer owner.
+ * While nothing fails and all events are planned (hosts that join, are emptied, restart one after another), clients
+ * notice nothing but a short delay. No commit meets a newer owner.
  */
 import { ActorError, NotFoundError, TerminalError } from '../../../runtime/errors.ts';
 import type { Report } from './checker.ts';
 
-/** What a hand-over may cost a call at most, beside what it takes anyway. */
+/** The most that a hand-over may add to the time of a call. */
 const delayMaxMs = 1_500;
 
 export class AvailabilityChecker {
@@ -34,7 +34,7 @@ export class AvailabilityChecker {
   }
 }
 
-/** A turn that throws is what was asked for; and where no gateway runs nobody is there to fail. */
+/** A turn throws because the test asked for it. Without a running gateway there is nobody to fail. */
 function isAnswer({ outcome, error }: { readonly outcome: string; readonly error?: unknown }): boolean {
   return (
     outcome === 'none' &&

@@ -1,4 +1,7 @@
-/** What a checker may watch. It knows the promises, the database and what leaves the hosts, and nothing of how. */
+/**
+ * The events that a checker may watch. It knows the promises, the database and the output of the hosts, and nothing
+ * of the implementation.
+ */
 import type { Address } from '../../../runtime/address.ts';
 import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Commit, TellRow } from '../../../runtime/store/store.ts';
@@ -13,13 +16,13 @@ export interface Checker {
   /** A wake-up for a tell leaves its sender's host. */
   woke?(tell: TellRow): void;
   registered?(incarnation: string): void;
-  /** A host was given shards, and shards were given up. */
+  /** A host received shards, and shards were given up. */
   claimed?(incarnation: string, shards: readonly number[]): void;
   freed?(shards: readonly number[]): void;
   /** Everything has come to rest. */
   atRest?(): void;
 }
 
-/** Thrown nowhere: a checker reports, the simulation stops. */
+/** Never thrown: a checker reports, and the simulation stops. */
 export type Report = (message: string) => void;
 export type ReportOf = (checker: string) => Report;

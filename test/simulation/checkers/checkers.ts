@@ -147,14 +147,14 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
     for (const checker of this.#checkers) checker.freed?.(shards);
   };
 
-  /** What keeps everything from being at rest. */
+  /** The obstacles to coming to rest. */
   pending(): string | undefined {
     const { convergence, mails, messages, survivors, vaults } = this;
     const ofVaults = () => survivors.pending() ?? vaults?.pending();
     return convergence.pending() ?? mails?.pending() ?? messages?.pending() ?? ofVaults();
   }
 
-  /** One that has to know the machines, which come after the checkers. */
+  /** A checker that needs the machines, which are made after the checkers. */
   join(checker: Checker): void {
     this.#checkers.push(checker);
   }
@@ -166,7 +166,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
   }
 
   strayed(host: string, shard: number): void {
-    // In a dispute the owner lets nobody find it until the database has decided, and answers who has found it before.
+    // In a dispute the owner hides from new callers until the database has decided, and answers earlier ones.
     if (this.#isOwner(host, shard)) return;
     this.reportOf('intake')(`${host} answered a call of shard ${shard}, which it does not serve`);
   }

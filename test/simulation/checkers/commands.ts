@@ -1,10 +1,10 @@
 /**
- * A named command has one effect, whichever way it comes and however often, and what is said of it is so.
- *
- * - Its row is written once, and each text that it brings is saved once.
- * - It is told as committed once that is durable.
- * - It is told as unknown while nothing of it is durable, and then no attempt that was accepted before comes through.
- * - Nothing of a session is carried out after its end was acknowledged, and nothing over a socket whose tokens were replaced.
+ * A named command has one effect, by whichever way and however often it comes, and the answers about it are true.
+ * - Its row is written once, and each of its texts is saved once.
+ * - It is reported as committed once that is durable.
+ * - It is reported as unknown while nothing of it is durable, and then no attempt that was accepted before takes
+ *   effect.
+ * - No command of a session runs after its end was acknowledged, and none over a socket whose tokens were replaced.
  * - A ticket lets in one socket.
  */
 import type { AskCall } from '../../../runtime/host/call.ts';
@@ -24,7 +24,7 @@ export interface NamedCommand {
   readonly id: string;
   readonly session: string;
   readonly texts: readonly string[];
-  /** One turn carries it out, so that its effect and its row are one commit. */
+  /** One turn executes it, so that its effect and its row are one commit. */
   readonly isPlain: boolean;
 }
 
@@ -33,9 +33,9 @@ interface Known extends NamedCommand {
   writtenMs?: number;
   /** When the first of its texts was saved. */
   savedMs?: number;
-  /** When it was last asked for, over the lane or over HTTP. */
+  /** When it was last requested, over the lane or over HTTP. */
   askedMs: number;
-  /** When it was said to be committed without a row of it. */
+  /** When it was reported as committed without a row. */
   toldMs?: number;
   /** When each of its attempts over the lane was accepted, by hold. */
   readonly accepted: Map<string, number>;
@@ -52,14 +52,14 @@ export class CommandChecker implements Checker {
   readonly #versions = new Map<string, unknown>();
   readonly #saved = new Set<string>();
   readonly #ended = new Set<string>();
-  /** What sockets have asked and were not answered yet, by socket and request. */
+  /** Requests of sockets without an answer so far, by socket and request. */
   readonly #asked = new Map<string, { readonly frame: Frame; readonly atMs: number }>();
   /** The socket that each ticket has let in. */
   readonly #tickets = new Map<string, string>();
   readonly #mintedMs = new Map<string, number>();
   /** When the ticket of each socket was minted. */
   readonly #namedMs = new Map<string, number>();
-  /** When the last new tokens of each session were asked for, and when they were there. */
+  /** When the last new tokens of each session were requested, and when they arrived. */
   readonly #refreshed = new Map<string, { readonly askedMs: number; readonly doneMs: number }>();
 
   constructor(report: Report, time: SimulatedTime) {
@@ -95,7 +95,7 @@ export class CommandChecker implements Checker {
     this.#mintedMs.set(ticket, this.#time.nowMs);
   }
 
-  // --- what sockets of the server hear and say -----------------------------------------------------------------
+  // --- what sockets of the server receive and send --------------------------------------------------------------
 
   heard(socket: string, frame: Frame): void {
     this.#asked.set(`${socket} ${frame.requestId}`, { frame, atMs: this.#time.nowMs });

@@ -1,7 +1,7 @@
 /**
- * A conflict is told for a reason alone: for a client it is a copy of the note, or a new name for it. Nobody is told of
- * one with the very version his edit was based on, nor with his own edit that he sends again because its answer was
- * lost, nor of a uuid that nobody else has.
+ * Every conflict has a reason, because for a client it means a copy of the note, or a new name for it. A user never
+ * gets a conflict with the very version of their edit's base. They never get one with their own edit, sent again
+ * because its answer was lost, or about a uuid that nobody else has.
  */
 import type { Report } from './checker.ts';
 import type { Durable } from './durable.ts';

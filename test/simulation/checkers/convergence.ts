@@ -1,4 +1,4 @@
-/** Once nothing fails any more everything comes to rest: every call is answered, every tell and timer done with. */
+/** Once nothing fails any more, everything comes to rest: every call is answered, and every tell and timer is done. */
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 
@@ -12,7 +12,7 @@ export class ConvergenceChecker implements Checker {
     this.#durable = durable;
   }
 
-  /** What is still to come, of the kinds that the simulation waits for. */
+  /** Pending work of the kinds for which the simulation waits. */
   pending(): string | undefined {
     for (const tell of this.#durable.rows('outbox')) return `tell ${tell['name']} to ${tell['target_id']}`;
     for (const timer of this.#durable.rows('timer')) {

@@ -1,4 +1,4 @@
-/** What is durable, as told by the commits alone: the yardstick of the other checkers. */
+/** The durable state, derived from the commits alone: the yardstick of the other checkers. */
 import { type Address, addressKey } from '../../../runtime/address.ts';
 import { decode } from '../../../runtime/store/encoding.ts';
 import type { Commit, Write } from '../../../runtime/store/store.ts';

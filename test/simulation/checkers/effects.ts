@@ -1,6 +1,6 @@
 /**
- * Every call on a counter took effect once if it was acknowledged, never if it was told to have failed, and at
- * most once otherwise; and what it sent by a tell arrived exactly once, so that the balances sum up to nothing.
+ * Every acknowledged call on a counter took effect once, every call reported as failed never, and every other call at
+ * most once. Whatever it sent by a tell arrived exactly once, so that the balances sum up to nothing.
  */
 import type { Commit } from '../../../runtime/store/store.ts';
 import type { Checker, Report } from './checker.ts';

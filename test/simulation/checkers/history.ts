@@ -1,11 +1,11 @@
-/** The calls on counters as their callers saw them: what was asked, and what became of it. */
+/** The calls on counters as their callers saw them: the request and its outcome. */
 export type Fate = 'open' | 'done' | 'none' | 'unknown';
 
 export interface Call {
   readonly op: string;
   readonly counter: string;
   readonly what: string;
-  /** The journal entry or tally entry by which its effect is known. */
+  /** The journal entry or tally entry that shows its effect. */
   readonly mark: 'journal' | 'tally';
   readonly sends?: { readonly to: string; readonly entry: string } | undefined;
   fate: Fate;
@@ -29,7 +29,7 @@ export class History {
     this.#acknowledged.set(call.counter, done);
   }
 
-  /** What had been acknowledged at this counter by now. A snapshot. */
+  /** Everything acknowledged at this counter by now. A snapshot. */
   acknowledgedAt(counter: string): readonly Call[] {
     return [...(this.#acknowledged.get(counter) ?? [])];
   }

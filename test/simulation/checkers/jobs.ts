@@ -1,6 +1,6 @@
 /**
- * A job that was started and neither stopped nor started again comes to its end exactly once; none begins before its
- * start is durable, none takes a step for a run that is over, and with the last step its row is gone.
+ * A job that was started and neither stopped nor started again completes exactly once. None begins before its start
+ * is durable, none takes a step for a run that is over, and its row is gone with the last step.
  */
 import type { Address } from '../../../runtime/address.ts';
 import { decode } from '../../../runtime/store/encoding.ts';

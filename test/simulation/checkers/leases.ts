@@ -1,6 +1,6 @@
 /**
- * No shard is freed or given to another while a host serves it and may rely on its lease, and nobody answers from memory
- * whose lease is over.
+ * No shard is freed or given to another while a host serves it and may rely on its lease. Nobody answers from memory
+ * after their lease is over.
  */
 import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Checker, Report } from './checker.ts';
@@ -30,7 +30,7 @@ export class LeaseChecker implements Checker {
     }
   }
 
-  /** A shared read, that is: what a turn answers is durable, and the fence has seen to the rest. */
+  /** Only a shared read: the answer of a turn is durable, and the fence covers the rest. */
   replied({ command }: AskCall, _reply: unknown, process: Serving['process']): void {
     if (command !== 'peek') return;
     const run = this.#runs().find((each) => each.process === process);

@@ -1,10 +1,11 @@
 /**
- * What the relay gets of what clients were promised. A mail is known by what it says and to whom, as the relay sees it.
- *
- * - What is owed arrives, and what was stopped in time does not.
+ * Compares the mails at the relay with the promises to clients. The checker knows a mail by its content and
+ * recipient, as the relay sees it.
+ * - Every owed mail arrives, and a mail that was stopped in time does not.
  * - Nothing arrives before it is due, nor before the commit that owes it.
- * - No message begins before the commit that hands it over. So it begins twice only where the host learned nothing of the
- *   first time, or the relay said that it did not take it; and what may not be repeated, only in the second case.
+ * - No message begins before the commit that hands it over. So it begins twice only if the host learned nothing of
+ *   the first time, or the relay said that it did not take it. A mail that may not be repeated begins twice only in
+ *   the second case.
  */
 import type { Message } from '../../../actors/mailer/sender.ts';
 import type { Commit } from '../../../runtime/store/store.ts';
@@ -17,7 +18,7 @@ export interface Attempt {
   readonly message: Message;
   readonly handOvers: number;
   readonly wasAccepted: boolean;
-  /** `asked`: the relay waits for the message. `begun`: something of it has come. */
+  /** `asked`: the relay waits for the message. `begun`: some of it has arrived. */
   fate: 'asked' | 'begun' | 'taken' | 'not-taken';
 }
 
@@ -48,14 +49,14 @@ export class MailChecker implements Checker {
     this.#options.report(message);
   }
 
-  // --- what clients were promised ---------------------------------------------------------------------------
+  // --- the promises to clients ------------------------------------------------------------------------------
 
-  /** Whatever of this name is sent at all is not sent earlier. */
+  /** No mail of this name is sent earlier. */
   due(name: string, dueMs: number): void {
     this.#dues.set(name, dueMs);
   }
 
-  /** This is to arrive, unless somebody tries to stop it. */
+  /** This must arrive, unless somebody tries to stop it. */
   owes(name: string): void {
     this.#owed.add(name);
   }
@@ -64,17 +65,17 @@ export class MailChecker implements Checker {
     this.#owed.delete(name);
   }
 
-  /** Somebody was told that it will not be sent. */
+  /** A client received the answer that it will not be sent. */
   stopped(name: string): void {
     this.#stopped.add(name);
   }
 
-  /** Whether what was answered now was answered in time to stop it. */
+  /** Whether the present answer came in time to stop it. */
   isInTime(name: string): boolean {
     return this.#nowMs() < (this.#dues.get(name) ?? 0) - this.#options.skewMs;
   }
 
-  // --- what the relay sees ----------------------------------------------------------------------------------
+  // --- the relay's view -------------------------------------------------------------------------------------
 
   asked(message: Message): Attempt {
     const { messageId } = message;
@@ -104,7 +105,7 @@ export class MailChecker implements Checker {
     attempt.fate = isTaken ? 'taken' : 'not-taken';
   }
 
-  // --- what is durable --------------------------------------------------------------------------------------
+  // --- the durable state ------------------------------------------------------------------------------------
 
   committed({ writes }: Commit): void {
     for (const write of writes) {
@@ -117,7 +118,7 @@ export class MailChecker implements Checker {
     }
   }
 
-  /** What keeps the queue from being at rest. */
+  /** The obstacles that keep the queue from coming to rest. */
   pending(): string | undefined {
     const { durable } = this.#options;
     const { counts } = durable.slice<{ counts: Record<string, number> }>(mailer, 'queue') ?? { counts: {} };
@@ -146,13 +147,13 @@ export class MailChecker implements Checker {
     this.#outcomesAtRest();
   }
 
-  /** Letters of which nobody knows whether they arrived. */
+  /** Letters with unknown delivery. */
   #namesOfDead(): ReadonlySet<string> {
     const letters = this.#rows('dead').filter(({ handed_over }) => handed_over === true);
     return new Set(letters.map(({ id }) => String(id)));
   }
 
-  /** Who wrote a letter is told once that it was taken. */
+  /** The author of a letter is told once that the relay took it. */
   #outcomesAtRest(): void {
     for (const { id } of this.#rows('accepted')) {
       const [author = ''] = String(id).split('-letter-');
@@ -186,7 +187,7 @@ const mayRepeat = ({ subject }: Message): boolean =>
 
 const whatOf = ({ recipient, subject, text }: Message): string => `${recipient}: ${subject}: ${text}`;
 
-/** What its client calls it. */
+/** Its client's name for it. */
 function nameOf({ recipient, subject }: Message): string {
   if (subject.startsWith(reminderMark)) return subject.slice(reminderMark.length);
   return recipient.slice(0, recipient.indexOf('@'));

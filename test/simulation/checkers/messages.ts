@@ -1,11 +1,11 @@
 /**
- * What the providers of messengers get of what clients published. A message is known by its text, which no two
- * occurrences of a reminder share: `<the reminder's id>/<the occurrence>`.
- *
- * - What is owed arrives, or its owner is told that nobody knows or that it was refused; what was stopped does not.
+ * Compares the messages at the messenger providers with the clients' published reminders. The checker knows a message
+ * by its text, which no two occurrences of a reminder share: `<the reminder's id>/<the occurrence>`.
+ * - Every owed message arrives, or its owner is told that this is unknown or that it was refused. A stopped message
+ *   does not.
  * - Nothing begins before it is due, nor before the commit that says that it is in flight.
  * - Nothing begins twice, unless the provider said that it did not take it.
- * - What its owner is shown at the end is so.
+ * - Everything that its owner sees at the end is true.
  */
 import type { Address } from '../../../runtime/address.ts';
 import type { Commit } from '../../../runtime/store/store.ts';
@@ -17,7 +17,7 @@ import type { Durable } from './durable.ts';
 export interface MessageAttempt {
   readonly text: string;
   readonly inFlights: number;
-  /** `asked`: the provider has heard nothing. `begun`: it may have. */
+  /** `asked`: the provider has received nothing. `begun`: it may have. */
   fate: 'asked' | 'begun' | 'taken' | 'not-taken';
 }
 
@@ -53,7 +53,7 @@ export class MessageChecker implements Checker {
     this.#options = options;
   }
 
-  // --- what clients were promised ---------------------------------------------------------------------------
+  // --- the promises to clients ------------------------------------------------------------------------------
 
   due(name: string, dueMs: number): void {
     this.#dues.set(name, dueMs);
@@ -67,12 +67,12 @@ export class MessageChecker implements Checker {
     this.#owed.delete(name);
   }
 
-  /** Somebody was told that it will not be sent any more. */
+  /** A client received the answer that it will not be sent any more. */
   stopped(name: string): void {
     this.#stopped.add(name);
   }
 
-  /** What its owner is shown, once everything is at rest. */
+  /** The owner's view of it, once everything is at rest. */
   shown(name: string, state: string): void {
     const attempts = this.#attempts.get(name) ?? [];
     const isTaken = attempts.some(({ fate }) => fate === 'taken');
@@ -82,7 +82,7 @@ export class MessageChecker implements Checker {
       this.#options.report(`${name} is shown as ${state}, though a provider may have it`);
   }
 
-  // --- what the providers see -------------------------------------------------------------------------------
+  // --- the providers' view ----------------------------------------------------------------------------------
 
   asked(text: string): MessageAttempt {
     return { text, inFlights: this.#inFlights.get(idOf(text)) ?? 0, fate: 'asked' };
@@ -106,7 +106,7 @@ export class MessageChecker implements Checker {
     attempt.fate = isTaken ? 'taken' : 'not-taken';
   }
 
-  // --- what is durable --------------------------------------------------------------------------------------
+  // --- the durable state ------------------------------------------------------------------------------------
 
   committed({ address, writes }: Commit): void {
     for (const write of writes) {
@@ -122,7 +122,7 @@ export class MessageChecker implements Checker {
     }
   }
 
-  /** What keeps published reminders from being at rest. */
+  /** The obstacles that keep published reminders from coming to rest. */
   pending(): string | undefined {
     for (const id of this.#owners.keys()) {
       const state = this.#stored(id)?.state;
@@ -153,6 +153,6 @@ export class MessageChecker implements Checker {
   }
 }
 
-/** Before it comes when it was due. */
+/** The due date precedes it. */
 const nameOf = (text: string): string => text.slice(text.lastIndexOf(' ') + 1);
 const idOf = (text: string): string => nameOf(text).split('/')[0] ?? '';

@@ -1,4 +1,7 @@
-/** Nothing leaves a host before the commit it rests on: looked up in the database at the moment it leaves. */
+/**
+ * Nothing leaves a host before its commit is durable. The check reads the database at the moment when the output
+ * leaves.
+ */
 import type { Address } from '../../../runtime/address.ts';
 import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Commit, TellRow } from '../../../runtime/store/store.ts';
@@ -37,7 +40,7 @@ export class OutputGateChecker implements Checker {
     }
   }
 
-  /** Of two refreshes in one commit only the second leaves the current pair. */
+  /** If one commit contains two refreshes, only the second leaves the current pair. */
   #keepPairs(address: Address, slice: string): void {
     const session = this.#durable.slice<{ current: KeptPair; replaced: readonly KeptPair[] }>(address, slice);
     if (session === undefined) return;

@@ -1,7 +1,7 @@
 /**
- * Once nothing fails any more no shard is without a living host that serves it for longer than a bound; in the end each
- * belongs to one that serves it and alone, and to none that is to be empty; and after an operator's word each is in the
- * place that is computed for it.
+ * Once nothing fails any more, no shard is without a living host that serves it for longer than a bound. In the end
+ * each belongs to exactly one host that serves it, and none to a host that must be empty. After an operator's command
+ * each is in its computed place.
  */
 import { placementOf } from '../../../runtime/ownership/placement.ts';
 import type { LiveNode, ShardRow } from '../../../runtime/store/store.ts';
@@ -27,8 +27,8 @@ export interface OwnershipCheckerOptions {
 }
 
 /**
- * What may come before a shard is served again: statements that were given up still run for a while, a predecessor's
- * lease is waited for twice, and so is that of a host that is gone for good.
+ * The delays before a shard is served again: abandoned statements still run for a while, and a predecessor's lease is
+ * waited for twice, as is that of a host that is gone for good.
  */
 const unservedLeases = 4;
 const unservedMs = 12_000;
@@ -37,7 +37,7 @@ export class OwnershipChecker implements Checker {
   readonly name = 'ownership';
   readonly #options: OwnershipCheckerOptions;
   readonly #servedAtMs = new Map<number, number>();
-  /** In which order incarnations registered and shards were claimed. */
+  /** The order in which incarnations registered and shards were claimed. */
   readonly #registered = new Map<string, number>();
   readonly #claimed = new Map<number, number>();
   #order = 0;
@@ -46,7 +46,7 @@ export class OwnershipChecker implements Checker {
     this.#options = options;
   }
 
-  /** To be called again and again from the moment on at which nothing fails any more. */
+  /** Call repeatedly, from the moment on at which nothing fails any more. */
   watch(nowMs: number): void {
     const { shardCount, leaseMs, report } = this.#options;
     const rows = this.#rows();
@@ -60,7 +60,7 @@ export class OwnershipChecker implements Checker {
     }
   }
 
-  /** What of it is not so yet. */
+  /** The parts that are not so yet. */
   incomplete(): string | undefined {
     const { machines, shardCount } = this.#options;
     if (machines.unready !== undefined) return machines.unready;
@@ -92,8 +92,8 @@ export class OwnershipChecker implements Checker {
   }
 
   /**
-   * What is not in its place. `butAdopted`: a shard may stay where it is if the host it belongs to was there when it was
-   * claimed, for that one did not claim it.
+   * The shards outside their place. `butAdopted`: a shard may stay if its proper host existed when it was claimed,
+   * because that host did not claim it.
    */
   misplaced(butAdopted: boolean): string | undefined {
     const staying = this.#options.database.nodes().filter((node) => isHost(node) && !node.draining);

@@ -1,6 +1,6 @@
 /**
- * What a client has that knows nothing but the replies to its syncs. No change may be skipped, none given twice, no
- * token go back; at rest it equals what the server holds.
+ * A client's replica that knows nothing but the replies to its syncs. No change may be skipped or come twice, and no
+ * token may go back. At rest it equals the server's state.
  */
 import type { Report } from './checker.ts';
 import type { Durable } from './durable.ts';
@@ -37,7 +37,7 @@ interface Copy {
   readonly deleted: boolean;
 }
 
-/** Keys and the like are given ahead of their turn in a first sync, and again in it. */
+/** A first sync sends keys and the like ahead of their turn, and sends them again in it. */
 const givenOnceType = 'Note';
 
 export class Replica {
@@ -47,7 +47,7 @@ export class Replica {
   readonly #retrieved = new Set<string>();
   #reached = { generation: '', position: 0 };
 
-  /** A repeated command gives what has changed since its first attempt, and so does the sync after it. */
+  /** A repeated command returns the changes since its first attempt, and so does the sync after it. */
   readonly #mayRepeat: boolean;
 
   constructor(name: string, report: Report, mayRepeat = false) {
@@ -103,7 +103,7 @@ export class Replica {
     this.#reached = to;
   }
 
-  /** After a last sync that was complete. */
+  /** Call after a last complete sync. */
   equals(durable: Durable, collection: string): void {
     const stored = new Map<string, Copy>();
     for (const row of durable.rows('item')) {

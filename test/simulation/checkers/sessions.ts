@@ -1,4 +1,4 @@
-/** A token pair that was handed out works, or can be refreshed, until its session is ended by somebody. */
+/** An issued token pair works, or can be refreshed, until somebody ends its session. */
 import type { Report } from './checker.ts';
 
 export class SessionChecker {
@@ -9,7 +9,7 @@ export class SessionChecker {
     this.#report = report;
   }
 
-  /** A signed-in call with the newest pair was refused. To be `expired` is right where the pair is in grace. */
+  /** The server refused a signed-in call with the newest pair. `expired` is right while the pair is in grace. */
   refused(device: string, reason: string): void {
     if (reason !== 'expired') this.#report(`${device} was refused with ${reason} though its session lives`);
   }

@@ -1,14 +1,16 @@
-/** Of all openers one gets a one-time share, nobody gets one that was revoked, and no opening is answered before its commit. */
+/**
+ * Exactly one opener gets a one-time share, nobody gets a revoked one, and no opening is answered before its commit.
+ */
 import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Outcome } from '../gateway.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 
 interface Known {
-  /** Calls that were given it. */
+  /** Calls that received it. */
   readonly given: Set<string>;
   isRevoked: boolean;
-  /** Somebody tried to revoke it, or nobody knows whether he was given it. */
+  /** Somebody tried to revoke it, or nobody knows whether an opener received it. */
   mayBeOver: boolean;
 }
 
@@ -35,7 +37,7 @@ export class ShareChecker implements Checker {
     return this.#of(id).isRevoked;
   }
 
-  /** A call that began while the share was as `wasRevoked` says. */
+  /** A call that began while the share was in the state `wasRevoked`. */
   opened(id: string, callId: string, wasRevoked: boolean, outcome: Outcome): void {
     const share = this.#of(id);
     if (outcome.outcome === 'unknown') share.mayBeOver = true;
@@ -47,7 +49,7 @@ export class ShareChecker implements Checker {
     if (ok.oneTimeView && share.given.size > 1) this.#report(`share ${id} opened for ${[...share.given]}`);
   }
 
-  /** After a last one has tried. */
+  /** Call after a last opener has tried. */
   tried(id: string): void {
     const { given, mayBeOver } = this.#of(id);
     if (given.size === 0 && !mayBeOver) this.#report(`share ${id} opened for nobody`);

@@ -1,6 +1,6 @@
 /**
- * What was acknowledged before an answer was asked for is in that answer: nobody serves from a state gone by. Looked
- * at where the answer leaves its host, so that one which nobody waits for any more counts too.
+ * An answer contains everything that was acknowledged before its request: nobody serves an outdated state. The check
+ * happens when the answer leaves its host, so that it includes answers for which nobody waits any more.
  */
 import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Reading } from '../counter.ts';
@@ -14,7 +14,7 @@ type Check = (reply: unknown) => void;
 export class StalenessChecker implements Checker {
   readonly name = 'staleness';
   readonly #report: Report;
-  /** By call id: what its answer, whichever of its repeats it answers, has to hold. */
+  /** By call id: the required content of its answer, whichever of its repeats that answers. */
   readonly #expected = new Map<string, Check>();
 
   constructor(report: Report) {
@@ -22,14 +22,14 @@ export class StalenessChecker implements Checker {
   }
 
   /**
-   * A reading of a counter is asked for, at which `before` was acknowledged. `whole`: of every row; a shared read is
-   * bounded by the head of its start and so misses a row that moved on beyond it meanwhile.
+   * A client asks for a reading of a counter, at which `before` was acknowledged. `whole`: of every row. A shared
+   * read is bounded by the head at its start, and so misses a row that moved beyond it meanwhile.
    */
   asksReading(callId: string, counter: string, before: readonly Call[], whole: boolean): void {
     this.#expected.set(callId, (reply) => this.#reading(counter, before, whole, reply as Reading));
   }
 
-  /** A sync without items is asked for; `acknowledged` is the greatest position a client was given before. */
+  /** A client asks for a sync without items. `acknowledged` is the greatest position that a client received before. */
   asksSync(callId: string, user: string, acknowledged: number): void {
     this.#expected.set(callId, (reply) => {
       const answer = (reply as { ok?: SyncAnswer }).ok;

@@ -1,20 +1,19 @@
 /**
- * What becomes of vaults and of items when accounts are deleted, as the commits show it.
- *
+ * The fate of vaults and items when accounts are deleted, as the commits show it.
  * - A vault changes hands only when its owner's account is deleted. It goes to its survivor, if there is one.
  * - A vault ends when its owner ends it, or when their account is deleted and there is no survivor.
  * - Its owner is an admin of it, and its survivor is another member.
- * - What the old owner had in it is the survivor's: an item says so once it is saved again.
- * - Nothing goes but the items of who is gone, from what is over: a deleted account, or a vault that has ended.
- * - At rest everything has its home in an open vault or a living account, and who is gone is a member of nothing.
- * - A member finds out by his syncs whose the vault is.
+ * - The old owner's items in it become the survivor's: an item says so once it is saved again.
+ * - Only items of a deleted account or of an ended vault disappear.
+ * - At rest every item is in an open vault or a living account, and a deleted user is a member of nothing.
+ * - A member learns the owner of the vault from their syncs.
  */
 import type { Commit, Write } from '../../../runtime/store/store.ts';
 import type { AnyRow } from '../../../runtime/table.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 
-/** A removal concerns one member, a designation whoever else is the survivor, an end everybody. */
+/** A removal concerns one member, a designation all possible survivors, an end everybody. */
 export type RoleChange = { readonly vault: string; readonly removes?: string; readonly ends?: boolean };
 
 export class SurvivorChecker implements Checker {
@@ -26,11 +25,11 @@ export class SurvivorChecker implements Checker {
   /** Those that have not ended. */
   readonly #vaults = new Map<string, AnyRow>();
   #hasOneEnded = false;
-  /** By vault and by who was deleted. */
+  /** By vault and by deleted owner. */
   readonly #heirs = new Map<string, Map<string, string>>();
-  /** What was asked and may yet come about: one commit may hold it beside the end of an owner. */
+  /** Requests that may yet take effect: one commit may hold them beside the end of an owner. */
   readonly #inFlight = new Map<string, number>();
-  /** Handed on by the newest commit, which may hold earlier turns. */
+  /** Vaults that the newest commit handed on; it may hold earlier turns. */
   #handedOn: string | undefined;
 
   constructor(report: Report, durable: Durable) {
@@ -68,7 +67,7 @@ export class SurvivorChecker implements Checker {
     if (heir !== undefined) this.#inherit(vault, owner, heir);
   }
 
-  /** `heir`: who has got the vault, if it has not ended. */
+  /** `heir`: the new owner of the vault, if it has not ended. */
   #checkHeir({ vault, survivor_uuid: survivor }: AnyRow, heir: string | undefined): void {
     if (heir === survivor || this.#isInFlight({ vault: String(vault) })) return;
     if (heir !== undefined) this.#report(`${vault} went to ${heir}, and its survivor was ${survivor}`);
@@ -101,7 +100,7 @@ export class SurvivorChecker implements Checker {
 
   // --- what clients do --------------------------------------------------------------------------------------
 
-  /** Somebody asks for it. To be told once it is certain that it will not come about any more, or that it has. */
+  /** A client asks for it. Call the result once it is certain that it will not take effect any more, or that it has. */
   asks(change: RoleChange): () => void {
     const key = keyOf(change);
     this.#inFlight.set(key, (this.#inFlight.get(key) ?? 0) + 1);
@@ -116,12 +115,12 @@ export class SurvivorChecker implements Checker {
     return this.#deleted.has(userUuid);
   }
 
-  /** Somebody was told that his account is deleted. */
+  /** A client received the answer that their account is deleted. */
   left(name: string, userUuid: string): void {
     if (this.#accounts.has(userUuid)) this.#report(`${name} was told that he is deleted, and he is not`);
   }
 
-  /** After a last sync that was complete. `owners`: by vault, as the member was told. */
+  /** Call after a last complete sync. `owners`: by vault, as the member was told. */
   equals(name: string, userUuid: string, owners: ReadonlyMap<string, string>): void {
     for (const [vault, { owner_uuid: owner }] of this.#vaults) {
       if (this.#durable.row('shared_vault_member', [vault, userUuid]) === undefined) continue;
@@ -130,9 +129,9 @@ export class SurvivorChecker implements Checker {
     }
   }
 
-  // --- what other checkers ask ------------------------------------------------------------------------------
+  // --- questions of other checkers --------------------------------------------------------------------------
 
-  /** Whoever's name the item bears. */
+  /** Whichever user the item names. */
   ownerOf({ collection, owner_uuid: owner }: AnyRow): string {
     return this.#heirs.get(String(collection))?.get(String(owner)) ?? String(owner);
   }
@@ -141,12 +140,12 @@ export class SurvivorChecker implements Checker {
     return !this.#accounts.has(this.ownerOf(row));
   }
 
-  /** It was of an account that is deleted, or is of a vault that has ended. */
+  /** It belonged to a deleted account, or belongs to an ended vault. */
   isOver(collection: unknown): boolean {
     return !this.#accounts.has(String(collection)) && !this.#vaults.has(String(collection));
   }
 
-  /** What was there before was saved again. */
+  /** An earlier item was saved again. */
   saved(row: AnyRow): void {
     if (row['collection'] === this.#handedOn || row['owner_uuid'] === this.ownerOf(row)) return;
     this.#report(`${row['uuid']} still says ${row['owner_uuid']}, and is ${this.ownerOf(row)}'s`);

@@ -6,13 +6,16 @@ export interface TokenMark {
   readonly position: number;
 }
 
-/** Reads a sync token as the server makes it: one position of one generation for the user's own collection. */
+/** Reads a sync token in the server's format: one position of one generation for the user's own collection. */
 export function positionOf(token: string): Pick<TokenMark, 'generation' | 'position'> {
   const [own] = marksOf(token);
   return { generation: own?.generation ?? '', position: own?.position ?? 0 };
 }
 
-/** All of its positions, those in vaults too. What a mark leaves out is as in the one before, or begins as the first. */
+/**
+ * All of its positions, including those in vaults. A position that a mark leaves out equals the previous one, or the
+ * start for the first.
+ */
 function marksOf(token: string): readonly TokenMark[] {
   const [, ...parts] = Buffer.from(token, 'base64url').toString('latin1').split(':');
   const marks: TokenMark[] = [];
@@ -27,7 +30,7 @@ function marksOf(token: string): readonly TokenMark[] {
 
 const uuidOf = (short: string): string => dashed(Buffer.from(short, 'base64url').toString('hex'));
 
-/** The membership of each vault that a token knows of, as it names it. */
+/** The membership of each vault that a token knows, as the token names it. */
 export const membershipsIn = (token: string): ReadonlyMap<string, string> =>
   new Map(
     marksOf(token)

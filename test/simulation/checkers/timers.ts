@@ -1,4 +1,4 @@
-/** A timer is not lost, not doubled, not early, and does not fire once it was moved or disarmed. */
+/** No timer is lost, doubled or early, and none fires after it was moved or disarmed. */
 import type { Commit } from '../../../runtime/store/store.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';

@@ -18,7 +18,7 @@ import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 import type { SurvivorChecker } from './survivors.ts';
 
-/** From a commit on, until another. */
+/** From one commit on, until another. */
 interface Span {
   readonly from: number;
   to: number;
@@ -27,10 +27,10 @@ interface Span {
 export interface AnsweredSync {
   readonly name: string;
   readonly userUuid: string;
-  /** The commits that there were when it was asked. */
+  /** The commits that existed at the request. */
   readonly since: number;
   readonly items: readonly SentToVault[];
-  /** Whether its token knows of vaults: what may be in one is put off without. */
+  /** Whether its token knows vaults: without that, items that may be in one are put off. */
   readonly knowsVaults: boolean;
 }
 
@@ -48,10 +48,10 @@ export class VaultChecker implements Checker {
   readonly #members = new Map<string, AnyRow>();
   /** By vault, the commit that ended it. */
   readonly #ends = new Map<string, number>();
-  /** Of each text, which nobody writes twice, what it was based on; and of that, the text that was accepted. */
+  /** For each text, which nobody writes twice, its base; and for that base, the accepted text. */
   readonly #bases = new Map<string, string>();
   readonly #accepted = new Map<string, string>();
-  /** They were those of somebody who is gone. What has their uuids after that is something else. */
+  /** They belonged to somebody who is gone. Whatever has their uuids after that is something else. */
   readonly #gone = new Set<string>();
 
   constructor(report: Report, durable: Durable, survivors: SurvivorChecker) {
@@ -104,7 +104,7 @@ export class VaultChecker implements Checker {
     }
   }
 
-  /** By a purge: with a stub, or without one where it never moved. */
+  /** By a purge: with a stub, or without one if it never moved. */
   #purged(row: AnyRow | undefined, { uuid, collection }: AnyRow): void {
     const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
     homes.delete(String(collection));
@@ -114,7 +114,7 @@ export class VaultChecker implements Checker {
     else if ([...homes.values()].every((other) => hopsOf(other) < hopsOf(row))) this.#gone.add(String(uuid));
   }
 
-  /** `before`: what the commit has replaced of the members' rows, where it is a vault's. */
+  /** `before`: the members' rows that the commit has replaced, if it is a vault's. */
   #item(row: AnyRow, before: ReadonlyMap<string, AnyRow> | undefined): void {
     const { uuid, collection, content } = row;
     const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
@@ -229,7 +229,7 @@ export class VaultChecker implements Checker {
     return last !== undefined && last.to === this.#ends.get(vault);
   }
 
-  /** `isCommitted`: it was read from the database, so that this very version was there. */
+  /** `isCommitted`: it was read from the database, so that exactly this version was there. */
   #checkGiven({ name, userUuid, since }: AnsweredSync, given: GivenOfVault, isCommitted: boolean): void {
     const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = given;
     if (vault === null) {
@@ -243,7 +243,7 @@ export class VaultChecker implements Checker {
     this.#report(`${name} was given ${uuid}@${version} of ${vault} and was no member while it was there`);
   }
 
-  /** What comes last counts with clients, so that it must be the newest. */
+  /** Clients keep what comes last, so it must be the newest. */
   isNoOlder(name: string, copy: MemberCopy | undefined, given: GivenOfVault): void {
     const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = given;
     if (copy === undefined || copy.version <= version || this.#gone.has(uuid)) return;
@@ -276,7 +276,7 @@ export class VaultChecker implements Checker {
     }
   }
 
-  /** After a last sync that was complete. */
+  /** Call after a last complete sync. */
   equals(name: string, userUuid: string, copies: ReadonlyMap<string, MemberCopy>): void {
     for (const [uuid, homes] of this.#homes) {
       const [row] = [...homes.values()].filter(

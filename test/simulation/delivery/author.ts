@@ -1,4 +1,4 @@
-/** A purpose-made kind that writes letters: mails that are owed from the commit on that notes them. */
+/** A purpose-made kind that writes letters: mails that are owed from the commit that records them. */
 import { z } from 'zod';
 import { UserSecrets } from '../../../actors/identity/user-secrets.ts';
 import { type MailOutcome, mailOutcomeSchema, mailSourceSchema } from '../../../actors/mailer/contract.ts';

@@ -1,4 +1,7 @@
-/** What may happen around a hand-over to somebody outside, a relay or a messenger: the process dies or pauses, they put it off. */
+/**
+ * Faults around a hand-over to a relay or a messenger: the process dies or pauses, or the other side puts the message
+ * off.
+ */
 import { sleep } from '../../../runtime/clock.ts';
 import type { SeededRandom } from '../../kit/random.ts';
 import type { SimulatedProcess } from '../process.ts';
@@ -15,7 +18,7 @@ export interface DeliveryFaultsOptions {
 
 export class DeliveryFaults {
   readonly #options: DeliveryFaultsOptions;
-  /** What is put off again and again waits for longer than the simulation runs. */
+  /** A message that is put off again and again waits for longer than the simulation runs. */
   readonly #putOff = new Set<string>();
   #healed = false;
 
@@ -41,7 +44,10 @@ export class DeliveryFaults {
     if (!process.isRunning) await new Promise<void>((resolve) => process.enter(resolve));
   }
 
-  /** From here on those outside do not need the host any more: they end it after a while, and it hears so. */
+  /**
+   * From here on the other side does not need the host any more: it ends the exchange after a while, and the host
+   * hears of it.
+   */
   outside<Result>(process: SimulatedProcess, end: () => Result): Promise<Result> {
     const { plan, time, random } = this.#options;
     return new Promise((resolve) => {

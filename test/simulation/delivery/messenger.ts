@@ -1,6 +1,7 @@
 /**
- * The messengers of the simulation, as one process sees them: the server's own, and in place of the internet providers that
- * take messages, refuse some, or are cut off in the middle. Which of its two providers WhatsApp has is the seed's choice.
+ * The messengers of the simulation, as one process sees them: the server's own code, and in place of the internet,
+ * providers that take messages, refuse some, or are cut off in the middle. The seed chooses one of WhatsApp's two
+ * providers.
  */
 import { createMessengers } from '../../../actors/messengers/http-messengers.ts';
 import type {
@@ -34,7 +35,7 @@ const credentials: Readonly<Record<MessengerOptions['whatsapp'], MessengerCreden
 
 export class Messenger {
   readonly #options: MessengerOptions;
-  /** Messages go by their text. */
+  /** Messages are identified by their text. */
   readonly #faults: DeliveryFaults;
 
   constructor(options: MessengerOptions) {
@@ -56,7 +57,7 @@ export class Messenger {
     await this.#faults.step(process);
     if (this.#faults.putsOff(text, plan.relay.unable)) return { result: 'unable', failure: 'transient' };
     const attempt = messages.asked(text);
-    // Of this message alone, so that what a provider hears is known to be of this attempt.
+    // For this message alone, so that the provider's input certainly belongs to this attempt.
     const http = { send: (request: OutboundRequest) => this.#request(process, attempt, request) };
     return createMessengers({ http, clock: process, credentials: credentials[whatsapp] }).send(delivery);
   }
@@ -67,7 +68,7 @@ export class Messenger {
     request: OutboundRequest,
   ): Promise<OutboundAnswer> {
     if (textIn(request) !== attempt.text) throw new Error('a provider is asked to send another text');
-    // The provider hears of it when the request has come there.
+    // The provider learns of it when the request has arrived.
     await this.#faults.step(process);
     this.#options.messages.begun(attempt);
     const status = await this.#message(process, attempt);
@@ -91,7 +92,7 @@ export class Messenger {
   }
 }
 
-/** As each of the providers is told it. */
+/** In the format of each provider. */
 function textIn({ url, body }: OutboundRequest): string | null {
   const { hostname } = new URL(url);
   if (hostname === 'api.twilio.com') return new URLSearchParams(String(body)).get('Body');

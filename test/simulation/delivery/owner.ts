@@ -1,6 +1,6 @@
 /**
- * One who leaves things for others: switches and their check-ins, reminders, shares and those who open them, letters and
- * what is recalled of them. What was answered is noted for the checkers.
+ * A user who leaves things for others: switches and their check-ins, reminders, shares and their openers, letters and
+ * their recalls. The answers are recorded for the checkers.
  */
 import type { SeededRandom } from '../../kit/random.ts';
 import type { MailChecker } from '../checkers/mails.ts';
@@ -26,7 +26,7 @@ export interface OwnerOptions extends SignInOptions {
 interface Made {
   readonly name: string;
   readonly uuid: string;
-  /** What the newest check-in was answered; undefined where nobody knows. */
+  /** The answer to the newest check-in; undefined if unknown. */
   deadlineMs?: number | undefined;
   isGone?: boolean;
 }
@@ -61,7 +61,7 @@ export class Owner {
     }
   }
 
-  /** Everything is as it was last answered. Resolves to what hinders the owner from finding out. */
+  /** Everything is in the state of the last answer. Resolves to the obstacles that keep the owner from finding out. */
   async finish(): Promise<string | undefined> {
     const { device, mails } = this.#options;
     const isSignedIn = await this.#session.keepOpening({ triesMax: lastTries, pauseMs: lastPauseMs });
@@ -88,7 +88,7 @@ export class Owner {
     const { mails } = this.#options;
     if (listed === undefined) mails.report(`${name} is not listed any more`);
     if (listed === undefined || deadlineMs === undefined) return;
-    // A copy of the call that comes late is a check-in too.
+    // A copy of the call that arrives late is a check-in too.
     if (Number(listed.deadline) < deadlineMs) mails.report(`${name} has lost a check-in`);
     const isOver = deadlineMs < this.#nowMs();
     if (listed.triggered !== isOver) mails.report(`${name} is listed as triggered: ${listed.triggered}`);

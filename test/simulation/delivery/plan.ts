@@ -1,29 +1,29 @@
-/** What the relay does to mails in the flavour `delivery`, and messengers to messages, and who sends them. */
+/** How the relay and the messengers treat mails and messages in the flavour `delivery`, and who sends them. */
 import type { SeededRandom } from '../../kit/random.ts';
 
 /** Probabilities for each attempt of a mail. */
 interface RelayRates {
-  /** The relay takes nothing from anybody for now. */
+  /** The relay accepts nothing from anybody for now. */
   readonly unable: number;
   /** It puts this mail off, once: before the message, or after all of it. */
   readonly putOff: number;
   readonly putOffLate: number;
-  /** The connection is cut after the message: the relay has it, or has not. */
+  /** The connection is cut after the message: the relay has it, or does not. */
   readonly cut: number;
-  /** The host dies or pauses: before it learns that it may send, as it sends, and before it learns what came of it. */
+  /** The host dies or pauses: before it learns that it may send, as it sends, and before it learns the result. */
   readonly crash: number;
   readonly pause: number;
-  /** What each step of an attempt takes at most. */
+  /** The longest time of each step of an attempt. */
   readonly stepMs: number;
 }
 
 export interface DeliveryPlan {
   readonly owners: number;
   readonly publishers: number;
-  /** Who open each share, at about the same moment. */
+  /** The openers of each share, at about the same moment. */
   readonly openers: number;
   readonly relay: RelayRates;
-  /** By how much any clock may be off: nothing can be called early that is early by less. */
+  /** The largest error of any clock: nothing counts as early by less than that. */
   readonly skewMs: number;
 }
 

@@ -1,9 +1,9 @@
 /**
- * One who has reminders delivered by messengers: publishes them, puts others in their place, deletes them, opts out and
- * begins anew. What was answered is noted for the checker.
+ * A user whose reminders go out by messengers. They publish reminders, replace them, delete them, opt out and begin
+ * anew. The answers are recorded for the checker.
  *
- * A copy of a call may come late, after another has undone what it did. So nothing is undone before that is over, nor
- * anything begun again after an opt-out.
+ * A copy of a call may come late, after another has undone its effect. So nothing is undone before that is over, and
+ * nothing begins again after an opt-out.
  */
 import type { SeededRandom } from '../../kit/random.ts';
 import type { MessageChecker } from '../checkers/messages.ts';
@@ -25,13 +25,13 @@ export interface PublisherOptions extends SignInOptions {
 
 interface Published {
   readonly id: string;
-  /** Of its newest occurrence. */
+  /** The due date of its newest occurrence. */
   name: string;
   occurrences: number;
   dueMs: number;
   /** When the last call about it was over. */
   touchedMs: number;
-  /** Nobody knows what it is. */
+  /** Its state is unknown. */
   isUnsure: boolean;
 }
 
@@ -43,7 +43,7 @@ interface Listed {
 
 type Answer = { readonly ok: object } | { readonly refused: { readonly reason: string } } | undefined;
 
-/** Where the account has them sent, or where the reminder itself says. */
+/** The account's destination, or the reminder's own. */
 const targets = [{}, { channel: 'whatsapp', destination: '+4915112345678' }] as const;
 
 const patienceMs = 9_000;
@@ -75,7 +75,7 @@ export class Publisher {
     }
   }
 
-  /** Everything is as it is shown. Resolves to what hinders the publisher from finding out. */
+  /** Everything is as shown. Resolves to the obstacles that keep the publisher from finding out. */
   async finish(): Promise<string | undefined> {
     const { device, messages, time } = this.#options;
     const isSignedIn = await this.#session.keepOpening({ triesMax: lastTries, pauseMs: lastPauseMs });
@@ -87,7 +87,7 @@ export class Publisher {
           messages.shown(message, state);
         return undefined;
       }
-      // Its gate is closed, and there is nothing.
+      // Its feature is off, and there is nothing.
       if (answer?.refused.reason === 'forbidden') return undefined;
       await time.sleep(lastPauseMs);
     }
@@ -128,7 +128,7 @@ export class Publisher {
     else made.isUnsure = true;
   }
 
-  /** Another occurrence of it, under a text of its own. Whether that is done. */
+  /** Another occurrence of it, with a new text. Resolves to whether that succeeded. */
   async #put(made: Published): Promise<boolean> {
     const { messages, random } = this.#options;
     made.occurrences += 1;
@@ -165,7 +165,7 @@ export class Publisher {
     if (isDone(answer)) for (const { name } of all) messages.stopped(name);
   }
 
-  /** One that nothing is on its way about; often the one that is, or was, due at about this moment. */
+  /** A reminder with no call in flight; often the one that is, or was, due at about this moment. */
   #certain(): Published | undefined {
     const { time, random } = this.#options;
     const certain = this.#published.filter(

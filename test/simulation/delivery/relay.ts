@@ -1,4 +1,6 @@
-/** The relay of the simulation, as one process sees it: it takes mails, puts them off, or is cut off in the middle. */
+/**
+ * The relay of the simulation, as one process sees it: it accepts mails, puts them off, or is cut off in the middle.
+ */
 import type { Delivery, MailSender, Result } from '../../../actors/mailer/sender.ts';
 import type { Attempt, MailChecker } from '../checkers/mails.ts';
 import type { SimulatedProcess } from '../process.ts';
@@ -15,7 +17,7 @@ const cut: Result = { result: 'uncertain', failure: 'timeout' };
 
 export class Relay {
   readonly #options: RelayOptions;
-  /** Mails go by their `Message-ID`. */
+  /** Mails are identified by their `Message-ID`. */
   readonly #faults: DeliveryFaults;
 
   constructor(options: RelayOptions) {

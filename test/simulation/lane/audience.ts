@@ -1,4 +1,4 @@
-/** The devices of an account that listen for notices, and when each has heard one. */
+/** The devices of an account that listen for notices, and when each has received one. */
 import type { Report } from '../checkers/checker.ts';
 import type { SimulatedTime } from '../time.ts';
 import type { LaneServer } from './server.ts';
@@ -9,14 +9,14 @@ interface Ear {
 }
 
 const pollMs = 250;
-/** Where the hint of a new owner was lost, a gateway finds that out when it renews its subscriptions. */
+/** If the hint of a new owner was lost, a gateway learns of it when it renews its subscriptions. */
 const noticeMs = 700_000;
 
 export class Audience {
   readonly #time: SimulatedTime;
   readonly #report: Report;
   readonly #ears = new Map<string, Ear>();
-  /** Those whose last save is next. */
+  /** Devices whose last save is next. */
   readonly #ready = new Set<string>();
 
   constructor(time: SimulatedTime, report: Report) {
@@ -53,7 +53,7 @@ export class Audience {
     while (this.#ready.size < devices) await this.#time.sleep(pollMs);
   }
 
-  /** The device has saved something, asked for at this time: the others that listen hear of it. */
+  /** The device has saved something, requested at this time: the other listeners hear of it. */
   async hears(saver: string, sinceMs: number): Promise<void> {
     const untilMs = this.#time.nowMs + noticeMs;
     const deaf = () =>

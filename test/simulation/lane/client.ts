@@ -30,7 +30,7 @@ export class LaneSocketClient {
     this.#closed();
   }
 
-  /** The answer that decides, past ACCEPTED. Undefined: the socket is closed, or nothing came in time. */
+  /** The deciding answer, after ACCEPTED. Undefined: the socket is closed, or nothing came in time. */
   ask(
     type: string,
     payload: object,

@@ -1,13 +1,13 @@
 /**
- * One connection between a client and the lane of a process, which knows it as a `WebSocket`. Frames keep their order, come
- * late, and come twice; a connection may be cut, which each end learns in its time.
+ * One connection between a client and the lane of a process, which sees it as a `WebSocket`. Frames keep their order,
+ * come late, and come twice. A connection may be cut, which each end learns in its time.
  */
 import type { SeededRandom } from '../../kit/random.ts';
 import type { SimulatedProcess } from '../process.ts';
 import type { SimulatedTime } from '../time.ts';
 import type { LanePlan } from './plan.ts';
 
-/** What lies between clients and processes. */
+/** The network between clients and processes. */
 export interface Wires {
   readonly time: SimulatedTime;
   readonly random: SeededRandom;

@@ -1,12 +1,12 @@
-/** What befalls the sockets of clients in the flavour `lane`. */
+/** Faults of clients' sockets in the flavour `lane`. */
 import type { SeededRandom } from '../../kit/random.ts';
 
 export interface LanePlan {
-  /** Of each frame, either way. */
+  /** For each frame, either way. */
   readonly frameLate: number;
-  /** A frame of a client comes twice, as no client sends it. */
+  /** A frame of a client arrives twice, although no client sends it twice. */
   readonly frameDoubled: number;
-  /** A frame is lost and whatever would follow it: the connection is cut, and both ends learn of it later. */
+  /** A frame and all later ones are lost: the connection is cut, and both ends learn of it later. */
   readonly cut: number;
   /** A process dies shortly after a command was accepted. */
   readonly crashAfterAccepted: number;

@@ -1,6 +1,6 @@
 /**
- * What one process has for the sockets of clients: the lane and the hub as they are in production, over links instead of the
- * library. What leaves it is shown to the checker at that moment.
+ * One process's part for the sockets of clients: the lane and the hub as in production, over links instead of the
+ * library. The checker sees their output at the moment it leaves.
  */
 
 import { Registry } from 'prom-client';
@@ -110,7 +110,7 @@ export class LaneServer {
   #upgrade(link: LaneLink, session: string, name: string): void {
     const { process, checker, accepted, isClosing } = this.#options;
     const lane = this.#lane;
-    // It would be refused over HTTP.
+    // HTTP would refuse it.
     if (isClosing()) {
       link.closeByServer();
       return;
@@ -153,7 +153,7 @@ export class LaneServer {
     lane.upgrade(response as unknown as HttpResponse, request as unknown as HttpRequest, {} as never);
   }
 
-  /** A socket for notices. `closed` is called when it could not be opened, too. */
+  /** A socket for notices. `closed` is also called if it could not be opened. */
   listen(
     claims: { readonly userUuid: string; readonly sessionUuid: string },
     {
@@ -193,7 +193,7 @@ export class LaneServer {
 const headers = new CopiedHeaders();
 headers.add('origin', origin);
 
-/** What the lane has the library do. */
+/** The lane's calls to the library. */
 function behaviourOf(options: LaneOptions): Behaviour {
   let behaviour: Behaviour | undefined;
   const app = {

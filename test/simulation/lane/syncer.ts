@@ -1,6 +1,7 @@
 /**
- * How a device with the lane syncs, as clients do (docs/protocol/sockets.md, "The sync lane"): each sync is a named command,
- * over the lane or over HTTP. One whose fate is not known is asked about, or sent again under its name, before the next begins.
+ * Syncs a device over the lane, as clients do (docs/protocol/sockets.md, "The sync lane"): each sync is a named
+ * command, over the lane or over HTTP. If its fate is unknown, the device asks about it, or sends it again under its
+ * name, before the next begins.
  */
 import { digestOf } from '../../../gateway/sockets/sync-lane/digest.ts';
 import type { SyncTickets } from '../../../gateway/sockets/sync-lane/tickets.ts';
@@ -29,7 +30,7 @@ export interface SyncerOptions {
   readonly checker: CommandChecker;
   readonly report: Report;
   readonly audience: Audience;
-  /** Of processes that serve clients. */
+  /** The processes that serve clients. */
   readonly servers: () => readonly LaneServer[];
 }
 
@@ -41,7 +42,7 @@ interface Command {
   wasSent: boolean;
 }
 
-/** A request, and what became of it. */
+/** A request and its outcome. */
 export interface Decided {
   readonly request: LaneRequest;
   readonly outcome: Outcome;
@@ -54,13 +55,13 @@ const answerMs = 20_000;
 const authMs = 5_000;
 const httpMs = 9_000;
 const besideMs = 300;
-/** What the turns of the simulation hold (`simulatedSettings`). */
+/** The capacity of the simulation's turns (`simulatedSettings`). */
 const itemsOfTurn = 3;
 
 export class Syncer {
   readonly #options: SyncerOptions;
   #socket: LaneSocketClient | undefined;
-  /** Of another tab, which asks what became of the commands of this one. */
+  /** The socket of another tab, which asks about the commands of this one. */
   #other: LaneSocketClient | undefined;
   #command: Command | undefined;
   #claims: { readonly userUuid: string; readonly sessionUuid: string } | undefined;
@@ -70,7 +71,7 @@ export class Syncer {
     this.#options = options;
   }
 
-  /** Decides what is undecided, or else this request. */
+  /** Decides the undecided request, or else this one. */
   async sync(asked: LaneRequest, withinMs: number): Promise<Decided> {
     if (this.#command?.session !== this.#identifier) this.#command = undefined;
     this.#command ??= this.#name(asked);
@@ -80,12 +81,12 @@ export class Syncer {
     return { request: command.request, outcome };
   }
 
-  /** As a client that starts again without its store. */
+  /** Like a client that restarts without its store. */
   forget(): void {
     this.#command = undefined;
   }
 
-  /** The session has ended, or may have. Where that was acknowledged, what is asked after it has no effect. */
+  /** The session has ended, or may have. If that was acknowledged, later requests have no effect. */
   async signedOut(identifier: string | undefined, isAcknowledged: boolean): Promise<void> {
     const { checker, random, device } = this.#options;
     const socket = this.#socket;
@@ -115,7 +116,7 @@ export class Syncer {
     const serving = servers();
     const ticket = serving.length === 0 ? undefined : await this.#mint();
     if (ticket === undefined || session === undefined) return undefined;
-    // Two sockets and one ticket: one of them at most is let in.
+    // Two sockets and one ticket: at most one of them is let in.
     const rivals = random.chance(0.1) ? 2 : 1;
     const dialled = Array.from({ length: rivals }, () => this.#dial(random.pick(serving), session, ticket));
     const opened = (await Promise.all(dialled)).filter((socket) => socket !== undefined);
@@ -153,7 +154,7 @@ export class Syncer {
     return ticket;
   }
 
-  /** For notices, unless it does already. */
+  /** Listens for notices, unless it does already. */
   #listen(): void {
     const { device, audience, random, servers } = this.#options;
     const serving = servers();
@@ -189,14 +190,14 @@ export class Syncer {
   async #overLane(socket: LaneSocketClient, command: Command): Promise<Outcome | undefined> {
     const { random } = this.#options;
     command.wasSent = true;
-    // A client that has given the socket up goes on over HTTP while the command may still run.
+    // A client that has given the socket up continues over HTTP while the command may still run.
     if (random.chance(0.1)) void this.#overHttp(command);
     if (random.chance(0.3)) void this.#askBeside(command);
     const answer = await socket.ask('COMMAND', commandPayload(command), named(command), answerMs);
     return this.#answered(socket, command, answer);
   }
 
-  /** What is answered is for the checker. */
+  /** The checker judges the answer. */
   async #askBeside(command: Command): Promise<void> {
     const { random, servers, time } = this.#options;
     await time.sleep(random.fraction() * besideMs);
@@ -217,7 +218,7 @@ export class Syncer {
     return this.#answered(socket, command, answer);
   }
 
-  /** Undefined: it is undecided still. */
+  /** Undefined: it is still undecided. */
   async #answered(
     socket: LaneSocketClient,
     command: Command,
@@ -242,7 +243,7 @@ export class Syncer {
     return undefined;
   }
 
-  /** New tokens for the session, and for the socket, as clients do where they can. */
+  /** New tokens for the session and for the socket, if the client can get them. */
   async #renew(socket: LaneSocketClient): Promise<void> {
     const { session, random, device } = this.#options;
     await session.refresh();

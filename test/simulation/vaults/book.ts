@@ -1,4 +1,4 @@
-/** What the members of the simulated vaults tell each other, past the server. */
+/** Facts that the members of the simulated vaults share without the server. */
 export interface Invite {
   readonly vault: string;
   readonly recipient: string;
@@ -10,10 +10,10 @@ export class Book {
   readonly vaults: string[] = [];
   readonly invites: Invite[] = [];
   readonly accepted: Invite[] = [];
-  /** Of items, whoever has made them. */
+  /** Items, whoever made them. */
   readonly items: string[] = [];
 
-  /** An account has one uuid, whichever device says so. */
+  /** An account has one uuid, whichever device reports it. */
   isUser(name: string, userUuid: string): void {
     this.#users.set(name, userUuid);
   }

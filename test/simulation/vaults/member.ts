@@ -1,7 +1,7 @@
 /**
- * One simulated user of shared vaults: makes some, lets others in and throws them out, says who gets them after him, saves
- * items in them and moves them between them and his own, and syncs as a client does. In the end he may delete his account.
- * What was answered is noted for the checkers.
+ * One simulated user of shared vaults. They make vaults, admit and remove members, and designate survivors. They save
+ * items in vaults, move them between vaults and their own collection, and sync like a client. In the end they may
+ * delete their account. The answers are recorded for the checkers.
  */
 import { NotFoundError } from '../../../runtime/errors.ts';
 import type { SeededRandom } from '../../kit/random.ts';
@@ -22,15 +22,15 @@ export interface MemberOptions extends SignInOptions {
   readonly sessions: SessionChecker;
   readonly checker: VaultChecker;
   readonly survivors: SurvivorChecker;
-  /** How many vaults he makes. */
+  /** How many vaults they make. */
   readonly vaults: number;
   readonly thinkMs: number;
   readonly callsMax: number;
-  /** Of his time and of his calls, if he deletes his account then. */
+  /** As a share of their time and of their calls, if they delete their account then. */
   readonly stays: number | undefined;
-  /** He says who gets his vaults, and tends them more. */
+  /** They designate survivors, and manage their vaults more. */
   readonly designates: boolean;
-  /** They end vaults of theirs, and make others. */
+  /** They end their own vaults, and make others. */
   readonly ends: boolean;
 }
 
@@ -49,11 +49,11 @@ export class Member {
   readonly #session: Session;
   readonly #owned: string[] = [];
   #copies = new Map<string, Copy>();
-  /** By vault, as he was told. */
+  /** By vault, as the server told them. */
   readonly #owners = new Map<string, string>();
   #token: string | null = null;
   #cursor: string | null = null;
-  /** What was sent and not answered: it is sent again as it was. */
+  /** Sent but unanswered requests: they are sent again unchanged. */
   #unanswered: readonly SentToVault[] = [];
   #edition = 0;
   #state: 'here' | 'leaving' | 'left' = 'here';
@@ -74,7 +74,7 @@ export class Member {
     }
   }
 
-  /** Goes on with his syncs to the end, and begins once more from nothing. Resolves to what hinders him. */
+  /** Continues with syncs to the end, and begins once more from nothing. Resolves to the obstacles. */
   async finish(): Promise<string | undefined> {
     const { device } = this.#options;
     if (this.#state === 'left') return undefined;
@@ -119,7 +119,7 @@ export class Member {
     if (drawn < tends && this.#owned.length > 0) return this.#tend();
     if (drawn < tends + 3 && book.vaults.length > 0)
       return this.#remove(random.pick(book.vaults), this.#userUuid);
-    // Rather while a save of theirs is unanswered, whose repeat is to find the vault gone.
+    // Preferably while a save of theirs is unanswered, so that its repeat finds the vault gone.
     const ending = this.#unanswered.length > 0 ? 85 : 98;
     if (drawn >= ending && ends && this.#owned.length > 0) return this.#end(random.pick(this.#owned));
     const items = this.#unanswered.length > 0 && random.chance(0.7) ? this.#unanswered : this.#edits();
@@ -135,7 +135,7 @@ export class Member {
     this.#options.book.vaults.push(made.sharedVault.uuid);
   }
 
-  /** Another is made in its stead. Where nobody knows whether it has ended, it counts as ended. */
+  /** They make another instead. If nobody knows whether the old one has ended, it counts as ended. */
   async #end(vault: string): Promise<void> {
     const isOver = this.#options.survivors.asks({ vault, ends: true });
     const { outcome } = await this.#outcome('deleteVault', { sharedVaultUuid: vault });
@@ -143,7 +143,7 @@ export class Member {
     this.#owned.splice(this.#owned.indexOf(vault), 1);
   }
 
-  /** Lets somebody into a vault of his, throws him out, or says that he gets it. */
+  /** Admits a user to a vault of theirs, removes one, or designates one as the survivor. */
   async #tend(): Promise<void> {
     const { random, book, designates } = this.#options;
     const [vault, others] = [random.pick(this.#owned), book.others(this.#userUuid)];
@@ -175,7 +175,10 @@ export class Member {
     if (outcome !== 'unknown') isOver();
   }
 
-  /** Asked again until he is told. What he asked before may be done by now, so he signs in rather than trust a token. */
+  /**
+   * Repeats until there is an answer. An earlier request may have succeeded by now, so they sign in rather than trust
+   * a token.
+   */
   async #leave(): Promise<void> {
     const { survivors, device, account } = this.#options;
     const [userUuid, credentials] = [this.#userUuid, this.#session.credentials];
@@ -185,7 +188,7 @@ export class Member {
     const isAnswered = outcome.outcome === 'done';
     const isDone = isAnswered && 'ok' in (outcome.value as object);
     const isForgotten = !isAnswered && outcome.error instanceof NotFoundError;
-    // Tells make an actor again that was forgotten: it knows no session.
+    // Tells recreate a forgotten actor: it knows no session.
     if (isDone || isForgotten || (isAnswered && survivors.isDeleted(userUuid))) {
       survivors.left(device, userUuid);
       this.#state = 'left';
@@ -203,7 +206,7 @@ export class Member {
     book.accepted.push(invite);
   }
 
-  /** As a client that starts again: it has nothing. */
+  /** Like a restarted client: it has nothing. */
   #forget(): void {
     this.#copies = new Map();
     this.#owners.clear();
@@ -270,7 +273,7 @@ export class Member {
   #apply(answer: MemberAnswer, sent: readonly SentToVault[]): void {
     const before = membershipsIn(this.#cursor ?? this.#token ?? '');
     const after = membershipsIn(answer.sync_token);
-    // What it has of a vault that it was away from, a client drops.
+    // A client drops its data of a vault from which it was away.
     for (const [uuid, { vault }] of this.#copies) {
       if (vault !== null && after.get(vault) !== before.get(vault)) this.#copies.delete(uuid);
     }
@@ -296,7 +299,7 @@ export class Member {
     this.#keep(item, item.content);
   }
 
-  /** What comes last counts, as with clients: they do not compare versions. */
+  /** The last one counts, as with clients: they do not compare versions. */
   #keep(item: GivenOfVault, content: string | null | undefined): void {
     const { uuid, updated_at_timestamp: version, deleted, shared_vault_uuid: vault } = item;
     this.#copies.set(uuid, { version, deleted, content: deleted ? null : (content ?? null), vault });

@@ -1,10 +1,10 @@
-/** Who shares vaults in the flavour `vaults`. */
+/** The users who share vaults in the flavour `vaults`. */
 import type { SeededRandom } from '../../kit/random.ts';
 
 export interface VaultsPlan {
   readonly members: number;
   readonly vaults: number;
-  /** How many delete their accounts. Where somebody does, survivors are designated. */
+  /** How many delete their accounts. If somebody does, survivors are designated. */
   readonly leavers: number;
 }
 

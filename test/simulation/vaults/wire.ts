@@ -1,4 +1,4 @@
-/** What members send and are answered, as far as anybody here looks at it. */
+/** The requests and answers of members, as far as the simulation reads them. */
 export interface SentToVault {
   readonly uuid: string;
   readonly content: string | null;
@@ -29,7 +29,7 @@ export interface MemberAnswer {
   }[];
 }
 
-/** What a member has who knows nothing but his answers. */
+/** The replica of a member who knows nothing but their answers. */
 export interface MemberCopy {
   readonly version: number;
   readonly content: string | null;

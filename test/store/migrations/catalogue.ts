@@ -1,8 +1,8 @@
-/** A schema as PostgreSQL itself tells it. */
+/** A schema as PostgreSQL itself reports it. */
 import pg from 'pg';
 
 interface CatalogueTable {
-  /** The type, NOT NULL and the default of each column, in the words of SQL. */
+  /** The type, NOT NULL and the default of each column, in SQL. */
   readonly columns: Readonly<Record<string, string>>;
   /** The definitions of all indexes, those of keys included. */
   readonly indexes: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
- * Declarations and migrations are written apart. Here each table is made as it is declared, beside the schema that the
- * migrations make, and PostgreSQL tells how the two differ.
+ * Declarations and migrations are written separately. This test creates each declared table beside the schema of the
+ * migrations, and lets PostgreSQL show the differences.
  */
 import test from 'ava';
 import { item } from '../../../actors/collection/item.ts';
@@ -18,7 +18,7 @@ import { type Catalogue, catalogueOf } from './catalogue.ts';
 /** Written by statements of the store and declared nowhere. */
 const undeclared = ['actor', 'counter', 'migration', 'migration_lock', 'node', 'setting', 'shard'];
 
-/** By these the store finds what is due in a shard, whoever owns it, and what somebody owns. */
+/** The store uses these to find due rows in a shard, for any owner, and the rows of an owner. */
 const indexesOfSweeps: Readonly<Record<string, string>> = {
   timer_due: 'CREATE INDEX timer_due ON public.timer USING btree (shard, due_at) WHERE (dead = false)',
   outbox_pending:
@@ -44,13 +44,13 @@ async function schemaOf(from: readonly Migration[]): Promise<Catalogue> {
 }
 
 interface Lines {
-  /** Declared and not there. */
+  /** Declared but missing. */
   readonly missing: readonly string[];
-  /** There and not declared. */
+  /** Present but not declared. */
   readonly undeclared: readonly string[];
 }
 
-/** How the tables that the migrations make differ from `tables`. */
+/** The differences between the tables of the migrations and `tables`. */
 async function differences(tables: readonly AnyTable[]): Promise<Lines> {
   const { migration: _, migration_lock: __, ...declared } = await schemaOf(tables.flatMap(createTable));
   const wanted = linesOf(declared);
@@ -65,7 +65,7 @@ async function differences(tables: readonly AnyTable[]): Promise<Lines> {
 
 const noTable = { columns: {}, indexes: {} };
 
-/** A line for each column and index. Writers name every column, so that defaults are the migrations' own affair. */
+/** A line for each column and index. Writers name every column, so that only the migrations need defaults. */
 function linesOf(schema: Catalogue): readonly string[] {
   return Object.entries(schema).flatMap(([table, { columns, indexes }]) => [
     ...Object.entries(columns).map(

@@ -1,4 +1,4 @@
-/** The lists are numbered, and what is released stays as it is: databases have it. */
+/** The lists are numbered, and released entries never change, because databases have them. */
 import test from 'ava';
 import { domainMigrations } from '../../../actors/migrations.ts';
 import { migrations } from '../../../process/schema.ts';
@@ -6,7 +6,7 @@ import type { Migration } from '../../../runtime/migration.ts';
 import { runtimeMigrations } from '../../../runtime/store/postgres/migrations.ts';
 import { releasedLine, releasedLines } from './released.ts';
 
-/** What a release had and this list has otherwise or not at all. */
+/** Migrations of a release that this list has differently or not at all. */
 const changed = (released: readonly string[], list: readonly Migration[]): readonly string[] =>
   released.filter((line) => !list.map(releasedLine).includes(line));
 

@@ -1,6 +1,7 @@
 /**
- * A database is upgraded while a server writes to it. Nothing is released so far, so the upgrade is one made up here: it adds to this
- * schema what a release may add. From the first release on, the schema of the last one is upgraded to this one as well.
+ * Upgrades a database while a server writes to it. Nothing is released so far, so the upgrade here is made up: it
+ * adds to this schema what a release may add. From the first release on, the test also upgrades the schema of the
+ * last one to this one.
  */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
