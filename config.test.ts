@@ -334,9 +334,7 @@ test('the assistant asks who the operator has set up, where the operator has sai
 
 test('where others keep calendars in files is taken, and said to do nothing', (t) => {
   const { warnings } = configurationFrom({ CALDAV_DATA_PATH: './data/caldav' });
-  t.deepEqual(warnings, [
-    'CALDAV_DATA_PATH does nothing: what is published to calendars is in the database.',
-  ]);
+  t.deepEqual(warnings, ['CALDAV_DATA_PATH has no effect: published calendars are in the database.']);
 });
 
 test('a calendar lies at a path that is free and safe', (t) => {
@@ -525,7 +523,7 @@ test('a server that others reach is warned where they would look for files on th
   const warningsOf = (environment: Record<string, string>) =>
     configurationFrom({ DISABLE_USER_REGISTRATION: 'true', ...environment }).warnings;
   for (const HOST of ['0.0.0.0', '::']) {
-    t.regex(warningsOf({ HOST }).join(), /files are at http:\/\/localhost:3000, .* Set PUBLIC_URL/);
+    t.regex(warningsOf({ HOST }).join(), /files at http:\/\/localhost:3000, .* Set PUBLIC_URL/);
     for (const PUBLIC_URL of ['https://notes.test', 'http://localhost:3000']) {
       t.deepEqual(warningsOf({ HOST, PUBLIC_URL }), []);
     }

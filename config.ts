@@ -257,7 +257,7 @@ function filesWarningsOf({ host, role, publicUrl, gateway: { filesServerUrl } }:
   if (role === 'host' || publicUrl !== undefined) return [];
   if (isLoopback(host) || !isLoopbackUrl(filesServerUrl)) return [];
   return [
-    `Clients are told that files are at ${filesServerUrl}, which other machines cannot reach. Set PUBLIC_URL to the address under which clients reach the server.`,
+    `Clients look for files at ${filesServerUrl}, which other machines cannot reach. Set PUBLIC_URL to the address under which clients reach the server.`,
   ];
 }
 
@@ -279,7 +279,7 @@ function mailWarningsOf({ mail: { host, from } }: Config): string[] {
 
 function calendarWarningsOf({ gateway: { calendar } }: Config): string[] {
   if (calendar.dataPath === '') return [];
-  return ['CALDAV_DATA_PATH does nothing: what is published to calendars is in the database.'];
+  return ['CALDAV_DATA_PATH has no effect: published calendars are in the database.'];
 }
 
 function messengerWarningsOf({ messengers }: Config, secrets: Secrets): string[] {
@@ -310,7 +310,7 @@ function contradictionsOf(config: Config, secrets: Secrets): string[] {
   }
   if (role !== 'host' && !isLoopback(host) && isOpen(config, secrets)) {
     problems.push(
-      'HOST is not a loopback address, and whoever reaches it could register: set DISABLE_USER_REGISTRATION=true, SHARED_SERVER_ACCESS_KEY, or ALLOW_OPEN_REGISTRATION=true if that is meant.',
+      'HOST is not a loopback address, so anyone who reaches it could register: set DISABLE_USER_REGISTRATION=true or SHARED_SERVER_ACCESS_KEY, or ALLOW_OPEN_REGISTRATION=true if you intend that.',
     );
   }
   if (cookies.sameSite === 'None' && !cookies.secure) {

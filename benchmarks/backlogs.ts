@@ -1,6 +1,6 @@
 /**
- * A backlog of timers and one of tells, at the real database (fsync on): how long one sweep reads with a large
- * backlog, and how fast a backlog of recorded calls drains.
+ * A backlog of timers and one of tells, at the real database (fsync on). It measures how long one sweep reads with a
+ * large backlog, and how fast a backlog of recorded calls drains.
  *
  * node --import=tsx benchmarks/backlogs.ts [--rows 400000] [--shards 1024]
  */

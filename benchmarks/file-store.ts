@@ -1,7 +1,6 @@
 /**
- * The store of files in a folder: how fast it writes and reads chunks, compared with plain copies with fsync in the
- * same run, and how much memory sixteen streams take. The two take turns over several rounds, because the speed of a
- * disk varies.
+ * The store of files in a folder: how fast it writes and reads chunks, compared with plain copies with fsync. It also
+ * measures the memory of sixteen streams. The two take turns over several rounds, because the speed of a disk varies.
  *
  * node --import=tsx benchmarks/file-store.ts [--folder /tmp] [--chunks 20] [--rounds 5]
  */

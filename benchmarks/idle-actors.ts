@@ -1,6 +1,6 @@
 /**
- * The cost of idle actors in memory: the CPU time that a host over a model of the database takes for ten seconds of
- * its clock, which the benchmark moves.
+ * The cost of idle actors in memory: the CPU time of a host over a model of the database. It covers ten seconds of
+ * the host's clock, which the benchmark moves.
  *
  * node --import=tsx benchmarks/idle-actors.ts [--actors 50000]
  */

@@ -1,6 +1,6 @@
 /**
- * Opening public shares over HTTP: how many openers of a one-time share get it, how many shares are read in a second
- * with how much memory, and whether unknown ids activate actors.
+ * Opening public shares over HTTP: how many openers of a one-time share get it, and whether unknown ids activate
+ * actors. It also measures the reads per second and their memory.
  *
  * npm run build && node --import=tsx benchmarks/public-shares.ts [--openers 1000] [--seconds 10] [--guesses 20000]
  */

@@ -1,6 +1,7 @@
 /**
- * Reminders by e-mail at the built server, with aiosmtpd as its relay on loopback: very many due at once, their
- * effect on syncs, the time from due to SMTP for single ones, and the same with the server killed (-9) half-way.
+ * Reminders by e-mail at the built server, with aiosmtpd as its relay on loopback: very many due at once, and their
+ * effect on syncs. It also measures the time from due to SMTP for single ones, and the same with the server killed
+ * (-9) half-way.
  *
  * npm run build && node --import=tsx benchmarks/reminders.ts [--reminders 10000] [--accounts 100] [--syncers 8]
  *       [--lead 60] [--single 100]

@@ -31,7 +31,7 @@ export const cookieSettings = sameOnAllNodes(
   section('Browsers', {
     sameSite: choice(['None', 'Lax', 'Strict'], {
       name: 'COOKIE_SAME_SITE',
-      defaultText: '`None` where `PUBLIC_URL` is https or loopback, else `Lax`',
+      defaultText: '`None` if `PUBLIC_URL` is https or loopback, else `Lax`',
       description: 'The `SameSite` attribute of the session cookies. `None` needs `COOKIE_SECURE`.',
     }),
     secure: flag({
@@ -98,7 +98,7 @@ export const accessKeySettings = sameOnAllNodes(
       default: '',
       defaultText: 'none: health checks alone need no key',
       description:
-        'What needs no access key in mode `all`, separated by commas. `sockets`: browsers cannot send it when they open one, and the token this takes was got with the key. Without it, web clients learn of changes by polling. `shares`: whoever opens a public share has its link and nothing else; the page at `/` needs no key then either. `assistant` and `codehost`: web clients ask these without the key, with a session that was got with it. `dav`: calendar programs cannot send it, and each shows a token that was made with it. `callback`: the provider of a pairing sends a browser back, with a state that was got with the key.',
+        'The areas that need no access key in mode `all`, separated by commas. `sockets`: browsers cannot send the key when they open one, and clients needed the key for its token. Without this, web clients learn of changes by polling. `shares`: the reader of a public share has only its link; the page at `/` needs no key then either. `assistant` and `codehost`: web clients call these without the key, in a session that needed it. `dav`: calendar programs cannot send the key, and the token that each sends needed it. `callback`: the provider of a pairing sends a browser back, with a state that needed the key.',
     }),
   }),
 );
@@ -213,7 +213,7 @@ const limits = section('Access and limits', {
       default: '',
       defaultText: 'none',
       description:
-        'Pages of which origins may open the sync lane, besides those of the server itself: scheme, host and port, exactly. Desktop apps have origins such as `tauri://localhost`.',
+        'The origins whose pages may open the sync lane, besides that of the server itself: scheme, host and port, exactly. Desktop apps have origins such as `tauri://localhost`.',
     }),
     sameOrigin: flag({
       name: 'SYNC_LANE_SAME_ORIGIN',
@@ -236,7 +236,7 @@ const limits = section('Access and limits', {
       min: 8 * mebibyte,
       default: 64 * mebibyte,
       description:
-        'What the sync lane may hold in the memory of the process: commands that wait, and answers that their clients have not read. One account takes no more than a quarter of what is free. Beyond it sockets that ask for more are closed, and their clients go on over HTTP.',
+        'The memory of the process for the sync lane: waiting commands, and answers that clients have not read. One account takes at most a quarter of the free memory. Sockets that need more are closed, and their clients go on over HTTP.',
     }),
   },
   sockets: {
@@ -300,7 +300,7 @@ const calendar = sameOnAllNodes(
       dataPath: text({
         name: 'CALDAV_DATA_PATH',
         default: '',
-        description: 'Without effect: what is published is in the database, which all nodes share.',
+        description: 'Without effect: published calendars are in the database, which all nodes share.',
       }),
     },
   }),

@@ -1,6 +1,6 @@
 /**
- * The common parts of every call of the internal API: a bound on the calls in flight, the caller's deadline, gRPC
- * errors, a request id for unexpected ones, and a count.
+ * The common parts of every call of the internal API: a bound on the calls in flight, the caller's deadline, and gRPC
+ * errors. Unexpected errors get a request id, and all calls are counted.
  */
 import {
   Metadata,

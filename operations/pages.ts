@@ -1,6 +1,6 @@
 /**
- * Lists in pages. A page token is the key of the last row sent, so rows that come or go meanwhile shift nothing: the
- * next page begins with the first key after it.
+ * Lists in pages. A page token is the key of the last row sent, and the next page begins with the first key after it.
+ * So rows that come or go meanwhile shift nothing.
  */
 import { invalidArgument } from './errors.ts';
 import { limitField } from './fields.ts';

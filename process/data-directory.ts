@@ -42,7 +42,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   });
   if (lock === undefined) {
     throw new StartError(
-      `Another server is running on the data directory ${directory}. Stop it, or give this one a DATA_DIR of its own.`,
+      `Another server is running on the data directory ${directory}. Stop it, or give this one another DATA_DIR.`,
       exitCodes.inUse,
     );
   }

@@ -15,7 +15,7 @@ export const databaseSettings = section('Data', {
     max: 64,
     default: 4,
     description:
-      'Connections of a process to its database for commits. Half of them are for commits that are stuck or have to be told apart from others.',
+      'Connections of a process to its database for commits. Half of them are for commits that are stuck or must be separated from others.',
   }),
   readConnections: integer({
     name: 'DATABASE_READ_CONNECTIONS',

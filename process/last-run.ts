@@ -2,7 +2,8 @@
  * The data directory's record of the process that used it last, so that the next one need not wait for its lease.
  *
  * A process writes down the incarnation that it is about to register. The next process that holds the lock of the
- * directory finds that record, unless the former one ended cleanly, and gives up its lease in its stead: it is dead.
+ * directory finds that record, unless the former one ended cleanly. The former process is dead, so the next one gives
+ * up its lease on its behalf.
  *
  * Invariants
  * - A record counts only where it was written: it names the directory by the machine's boot, the device and the

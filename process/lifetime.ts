@@ -1,8 +1,8 @@
 /**
  * The life of the process. It closes everything in reverse order, once, within a bound, and then the process ends.
- * SIGTERM and SIGINT begin that, even during the start: what is being opened is closed as soon as it is there, and
- * nothing more is opened. A second signal ends the process at once. A sudden end leaves the same as a crash, and the
- * next start copes with it.
+ * SIGTERM and SIGINT begin that, even during the start. Then everything that is still opening closes as soon as it is
+ * there, and nothing more is opened. A second signal ends the process at once. A sudden end leaves the same as a
+ * crash, and the next start copes with it.
  */
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';

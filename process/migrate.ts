@@ -24,7 +24,7 @@ export async function migrateDatabase(
 function connectionOf(databaseUrl: string | undefined) {
   if (databaseUrl !== undefined) return { connectionString: databaseUrl };
   throw new StartError(
-    'DATABASE_URL is not set: a server with a database of its own brings it up to date whenever it starts.',
+    'DATABASE_URL is not set: a server with an embedded database brings it up to date at every start.',
     exitCodes.config,
   );
 }

@@ -19,7 +19,7 @@ export async function reshardDatabase(request: ReshardRequest): Promise<Resharde
   const { databaseUrl, shardCount, onProgress } = request;
   if (databaseUrl === undefined) {
     throw new StartError(
-      'DATABASE_URL is not set: a server with a database of its own is one node, whatever its number of shards.',
+      'DATABASE_URL is not set: a server with an embedded database is one node, whatever its number of shards.',
       exitCodes.config,
     );
   }

@@ -153,7 +153,7 @@ function joining(start: () => Promise<void>): Promise<void> {
       await start();
     } catch (error) {
       if (!(error instanceof NodeTakenError)) throw error;
-      const message = `${capitalised(error.message)}. Stop that one, or give this one a NODE_ID of its own.`;
+      const message = `${capitalised(error.message)}. Stop that one, or give this one another NODE_ID.`;
       throw new StartError(message, exitCodes.inUse, { cause: error });
     }
   });

@@ -46,7 +46,7 @@ export const serverSettings = section('Server', {
     name: 'ADMIN_NAMES',
     default: '',
     description:
-      'The names under which the admin port is asked, besides `localhost`, `ADMIN_HOST` and addresses. Others are refused, as a web page can give its own name any address.',
+      'The host names that the admin port accepts, besides `localhost`, `ADMIN_HOST` and addresses. It refuses others, because a web page can give its own name any address.',
   }),
   readyWithout: choices(['database', 'host', 'transport', 'files'], {
     name: 'READY_WITHOUT',
@@ -101,7 +101,7 @@ export const dataSettings = section('Data', {
     form: '1 to 64 letters, digits, dots, dashes and underscores',
     default: 'main',
     description:
-      'The name of this node, one of its own for every process of a cluster. A process that starts takes over from the former one of its name when that has ended or its lease has.',
+      'The name of this node, unique for every process of a cluster. A starting process takes over from the previous one of its name once that has ended or its lease is over.',
   }),
   ...sameOnAllNodes({
     expectedHosts: integer({
@@ -166,7 +166,7 @@ export const fileStoreSettings = section('Files', {
       name: 'FILES_STORE',
       default: 'local',
       description:
-        'Where the encrypted files of users are kept: in a folder, or in a bucket of S3 or of a server that speaks its protocol. What is in one place is not looked for in the other.',
+        'Where the server keeps the encrypted files of users: in a folder, or in a bucket of S3 or of a compatible server. It does not look in one for files of the other.',
     }),
   }),
   folder: text({
@@ -306,7 +306,7 @@ export const natsSecrets = secret(
         bounds: 'a list of nats:// or tls:// addresses',
         defaultText: 'none: this process is the whole server',
         description:
-          'The servers of NATS by which the processes of one cluster reach each other, all of them or a DNS name for them, separated by commas: `nats://user:password@host:port`. Needs `DATABASE_URL` and `SECRET_KEY`.',
+          'The NATS servers through which the processes of one cluster reach each other, all of them or a DNS name for them, separated by commas: `nats://user:password@host:port`. Needs `DATABASE_URL` and `SECRET_KEY`.',
       }),
     }),
   ),
@@ -326,7 +326,7 @@ export const internalApiSettings = section('Internal API', {
     name: 'GRPC_PORT',
     defaultText: 'none: the internal API listens only on a socket in `DATA_DIR`',
     description:
-      'A port for the internal gRPC API besides its socket. Without mutual TLS its callers must show the token that is in the file `internal-api-token` in `DATA_DIR`. 0 takes a free one.',
+      'A port for the internal gRPC API besides its socket. Without mutual TLS its callers must send the token in the file `internal-api-token` in `DATA_DIR`. 0 takes a free one.',
   }),
   certFile: text({
     name: 'GRPC_CERT_FILE',

@@ -21,6 +21,6 @@ export async function warnOfUnclaimedAdmins(
   if (unclaimed === 0) return;
   logger.warn(
     { addresses: unclaimed },
-    'ADMIN_EMAILS lists addresses that have no account while registration is open: whoever registers one is an administrator; `scriptorium user promote` is the safer way',
+    'ADMIN_EMAILS lists addresses that have no account while registration is open: anyone who registers one becomes an administrator; `scriptorium user promote` is the safer way',
   );
 }

@@ -1,6 +1,6 @@
 /**
- * A Debian 13 with Node.js 24, which runs tests with software that the machine itself need not have. mmdebstrap makes
- * the file system once per machine, and Node.js comes from npm. Entering it needs root.
+ * A Debian 13 with Node.js 24, which runs tests with software that the machine itself need not have. The program
+ * mmdebstrap makes the file system once per machine, and Node.js comes from npm. Entering it needs root.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * `prepare.ts builds` and `prepare.ts programs` make what tests need, in parallel with each other and with the type
- * check: one keeps the processors busy, the other waits for the network. `npm test` then checks for all of it and
+ * check. One keeps the processors busy, the other waits for the network. `npm test` then checks for all of it and
  * reports failures.
  */
 import { builds, findOrMakePrograms } from './programs.ts';

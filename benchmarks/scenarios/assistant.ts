@@ -1,6 +1,6 @@
 /**
  * The cost of relaying a model's answers: the first event and the rate of events, compared with reading the same
- * answer from its provider directly; and the memory of answers in progress.
+ * answer from its provider directly. It also measures the memory of answers in progress.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * The cost of calendar programs: polls of an unchanged calendar, where only the first in a minute takes an scrypt,
- * and a program's first fetch of ten thousand to-dos.
+ * The cost of calendar programs: polls of an unchanged calendar, and a program's first fetch of ten thousand to-dos.
+ * Only the first poll in a minute takes an scrypt.
  */
 import { requestBytes, runLoad } from '../http-load.ts';
 import { type Account, ask, register } from '../support/api-client.ts';

@@ -32,7 +32,7 @@ export const addActorCommands: AddCommands = (program, run) => {
       .summary('drop an idle actor from memory')
       .description('Drop an idle actor from memory; the next request reads it from the database again.')
       .action((kind, id) => run((session) => evict(session, kind, id))),
-    'To rule out that memory differs from what is stored. Nothing is lost and nobody is disturbed: an ' +
+    'To rule out that memory and database differ. Nothing is lost and nobody is disturbed: an ' +
       'actor with work to do stays.',
     'evict user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
   );

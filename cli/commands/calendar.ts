@@ -17,7 +17,7 @@ export const addCalendarCommands: AddCommands = (program, run) => {
       .argument('<uuid>', uuidHelp)
       .summary('revoke all calendar tokens of a user')
       .description(
-        'Revoke all calendar tokens of a user. Programs that show one are refused from then on; what was published stays.',
+        'Revoke all calendar tokens of a user. From then on programs with one are refused; published to-dos stay.',
       )
       .option('--yes', 'do it')
       .action((uuid, { yes = false }) => run((session) => revoke(session, uuid, yes))),

@@ -14,14 +14,16 @@ export const addMailCommands: AddCommands = (program, run) => {
   const mail = program
     .command('mail')
     .summary('relays, what waits to be sent, and what became of it')
-    .description('See and set how the server sends mail. What a mail says, and to whom, is shown to nobody.');
+    .description(
+      'See and set how the server sends mail. Nobody sees the content or the recipient of a mail.',
+    );
   teach(
     mail
       .command('relays')
       .summary('list the relays')
       .description('List the relays in the order in which they are tried.')
       .action(() => run(showRelays)),
-    'To see through whom mail goes. While the list is empty, the relay of the settings is used.',
+    'To see which relays send mail. While the list is empty, the relay of the settings is used.',
     'mail relays',
   );
   teach(

@@ -54,8 +54,11 @@ export const addPairingCommands: AddCommands = (program, run) => {
   teach(
     pairing
       .command('complete')
-      .argument('[file]', 'it has the address that the browser came back to; left out, you are asked for it')
-      .summary('complete by hand what was begun')
+      .argument(
+        '[file]',
+        'contains the address that the browser came back to; without it, the command asks you',
+      )
+      .summary('complete a pairing by hand')
       .description(
         'Complete a pairing that `pairing start` has begun, by the address that the provider sent the browser back to.',
       )
@@ -69,7 +72,7 @@ export const addPairingCommands: AddCommands = (program, run) => {
       .command('unpair')
       .argument('<id>', 'the id of the subscription')
       .summary('remove one pairing')
-      .description('Remove one pairing here. The provider is not told: revoke it there, too.')
+      .description('Remove one pairing here. The provider is not notified: revoke it there, too.')
       .option('--yes', 'do it')
       .action((id, { yes = false }) => run((session) => unpair(session, id, yes))),
     'When a subscription shall not be used any more. Profiles that name it answer nobody then.',
@@ -79,7 +82,7 @@ export const addPairingCommands: AddCommands = (program, run) => {
     pairing
       .command('unpair-all')
       .summary('remove all pairings, even those that cannot be read')
-      .description('Remove all pairings here, and all that were begun. The provider is not told.')
+      .description('Remove all pairings here, and all unfinished ones. The provider is not notified.')
       .option('--yes', 'do it')
       .option('--unreadable', 'do it even if they cannot be read')
       .action((options) => run((session) => unpairAll(session, options))),
@@ -91,7 +94,7 @@ export const addPairingCommands: AddCommands = (program, run) => {
     pairing
       .command('usage')
       .argument('[id]', idHelp, '')
-      .summary('what was asked of the provider by one pairing')
+      .summary('the requests of one pairing to the provider')
       .description('Show how many requests and tokens were used by one pairing.')
       .action((id) => run((session) => usage(session, id))),
     'To compare with what the provider says, and to see who is to pay.',

@@ -21,7 +21,7 @@ export const addReshardCommand =
         .requiredOption('--shards <n>', 'the new number, a power of two', shardCount)
         .action(({ shards }) => run((session) => changeTo(session, shards, reshard))),
       'When a cluster is to have more nodes than its shards allow; about a hundred shards per node spread evenly. ' +
-        'An interrupted run resumes when it is asked for the same number again; no node starts until it is done. ' +
+        'An interrupted run resumes with the same number; no node starts until it is done. ' +
         'Afterwards every node needs the new number in SHARD_COUNT.',
       'reshard --shards 4096',
     );

@@ -22,7 +22,7 @@ export const addSmokeTestCommand: AddCommands = (program, run) => {
           'device, get it there, and delete the account. Exit code 1: a step went wrong; 69: the server cannot be reached.',
       )
       .action((url, options: Options) => run((session) => smokeTest(session, url, options))),
-    'After an installation, an upgrade, or a change of what is in front of the server. It knows nothing but the ' +
+    'After an installation, an upgrade, or a change in front of the server. It knows nothing but the ' +
       'address, so it finds what a proxy spoils, too. The registration has to be open, and without a captcha.',
     'smoke-test https://notes.example.org',
     'smoke-test http://127.0.0.1:3000 --access-key-file access-key',

@@ -21,7 +21,7 @@ export const addUserCommands: AddCommands = (program, run) => {
       .argument('<email>', 'the address or name the user signs in with')
       .summary('find the uuid of the user with an address')
       .description('Find the uuid of the user with an address. Other commands take the uuid.')
-      .option('--workspace <name>', 'the workspace, where there are several per address')
+      .option('--workspace <name>', 'the workspace, if there are several per address')
       .action((email, { workspace = '' }) =>
         run(async (session) => {
           const { userUuid } = await session.ask(UsersService.find, { email, workspace });
@@ -62,7 +62,7 @@ export const addUserCommands: AddCommands = (program, run) => {
       .description('Make a user an administrator, until `user demote`.')
       .action((uuid) => run((session) => promote(session, uuid))),
     'When somebody shall administer the server in a client. Rather than by ADMIN_EMAILS: an address can be ' +
-      'registered by whoever is first.',
+      'registered by the first who tries.',
     `user promote ${example}`,
   );
   teach(

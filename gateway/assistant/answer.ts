@@ -3,7 +3,8 @@
  *
  * Invariants:
  * - A tool call goes out once and whole, when the answer or the call is complete. The last item of an answer that was
- *   cut by its length may be such a part, and is then dropped; providers say so only after they ended the call.
+ *   cut by its length may be such a part, and is then dropped. Providers report the cut only after they ended the
+ *   call.
  * - There is one `finish`, it is the last event, and usage comes before it. An incomplete answer finishes with
  *   `error`.
  * - Tools and their arguments are bounded, whatever the provider sends.

@@ -3,8 +3,8 @@
  *
  * Invariants:
  * - A stream ends when its reader leaves, its session ends, the process stops, its time is over or its provider
- *   fails; the provider is then left at once. Nothing of it is kept: one piece is in memory, and the next is asked
- *   for when its reader has taken that one.
+ *   fails. The connection to the provider then ends at once. Only one piece is in memory: the next is requested when
+ *   the reader has taken that one.
  * - The request is released once the provider has it.
  * - Keys go to the base URL of their provider and nowhere else: no redirect is followed.
  * - No log, error or metric contains a request or an answer.

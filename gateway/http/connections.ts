@@ -7,7 +7,7 @@
  * Connections also end with their answers, so each client must connect again and is counted again. Proxies are
  * exempt: the connections of all clients come from their addresses.
  *
- * Accepts count for seconds only. A connection that is used for longer, by a slow request or as a socket, is held: it
+ * Accepts count for seconds only. A connection that is used for longer, by a slow request or as a socket, is held. It
  * counts for its network until that use ends. A network that holds its share opens no more.
  */
 import type { Clock } from '../../runtime/clock.ts';

@@ -6,15 +6,16 @@
  * - `req` is only touched in `accept`, before the first await; it is gone afterwards.
  * - `res.onAborted` is set first. After an abort nothing is written, and the handler's answer is dropped.
  * - A refusal that needs no body (route, access key, rate, bearer, declared size) is given before any is read. The
- *   connection stays open, and uWebSockets.js discards the rest of the body as it arrives: closing it would reset the
+ *   connection stays open, and uWebSockets.js discards the rest of the body as it arrives. Closing it would reset the
  *   connection under a client that is still sending, and the client would never see the reason.
  * - An answer while the body still arrives announces the end of the connection, which lingers until the rest of the
  *   body has come.
- * - An exchange always waits for someone, and never forever: for the client while the body comes (receiving.ts) and
- *   while it takes the reply (outflow.ts), and in between for the handler and its stream (here).
+ * - An exchange always waits for someone, and never forever. It waits for the client while the body comes
+ *   (receiving.ts) and while it takes the reply (outflow.ts). In between it waits for the handler and its stream
+ *   (here).
  * - `overdue` is called about once a second; no timer is armed per request.
- * - No function is assigned to a property per request: the engine takes it for a method and allocates it in old
- *   space, and everything that it refers to stays until a full collection.
+ * - No function is assigned to a property per request. The engine would take it for a method and allocate it in old
+ *   space, where everything that it refers to stays until a full collection.
  */
 import { siteOf } from '../../actors/identity/network.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';

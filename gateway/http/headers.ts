@@ -1,6 +1,6 @@
 /**
- * The headers of a request. They are copied once, all of them: each call into the library costs more than keeping a
- * header, and the request is gone after the first await.
+ * The headers of a request. They are copied once, all of them, because the request is gone after the first await.
+ * Each call into the library also costs more than keeping a header.
  */
 export interface RequestHeaders {
   /**

@@ -1,8 +1,7 @@
 /**
- * Decides which streamed bodies to read at the moment. Holding a connection back does not stop at once: the library
- * hands over all that the system had received by then, up to its receive buffer, which for a fast client is a chunk
- * of a file and more. So streams are read while what their user holds of memory, and what all of them hold, is below
- * a mark:
+ * Decides which streamed bodies to read at the moment. Holding a connection back does not stop it at once. The
+ * library still hands over all that the system had received by then. For a fast client that is a chunk of a file and
+ * more. So streams are read while what their user holds of memory, and what all of them hold, is below a mark:
  *
  *     reading  --one brings more than the mark-->  waiting, all that share the mark
  *     waiting  --below the mark, in turn, one at a time-->  reading

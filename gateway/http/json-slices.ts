@@ -5,11 +5,11 @@
  *     scan (counts, makes nothing) -> slices -> parse, slice by slice
  *
  * The text is an object at the top, and its arrays make it large (a sync's `items`). A scanner that knows strings and
- * nesting walks the bytes and finds where the members of the object, and the elements of arrays directly below it,
- * end. Everything between two such ends is handed to `JSON.parse`; the scanner itself never judges what is valid. Two
+ * nesting walks the bytes. It finds the ends of the object's members and of the elements of arrays directly below it.
+ * Everything between two such ends is handed to `JSON.parse`; the scanner itself never judges what is valid. Two
  * facts make the result equal to `JSON.parse` of the whole:
  * - On valid JSON the scanner's ends are the real ones, as a comma or bracket outside strings is structure.
- * - What is accepted is `{`, members of a parsed key, a colon and a parsed value, commas between them, `}`; every
+ * - The parser accepts `{`, members of a parsed key, a colon and a parsed value, commas between them, `}`. Every
  *   piece was accepted by `JSON.parse`, so the whole is valid JSON. Unwanted members are the exception: the parser
  *   skips them without a check.
  *

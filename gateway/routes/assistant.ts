@@ -143,7 +143,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       access: 'session',
       rate,
       bearerAlone: true,
-      summary: 'The models of a provider; none where it does not tell.',
+      summary: 'The models of a provider; none if it does not list them.',
       request: z.object({ provider: z.string().max(64).optional() }),
       replies: {
         200: z.object({ provider: providerId, models: z.array(z.string()) }),

@@ -41,7 +41,7 @@ export const emailDeliveryRoutes: readonly AnyRoute[] = [
     method: 'GET',
     path: `${base}/queue`,
     command: EmailDelivery.commands.listMailQueue,
-    summary: 'The mails of one state of the queue, without what they say and to whom.',
+    summary: 'The mails of one state of the queue, without content and recipients.',
     refusals: [...always, 400],
   }),
   endpoint({

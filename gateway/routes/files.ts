@@ -1,7 +1,7 @@
 /**
  * Files (docs/protocol/files.md). A signed-in user gets tokens. A valet token alone moves the bytes, below
  * `/v1/files` and, for clients that know the files server as `<server>/files`, also below `/files/v1/files`. The
- * files of shared vaults are likewise below `/v1/shared-vault/files`.
+ * files of shared vaults are below `/v1/shared-vault/files`.
  *
  * A chunk passes through on its way between client and store. The gateway keeps nothing of it, and a slow side holds
  * back the other.
@@ -118,7 +118,7 @@ const valetTokenRoute = route({
   method: 'POST',
   path: '/v1/files/valet-tokens',
   access: 'session',
-  summary: 'A token by which the client may write, read or delete one file.',
+  summary: 'A token with which the client may write, read or delete one file.',
   tag,
   request: Files.commands.mintValetToken.fields,
   replies: {
@@ -139,7 +139,7 @@ const vaultValetTokenRoute = endpoint({
   method: 'POST',
   path: '/v1/shared-vaults/:sharedVaultUuid/valet-tokens',
   command: Files.commands.mintVaultValetToken,
-  summary: 'A token by which the client may write, read, delete or move one file of a shared vault.',
+  summary: 'A token with which the client may write, read, delete or move one file of a shared vault.',
   tag,
   refusals: [400, 403],
 });

@@ -24,7 +24,7 @@ export const reminderDeliveryRoutes: readonly AnyRoute[] = [
     method: 'POST',
     path: `${path}/opt-out`,
     command: PublishedReminders.commands.optOutOfDelivery,
-    summary: 'Removes everything published and where it goes, and turns delivery off.',
+    summary: 'Removes everything published and its destination, and turns delivery off.',
     refusals: [409],
   }),
   endpoint({
@@ -40,7 +40,7 @@ export const reminderDeliveryRoutes: readonly AnyRoute[] = [
     method: 'PUT',
     path: `${path}/delivery-config`,
     command: PublishedReminders.commands.setDeliveryConfig,
-    summary: 'Replaces where published reminders go. What is queued goes there.',
+    summary: 'Replaces the destination of published reminders. Queued ones go there, too.',
     refusals: [400, 409],
   }),
   endpoint({

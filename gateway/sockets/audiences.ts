@@ -8,10 +8,10 @@
  *
  * - An answer of the vault counts only for users who were named at the time of the question and are still here. So a
  *   user who was removed while the question was on its way is not let in by an outdated answer.
- * - A vault is asked by one question at a time, about all users who were named meanwhile, and a bounded number of
- *   vaults at once.
- * - Where a vault does not answer, or there is no room, the sockets stay and their clients poll, until a registration
- *   that the subscriptions repeat is answered.
+ * - Each vault gets one question at a time, about all users who were named meanwhile. A bounded number of vaults is
+ *   asked at once.
+ * - If a vault does not answer, or there is no capacity, the sockets stay and their clients poll. The subscriptions
+ *   repeat the registration until there is an answer.
  */
 
 import { subscribersMax, Vault } from '../../actors/vault/contract.ts';

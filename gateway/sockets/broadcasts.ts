@@ -6,7 +6,7 @@
  *       '-------------------------------------------------------------------'
  *
  * - Between two turns of the loop, all broadcasts together send one slice.
- * - Broadcasts take turns, a slice each. The frames of one broadcast keep their order; two broadcasts to the same
+ * - Broadcasts take turns, a slice each. The frames of one broadcast keep their order. Two broadcasts to the same
  *   sockets keep theirs only if the second one starts after the first one is done.
  * - A crash loses what is waiting, as it loses the sockets: clients sync when they dial again.
  */

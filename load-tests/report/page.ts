@@ -157,7 +157,7 @@ ${table(heads(['counted', 'during the run'], 'of the baseline'), grown)}`;
 }
 
 function whyNothingSeen({ run, metrics }: Report): string {
-  if (run.nodes === 0) return 'Its metrics were not asked for (<code>--metrics-url</code>).';
+  if (run.nodes === 0) return 'The run did not request its metrics (<code>--metrics-url</code>).';
   // The one VU that scrapes is in one of the segments.
   if (metrics.scrapes === 0) return 'Another machine of this run read its metrics.';
   return 'Its metrics could not be read.';

@@ -46,7 +46,7 @@ export const vusMax = numberOr('VUS_MAX', vusMaxOfMachine) * machines;
 
 /** The gateways, each of which gets its share. */
 export const baseUrls = listOf(required('BASE_URLS'));
-/** Of all nodes; empty if nobody may see them. */
+/** The metrics URLs of all nodes; empty if nobody may see them. */
 export const metricsUrls = listOf(optional('METRICS_URLS'));
 export const usersFile = required('USERS');
 export const baselineFile = optional('BASELINE');

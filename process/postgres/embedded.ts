@@ -2,9 +2,9 @@
  * The embedded default: a PostgreSQL of our own under the data directory, used without DATABASE_URL. The caller holds
  * the lock of the data directory, so anything else that runs on the cluster is a leftover.
  *
- * If PostgreSQL dies, this module starts it again, with backoff and without end, because a small machine that runs
- * `npm start` has no supervisor to do so. The runtime copes with a lost database anyway: commits in flight have an
- * unknown outcome, settled when it answers again. Until then `state` says so and readiness is red.
+ * If PostgreSQL dies, this module starts it again, with backoff and without end. A small machine that runs `npm
+ * start` has no supervisor to do so. The runtime copes with a lost database anyway: commits in flight have an unknown
+ * outcome, settled when it answers again. Until then `state` says so and readiness is red.
  */
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';

@@ -6,10 +6,9 @@
  * settings and programs are certainly current. It reads `postmaster.pid` and never changes it: only PostgreSQL may
  * decide that it is stale.
  *
- * PostgreSQL may decide so wrongly in one case: another process of the same user got the number in it, since numbers
- * repeat after a restart of a container. PostgreSQL takes the file for stale if the number is that of its own
- * grandparent, which its starter may name. We name the recorded process once we know that it is no postmaster of this
- * cluster.
+ * PostgreSQL may decide so wrongly in one case: another process of the same user got the number in it. Numbers repeat
+ * after a restart of a container. PostgreSQL takes the file for stale if the number is that of its own grandparent,
+ * which its starter may name. We name the recorded process once we know that it is no postmaster of this cluster.
  */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { readFile, readlink, realpath } from 'node:fs/promises';

@@ -16,7 +16,7 @@ import { isRefused } from '../kit/socket-client.ts';
 
 const saves = 120;
 const savesAtOnce = 4;
-/** Of every disturbing request. */
+/** The number of each disturbing request. */
 const rounds = 5;
 const limitMs = 60_000;
 

@@ -1,6 +1,6 @@
 /**
- * What an attacker could measure: each answer to a known address takes as many statements and asks as the one to an
- * unknown address, once the actors of both are in memory. The times themselves vary with the load of the machine.
+ * What an attacker could measure: once the actors of both are in memory, answers to a known and to an unknown address
+ * take equally many statements and asks. The times themselves vary with the load of the machine.
  */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';

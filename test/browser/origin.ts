@@ -15,8 +15,8 @@ export interface Origin {
   /** `http://localhost:<port>`, without a slash at the end. */
   url: string;
   /**
-   * Lets the server execute the next sync that brings items, and withholds its answer from the page: by a reset of
-   * the connection, or by a reverse proxy's error. Resolves to the items of that sync and of the next.
+   * Lets the server execute the next sync that brings items, and withholds its answer from the page. The page sees a
+   * reset of the connection, or a reverse proxy's error. Resolves to the items of that sync and of the next.
    */
   loseNextSave(how: Loss): Promise<readonly [lost: SentItems, next: SentItems]>;
   close(): Promise<void>;

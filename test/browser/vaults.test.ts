@@ -209,7 +209,7 @@ test.serial("a note that is taken out of the vault is its owner's alone", async 
   t.true(await a.client.sync());
   // The answer to Ann does not wait for Bob's notification: the vault's message to him may come with a later sync.
   await until(async () => (await b.client.sync()) && (await textsIn(b, 'short'))['menu'] === undefined);
-  // Only his refused change, which the client keeps as a note of Bob's own.
+  // Only the refused change of Bob, which the client keeps as a note of Bob's own.
   t.deepEqual(await b.vaults.notes(), [
     { title: 'menu', text: 'soup, salted', vault: null, lastEditedBy: null },
   ]);

@@ -41,7 +41,7 @@ export interface ClientOptions {
   readonly isOver: () => boolean;
 }
 
-/** Of one attempt. */
+/** The failure of one attempt. */
 interface Failure {
   readonly reason: FailureReason;
   /** Why the request failed, if there was no answer. */

@@ -77,7 +77,7 @@ export class Device {
     return [...this.#items].filter(([, { deleted }]) => !deleted).map(([uuid]) => uuid);
   }
 
-  /** Of the living items. */
+  /** A living item. */
   held(uuid: string): Held | undefined {
     const held = this.#items.get(uuid);
     return held?.deleted ? undefined : held;

@@ -1,7 +1,7 @@
 /**
- * The whole server in this process: every kind of actor on a host over the model store, every route behind a
- * listening gateway, one clock that tests move, and a hasher that costs nothing. Every request goes over a socket, so
- * a test notices a route that forgets something.
+ * The whole server in this process: every kind of actor on a host over the model store, and every route behind a
+ * listening gateway. It has one clock that tests move, and a hasher that costs nothing. Every request goes over a
+ * socket, so a test notices a route that forgets something.
  *
  * The only file of the kit that knows how the server is composed.
  */

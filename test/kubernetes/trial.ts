@@ -1,6 +1,7 @@
 /**
  * The part of a run inside the network of the first node: a cluster of two nodes, our chart on it, all steps under
- * load, and their results. run.ts has made the images and the networks, starts this, and receives the results.
+ * load, and their results. Its parent, run.ts, has made the images and the networks, starts this, and receives the
+ * results.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';

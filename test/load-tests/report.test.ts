@@ -175,7 +175,7 @@ test('metrics that could not be read are said in the terminal and at the top of 
 test('a report without metrics says whether nobody asked for them or another machine did', (t) => {
   t.regex(page(reportedUnread({}, 0)), /Another machine of this run read/);
   const unasked = { ...run, nodes: 0 };
-  t.regex(page(reportOf({ ...summaryWith(20), metrics: {} }, unasked)), /were not asked for/);
+  t.regex(page(reportOf({ ...summaryWith(20), metrics: {} }, unasked)), /did not request/);
 });
 
 test('why requests failed is said in the terminal and at the top of the page', (t) => {

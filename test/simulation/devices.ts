@@ -33,7 +33,7 @@ export interface DeviceOptions extends SignInOptions {
   readonly lane?: {
     readonly syncerOf: (session: Session) => Syncer;
     readonly audience: Audience;
-    /** Of the account. */
+    /** How many devices the account has. */
     readonly devices: number;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Crashes and pauses at any await: whenever a process sends something, or something comes back to it, it may end or
- * fall asleep for longer than its lease.
+ * Crashes and pauses at any await. Whenever a process sends or receives something, it may end, or fall asleep for
+ * longer than its lease.
  */
 import type { SeededRandom } from '../kit/random.ts';
 import type { FaultRates } from './plan.ts';

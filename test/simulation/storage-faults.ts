@@ -1,7 +1,7 @@
 /**
- * Faults of a call to the store. It may be slow, lost on its way or on its way back, reported as lost while it is
- * still running, or refused by a busy or a full database. After `heal` none of this begins any more, but calls that
- * are still running end.
+ * Faults of a call to the store. It may be slow, lost on its way or on its way back, or reported as lost while it is
+ * still running. A busy or full database may refuse it. After `heal` none of this begins any more, but calls that are
+ * still running end.
  */
 import { DatabaseError } from 'pg';
 import { toStoreError } from '../../runtime/store/postgres/errors.ts';

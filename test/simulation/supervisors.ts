@@ -1,7 +1,7 @@
 /**
  * The supervisors of the machines that have one (`supervisor.ts`). Each learns of the death of its process, and of
- * nothing else, and then gives up that process's incarnation. Much goes wrong: it is late by leases, as if frozen
- * along with its process; it acts twice; it names an incarnation that was over long before; its statement is lost, or
+ * nothing else, and then gives up that process's incarnation. Much goes wrong. It is late by leases, as if frozen
+ * along with its process. It acts twice. It names an incarnation that was over long before. Its statement is lost, or
  * comes late itself.
  */
 

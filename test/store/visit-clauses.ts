@@ -29,7 +29,7 @@ const admission = (owner: string, member = reader) =>
   put(memberTable, { owner_uuid: owner, member_uuid: member, since: 1 });
 const expulsion = (owner: string) => remove(memberTable, { owner_uuid: owner, member_uuid: reader });
 
-/** Of 100 bytes each by their size; those at multiples of 20 deleted. */
+/** Notes of 100 bytes each by their size; those at multiples of 20 deleted. */
 const noteAt = (owner: string, position: number) =>
   insert(
     noteTable,

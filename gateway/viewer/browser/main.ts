@@ -13,8 +13,7 @@ type Problem = Exclude<Fetched['fetched'], 'payload'> | Exclude<Opened['opened']
 const asked =
   'Somebody has shared something with you. It may be possible to open it only once, so open it when you can read it.';
 const problems: Readonly<Record<Problem, string>> = {
-  incomplete:
-    'This link is not complete. Open it again as you were sent it, all of it, with what stands behind the #.',
+  incomplete: 'This link is incomplete. Open the whole link that you received, with the part after the #.',
   gone: 'There is nothing here any more: it was opened already, its time is over, or it was revoked. The link may also be wrong.',
   'too-many': 'Too many shares were opened from your network. Try again in a minute.',
   refused: 'The server does not answer this now. Try again later.',
@@ -24,7 +23,7 @@ const problems: Readonly<Record<Problem, string>> = {
     'The key in this link does not fit. If you have the whole link, paste it into the address bar now: this page keeps what it was given until you close it.',
   unsupported: 'This was shared in a way that this page does not know. Open the link in a newer app.',
   other:
-    'This page cannot show properly what was shared. Here it is as it came; it may have been the only time.',
+    'This page cannot display the shared content properly. Here is its raw text; you may not be able to open it again.',
 };
 const canTryAgain: readonly Problem[] = ['too-many', 'refused', 'unreachable'];
 

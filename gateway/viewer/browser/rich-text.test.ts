@@ -63,10 +63,7 @@ test('what the page does not know is shown by what is in it, or said to be missi
         null,
       ),
     ) as unknown,
-    [
-      element('div', 'inside'),
-      ...[1, 2, 3].map(() => element('div', '[This page cannot show what is here.]')),
-    ],
+    [element('div', 'inside'), ...[1, 2, 3].map(() => element('div', '[This page cannot show this part.]'))],
   );
 });
 

@@ -130,5 +130,5 @@ function linkOf(url: unknown, children: readonly Rich[]): RichElement {
 /** For example a file or a picture, which the share does not contain. */
 function orPlaceholder(node: Fields, children: readonly Rich[]): readonly Rich[] {
   const isKnown = entryOf(elementOfType, node['type']) !== undefined || Array.isArray(node['children']);
-  return isKnown ? children : ['[This page cannot show what is here.]'];
+  return isKnown ? children : ['[This page cannot show this part.]'];
 }

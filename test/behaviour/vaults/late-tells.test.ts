@@ -117,7 +117,7 @@ test('whoever hears late that he was let in is given the vault, though he has al
     given.map(({ uuid }) => uuid),
     [vault],
   );
-  // His own collection is unchanged: only his memberships have changed.
+  // Bob's own collection is unchanged: only the memberships have changed.
   const ownMarkOf = (text: string | null) =>
     Buffer.from(text ?? '', 'base64url')
       .toString()

@@ -1,8 +1,8 @@
 /**
  * Checks each device's replica, built from nothing but the answers to its syncs. It never goes back. After a complete
- * sync it holds every write that was acknowledged before that sync was sent, unless a newer write to the same item
- * was in flight. At the end it equals what a new device receives. It covers the collections of its user: their own,
- * and each vault in which they are a member.
+ * sync it holds every write acknowledged before that sync was sent. The exception is a newer write to the same item
+ * in flight. At the end it equals what a new device receives. It covers the collections of its user: their own, and
+ * each vault in which they are a member.
  */
 import type { Entry, Seen, Timed } from '../history.ts';
 import { type Call, walk } from './calls.ts';

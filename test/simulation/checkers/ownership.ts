@@ -27,7 +27,7 @@ export interface OwnershipCheckerOptions {
 }
 
 /**
- * The delays before a shard is served again: abandoned statements still run for a while, and a predecessor's lease is
+ * The delays before a shard is served again. Abandoned statements still run for a while. A predecessor's lease is
  * waited for twice, as is that of a host that is gone for good.
  */
 const unservedLeases = 4;

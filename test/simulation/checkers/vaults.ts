@@ -1,15 +1,16 @@
 /**
  * Items of vaults, as the commits and the answers to members show them.
- *
- * - An item has a home from its first save on: never none, at rest exactly one, which has its greatest hop; one row keeps
- *   its uuid taken. It goes only with its owner (see survivors.ts).
- * - Of all edits of one version one is accepted, and what was answered as saved is there or was replaced by a later one.
+ * - An item has an owning collection from its first save on: never none, and at rest exactly one, which has its
+ *   greatest hop. One row keeps its uuid taken. It goes only with its owner (see survivors.ts).
+ * - Among all edits of one version one is accepted. A save that was acknowledged is there or was replaced by a later
+ *   one.
  * - Every item sent is in exactly one of saved and conflicts.
- * - No edit conflicts with itself when it is sent again, also where its vault has ended meanwhile.
- * - Who saves in a vault is a member who may write, in that very commit. Where it has ended, owners delete what is theirs.
- * - What a member is given of a vault was there at a moment of the call at which he was a member.
- * - Nobody is given an item as it was after what he has of it already.
- * - Who syncs to the end has all there is for him, in its last version.
+ * - No edit conflicts with itself when it is sent again, also if its vault has ended meanwhile.
+ * - A user who saves in a vault is a member who may write, in that very commit. After its end, owners delete their
+ *   own items.
+ * - A member receives an item of a vault only if it was there at a moment of the call at which they were a member.
+ * - Nobody receives an older state of an item than they already have.
+ * - A user who syncs to the end has all their items, in the last version.
  */
 import type { Commit, Write } from '../../../runtime/store/store.ts';
 import type { AnyRow } from '../../../runtime/table.ts';

@@ -1,7 +1,7 @@
 /**
- * The messengers of the simulation, as one process sees them: the server's own code, and in place of the internet,
- * providers that take messages, refuse some, or are cut off in the middle. The seed chooses one of WhatsApp's two
- * providers.
+ * The messengers of the simulation, as one process sees them. They run the server's own code. In place of the
+ * internet there are providers that take messages, refuse some, or are cut off in the middle. The seed chooses one of
+ * WhatsApp's two providers.
  */
 import { createMessengers } from '../../../actors/messengers/http-messengers.ts';
 import type {
