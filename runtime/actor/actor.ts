@@ -226,7 +226,7 @@ export class Actor implements Committing {
   #becomeActive(): void {
     this.#env.metrics.activated('active');
     this.#phase = 'active';
-    this.#lullBegins();
+    this.#setUnchangedMarker();
     this.#activationWaiters.ready();
     this.#mailbox.beginAll();
     this.#pump();
@@ -371,7 +371,7 @@ export class Actor implements Committing {
       return undefined;
     const commitId = this.#env.random.uuid();
     const pending = this.#gate.launch(commitId);
-    this.#lullEnds();
+    this.#clearUnchangedMarker();
     try {
       const commit = pending.build(this.address, this.epoch, this.#version, commitId);
       return this.#held.hasEnded ? { ...commit, ends: true } : commit;
@@ -391,7 +391,7 @@ export class Actor implements Committing {
   #durableNow(pending: PendingCommit): void {
     this.#gate.land();
     this.#phase = 'active';
-    this.#lullBegins();
+    this.#setUnchangedMarker();
     const jobs = this.#jobsOf(pending);
     this.#held.promote(pending);
     this.#env.timersCommitted(pending.timers.values());
@@ -402,13 +402,13 @@ export class Actor implements Committing {
   }
 
   /** Nothing of this actor is on its way to the database. */
-  #lullBegins(): void {
-    if (this.#env.kind.guard !== undefined) this.#env.lulls.begin(this);
+  #setUnchangedMarker(): void {
+    if (this.#env.kind.guard !== undefined) this.#env.unchangedMarkers.set(this);
   }
 
-  /** Where the actor leaves memory before it knows what became of its commit, the next activation begins another. */
-  #lullEnds(): void {
-    if (this.#env.kind.guard !== undefined) this.#env.lulls.end(this);
+  /** Where the actor leaves memory before it knows what became of its commit, the next activation sets another. */
+  #clearUnchangedMarker(): void {
+    if (this.#env.kind.guard !== undefined) this.#env.unchangedMarkers.clear(this);
   }
 
   /** The jobs whose rows a commit changes, from what is durable before it. */
@@ -519,7 +519,7 @@ export class Actor implements Committing {
     this.#held.revert();
     if (this.#phase === 'gone') return;
     this.#phase = 'active';
-    this.#lullBegins();
+    this.#setUnchangedMarker();
     this.#mailbox.restart(again);
     this.#pump();
   }

@@ -23,7 +23,7 @@ const guard = { table: member, member: 'me' };
 
 /** Owners that nobody admits by commits have no versions. */
 const knowsNothing = () =>
-  new FoundVisits({ lulls: { of: () => undefined, lasts: () => false }, kindOf: () => undefined });
+  new FoundVisits({ unchangedMarkers: { of: () => undefined, holds: () => false }, kindOf: () => undefined });
 
 const row = (owner: string, name: string, position: number): RowOf<typeof note> => ({
   owner,
@@ -150,7 +150,7 @@ const ascending = (notes: ReadonlyMap<string, number> | undefined) => [...(notes
 
 /** The owners live on other hosts. */
 const knowsVersions = () =>
-  new FoundVisits({ lulls: { of: () => undefined, lasts: () => false }, kindOf: () => 'vault' });
+  new FoundVisits({ unchangedMarkers: { of: () => undefined, holds: () => false }, kindOf: () => 'vault' });
 
 const owner = fc.constantFrom('a', 'b', 'c');
 const step = fc.oneof(

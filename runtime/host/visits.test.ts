@@ -1,4 +1,4 @@
-/** Visits whose answers are remembered (runtime/read/lulls.ts): never longer than they are true. */
+/** Visits whose answers are remembered (runtime/read/unchanged-since.ts): never longer than they are true. */
 import test from 'ava';
 import fc from 'fast-check';
 import { z } from 'zod';

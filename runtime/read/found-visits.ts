@@ -1,22 +1,22 @@
 /**
  * What one actor has found on its visits: at which owners there is nothing for it after which position. It holds for as long as the
  * owner commits nothing, in which neither a row nor the guard's can come or go, so that owner is not visited again before.
- * Of an owner in a lull here (lulls.ts) this is known without asking; of any other its version tells, which grows with each
- * commit. What the owner still shows is not kept.
+ * For an owner with an unchanged-since marker here (unchanged-since.ts) this is known without asking. For any other its version
+ * tells, which grows with each commit. What the owner still shows is not kept.
  *
- * Both are taken before the visit: where the owner commits before that is answered, it is in another lull, or at another version,
+ * Both are taken before the visit: where the owner commits before that is answered, it has another marker, or another version,
  * the next time.
  */
 import { type Address, addressKey } from '../address.ts';
 import type { Visited, VisitPlan } from '../command.ts';
 import type { AnyTable } from '../table.ts';
-import type { Lull, Lulls } from './lulls.ts';
+import type { UnchangedSince, UnchangedSinceMarkers } from './unchanged-since.ts';
 
 /** With its part of the plans and results that are kept for a reader who finds nothing time and again. */
 const foundBytes = 400;
 
-/** By what one can tell later that an owner has committed nothing since: its lull, or its version. */
-type Since = Lull | number;
+/** By what one can tell later that an owner has committed nothing since: its marker, or its version. */
+type Since = UnchangedSince | number;
 
 /** Nothing for this member after this position, in this part of the table. */
 interface Found {
@@ -40,7 +40,7 @@ export type Versions = ReadonlyMap<string, number>;
 type AnyVisit = VisitPlan<any>;
 
 export interface FoundVisitsOptions {
-  readonly lulls: Pick<Lulls, 'of' | 'lasts'>;
+  readonly unchangedMarkers: Pick<UnchangedSinceMarkers, 'of' | 'holds'>;
   /** The kind whose actors admit by this table. */
   kindOf(guard: AnyTable): string | undefined;
 }
@@ -50,10 +50,10 @@ export class FoundVisits {
   /** By table and owner. */
   readonly #found = new Map<AnyTable, Map<string, Found>>();
   /**
-   * Plans whose owners all had nothing in these lulls. A caller that makes the same plan time and again need not look up each
+   * Plans whose owners all had nothing while these markers held. A caller that makes the same plan time and again need not look up each
    * owner.
    */
-  readonly #quiet = new WeakMap<AnyVisit, readonly Lull[]>();
+  readonly #quiet = new WeakMap<AnyVisit, readonly UnchangedSince[]>();
 
   constructor(options: FoundVisitsOptions) {
     this.#options = options;
@@ -68,8 +68,8 @@ export class FoundVisits {
 
   /** As is known here: all owners of the plan admit the reader, and have nothing. */
   isQuiet(plan: AnyVisit): boolean {
-    const lulls = this.#quiet.get(plan);
-    return lulls?.every((lull) => this.#options.lulls.lasts(lull)) ?? false;
+    const unchangedMarkers = this.#quiet.get(plan);
+    return unchangedMarkers?.every((marker) => this.#options.unchangedMarkers.holds(marker)) ?? false;
   }
 
   /** The owners of a plan whose versions are to be asked for first, as nothing is known of them here. */
@@ -79,7 +79,7 @@ export class FoundVisits {
     const unknown: Address[] = [];
     for (const { owner } of owners) {
       const address = { kind, id: owner };
-      if (this.#options.lulls.of(address) === undefined) unknown.push(address);
+      if (this.#options.unchangedMarkers.of(address) === undefined) unknown.push(address);
     }
     return unknown;
   }
@@ -90,20 +90,20 @@ export class FoundVisits {
     const found = this.#found.get(table);
     const kind = this.#options.kindOf(guard.table);
     const open: VisitedSince[] = [];
-    const lulls: Lull[] = [];
+    const unchangedMarkers: UnchangedSince[] = [];
     for (const visited of owners) {
       const known = found?.get(visited.owner);
       const since = kind === undefined ? undefined : this.#now({ kind, id: visited.owner }, versions);
       const isAnswer = known !== undefined && isAnswered(known, guard, visited);
       if (!isAnswer || known.since !== since) open.push({ visited, since });
-      else if (typeof since === 'object') lulls.push(since);
+      else if (typeof since === 'object') unchangedMarkers.push(since);
     }
-    if (lulls.length === owners.length) this.#quiet.set(plan, lulls);
+    if (unchangedMarkers.length === owners.length) this.#quiet.set(plan, unchangedMarkers);
     return open;
   }
 
   #now(address: Address, versions: Versions): Since | undefined {
-    return this.#options.lulls.of(address) ?? versions.get(addressKey(address));
+    return this.#options.unchangedMarkers.of(address) ?? versions.get(addressKey(address));
   }
 
   /** Notes that an owner of this plan, visited since then, has nothing after this position. */

@@ -1,14 +1,14 @@
 import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
-  name: 'lull-outlasts-a-commit',
+  name: 'unchanged-marker-outlasts-a-commit',
   why: 'Who had nothing new when a member last came is never visited again, whatever is saved there.',
   flavour: 'vaults',
   from: 43,
   edits: [
     {
       file: 'runtime/actor/actor.ts',
-      find: '    this.#lullEnds();\n',
+      find: '    this.#clearUnchangedMarker();\n',
       replace: '',
     },
   ],
