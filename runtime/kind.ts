@@ -13,9 +13,9 @@ export interface Kind<C extends Commands = Commands> {
   readonly uses: readonly Dependency<unknown>[];
   // biome-ignore lint/suspicious/noExplicitAny: slices of any type
   readonly slices: readonly (Slice<any> | SliceMap<any>)[];
-  /** Those whose rows its actors own. What it looks up or visits, another kind declares. */
+  /** Those whose rows its actors own. What it reads of other owners, another kind declares. */
   readonly tables: readonly AnyTable[];
-  /** The one of them by which its actors admit who visits them. No other kind writes to it. */
+  /** The one of them by which its actors admit who reads their rows. No other kind writes to it. */
   readonly guard?: AnyTable;
   readonly commands: C;
   // biome-ignore lint/suspicious/noExplicitAny: payloads and plans of any shape

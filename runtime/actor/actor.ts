@@ -39,7 +39,7 @@ import {
 } from '../errors.ts';
 import { isJobTimer, type JobChange } from '../jobs/lease.ts';
 import type { Random } from '../random.ts';
-import { FoundVisits } from '../read/found-visits.ts';
+import { NegativeCache } from '../read/negative-cache.ts';
 import { NewerFormatError } from '../store/encoding.ts';
 import { type Commit, StoreError } from '../store/store.ts';
 import { tombstoneSlice } from '../store/tables.ts';
@@ -92,7 +92,7 @@ export class Actor implements Committing {
   readonly shard: number;
   readonly epoch: number;
   /** What it has found at others. */
-  readonly visits: FoundVisits;
+  readonly negativeCache: NegativeCache;
   lastUsedMs: number;
   #env: ActorEnvironment;
   #phase: Phase = 'activating';
@@ -113,11 +113,11 @@ export class Actor implements Committing {
     this.#env = env;
     this.#held = new ActorState(env.limits.cachedRowBytesMax);
     this.#recordedCalls = new RecordedCalls(env.limits.recordedCallsOfActorMax);
-    this.visits = new FoundVisits(env);
+    this.negativeCache = new NegativeCache(env);
     this.#mailbox = new Mailbox({
       owner: address.id,
       rows: this.#held.rows,
-      visits: this.visits,
+      negativeCache: this.negativeCache,
       read: (reads) => env.reader.read(address, reads),
       view: (entry) => speculativeView(this.#scope(entry.conflicting)),
       durableCommit: () => this.#held.durableCommit,
@@ -150,7 +150,7 @@ export class Actor implements Committing {
 
   /** What it takes in memory, about. */
   get heldBytes(): number {
-    return this.#held.bytes + this.#gate.pendingBytes + this.#recordedCalls.bytes + this.visits.bytes;
+    return this.#held.bytes + this.#gate.pendingBytes + this.#recordedCalls.bytes + this.negativeCache.bytes;
   }
 
   get isTombstone(): boolean {

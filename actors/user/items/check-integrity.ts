@@ -4,7 +4,7 @@
  * large account holds nobody up, and until there are as many mismatches as an answer takes; an item that is saved meanwhile moves to the end and is checked once more, and the last
  * check counts.
  */
-import { range, visit } from '../../../runtime/command.ts';
+import { crossOwner, range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import {
   clientVersions,
@@ -75,7 +75,7 @@ function readPart(workflow: Reader, after: number) {
 function readVaults(workflow: Reader, reached: Map<string, number>) {
   return workflow.turn({
     reads: (view) => ({
-      live: visit(item, {
+      live: crossOwner(item, {
         guard: { table: memberTable, member: view.self.id },
         owners: [...membershipsOf(view).keys()].map((owner) => ({
           owner,

@@ -5,7 +5,7 @@
  * "Of its kind": from the same token, at the same own head and inbox, in the same vaults. Whether there is something in
  * these is found out each time.
  */
-import type { View, VisitResult } from '../../../runtime/command.ts';
+import type { CrossOwnerResult, View } from '../../../runtime/command.ts';
 import type { AnyTable } from '../../../runtime/table.ts';
 import { type Head, head } from '../../collection/head.ts';
 import { keepText, type SyncReply } from '../../collection/sync-reply.ts';
@@ -23,9 +23,9 @@ interface LastFind<Plans> {
   reply?: SyncReply;
 }
 
-interface Visits {
-  readonly vaultItems: VisitResult<AnyTable>;
-  readonly vaults: VisitResult<AnyTable>;
+interface CrossOwnerResults {
+  readonly vaultItems: CrossOwnerResult<AnyTable>;
+  readonly vaults: CrossOwnerResult<AnyTable>;
 }
 
 export class LastFinds<Plans> {
@@ -45,7 +45,12 @@ export class LastFinds<Plans> {
     return plans;
   }
 
-  reply(view: View, request: SyncRequest, { vaultItems, vaults }: Visits, make: () => SyncReply): SyncReply {
+  reply(
+    view: View,
+    request: SyncRequest,
+    { vaultItems, vaults }: CrossOwnerResults,
+    make: () => SyncReply,
+  ): SyncReply {
     const token = tokenOf(request);
     if (token === undefined || !vaultItems.isQuiet || !vaults.isQuiet) return make();
     const known = this.#lastLike(view, request, token);

@@ -1,5 +1,5 @@
 /** The shared vaults that a user is a member of, as their own rows say at this moment. */
-import { type View, visit } from '../../../runtime/command.ts';
+import { crossOwner, type View } from '../../../runtime/command.ts';
 import { membershipsMax } from '../../vault/bounds.ts';
 import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
@@ -14,7 +14,7 @@ export const fromStart = (vaultUuids: Iterable<string>) =>
   [...vaultUuids].map((owner) => ({ owner, after: 0 }));
 
 export const ownVaultsPlan = (view: View) => ({
-  vaults: visit(vaultTable, {
+  vaults: crossOwner(vaultTable, {
     guard: guardFor(view),
     owners: fromStart(membershipsOf(view).keys()),
     limit: membershipsMax,

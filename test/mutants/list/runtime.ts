@@ -46,11 +46,11 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'unchanged-marker-that-a-commit-does-not-clear',
-    harm: 'A removed member is let in, and a change hidden, for as long as somebody remembers his last visit.',
+    harm: 'A removed member is let in, and a change hidden, for as long as somebody remembers their last read.',
     file: 'runtime/actor/actor.ts',
     find: '    this.#clearUnchangedMarker();\n',
     replace: '',
-    tests: ['runtime/host/visits.test.ts'],
+    tests: ['runtime/host/cross-owner-reads.test.ts'],
   },
   {
     name: 'unchanged-marker-of-another-claim',

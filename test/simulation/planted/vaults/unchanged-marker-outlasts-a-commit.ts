@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'unchanged-marker-outlasts-a-commit',
-  why: 'Who had nothing new when a member last came is never visited again, whatever is saved there.',
+  why: 'An owner who had nothing new when a member last asked is never read again, whatever is saved there.',
   flavour: 'vaults',
   from: 43,
   edits: [

@@ -1,14 +1,15 @@
 /**
- * What one actor has found on its visits: at which owners there is nothing for it after which position. It holds for as long as the
- * owner commits nothing, in which neither a row nor the guard's can come or go, so that owner is not visited again before.
+ * The negative cache of one actor's cross-owner reads: which owners have nothing for it after which position. An entry holds
+ * for as long as the owner commits nothing, since only a commit can bring or remove a row or a guard's row. Until then the
+ * owner is not read again.
  * For an owner with an unchanged-since marker here (unchanged-since.ts) this is known without asking. For any other its version
  * tells, which grows with each commit. What the owner still shows is not kept.
  *
- * Both are taken before the visit: where the owner commits before that is answered, it has another marker, or another version,
+ * Both are taken before the read: where the owner commits before that is answered, it has another marker, or another version,
  * the next time.
  */
 import { type Address, addressKey } from '../address.ts';
-import type { Visited, VisitPlan } from '../command.ts';
+import type { AskedOwner, CrossOwnerPlan } from '../command.ts';
 import type { AnyTable } from '../table.ts';
 import type { UnchangedSince, UnchangedSinceMarkers } from './unchanged-since.ts';
 
@@ -28,8 +29,8 @@ interface Found {
 }
 
 /** An owner that the database is asked for, and how it stood before. */
-export interface VisitedSince {
-  readonly visited: Visited;
+export interface AskedSince {
+  readonly asked: AskedOwner;
   readonly since: Since | undefined;
 }
 
@@ -37,25 +38,25 @@ export interface VisitedSince {
 export type Versions = ReadonlyMap<string, number>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
-type AnyVisit = VisitPlan<any>;
+type AnyCrossOwnerPlan = CrossOwnerPlan<any>;
 
-export interface FoundVisitsOptions {
+export interface NegativeCacheOptions {
   readonly unchangedMarkers: Pick<UnchangedSinceMarkers, 'of' | 'holds'>;
   /** The kind whose actors admit by this table. */
   kindOf(guard: AnyTable): string | undefined;
 }
 
-export class FoundVisits {
-  readonly #options: FoundVisitsOptions;
+export class NegativeCache {
+  readonly #options: NegativeCacheOptions;
   /** By table and owner. */
   readonly #found = new Map<AnyTable, Map<string, Found>>();
   /**
-   * Plans whose owners all had nothing while these markers held. A caller that makes the same plan time and again need not look up each
-   * owner.
+   * Plans whose owners all had nothing while these markers held. A caller that makes the same plan time and again need not
+   * look up each owner.
    */
-  readonly #quiet = new WeakMap<AnyVisit, readonly UnchangedSince[]>();
+  readonly #quiet = new WeakMap<AnyCrossOwnerPlan, readonly UnchangedSince[]>();
 
-  constructor(options: FoundVisitsOptions) {
+  constructor(options: NegativeCacheOptions) {
     this.#options = options;
   }
 
@@ -67,13 +68,13 @@ export class FoundVisits {
   }
 
   /** As is known here: all owners of the plan admit the reader, and have nothing. */
-  isQuiet(plan: AnyVisit): boolean {
+  isQuiet(plan: AnyCrossOwnerPlan): boolean {
     const unchangedMarkers = this.#quiet.get(plan);
     return unchangedMarkers?.every((marker) => this.#options.unchangedMarkers.holds(marker)) ?? false;
   }
 
   /** The owners of a plan whose versions are to be asked for first, as nothing is known of them here. */
-  unknown({ guard, owners }: AnyVisit): readonly Address[] {
+  unknown({ guard, owners }: AnyCrossOwnerPlan): readonly Address[] {
     const kind = this.#options.kindOf(guard.table);
     if (kind === undefined) return [];
     const unknown: Address[] = [];
@@ -85,17 +86,17 @@ export class FoundVisits {
   }
 
   /** The owners of a plan that may have something. All others admit the reader and have nothing. */
-  open(plan: AnyVisit, versions: Versions): readonly VisitedSince[] {
+  open(plan: AnyCrossOwnerPlan, versions: Versions): readonly AskedSince[] {
     const { table, guard, owners } = plan;
     const found = this.#found.get(table);
     const kind = this.#options.kindOf(guard.table);
-    const open: VisitedSince[] = [];
+    const open: AskedSince[] = [];
     const unchangedMarkers: UnchangedSince[] = [];
-    for (const visited of owners) {
-      const known = found?.get(visited.owner);
-      const since = kind === undefined ? undefined : this.#now({ kind, id: visited.owner }, versions);
-      const isAnswer = known !== undefined && isAnswered(known, guard, visited);
-      if (!isAnswer || known.since !== since) open.push({ visited, since });
+    for (const asked of owners) {
+      const known = found?.get(asked.owner);
+      const since = kind === undefined ? undefined : this.#now({ kind, id: asked.owner }, versions);
+      const isAnswer = known !== undefined && isAnswered(known, guard, asked);
+      if (!isAnswer || known.since !== since) open.push({ asked, since });
       else if (typeof since === 'object') unchangedMarkers.push(since);
     }
     if (unchangedMarkers.length === owners.length) this.#quiet.set(plan, unchangedMarkers);
@@ -106,16 +107,16 @@ export class FoundVisits {
     return this.#options.unchangedMarkers.of(address) ?? versions.get(addressKey(address));
   }
 
-  /** Notes that an owner of this plan, visited since then, has nothing after this position. */
-  note({ table, guard, owners }: AnyVisit, { visited, since }: VisitedSince, after: number): void {
+  /** Notes that an owner of this plan, asked since then, has nothing after this position. */
+  note({ table, guard, owners }: AnyCrossOwnerPlan, { asked, since }: AskedSince, after: number): void {
     if (since === undefined) return;
     const found = this.#of(table);
-    found.set(visited.owner, {
+    found.set(asked.owner, {
       since,
       guard: guard.table,
       member: guard.member,
       after,
-      subset: visited.subset,
+      subset: asked.subset,
     });
     if (found.size > owners.length) keepOnly(found, owners);
   }
@@ -131,15 +132,15 @@ export class FoundVisits {
 
 function isAnswered(
   { guard, member, after, subset }: Found,
-  asked: AnyVisit['guard'],
-  visited: Visited,
+  reader: AnyCrossOwnerPlan['guard'],
+  asked: AskedOwner,
 ): boolean {
-  const isOfThis = after <= visited.after && subset === visited.subset;
-  return isOfThis && guard === asked.table && member === asked.member;
+  const isOfThis = after <= asked.after && subset === asked.subset;
+  return isOfThis && guard === reader.table && member === reader.member;
 }
 
-/** Who is visited no more is forgotten. */
-function keepOnly(found: Map<string, Found>, owners: readonly Visited[]): void {
-  const visited = new Set(owners.map(({ owner }) => owner));
-  for (const owner of found.keys()) if (!visited.has(owner)) found.delete(owner);
+/** Drops the owners that are no longer asked. */
+function keepOnly(found: Map<string, Found>, owners: readonly AskedOwner[]): void {
+  const asked = new Set(owners.map(({ owner }) => owner));
+  for (const owner of found.keys()) if (!asked.has(owner)) found.delete(owner);
 }
