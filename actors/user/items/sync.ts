@@ -50,7 +50,7 @@ import { carryOut, commandStatus } from '../sync-lane/carry-out.ts';
 import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
-import { LastFinds } from './last-finds.ts';
+import { IdleSyncCache } from './idle-sync-cache.ts';
 import { type OwnPlace, saveElsewhere } from './places.ts';
 import { tellOtherDevices } from './push.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
@@ -63,14 +63,14 @@ const plansOf = (view: View, request: SyncRequest) => ({
   ...vaultPlans(view, request),
   ...inboxPlans(view, request),
 });
-const lastFinds = new LastFinds<ReturnType<typeof plansOf>>();
+const idleSyncs = new IdleSyncCache<ReturnType<typeof plansOf>>();
 
 const read = signedInRead({
   ...shape,
   known: upToDate,
-  reads: (view, request) => lastFinds.plans(view, request, plansOf),
+  reads: (view, request) => idleSyncs.plans(view, request, plansOf),
   answer: (view, request, reads) =>
-    lastFinds.reply(view, request, reads, () =>
+    idleSyncs.reply(view, request, reads, () =>
       withInbox(
         answer(view.self.id, request, beginAll(view, request, reads), view.use(ItemSettings)),
         givenInbox(view, request, reads),
