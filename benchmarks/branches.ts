@@ -61,7 +61,7 @@ const shardsOf = (count: number) => Array.from({ length: count }, (_, shard) => 
 const crossOwner = (count: number, behind: number): CrossOwnerRead => ({
   read: 'crossOwner',
   table: parcelTable,
-  guard: { table: memberTable, member },
+  membership: { table: memberTable, member },
   limit: 150,
   owners: Array.from({ length: count }, (_, at) => ({
     owner: ownerUuid(at + 1),

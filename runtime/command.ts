@@ -62,18 +62,18 @@ export interface AskedOwner {
 }
 
 /**
- * Committed rows of other owners, in order after a position of their own. Only owners that admit the reader answer: those whose
- * guard has a row under (owner, `member`).
+ * Committed rows of other owners, in order after a position of their own. Only owners that authorize the reader answer: those whose
+ * membership table has a row under (owner, `member`).
  *
- * Guards and rows are read in one moment, so a member who was removed sees nothing that was committed after the removal. The
+ * The membership table and the rows are read in one moment, so a member who was removed sees nothing that was committed after the removal. The
  * answer holds nothing that is not committed yet, and no row that a committed one has succeeded (the table's `succession`), so
  * that nobody gets the old row after the new one.
  */
 export interface CrossOwnerPlan<T extends AnyTable> {
   readonly plan: 'crossOwner';
-  /** With an `order`. The kind that owns its rows declares it, as it does the guard. */
+  /** With an `order`. The kind that owns its rows declares it, as it does the membership table. */
   readonly table: T;
-  readonly guard: Guard;
+  readonly membership: MembershipCondition;
   /** Each owner once. With none the store is not asked. */
   readonly owners: readonly AskedOwner[];
   /** The most rows of all owners together, taken in the order given. The budget counts likewise. */
@@ -83,7 +83,7 @@ export interface CrossOwnerPlan<T extends AnyTable> {
 }
 
 /** A table of the owners asked whose key is [owner, member]. */
-interface Guard {
+interface MembershipCondition {
   readonly table: AnyTable;
   readonly member: string;
 }
@@ -113,9 +113,9 @@ export interface LookupResult<T extends AnyTable> {
   readonly complete: boolean;
 }
 export interface CrossOwnerResult<T extends AnyTable> {
-  /** The owners that admit the reader, in the order asked. */
+  /** The owners that authorize the reader, in the order asked. */
   readonly owners: readonly OwnerRows<T>[];
-  /** All owners that were asked admit the reader, and have no rows for it. */
+  /** All owners that were asked authorize the reader, and have no rows for it. */
   readonly isQuiet: boolean;
 }
 interface OwnerRows<T extends AnyTable> {

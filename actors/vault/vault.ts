@@ -58,7 +58,7 @@ export const vault = kindOf(Vault, {
     fileArrivalMap,
   ],
   tables: [vaultTable, memberTable, inviteTable, item, revision, file, fileGarbage],
-  guard: memberTable,
+  membershipTable: memberTable,
   commands: {
     create,
     end,

@@ -403,12 +403,12 @@ export class Actor implements Committing {
 
   /** Nothing of this actor is on its way to the database. */
   #setUnchangedMarker(): void {
-    if (this.#env.kind.guard !== undefined) this.#env.unchangedMarkers.set(this);
+    if (this.#env.kind.membershipTable !== undefined) this.#env.unchangedMarkers.set(this);
   }
 
   /** Where the actor leaves memory before it knows what became of its commit, the next activation sets another. */
   #clearUnchangedMarker(): void {
-    if (this.#env.kind.guard !== undefined) this.#env.unchangedMarkers.clear(this);
+    if (this.#env.kind.membershipTable !== undefined) this.#env.unchangedMarkers.clear(this);
   }
 
   /** The jobs whose rows a commit changes, from what is durable before it. */

@@ -19,9 +19,9 @@ const member = table({
   columns: { owner: 'text', member: 'text' },
   key: ['owner', 'member'],
 });
-const guard = { table: member, member: 'me' };
+const membership = { table: member, member: 'me' };
 
-/** Owners that nobody admits by commits have no versions. */
+/** Owners that authorize nobody by commits have no versions. */
 const knowsNothing = () =>
   new NegativeCache({
     unchangedMarkers: { of: () => undefined, holds: () => false },
@@ -35,24 +35,24 @@ const row = (owner: string, name: string, position: number): RowOf<typeof note> 
   size: 10,
 });
 
-test('each owner that admits the reader has its rows and the position to go on from', async (t) => {
+test('each owner that authorizes the reader has its rows and the position to go on from', async (t) => {
   const owners = ['a', 'b', 'c'].map((owner, index) => ({ owner, after: index }));
-  const plans = { shared: crossOwner(note, { guard, owners, limit: 9 }) };
+  const plans = { shared: crossOwner(note, { membership, owners, limit: 9 }) };
   const rows = [row('a', 'x', 4), row('a', 'y', 7)];
-  const admitted = [
+  const authorized = [
     { owner: 'a', complete: true },
     { owner: 'c', complete: false },
   ];
   const asked: StoreRead[] = [];
   const ask: Ask = async (reads) => {
     asked.push(...reads);
-    return [{ rows, complete: false, admitted }];
+    return [{ rows, complete: false, authorized }];
   };
   const results = sharedResults(
     plans,
     await answerPlans(plans, 'me', { negativeCache: knowsNothing() }, ask),
   );
-  t.deepEqual(asked, [{ read: 'crossOwner', table: note, guard, owners, limit: 9 }]);
+  t.deepEqual(asked, [{ read: 'crossOwner', table: note, membership, owners, limit: 9 }]);
   t.deepEqual(results.shared.owners, [
     { owner: 'a', rows, complete: true, upTo: 7 },
     { owner: 'c', rows: [], complete: false, upTo: 2 },
@@ -60,14 +60,14 @@ test('each owner that admits the reader has its rows and the position to go on f
 });
 
 test('of nobody the store is not asked', (t) => {
-  const plans = { shared: crossOwner(note, { guard, owners: [], limit: 9 }) };
+  const plans = { shared: crossOwner(note, { membership, owners: [], limit: 9 }) };
   const ask: Ask = () => Promise.reject(new Error('asked'));
   const answers = answerPlans(plans, 'me', { negativeCache: knowsNothing() }, ask);
   if (answers instanceof Promise) return t.fail();
   t.deepEqual(sharedResults(plans, answers), { shared: { owners: [], isQuiet: true } });
 });
 
-/** A database with owners that commit notes, each at the next position, and admit the reader or not. */
+/** A database with owners that commit notes, each at the next position, and authorize the reader or not. */
 class Owners {
   readonly #database = new ModelDatabase({ nowMs: () => 0 });
   readonly #heads = new Map<string, { version: number; position: number }>();
@@ -141,7 +141,7 @@ class Pager {
   /** Whether there is more. */
   async page(limit: number, budgetBytes?: number): Promise<boolean> {
     const asked = this.#owners.names.map((owner) => ({ owner, after: this.#after.get(owner) ?? 0 }));
-    const options = { guard, owners: asked, limit };
+    const options = { membership, owners: asked, limit };
     const plan = crossOwner(note, budgetBytes === undefined ? options : { ...options, budgetBytes });
     const pages = await this.#owners.read(plan);
     for (const { owner, rows, upTo } of pages) {
@@ -185,22 +185,22 @@ test('a reader that goes page by page ends with exactly what is committed, whate
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const owners = new Owners(['a', 'b', 'c']);
       const pager = new Pager(owners);
-      const admitted = new Set<string>();
+      const authorized = new Set<string>();
       for (const each of steps) {
         if ('save' in each) owners.save(each.save, ...each.names);
         else if ('admit' in each) {
           owners.admit(each.admit, each.isAdmitted);
-          if (each.isAdmitted) admitted.add(each.admit);
-          else admitted.delete(each.admit);
+          if (each.isAdmitted) authorized.add(each.admit);
+          else authorized.delete(each.admit);
         } else {
           const before = new Map([...pager.given].map(([name, given]) => [name, new Map(given)]));
           await pager.page(each.limit, each.budgetBytes);
           for (const name of owners.names)
-            if (!admitted.has(name)) t.deepEqual(pager.given.get(name), before.get(name));
+            if (!authorized.has(name)) t.deepEqual(pager.given.get(name), before.get(name));
         }
       }
       for (let pages = 0; await pager.page(2, 15); pages += 1) t.true(pages < 50);
-      for (const name of admitted)
+      for (const name of authorized)
         t.deepEqual(ascending(pager.given.get(name)), ascending(owners.notesOf(name)));
     }),
     { seed: 7, numRuns: 300 },
@@ -217,7 +217,7 @@ test('owners elsewhere that have committed nothing since are not read again', as
   const tablesAsked = async (after: number) => {
     const asked: StoreRead[] = [];
     const plan = crossOwner(note, {
-      guard,
+      membership,
       owners: owners.names.map((name) => ({ owner: name, after })),
       limit: 9,
     });
@@ -247,7 +247,7 @@ test('an owner that commits between its version and the rows being read is read 
   const owners = new Owners(['a']);
   owners.admit('a', true);
   const negativeCache = knowsVersions();
-  const plan = crossOwner(note, { guard, owners: [{ owner: 'a', after: 0 }], limit: 9 });
+  const plan = crossOwner(note, { membership, owners: [{ owner: 'a', after: 0 }], limit: 9 });
   const asked: StoreRead[] = [];
   const first = owners.read(plan, { negativeCache, asked });
   t.is(asked.length, 1);
@@ -273,7 +273,7 @@ test('whoever remembers by versions is told what somebody is told who remembers 
         else if ('admit' in each) owners.admit(each.admit, each.isAdmitted);
         else if ('after' in each) {
           const asked = Object.entries(each.after).map(([name, after]) => ({ owner: name, after }));
-          const plan = crossOwner(note, { guard, owners: asked, limit: each.limit });
+          const plan = crossOwner(note, { membership, owners: asked, limit: each.limit });
           const told = await owners.read(plan, { negativeCache });
           const byName = (given: typeof told) =>
             new Map(given.map(({ owner: name, ...rest }) => [name, rest]));

@@ -38,8 +38,8 @@ export interface ActorEnvironment {
   readonly logger: Logger;
   /** What is logged of many that fail of one cause. */
   readonly failures: SampledLog;
-  /** The kind whose actors admit by this table. */
-  kindOf(guard: AnyTable): string | undefined;
+  /** The kind whose actors authorize by this table. */
+  kindOf(membershipTable: AnyTable): string | undefined;
   /** The actor has left memory. */
   gone(actor: { readonly address: Address }): void;
   /** What is stored of the actor is of a newer format than this release reads. */

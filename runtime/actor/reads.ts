@@ -208,7 +208,7 @@ function readsOf(opened: ReadonlyMap<string, OpenRead>): ReadonlyMap<string, Sto
   return reads;
 }
 
-/** The answer to a cross-owner read where all owners admit the reader and none has anything for it. */
+/** The answer to a cross-owner read where all owners authorize the reader and none has anything for it. */
 const nothingNew: StoreRows = { rows: [], complete: true };
 
 /** Adds the owners that were not asked. What the read has found out is kept for the next one. */
@@ -217,7 +217,7 @@ function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows
   const { table, owners } = plan;
   const last = new Map(answer.rows.map((row) => [row[ownerColumn(table)], Number(row[orderColumn(table)])]));
   const asked = new Map(open.map((each) => [each.asked.owner, each]));
-  for (const { owner, complete } of answer.admitted ?? []) {
+  for (const { owner, complete } of answer.authorized ?? []) {
     const askedOf = asked.get(owner);
     if (complete && askedOf !== undefined)
       negativeCache.note(plan, askedOf, last.get(owner) ?? askedOf.asked.after);
@@ -226,7 +226,7 @@ function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows
   const quiet = owners
     .filter(({ owner }) => !asked.has(owner))
     .map(({ owner }) => ({ owner, complete: true }));
-  return { ...answer, admitted: [...(answer.admitted ?? []), ...quiet] };
+  return { ...answer, authorized: [...(answer.authorized ?? []), ...quiet] };
 }
 
 function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan {
@@ -286,9 +286,9 @@ export function crossOwnerResult<T extends AnyTable>(
   const order = orderColumn(table);
   const rowsOf = new Map(owners.map(({ owner }) => [owner, [] as AnyRow[]]));
   for (const row of answer.rows) rowsOf.get(String(row[ownerColumn(table)]))?.push(row);
-  const admitted = new Map(answer.admitted?.map(({ owner, complete }) => [owner, complete]));
+  const authorized = new Map(answer.authorized?.map(({ owner, complete }) => [owner, complete]));
   const given = owners.flatMap(({ owner, after }) => {
-    const complete = admitted.get(owner);
+    const complete = authorized.get(owner);
     const rows = rowsOf.get(owner) ?? [];
     const upTo = Number(rows.at(-1)?.[order] ?? after);
     return complete === undefined ? [] : [{ owner, rows: rows as never, complete, upTo }];

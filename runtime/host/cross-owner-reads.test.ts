@@ -29,7 +29,7 @@ const house = kind({
   name: 'house',
   slices: [position],
   tables: [page, guest],
-  guard: guest,
+  membershipTable: guest,
   commands: {
     write: command({
       request: z.string(),
@@ -59,7 +59,7 @@ const house = kind({
 const asked = { request: z.record(z.string(), z.number()), reply: z.array(z.string()) };
 const pagesOf = (after: Readonly<Record<string, number>>) => ({
   pages: crossOwner(page, {
-    guard: { table: guest, member: 'me' },
+    membership: { table: guest, member: 'me' },
     owners: Object.entries(after).map(([owner, position]) => ({ owner, after: position })),
     limit: 3,
   }),

@@ -54,7 +54,7 @@ const admission = table({
 const crossOwnerCall = { request: z.array(z.string()), reply: z.array(z.string()) };
 const entriesOf = (member: string, owners: readonly string[]) => ({
   entries: crossOwner(entry, {
-    guard: { table: admission, member: member },
+    membership: { table: admission, member: member },
     owners: owners.map((owner) => ({ owner, after: 0 })),
     limit: 10,
   }),
@@ -365,7 +365,7 @@ test('a row written at the gate is seen by reads that were begun before', async 
   t.deepEqual(await second, ['n=one']);
 });
 
-test('rows of other owners are read as far as they are committed and their owners admit, however it is asked', async (t) => {
+test('rows of other owners are read as far as they are committed and their owners authorize, however it is asked', async (t) => {
   const store = heldStore('commit');
   const { actors } = await start(store.schedule);
   const [a, b, me] = ['a', 'b', 'me'].map((id) => actors.get(ledger, id).ask);

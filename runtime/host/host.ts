@@ -318,7 +318,8 @@ export class Host {
       committer: this.#committer,
       reader: this.#reader,
       unchangedMarkers: this.#unchangedMarkers,
-      kindOf: (guard) => this.#options.kinds.find((each) => each.guard === guard)?.name,
+      kindOf: (membershipTable) =>
+        this.#options.kinds.find((each) => each.membershipTable === membershipTable)?.name,
       lockedLane: this.#lockedLane,
       failures: this.#failures,
       publisher: this.#publisher,

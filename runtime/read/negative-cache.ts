@@ -1,7 +1,7 @@
 /**
  * The negative cache of one actor's cross-owner reads: which owners have nothing for it after which position. An entry holds
- * for as long as the owner commits nothing, since only a commit can bring or remove a row or a guard's row. Until then the
- * owner is not read again.
+ * for as long as the owner commits nothing, since only a commit can bring or remove a row, be it of the table or of the
+ * membership table. Until then the owner is not read again.
  * For an owner with an unchanged-since marker here (unchanged-since.ts) this is known without asking. For any other its version
  * tells, which grows with each commit. What the owner still shows is not kept.
  *
@@ -22,7 +22,7 @@ type Since = UnchangedSince | number;
 /** Nothing for this member after this position, in this part of the table. */
 interface Found {
   readonly since: Since;
-  readonly guard: AnyTable;
+  readonly membershipTable: AnyTable;
   readonly member: string;
   readonly after: number;
   readonly subset: string | undefined;
@@ -42,8 +42,8 @@ type AnyCrossOwnerPlan = CrossOwnerPlan<any>;
 
 export interface NegativeCacheOptions {
   readonly unchangedMarkers: Pick<UnchangedSinceMarkers, 'of' | 'holds'>;
-  /** The kind whose actors admit by this table. */
-  kindOf(guard: AnyTable): string | undefined;
+  /** The kind whose actors authorize by this table. */
+  kindOf(membershipTable: AnyTable): string | undefined;
 }
 
 export class NegativeCache {
@@ -67,15 +67,15 @@ export class NegativeCache {
     return entries * foundBytes;
   }
 
-  /** As is known here: all owners of the plan admit the reader, and have nothing. */
+  /** As is known here: all owners of the plan authorize the reader, and have nothing. */
   isQuiet(plan: AnyCrossOwnerPlan): boolean {
     const unchangedMarkers = this.#quiet.get(plan);
     return unchangedMarkers?.every((marker) => this.#options.unchangedMarkers.holds(marker)) ?? false;
   }
 
   /** The owners of a plan whose versions are to be asked for first, as nothing is known of them here. */
-  unknown({ guard, owners }: AnyCrossOwnerPlan): readonly Address[] {
-    const kind = this.#options.kindOf(guard.table);
+  unknown({ membership, owners }: AnyCrossOwnerPlan): readonly Address[] {
+    const kind = this.#options.kindOf(membership.table);
     if (kind === undefined) return [];
     const unknown: Address[] = [];
     for (const { owner } of owners) {
@@ -85,17 +85,17 @@ export class NegativeCache {
     return unknown;
   }
 
-  /** The owners of a plan that may have something. All others admit the reader and have nothing. */
+  /** The owners of a plan that may have something. All others authorize the reader and have nothing. */
   open(plan: AnyCrossOwnerPlan, versions: Versions): readonly AskedSince[] {
-    const { table, guard, owners } = plan;
+    const { table, membership, owners } = plan;
     const found = this.#found.get(table);
-    const kind = this.#options.kindOf(guard.table);
+    const kind = this.#options.kindOf(membership.table);
     const open: AskedSince[] = [];
     const unchangedMarkers: UnchangedSince[] = [];
     for (const asked of owners) {
       const known = found?.get(asked.owner);
       const since = kind === undefined ? undefined : this.#now({ kind, id: asked.owner }, versions);
-      const isAnswer = known !== undefined && isAnswered(known, guard, asked);
+      const isAnswer = known !== undefined && isAnswered(known, membership, asked);
       if (!isAnswer || known.since !== since) open.push({ asked, since });
       else if (typeof since === 'object') unchangedMarkers.push(since);
     }
@@ -108,13 +108,13 @@ export class NegativeCache {
   }
 
   /** Notes that an owner of this plan, asked since then, has nothing after this position. */
-  note({ table, guard, owners }: AnyCrossOwnerPlan, { asked, since }: AskedSince, after: number): void {
+  note({ table, membership, owners }: AnyCrossOwnerPlan, { asked, since }: AskedSince, after: number): void {
     if (since === undefined) return;
     const found = this.#of(table);
     found.set(asked.owner, {
       since,
-      guard: guard.table,
-      member: guard.member,
+      membershipTable: membership.table,
+      member: membership.member,
       after,
       subset: asked.subset,
     });
@@ -131,12 +131,12 @@ export class NegativeCache {
 }
 
 function isAnswered(
-  { guard, member, after, subset }: Found,
-  reader: AnyCrossOwnerPlan['guard'],
+  { membershipTable, member, after, subset }: Found,
+  reader: AnyCrossOwnerPlan['membership'],
   asked: AskedOwner,
 ): boolean {
   const isOfThis = after <= asked.after && subset === asked.subset;
-  return isOfThis && guard === reader.table && member === reader.member;
+  return isOfThis && membershipTable === reader.table && member === reader.member;
 }
 
 /** Drops the owners that are no longer asked. */

@@ -35,7 +35,7 @@ const page = (owner: string, budgetBytes: number): StoreRead => ({
 const crossOwnerRead = (reader: string, budgetBytes: number): StoreRead => ({
   read: 'crossOwner',
   table: note,
-  guard: { table: member, member: reader },
+  membership: { table: member, member: reader },
   owners: [{ owner: 'vault', after: 0 }],
   limit: 9,
   budgetBytes,
@@ -49,7 +49,7 @@ function ownerOf(read: StoreRead): string {
     case 'range':
       return read.owner;
     case 'crossOwner':
-      return read.guard.member;
+      return read.membership.member;
   }
 }
 

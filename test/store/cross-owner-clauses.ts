@@ -1,4 +1,4 @@
-/** Cross-owner reads: rows of several owners as far as each admits the reader. */
+/** Cross-owner reads: rows of several owners as far as each authorizes the reader. */
 import assert from 'node:assert/strict';
 import type { Address } from '../../runtime/address.ts';
 import type { CrossOwnerRead, Store } from '../../runtime/store/store.ts';
@@ -40,7 +40,7 @@ const noteAt = (owner: string, position: number) =>
     }),
   );
 
-/** ada at 10 to 30 and cyd at 5 and 15 admit the reader, bob at 10 only a stranger. Written in one batch. */
+/** ada at 10 to 30 and cyd at 5 and 15 authorize the reader, bob at 10 only a stranger. Written in one batch. */
 async function givenOwners({ store }: Subject): Promise<void> {
   const owned = [
     [ada, [admission(ada.id), ...[10, 20, 30].map((position) => noteAt(ada.id, position))]],
@@ -58,21 +58,21 @@ async function givenOwners({ store }: Subject): Promise<void> {
 const all = [ada, bob, cyd].map(({ id }) => ({ owner: id, after: 0 }));
 
 async function crossOwnerRead(store: Store, changes: Partial<CrossOwnerRead> = {}) {
-  const guard = { table: memberTable, member: reader };
+  const membership = { table: memberTable, member: reader };
   const [answer] = await store.read([
-    { read: 'crossOwner', table: noteTable, guard, owners: all, limit: 100, ...changes },
+    { read: 'crossOwner', table: noteTable, membership, owners: all, limit: 100, ...changes },
   ]);
-  assert.ok(answer?.admitted);
-  return { ...answer, admitted: answer.admitted };
+  assert.ok(answer?.authorized);
+  return { ...answer, authorized: answer.authorized };
 }
 
-/** `1: 10 20 …`: each owner that admits the reader, its positions, and dots where it is incomplete. */
+/** `1: 10 20 …`: each owner that authorizes the reader, its positions, and dots where it is incomplete. */
 async function rowsAcrossOwners(
   store: Store,
   changes: Partial<CrossOwnerRead> = {},
 ): Promise<readonly string[]> {
-  const { rows, admitted } = await crossOwnerRead(store, changes);
-  return admitted.map(({ owner, complete }) => {
+  const { rows, authorized } = await crossOwnerRead(store, changes);
+  return authorized.map(({ owner, complete }) => {
     const positions = rows.filter((row) => row['owner_uuid'] === owner).map((row) => String(row['position']));
     return [`${Number(owner.slice(-3))}:`, ...positions, ...(complete ? [] : ['…'])].join(' ');
   });
@@ -80,7 +80,7 @@ async function rowsAcrossOwners(
 
 export const crossOwnerClauses: readonly Clause[] = [
   {
-    name: 'a cross-owner read answers for those who admit the reader, each in order after its own position, as they were asked',
+    name: 'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
@@ -94,10 +94,10 @@ export const crossOwnerClauses: readonly Clause[] = [
       assert.deepEqual(await rowsAcrossOwners(store, { owners: [] }), []);
       const { rows, complete } = await crossOwnerRead(store, { owners });
       assert.deepEqual([rows.map((row) => row['position']), complete], [[15], true]);
-      const asStranger = { guard: { table: memberTable, member: stranger } };
+      const asStranger = { membership: { table: memberTable, member: stranger } };
       assert.deepEqual(await rowsAcrossOwners(store, asStranger), ['2: 10']);
       assert.deepEqual(
-        await rowsAcrossOwners(store, { guard: { table: memberTable, member: uuid(78) } }),
+        await rowsAcrossOwners(store, { membership: { table: memberTable, member: uuid(78) } }),
         [],
       );
     },
@@ -171,7 +171,7 @@ export const crossOwnerClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'whoever is no longer admitted is shown nothing, and all of it once admitted again',
+    name: 'whoever is no longer authorized is shown nothing, and all of it once authorized again',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
@@ -203,7 +203,7 @@ export const crossOwnerClauses: readonly Clause[] = [
       const at = (changes: Partial<CrossOwnerRead> = {}) =>
         rowsAcrossOwners(store, { table: parcelTable, ...changes });
       assert.deepEqual(await at(), ['1: 1 2']);
-      // With bob, who does not admit the reader.
+      // With bob, who does not authorize the reader.
       await givenWrites(store, bob, [parcelOf(bob.id, 1, 1)]);
       assert.deepEqual(await at(), ['1: 2']);
       assert.deepEqual(await at({ limit: 1 }), ['1: 2']);
@@ -215,7 +215,7 @@ export const crossOwnerClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'guards and rows of a cross-owner read are of one moment',
+    name: 'memberships and rows of a cross-owner read are of one moment',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
@@ -231,7 +231,7 @@ export const crossOwnerClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a cross-owner read does not see a commit in flight, be it of rows or of a guard',
+    name: 'a cross-owner read does not see a commit in flight, be it of rows or of a membership',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
@@ -282,8 +282,8 @@ export const crossOwnerClauses: readonly Clause[] = [
         { owners },
         { limit: 0 },
         { budgetBytes: 0 },
-        { guard: { table: noteTable, member: reader }, owners: [...all, ...all] },
-        { guard: { table: { ...memberTable, key: ['owner_uuid'] }, member: reader } },
+        { membership: { table: noteTable, member: reader }, owners: [...all, ...all] },
+        { membership: { table: { ...memberTable, key: ['owner_uuid'] }, member: reader } },
         { owners: [...all, { owner: ada.id, after: 9 }] },
       ];
       for (const changes of wrong) await assertFails(crossOwnerRead(store, changes), 'defect');

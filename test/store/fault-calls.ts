@@ -367,7 +367,7 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
         {
           read: 'crossOwner',
           table: noteTable,
-          guard: { table: memberTable, member: uuid(number) },
+          membership: { table: memberTable, member: uuid(number) },
           owners: [{ owner, after: 0 }],
           limit: 5,
         },

@@ -70,8 +70,8 @@ function ranges(of: AnyTable): readonly RangeRead[] {
 }
 
 function crossOwnerReads(of: AnyTable): readonly CrossOwnerRead[] {
-  const guard = { table: memberTable, member: uuid(2) };
-  const crossOwnerRead = { read: 'crossOwner', table: of, guard, limit: 5 } as const;
+  const membership = { table: memberTable, member: uuid(2) };
+  const crossOwnerRead = { read: 'crossOwner', table: of, membership, limit: 5 } as const;
   const subsets = [undefined, ...Object.keys(of.subsets)];
   const asked = [subsets, ...subsets.map((subset) => [subset])];
   const columns = [undefined, [ownerColumn(of)]];

@@ -62,9 +62,9 @@ const oneStatement: StoreSql['batchCommit'] = (commits) => {
   };
 };
 
-/** A cross-owner read whose guards are looked at before two more commits, and whose rows after them. */
+/** A cross-owner read whose memberships are looked at before two more commits, and whose rows after them. */
 function readingInTwo(store: Store): Store {
-  let guardsRead: Promise<unknown> = Promise.resolve();
+  let membershipsRead: Promise<unknown> = Promise.resolve();
   let committed = 0;
   const waiting: (() => void)[] = [];
   const twoMore = () => {
@@ -75,7 +75,7 @@ function readingInTwo(store: Store): Store {
     get(target, property) {
       if (property === 'commit')
         return async (commits: readonly Commit[]) => {
-          await guardsRead;
+          await membershipsRead;
           const passed = await target.commit(commits);
           committed += 1;
           for (const check of waiting) check();
@@ -86,17 +86,19 @@ function readingInTwo(store: Store): Store {
           const [read] = reads;
           if (read?.read !== 'crossOwner') return target.read(reads);
           const later = twoMore();
-          const guards = target.read(reads);
-          guardsRead = guards;
-          const admitted = (await guards)[0]?.admitted?.map(({ owner }) => owner) ?? [];
+          const membershipRows = target.read(reads);
+          membershipsRead = membershipRows;
+          const authorized = (await membershipRows)[0]?.authorized?.map(({ owner }) => owner) ?? [];
           await later;
-          const ranges = admitted.map((owner): StoreRead => {
+          const ranges = authorized.map((owner): StoreRead => {
             const { table, limit } = read;
             return { read: 'range', table, owner, after: 0, through: 1_000, limit };
           });
           const answers = await target.read(ranges);
           const rows = answers.flatMap((answer) => answer.rows);
-          return [{ rows, complete: true, admitted: admitted.map((owner) => ({ owner, complete: true })) }];
+          return [
+            { rows, complete: true, authorized: authorized.map((owner) => ({ owner, complete: true })) },
+          ];
         };
       const value = Reflect.get(target, property);
       return typeof value === 'function' ? value.bind(target) : value;
@@ -346,32 +348,32 @@ export const wrongVariants: readonly WrongVariant[] = [
     },
   },
   {
-    name: 'a cross-owner read looks at the guards first, and at the rows later',
-    caughtBy: 'guards and rows of a cross-owner read are of one moment',
+    name: 'a cross-owner read looks at the memberships first, and at the rows later',
+    caughtBy: 'memberships and rows of a cross-owner read are of one moment',
     wrap: readingInTwo,
   },
   {
-    name: 'a cross-owner read does not ask whose guard it is',
+    name: 'a cross-owner read does not ask whose membership it is',
     caughtBy:
-      'a cross-owner read answers for those who admit the reader, each in order after its own position, as they were asked',
+      'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
     sql: rewrittenCrossOwnerRead(/JOIN "member" AS g ON .* AND/, 'JOIN "member" AS g ON'),
   },
   {
     name: 'a cross-owner read does not ask who the member is',
     caughtBy:
-      'a cross-owner read answers for those who admit the reader, each in order after its own position, as they were asked',
+      'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
     sql: rewrittenCrossOwnerRead(/AND g\."member_uuid" = /, 'AND g."member_uuid" IS DISTINCT FROM '),
   },
   {
-    name: 'an owner with nothing new counts as one that admits nobody',
+    name: 'an owner with nothing new counts as one that authorizes nobody',
     caughtBy:
-      'a cross-owner read answers for those who admit the reader, each in order after its own position, as they were asked',
+      'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
     sql: rewrittenCrossOwnerRead('LEFT JOIN fitting', 'JOIN fitting'),
   },
   {
     name: 'a cross-owner read begins with the row that the reader has',
     caughtBy:
-      'a cross-owner read answers for those who admit the reader, each in order after its own position, as they were asked',
+      'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
     sql: rewrittenCrossOwnerRead('> a.asked_after', '>= a.asked_after'),
   },
   {

@@ -76,7 +76,7 @@ function readVaults(workflow: Reader, reached: Map<string, number>) {
   return workflow.turn({
     reads: (view) => ({
       live: crossOwner(item, {
-        guard: { table: memberTable, member: view.self.id },
+        membership: { table: memberTable, member: view.self.id },
         owners: [...membershipsOf(view).keys()].map((owner) => ({
           owner,
           after: reached.get(owner) ?? 0,

@@ -42,7 +42,7 @@ interface Standing {
   readonly subset: 'live' | 'home';
 }
 
-const nothingOf = { owners: [], limit: 0, guard: { table: memberTable, member: '' } };
+const nothingOf = { owners: [], limit: 0, membership: { table: memberTable, member: '' } };
 const noPlans: VaultPlans = {
   vaultItems: crossOwner(item, nothingOf),
   vaults: crossOwner(vaultTable, nothingOf),
@@ -52,10 +52,10 @@ export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
   const standings = standingsOf(view, request);
   if (standings.length === 0) return noPlans;
   const wanted = wantedOf(request);
-  const guard = { table: memberTable, member: view.self.id };
+  const membership = { table: memberTable, member: view.self.id };
   return {
     vaultItems: crossOwner(item, {
-      guard,
+      membership,
       owners: standings
         .filter(({ vault }) => wanted === undefined || wanted.has(vault))
         .map(({ vault, items, subset }) => ({ owner: vault, after: items.position, subset })),
@@ -64,7 +64,7 @@ export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
       columns: givenColumns,
     }),
     vaults: crossOwner(vaultTable, {
-      guard,
+      membership,
       owners: standings.map(({ vault, row }) => ({ owner: vault, after: row.position })),
       limit: membershipsMax,
     }),

@@ -79,8 +79,8 @@ export function pagePlans(view: View, { part, vault, after }: ExportPlace): Page
   };
   const rows = { after, ...(subset !== undefined && { subset }) };
   if (vault === null) return { own: range(table, { ...page, ...rows, through: headOf(view) }) };
-  const guard = { table: memberTable, member: view.self.id };
-  return { theirs: crossOwner(table, { ...page, guard, owners: [{ owner: vault, ...rows }] }) };
+  const membership = { table: memberTable, member: view.self.id };
+  return { theirs: crossOwner(table, { ...page, membership, owners: [{ owner: vault, ...rows }] }) };
 }
 
 export interface PageRows {

@@ -8,14 +8,14 @@ import { Vaults } from './contract.ts';
 import { membershipsOf } from './memberships.ts';
 
 /** Rows of vaults are read under the condition that the user is a member. */
-export const guardFor = ({ self }: Pick<View, 'self'>) => ({ table: memberTable, member: self.id });
+export const membershipFor = ({ self }: Pick<View, 'self'>) => ({ table: memberTable, member: self.id });
 
 export const fromStart = (vaultUuids: Iterable<string>) =>
   [...vaultUuids].map((owner) => ({ owner, after: 0 }));
 
 export const ownVaultsPlan = (view: View) => ({
   vaults: crossOwner(vaultTable, {
-    guard: guardFor(view),
+    membership: membershipFor(view),
     owners: fromStart(membershipsOf(view).keys()),
     limit: membershipsMax,
   }),

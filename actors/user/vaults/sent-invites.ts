@@ -13,7 +13,7 @@ import { type InviteRow, inviteTable } from '../../vault/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
-import { fromStart, guardFor, ownVaultsPlan } from './list.ts';
+import { fromStart, membershipFor, ownVaultsPlan } from './list.ts';
 import { mayCollaborate, switchedOff } from './may-collaborate.ts';
 
 /** The most of all unanswered invites of a user, so that one list holds them. */
@@ -133,7 +133,7 @@ const ownedBy = ({ self }: Pick<View, 'self'>, { vaults }: OwnVaults): readonly 
 
 const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyof InviteRow)[]) =>
   crossOwner(inviteTable, {
-    guard: guardFor(view),
+    membership: membershipFor(view),
     owners: fromStart(owned),
     limit: listedMax,
     budgetBytes: 2 * sentBytesMax,

@@ -428,7 +428,7 @@ test('where rows have gone is found by the index of those that have moved, by a 
   const across = await planOf({
     read: 'crossOwner',
     table: parcelTable,
-    guard: { table: memberTable, member: uuid(7) },
+    membership: { table: memberTable, member: uuid(7) },
     owners: [{ owner: ada.id, after: 100 }],
     limit: 150,
   });
@@ -478,10 +478,10 @@ test('CockroachDB is asked for each shard and each owner by a branch of its own,
   t.deepEqual(await asked(() => store.pendingTells({ ...sweep, shards: [7] })), [1]);
   t.deepEqual(await asked(() => store.pruneCalls(shards, 1_000, 10)), [64, 64, 2]);
   const owners = [1, 2, 3].map((number) => ({ owner: uuid(number), after: 0 }));
-  const guard = { table: memberTable, member: uuid(7) };
+  const membership = { table: memberTable, member: uuid(7) };
   // Rounded up to a power of two.
   t.deepEqual(
-    await asked(() => store.read([{ read: 'crossOwner', table: parcelTable, guard, owners, limit: 5 }])),
+    await asked(() => store.read([{ read: 'crossOwner', table: parcelTable, membership, owners, limit: 5 }])),
     [4],
   );
 });

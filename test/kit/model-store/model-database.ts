@@ -263,7 +263,7 @@ export class ModelDatabase {
       case 'keys':
         return table.fit(found(read.keys.map((key) => table.get(key))), read.budgetBytes);
       case 'crossOwner':
-        return table.crossOwner(read, this.#admitting(read));
+        return table.crossOwner(read, this.#authorizing(read));
       case 'lookup':
         if (read.limit !== undefined) return table.lookupAll(read);
         return table.fit(
@@ -283,13 +283,16 @@ export class ModelDatabase {
     return found(rows);
   }
 
-  #admitting({ guard, owners }: CrossOwnerRead): (owner: string) => boolean {
-    const [ownerKey, memberKey, ...others] = guard.table.key;
+  #authorizing({ membership, owners }: CrossOwnerRead): (owner: string) => boolean {
+    const [ownerKey, memberKey, ...others] = membership.table.key;
     const isEachOnce = new Set(owners.map(({ owner }) => owner)).size === owners.length;
     if (ownerKey === undefined || memberKey === undefined || others.length > 0 || !isEachOnce)
-      throw new StoreError('defect', 'a guard has owner and member as its key, and each owner is asked once');
-    const members = this.#table(guard.table);
-    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: guard.member }) !== undefined;
+      throw new StoreError(
+        'defect',
+        'a membership table has owner and member as its key, and each owner is asked once',
+      );
+    const members = this.#table(membership.table);
+    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: membership.member }) !== undefined;
   }
 
   dueTimers({ shards, fromMs, untilMs, limit, share }: SweepRead): readonly TimerRow[] {

@@ -73,24 +73,24 @@ export class ModelTable {
     return this.#page(read, remaining);
   }
 
-  crossOwner(read: CrossOwnerRead, admits: (owner: string) => boolean): StoreRows {
+  crossOwner(read: CrossOwnerRead, authorizes: (owner: string) => boolean): StoreRows {
     const table = this.#table;
     const order = assertServable(
       table,
       read,
       read.owners.map(({ subset }) => subset),
     );
-    const admitted = read.owners.filter(({ owner }) => admits(owner));
+    const authorized = read.owners.filter(({ owner }) => authorizes(owner));
     const isSucceeded = this.#succession();
-    const remaining = admitted
+    const remaining = authorized
       .flatMap((asked) => this.#inOrder(asked, order))
       .filter((row) => !isSucceeded(row));
     const page = this.#page(read, remaining);
     const leftOut = remaining[page.rows.length]?.[ownerColumn(table)];
-    const cut = admitted.findIndex(({ owner }) => owner === leftOut);
+    const cut = authorized.findIndex(({ owner }) => owner === leftOut);
     return {
       ...page,
-      admitted: admitted.map(({ owner }, place) => ({ owner, complete: cut === -1 || place < cut })),
+      authorized: authorized.map(({ owner }, place) => ({ owner, complete: cut === -1 || place < cut })),
     };
   }
 
