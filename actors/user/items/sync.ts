@@ -143,14 +143,14 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   if (departed.length + elsewhere.length > 0) {
     const own = ownPlace(workflow, request, progress);
     const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
-    const landed = await saveElsewhere(places, progress);
-    if (isRefused(landed)) return landed;
+    const elsewhereSaved = await saveElsewhere(places, progress);
+    if (isRefused(elsewhereSaved)) return elsewhereSaved;
     const { saved, conflicts } = progress;
     progress = {
       ...progress,
-      saved: [...saved, ...landed.saved],
-      conflicts: [...conflicts, ...landed.conflicts],
-      vaults: past(progress.vaults, landed.passed),
+      saved: [...saved, ...elsewhereSaved.saved],
+      conflicts: [...conflicts, ...elsewhereSaved.conflicts],
+      vaults: past(progress.vaults, elsewhereSaved.passed),
     };
   }
   return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
@@ -204,13 +204,13 @@ function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head
     end: -1,
     head: now,
   };
-  const landed = { ...unsaved, vaults: noVaults };
+  const empty = { ...unsaved, vaults: noVaults };
   return {
-    save: (items) => saveMore(workflow, request, items, landed),
+    save: (items) => saveMore(workflow, request, items, empty),
     arrive: (items) => {
       const rows = new Map(items.map(({ row }) => [row.uuid, row]));
       const sent = items.map((each) => each.sent);
-      return saveMore(workflow, request, sent, landed, rows);
+      return saveMore(workflow, request, sent, empty, rows);
     },
   };
 }

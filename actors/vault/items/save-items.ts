@@ -16,7 +16,7 @@ import { head, itemsThrough } from '../../collection/head.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, isStub, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import type { Landed } from '../../collection/move/wire.ts';
+import type { SaveResult } from '../../collection/move/wire.ts';
 import { notMember } from '../../collection/save.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
 import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
@@ -52,8 +52,9 @@ export const saveItems = command({
     left: leftPlan(view, asked.items),
   }),
   turn: (turn, asked, { left, ...reads }) => {
-    if (turn.get(standingSlice) !== 'ended') return land({ turn, saver: asked, items: asked.items, reads });
-    return landTooLate({ turn, saver: asked, items: asked.items, reads, left });
+    if (turn.get(standingSlice) !== 'ended')
+      return saveByMember({ turn, saver: asked, items: asked.items, reads });
+    return saveInEndedVault({ turn, saver: asked, items: asked.items, reads, left });
   },
 });
 
@@ -73,13 +74,13 @@ export const arriveItems = command({
     const arriving = rowsOf(asked);
     const back = returning(turn, arriving, reads.stored);
     if (turn.get(standingSlice) === 'ended')
-      return landTooLate({ turn, saver: asked, items: sentOf(asked), reads });
-    const landed = land({ turn, saver: asked, items: sentOf(asked), reads, arriving });
-    if (isRefused(landed)) return landed;
-    const saved = landed.ok.saved.map(({ row }) => row.uuid);
+      return saveInEndedVault({ turn, saver: asked, items: sentOf(asked), reads });
+    const result = saveByMember({ turn, saver: asked, items: sentOf(asked), reads, arriving });
+    if (isRefused(result)) return result;
+    const saved = result.ok.saved.map(({ row }) => row.uuid);
     const rejoined = saved.filter((uuid) => back.has(uuid));
     tellRejoined(turn, asked.by, rejoined, members.rows);
-    return landed;
+    return result;
   },
 });
 
@@ -88,7 +89,7 @@ const sentOf = ({ items }: Arrivals): readonly ClientItem[] => items.map(({ sent
 const rowsOf = ({ items }: Arrivals): ReadonlyMap<string, ItemRow> =>
   new Map(items.map(({ row }) => [row.uuid, row]));
 
-function land({
+function saveByMember({
   turn,
   saver,
   items,
@@ -100,7 +101,7 @@ function land({
   readonly items: readonly ClientItem[];
   readonly reads: Reads;
   readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
-}): Answer<Landed> {
+}): Answer<SaveResult> {
   const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
   return saveAs({ turn, saver, permission, items, reads, arriving });
 }
@@ -119,7 +120,7 @@ function saveAs({
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
   readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
-}): Answer<Landed> {
+}): Answer<SaveResult> {
   const vault = { permission, owns: (ownerUuid: string) => heirOf(turn, ownerUuid) === saver.by };
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
@@ -161,7 +162,7 @@ const ofHeirs = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof
  * Where the item has gone home meanwhile, both are decided there. `left`: what there is here of the items, absent where they
  * come from another collection.
  */
-function landTooLate({
+function saveInEndedVault({
   turn,
   saver,
   items,
@@ -173,16 +174,16 @@ function landTooLate({
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
   readonly left?: KeysResult<typeof item>;
-}): Answer<Landed> {
+}): Answer<SaveResult> {
   const here = left && ofHeirs(turn, left);
   const ways = items.map((sent) => {
     const row = isUuid(sent.uuid) ? here?.get(keyOf(turn, sent.uuid)) : undefined;
     return { sent, way: wayOf(saver, sent, row) };
   });
   const going = (to: Way) => ways.filter(({ way }) => way === to).map(({ sent }) => sent);
-  const landed = saveAs({ turn, saver, permission: 'admin', items: going('here'), reads });
-  if (isRefused(landed)) return landed;
-  const { saved, conflicts, elsewhere, ...rest } = landed.ok;
+  const result = saveAs({ turn, saver, permission: 'admin', items: going('here'), reads });
+  if (isRefused(result)) return result;
+  const { saved, conflicts, elsewhere, ...rest } = result.ok;
   const refused = going('refused').map((sent) => notMember(sent, saver.by));
   return {
     ok: {
@@ -190,12 +191,12 @@ function landTooLate({
       saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
       conflicts: [...conflicts.map(atHome), ...refused],
       elsewhere: [...elsewhere, ...going('home')],
-      homeless: going('homeless'),
+      homeless: going('orphaned'),
     },
   };
 }
 
-type Way = 'here' | 'home' | 'homeless' | 'refused';
+type Way = 'here' | 'home' | 'orphaned' | 'refused';
 
 const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
   collection: self.id,
@@ -217,7 +218,7 @@ function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof ite
 function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | undefined): Way {
   const isOwn = row?.owner_uuid === by;
   const isHere = row !== undefined && !isStub(row);
-  if (sent.deleted === true) return !isHere ? 'homeless' : isOwn ? 'here' : 'refused';
+  if (sent.deleted === true) return !isHere ? 'orphaned' : isOwn ? 'here' : 'refused';
   if (!isOwn) return 'refused';
   if (!isHere) return 'home';
   return row.fingerprint.equals(fingerprintOf(sessionUuid, sent)) ? 'here' : 'refused';
