@@ -2,16 +2,16 @@
 import { type KeysPlan, type KeysResult, keys, type View } from '../../runtime/command.ts';
 import { isUuid } from './incoming.ts';
 import { type ItemRow, isStub, item } from './item.ts';
-import { successorOf, type Whereabouts, whereaboutsPlan } from './move/whereabouts.ts';
+import { type Locations, locationsPlan, successorOf } from './move/location-lookup.ts';
 
-export interface OneItemReads extends Whereabouts {
+export interface OneItemReads extends Locations {
   readonly found: KeysResult<typeof item>;
 }
-type OneItemPlan = { readonly found: KeysPlan<typeof item> } & ReturnType<typeof whereaboutsPlan>;
+type OneItemPlan = { readonly found: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
 
 export const oneItemPlan = (view: View, uuid: string): OneItemPlan => ({
   found: keys(item, isUuid(uuid) ? [keyOf(view, uuid)] : []),
-  ...whereaboutsPlan(isUuid(uuid) ? [uuid.toLowerCase()] : []),
+  ...locationsPlan(isUuid(uuid) ? [uuid.toLowerCase()] : []),
 });
 
 export function itemHere(view: View, uuid: string, { found, ...places }: OneItemReads): ItemRow | undefined {

@@ -19,11 +19,11 @@ import { arrivedAt, type ConcludeTimer, depart, departingHops } from './move/dep
 import {
   isAwaited,
   isStillAt,
+  type Locations,
+  locationsPlan,
   notConcluded,
   successorOf,
-  type Whereabouts,
-  whereaboutsPlan,
-} from './move/whereabouts.ts';
+} from './move/location-lookup.ts';
 import { noRoom, outgrows } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
@@ -147,15 +147,15 @@ export function storedPlan({
       uuids.map((uuid) => ({ collection, uuid })),
       isFew ? undefined : Math.max(0, roomBytes),
     ),
-    ...whereaboutsPlan([...arriving.keys(), ...[...onTheirWay].filter((uuid) => departing.has(uuid))]),
+    ...locationsPlan([...arriving.keys(), ...[...onTheirWay].filter((uuid) => departing.has(uuid))]),
   };
 }
 
 const none: ReadonlySet<string> = new Set();
 
-type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof whereaboutsPlan>;
+type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
 /** What of the items sent is here, and of those that come or go, what they have anywhere. */
-export interface StoredReads extends Whereabouts {
+export interface StoredReads extends Locations {
   readonly stored: ItemsByKey;
 }
 

@@ -26,7 +26,7 @@ import { advance, type Head, head } from '../head.ts';
 import { hopsOf, type ItemRow, isStub, item, stubOf } from '../item.ts';
 import { isWhole } from '../save.ts';
 import { ItemSettings } from '../settings.ts';
-import { isAwaited, successorOf, type Whereabouts, whereaboutsPlan } from './whereabouts.ts';
+import { isAwaited, type Locations, locationsPlan, successorOf } from './location-lookup.ts';
 
 const departuresMax = 100;
 /** Longer than any call is waited for. */
@@ -97,14 +97,14 @@ export function arrivedAt(
   return taken?.collection === row.collection ? undefined : taken;
 }
 
-export interface ConcludeReads extends Whereabouts {
+export interface ConcludeReads extends Locations {
   readonly gone: KeysResult<typeof item>;
   readonly left: KeysResult<typeof item>;
 }
 type ConcludePlans = {
   readonly gone: KeysPlan<typeof item>;
   readonly left: KeysPlan<typeof item>;
-} & ReturnType<typeof whereaboutsPlan>;
+} & ReturnType<typeof locationsPlan>;
 
 /** What has arrived is read without ciphertext: a stub has none. */
 export function concludePlan(view: View, id: string, arrived: readonly string[] = []): ConcludePlans {
@@ -115,7 +115,7 @@ export function concludePlan(view: View, id: string, arrived: readonly string[] 
   return {
     gone: keys(item, keysOf(uuids.filter((uuid) => arrived.includes(uuid))), 0),
     left: keys(item, keysOf(left), view.use(ItemSettings).turnLimits.bytes),
-    ...whereaboutsPlan(left),
+    ...locationsPlan(left),
   };
 }
 

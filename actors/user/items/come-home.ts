@@ -6,7 +6,7 @@
 import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
 import { hopsOf, type ItemRow, isStub, item } from '../../collection/item.ts';
-import { whereaboutsPlan } from '../../collection/move/whereabouts.ts';
+import { locationsPlan } from '../../collection/move/location-lookup.ts';
 import { hasYetToArrive, type StoredReads } from '../../collection/sync-steps.ts';
 import { User } from '../contract.ts';
 import { itemsChanged } from '../events.ts';
@@ -21,7 +21,7 @@ export const comeHome = command({
       items.map((row) => keyOf(view, row)),
       0,
     ),
-    ...whereaboutsPlan(items.map(({ uuid }) => uuid)),
+    ...locationsPlan(items.map(({ uuid }) => uuid)),
   }),
   turn: (turn, { items }, reads) => {
     if (turn.get(profileSlice).state !== 'active') return { isGone: true, arrived: [] };

@@ -19,7 +19,7 @@ import { type Conflict, refusal } from '../../collection/conflicts.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
 import { conclude, concludePlan } from '../../collection/move/departures.ts';
-import { homesOf, whereaboutsPlan } from '../../collection/move/whereabouts.ts';
+import { locationsPlan, owningRowsOf } from '../../collection/move/location-lookup.ts';
 import type { Passed, SaveResult } from '../../collection/move/wire.ts';
 import { notMember, targetOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
@@ -212,7 +212,7 @@ interface Found {
 }
 
 /**
- * Where the items are that a collection does not have, as far as the user may look. An `orphaned` item that has come home is
+ * Looks up the items that a collection does not have, as far as the user may look. An `orphaned` item that has come home is
  * deleted there; the user is not told where items of others went. Only stubs remain of items that are gone, and an item that
  * moves during the search may look so for a moment.
  */
@@ -220,29 +220,29 @@ async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought)
   if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
   const uuids = [...new Set([...lost, ...orphaned].map(uuidOf))];
   const { rows, vaults } = await workflow.turn({
-    reads: () => whereaboutsPlan(uuids),
+    reads: () => locationsPlan(uuids),
     turn: (turn, { first, moved }) => ({
       rows: [...first.rows, ...moved.rows],
       vaults: new Set(membershipsOf(turn).keys()),
     }),
   });
-  const homes = homesOf(rows);
-  const stubs = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !homes.has(uuid)));
+  const owningRows = owningRowsOf(rows);
+  const stubs = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !owningRows.has(uuid)));
   const placed: (readonly [string, ClientItem])[] = [];
   const conflicts: Conflict[] = [];
   const self = workflow.self.id;
   for (const sent of orphaned) {
-    const home = homes.get(uuidOf(sent));
-    if (home?.collection === self) placed.push([self, { ...sent, shared_vault_uuid: null }]);
+    const owningRow = owningRows.get(uuidOf(sent));
+    if (owningRow?.collection === self) placed.push([self, { ...sent, shared_vault_uuid: null }]);
     else conflicts.push(notMember(sent, self));
   }
   for (const sent of lost) {
-    const home = homes.get(uuidOf(sent));
-    const collection = home?.collection ?? targetOf({ userUuid: self }, sent);
+    const owningRow = owningRows.get(uuidOf(sent));
+    const collection = owningRow?.collection ?? targetOf({ userUuid: self }, sent);
     const isGone = stubs.has(uuidOf(sent)) && missing.has(uuidOf(sent));
-    const isOwn = !isGone && (home === undefined || collection === self || vaults.has(collection));
+    const isOwn = !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
     if (isOwn) placed.push([collection, sent]);
-    else if (!isAbsent(sent.shared_vault_uuid) && home?.shared_vault_uuid === collection) {
+    else if (!isAbsent(sent.shared_vault_uuid) && owningRow?.shared_vault_uuid === collection) {
       conflicts.push(notMember(sent, self));
     } else conflicts.push(refusal('uuid_conflict', sent, self));
   }

@@ -1,4 +1,4 @@
-/** Where items are: the rows that they have in any collection, found by their uuids. */
+/** The location lookup: which collections have a row of an item, found by its uuid. */
 import { type LookupPlan, type LookupResult, lookup } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
 import { hopsOf, type ItemRow, isStub, item } from '../item.ts';
@@ -7,13 +7,13 @@ import { hopsOf, type ItemRow, isStub, item } from '../item.ts';
 const rowsPerItem = 100;
 
 type Plans = { readonly first: LookupPlan<typeof item>; readonly moved: LookupPlan<typeof item> };
-export type Whereabouts = {
+export type Locations = {
   readonly first: Pick<LookupResult<typeof item>, 'rows'>;
   readonly moved: Pick<LookupResult<typeof item>, 'rows'>;
 };
 
 /** In lower case. What has never moved is found by the row that keeps its uuid taken. */
-export const whereaboutsPlan = (uuids: readonly string[]): Plans => ({
+export const locationsPlan = (uuids: readonly string[]): Plans => ({
   first: lookup(
     item,
     uuids.map((uuid) => ({ uuid, born: true })),
@@ -26,30 +26,30 @@ export const whereaboutsPlan = (uuids: readonly string[]): Plans => ({
   ),
 });
 
-/** Between the commits of a move there are two. */
-export function homesOf(rows: readonly ItemRow[]): ReadonlyMap<string, ItemRow> {
-  const homes = new Map<string, ItemRow>();
+/** By uuid, the row in the owning collection. Between the commits of a move two collections have one; the later counts. */
+export function owningRowsOf(rows: readonly ItemRow[]): ReadonlyMap<string, ItemRow> {
+  const owningRows = new Map<string, ItemRow>();
   for (const row of rows) {
-    const known = homes.get(row.uuid);
-    if (!isStub(row) && (known === undefined || hopsOf(row) > hopsOf(known))) homes.set(row.uuid, row);
+    const known = owningRows.get(row.uuid);
+    if (!isStub(row) && (known === undefined || hopsOf(row) > hopsOf(known))) owningRows.set(row.uuid, row);
   }
-  return homes;
+  return owningRows;
 }
 
-type Placed = Pick<ItemRow, 'uuid' | 'collection' | 'hop'>;
+type Located = Pick<ItemRow, 'uuid' | 'collection' | 'hop'>;
 
-const othersOf = ({ uuid, collection }: Placed, { first, moved }: Whereabouts): readonly ItemRow[] =>
+const othersOf = ({ uuid, collection }: Located, { first, moved }: Locations): readonly ItemRow[] =>
   [...first.rows, ...moved.rows].filter((row) => row.uuid === uuid && row.collection !== collection);
 
 /** Where the item went from here, or further: the row with the greatest hop, if this is another's. */
-export function successorOf(row: Placed, whereabouts: Whereabouts): ItemRow | undefined {
-  const [last] = othersOf(row, whereabouts).toSorted((a, b) => hopsOf(b) - hopsOf(a));
+export function successorOf(row: Located, locations: Locations): ItemRow | undefined {
+  const [last] = othersOf(row, locations).toSorted((a, b) => hopsOf(b) - hopsOf(a));
   return last !== undefined && hopsOf(last) > hopsOf(row) ? last : undefined;
 }
 
-/** The row that the item has in its home is this very one. */
-export function isStillAt(row: Placed, whereabouts: Whereabouts): boolean {
-  const { first, moved } = whereabouts;
+/** The row that the item has in its owning collection is this very one. */
+export function isStillAt(row: Located, locations: Locations): boolean {
+  const { first, moved } = locations;
   const found = [...first.rows, ...moved.rows].find(
     ({ uuid, collection }) => uuid === row.uuid && collection === row.collection,
   );
@@ -57,8 +57,8 @@ export function isStillAt(row: Placed, whereabouts: Whereabouts): boolean {
 }
 
 /** Whether some collection that the item came through, these apart, has yet to conclude its departure. */
-export const isAwaited = (row: Placed, whereabouts: Whereabouts, apartFrom?: string): boolean =>
-  othersOf(row, whereabouts).some((other) => other.collection !== apartFrom && !isStub(other));
+export const isAwaited = (row: Located, locations: Locations, apartFrom?: string): boolean =>
+  othersOf(row, locations).some((other) => other.collection !== apartFrom && !isStub(other));
 
 /** The timer concludes it within half a minute, whichever host has died. */
 export const notConcluded = () =>
