@@ -13,7 +13,7 @@ import {
 import type { Refused } from '../reply.ts';
 import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head } from './head.ts';
-import { hopsOf, type ItemRow, isStub, item } from './item.ts';
+import { hopsOf, type ItemRow, isForwardingTombstone, item } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { arrivedAt, type ConcludeTimer, depart, departingHops } from './move/departures.ts';
 import {
@@ -170,7 +170,7 @@ function isShownTaken(view: View, uuid: string): boolean {
   const own = view.conflicting(item, { collection: view.self.id, uuid });
   if (own !== undefined) return true;
   const born = view.conflicting(item, { uuid, born: true });
-  return born !== undefined && (isStub(born) || hopsOf(born) > 0);
+  return born !== undefined && (isForwardingTombstone(born) || hopsOf(born) > 0);
 }
 
 /** Who saves. */
@@ -278,7 +278,7 @@ function saverOf(turn: Turn, { request, by }: Batch): Saver {
  * rejected, and the turn that runs again finds it there. What is not written is not fenced, so an arrival is looked for first.
  */
 function fenced(turn: Turn, row: ItemRow | undefined, reads: StoredReads): ItemRow | undefined {
-  if (row === undefined || row.collection !== turn.self.id || isStub(row)) return row;
+  if (row === undefined || row.collection !== turn.self.id || isForwardingTombstone(row)) return row;
   if (departingHops(turn).get(row.uuid) !== hopsOf(row)) return row;
   const successor = arrivedAt(turn, row) ?? successorOf(row, reads);
   if (successor === undefined && isAwaited(row, reads)) throw notConcluded();
@@ -298,7 +298,7 @@ function storedIn(turn: Turn, batch: Batch): Stored {
   };
   return {
     head: turn.get(head),
-    // What arrives takes the place of the very row that it has here, also where that has yet to become a stub.
+    // What arrives replaces the very row that it has here, also where that has yet to become a forwarding tombstone.
     row: (uuid) => (arriving(uuid) === undefined ? fenced(turn, found(uuid), reads) : found(uuid)),
     arriving,
   };

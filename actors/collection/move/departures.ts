@@ -4,16 +4,19 @@
  *
  *     source   depart   the departure is durable: which items at which hop, and a timer; their rows stay as they are
  *     target   arrive   rights, fields and room looked at; the row is written with the next hop: the item is there now
- *     source   conclude   what has arrived becomes a stub; what has not takes the next hop here, which ends its departure
+ *     source   conclude   what has arrived becomes a forwarding tombstone; what has not takes the next hop here, which
+ *                      ends its departure
  *
  * - (uuid, hop) is unique on the server: of `arrive` and of what ends a departure here, one commit is rejected. No clock
  *   decides, and no answer has to.
  * - A key keeps others out only for as long as somebody holds it. So no row gives its hop away, be it for the next one or to
- *   an arrival over its stub, before every other row of the item is a stub: a caller that has yet to conclude finds the hop
- *   that it would take taken. What arrives is first looked for at its source, so that an arrival that comes after all that writes nothing.
+ *   an arrival over its forwarding tombstone, before every other row of the item is such a tombstone: a caller that has yet
+ *   to conclude finds the hop that it would take taken. What arrives is first looked for at its source, so that an arrival that
+ *   comes after all that writes nothing.
  * - The caller of these steps may die after each. The timer then concludes without knowing what the target has done: it
  *   takes the next hop, and where that is taken, the commit is rejected, the row in the way is shown, and the turn that
- *   runs again leaves a stub instead. Nothing repeats `arrive`: the client has no answer and sends the item again.
+ *   runs again leaves a forwarding tombstone instead. Nothing repeats `arrive`: the client has no answer and sends the item
+ *   again.
  * - A save of a departing item takes the next hop too, and so either comes first or finds the item gone.
  * - Between the second and the third step there are two rows. A reader of both gives the newer one.
  */
@@ -23,7 +26,7 @@ import { keyed, type MessageShape } from '../../../runtime/contract.ts';
 import { OverloadedError } from '../../../runtime/errors.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { advance, type Head, head } from '../head.ts';
-import { hopsOf, type ItemRow, isStub, item, stubOf } from '../item.ts';
+import { forwardingTombstoneOf, hopsOf, type ItemRow, isForwardingTombstone, item } from '../item.ts';
 import { isWhole } from '../save.ts';
 import { ItemSettings } from '../settings.ts';
 import { isAwaited, type Locations, locationsPlan, successorOf } from './location-lookup.ts';
@@ -106,7 +109,7 @@ type ConcludePlans = {
   readonly left: KeysPlan<typeof item>;
 } & ReturnType<typeof locationsPlan>;
 
-/** What has arrived is read without ciphertext: a stub has none. */
+/** What has arrived is read without ciphertext: a forwarding tombstone has none. */
 export function concludePlan(view: View, id: string, arrived: readonly string[] = []): ConcludePlans {
   const collection = view.self.id;
   const uuids = Object.keys(view.entry(departureMap, id)?.hops ?? {});
@@ -121,7 +124,7 @@ export function concludePlan(view: View, id: string, arrived: readonly string[] 
 
 /**
  * Ends a departure, as far as one turn reads what is left of it; the timer takes care of the rest. Returns the rows that
- * have become stubs.
+ * have become forwarding tombstones.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the cases of a departure are decided in one order.
 export function conclude({
@@ -143,31 +146,32 @@ export function conclude({
   let after = before;
   const left: Record<string, number> = {};
   let pauseMs = awaitedPauseMs;
-  const stubs: ItemRow[] = [];
+  const tombstones: ItemRow[] = [];
   for (const [uuid, hops] of Object.entries(departure.hops)) {
     const isGone = arrived.includes(uuid);
     const row = (isGone ? reads.gone : reads.left).get({ collection: turn.self.id, uuid });
-    if (row === undefined || isStub(row) || hopsOf(row) !== hops) continue;
+    if (row === undefined || isForwardingTombstone(row) || hopsOf(row) !== hops) continue;
     const target = isGone ? departure.to : (arrivedAt(turn, row) ?? successorOf(row, reads))?.collection;
     if (target === undefined && (!isWhole(row) || isAwaited(row, reads))) {
       left[uuid] = hops;
       if (!isWhole(row)) pauseMs = 0;
       continue;
     }
-    const next = target === undefined ? stays(row, after) : stubOf(row, target, after.position + 1);
+    const next =
+      target === undefined ? stays(row, after) : forwardingTombstoneOf(row, target, after.position + 1);
     turn.put(item, next);
     after = advance(after, next, row);
-    if (target !== undefined) stubs.push(next);
+    if (target !== undefined) tombstones.push(next);
   }
   if (after !== before) turn.set(head, after);
   if (Object.keys(left).length > 0) {
     turn.setEntry(departureMap, id, { ...departure, hops: left });
     turn.arm(keyed(timer, id), turn.nowMs + pauseMs, { id });
-    return stubs;
+    return tombstones;
   }
   turn.removeEntry(departureMap, id);
   turn.disarm(keyed(timer, id));
-  return stubs;
+  return tombstones;
 }
 
 /** The same version of the same item, which nothing else may be from here on. */

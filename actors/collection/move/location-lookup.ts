@@ -1,7 +1,7 @@
 /** The location lookup: which collections have a row of an item, found by its uuid. */
 import { type LookupPlan, type LookupResult, lookup } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
-import { hopsOf, type ItemRow, isStub, item } from '../item.ts';
+import { hopsOf, type ItemRow, isForwardingTombstone, item } from '../item.ts';
 
 /** An item has one row for each collection that it was ever in. */
 const rowsPerItem = 100;
@@ -31,7 +31,8 @@ export function owningRowsOf(rows: readonly ItemRow[]): ReadonlyMap<string, Item
   const owningRows = new Map<string, ItemRow>();
   for (const row of rows) {
     const known = owningRows.get(row.uuid);
-    if (!isStub(row) && (known === undefined || hopsOf(row) > hopsOf(known))) owningRows.set(row.uuid, row);
+    if (!isForwardingTombstone(row) && (known === undefined || hopsOf(row) > hopsOf(known)))
+      owningRows.set(row.uuid, row);
   }
   return owningRows;
 }
@@ -53,12 +54,12 @@ export function isStillAt(row: Located, locations: Locations): boolean {
   const found = [...first.rows, ...moved.rows].find(
     ({ uuid, collection }) => uuid === row.uuid && collection === row.collection,
   );
-  return found !== undefined && !isStub(found) && hopsOf(found) === hopsOf(row);
+  return found !== undefined && !isForwardingTombstone(found) && hopsOf(found) === hopsOf(row);
 }
 
 /** Whether some collection that the item came through, these apart, has yet to conclude its departure. */
 export const isAwaited = (row: Located, locations: Locations, apartFrom?: string): boolean =>
-  othersOf(row, locations).some((other) => other.collection !== apartFrom && !isStub(other));
+  othersOf(row, locations).some((other) => other.collection !== apartFrom && !isForwardingTombstone(other));
 
 /** The timer concludes it within half a minute, whichever host has died. */
 export const notConcluded = () =>

@@ -1,7 +1,7 @@
 /** The user's own items (docs/protocol/sync.md). */
 import { range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { item, stubColumns } from '../../collection/item.ts';
+import { item, purgeColumns } from '../../collection/item.ts';
 import { concludeTimer } from '../../collection/move/conclude-timer.ts';
 import { departureMap } from '../../collection/move/departures.ts';
 import { removeItems } from '../../collection/remove.ts';
@@ -30,7 +30,7 @@ export const items = userPart(Items, {
           after,
           through: view.get(head).position,
           limit: purgeBatchItems,
-          columns: stubColumns,
+          columns: purgeColumns,
         }),
       }),
       turn: (turn, { items: { rows, complete, upTo } }) => {

@@ -213,8 +213,8 @@ interface Found {
 
 /**
  * Looks up the items that a collection does not have, as far as the user may look. An `orphaned` item that has come home is
- * deleted there; the user is not told where items of others went. Only stubs remain of items that are gone, and an item that
- * moves during the search may look so for a moment.
+ * deleted there; the user is not told where items of others went. Only forwarding tombstones remain of items that are gone,
+ * and an item that moves during the search may look so for a moment.
  */
 async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought): Promise<Found> {
   if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
@@ -227,7 +227,7 @@ async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought)
     }),
   });
   const owningRows = owningRowsOf(rows);
-  const stubs = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !owningRows.has(uuid)));
+  const tombstones = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !owningRows.has(uuid)));
   const placed: (readonly [string, ClientItem])[] = [];
   const conflicts: Conflict[] = [];
   const self = workflow.self.id;
@@ -239,14 +239,14 @@ async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought)
   for (const sent of lost) {
     const owningRow = owningRows.get(uuidOf(sent));
     const collection = owningRow?.collection ?? targetOf({ userUuid: self }, sent);
-    const isGone = stubs.has(uuidOf(sent)) && missing.has(uuidOf(sent));
+    const isGone = tombstones.has(uuidOf(sent)) && missing.has(uuidOf(sent));
     const isOwn = !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
     if (isOwn) placed.push([collection, sent]);
     else if (!isAbsent(sent.shared_vault_uuid) && owningRow?.shared_vault_uuid === collection) {
       conflicts.push(notMember(sent, self));
     } else conflicts.push(refusal('uuid_conflict', sent, self));
   }
-  return { offered: grouped(placed), conflicts, missing: stubs };
+  return { offered: grouped(placed), conflicts, missing: tombstones };
 }
 
 const nothing: ReadonlySet<string> = new Set();

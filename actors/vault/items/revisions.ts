@@ -3,7 +3,7 @@
  * once it has left, for its owner, as that of an item without a vault. The vault decides, by its members of that moment.
  */
 import { command, type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
-import { isStub, item } from '../../collection/item.ts';
+import { isForwardingTombstone, item } from '../../collection/item.ts';
 import {
   given,
   historyOf,
@@ -46,7 +46,7 @@ function shownTo(
 ): ((row: RevisionRow) => RevisionRow) | undefined {
   const row = items.get(itemKey(view, asked));
   if (row === undefined || view.get(standingSlice) !== 'open') return undefined;
-  if (!isStub(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
+  if (!isForwardingTombstone(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
   return heirOf(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
 }
 

@@ -14,7 +14,7 @@ import type { Conflict } from '../../collection/conflicts.ts';
 import { fingerprintOf } from '../../collection/fingerprint.ts';
 import { head, itemsThrough } from '../../collection/head.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { type ItemRow, isStub, item } from '../../collection/item.ts';
+import { type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
 import type { SaveResult } from '../../collection/move/wire.ts';
 import { notMember } from '../../collection/save.ts';
@@ -217,7 +217,7 @@ function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof ite
 /** `row`: what is left of the item here. */
 function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | undefined): Way {
   const isOwn = row?.owner_uuid === by;
-  const isHere = row !== undefined && !isStub(row);
+  const isHere = row !== undefined && !isForwardingTombstone(row);
   if (sent.deleted === true) return !isHere ? 'orphaned' : isOwn ? 'here' : 'refused';
   if (!isOwn) return 'refused';
   if (!isHere) return 'home';

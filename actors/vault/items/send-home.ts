@@ -11,7 +11,7 @@
  */
 import { type JobRun, job, range, type Turn, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { type ItemRow, item, stubColumns } from '../../collection/item.ts';
+import { type ItemRow, item, purgeColumns } from '../../collection/item.ts';
 import { conclude, concludePlan, depart } from '../../collection/move/departures.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -91,7 +91,7 @@ const askToComeHome = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
 
 function removeAll(run: JobRun, owner: string): Promise<void> {
   return run.turn({
-    reads: (view) => leftPlan(view, removedAtOnceMax, stubColumns),
+    reads: (view) => leftPlan(view, removedAtOnceMax, purgeColumns),
     turn: (turn, reads) => removeItems(turn, ofOwner(turn, owner, reads)),
   });
 }

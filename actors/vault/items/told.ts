@@ -1,6 +1,6 @@
 /**
  * What members are told of items that leave the vault and come to it (docs/protocol/inbox.md, "Notifications"), in the commit
- * that makes it so: of a removal with the stub, and of an item that is here again with its arrival.
+ * that makes it so: of a removal with the forwarding tombstone, and of an item that is here again with its arrival.
  */
 import { type KeysResult, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';

@@ -40,7 +40,7 @@ export class VaultChecker implements Checker {
   readonly #durable: Durable;
   readonly #survivors: SurvivorChecker;
   #commits = 0;
-  /** By item, the rows that are no stubs by their collections. */
+  /** By item, the rows that are no forwarding tombstones by their collections. */
   readonly #homes = new Map<string, Map<string, AnyRow>>();
   /** When this version was in this collection. */
   readonly #versions = new Map<string, Span[]>();
@@ -104,7 +104,7 @@ export class VaultChecker implements Checker {
     }
   }
 
-  /** By a purge: with a stub, or without one where it never moved. */
+  /** By a purge: with a forwarding tombstone, or without one where it never moved. */
   #purged(row: AnyRow | undefined, { uuid, collection }: AnyRow): void {
     const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
     homes.delete(String(collection));

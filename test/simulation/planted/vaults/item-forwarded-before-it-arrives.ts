@@ -1,7 +1,7 @@
 import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
-  name: 'item-stubbed-before-it-arrives',
+  name: 'item-forwarded-before-it-arrives',
   why: 'Where a vault refuses an item, it is nowhere any more.',
   flavour: 'vaults',
   edits: [
