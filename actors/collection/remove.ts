@@ -4,17 +4,23 @@
  */
 import type { Turn } from '../../runtime/command.ts';
 import { advance, head, without } from './head.ts';
-import { forwardingTombstoneOf, hopsOf, type ItemRow, isForwardingTombstone, item } from './item.ts';
-import { departingHops } from './move/departures.ts';
+import {
+  forwardingTombstoneOf,
+  type ItemRow,
+  isForwardingTombstone,
+  item,
+  transferVersionOf,
+} from './item.ts';
+import { departingTransferVersions } from './move/departures.ts';
 
 /** Rows that were read with their `purgeColumns`. */
 export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {
-  const departing = departingHops(turn);
+  const departing = departingTransferVersions(turn);
   let after = turn.get(head);
   for (const row of rows) {
     if (isForwardingTombstone(row)) continue;
     const { collection, uuid } = row;
-    if (hopsOf(row) === 0 && !departing.has(uuid)) {
+    if (transferVersionOf(row) === 0 && !departing.has(uuid)) {
       turn.remove(item, { collection, uuid });
       after = without(after, row);
       continue;

@@ -24,7 +24,7 @@ import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
-import { hopsOf, type ItemRow, isForwardingTombstone } from './item.ts';
+import { type ItemRow, isForwardingTombstone, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
 import { savedRow } from './saved-row.ts';
@@ -130,13 +130,13 @@ export function save({
   return { outcome: 'saved', row: arrives === undefined ? row : arrived(row, arrives.over) };
 }
 
-/** The row in its new home takes the next hop, and the place of the forwarding tombstone that may be there. */
+/** The row in its new home takes the next transfer version, and the place of the forwarding tombstone that may be there. */
 function arrived(row: ItemRow, over: ItemRow | undefined): ItemRow {
   return {
     ...row,
     created_position: over?.created_position ?? row.position,
     born: over?.born ?? null,
-    hop: hopsOf(row) + 1,
+    hop: transferVersionOf(row) + 1,
   };
 }
 

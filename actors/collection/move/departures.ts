@@ -1,23 +1,24 @@
 /**
- * How an item moves from one collection, its *source*, to another, its *target* (decision 35). It has one home at any
- * moment: the row of its uuid with the greatest hop.
+ * How an item moves from one collection, its *source*, to another, its *target* (decision 35). It has one owning collection
+ * at any moment: that of the row of its uuid with the greatest transfer version (the column `hop`).
  *
- *     source   depart   the departure is durable: which items at which hop, and a timer; their rows stay as they are
- *     target   arrive   rights, fields and room looked at; the row is written with the next hop: the item is there now
- *     source   conclude   what has arrived becomes a forwarding tombstone; what has not takes the next hop here, which
- *                      ends its departure
+ *     source   depart     the departure is durable: which items at which transfer version, and a timer; their rows stay
+ *     target   arrive     rights, fields and room looked at; the row is written with the next transfer version: the item is
+ *                         there now
+ *     source   conclude   what has arrived becomes a forwarding tombstone; what has not takes the next transfer version
+ *                         here, which ends its departure
  *
  * - (uuid, hop) is unique on the server: of `arrive` and of what ends a departure here, one commit is rejected. No clock
  *   decides, and no answer has to.
- * - A key keeps others out only for as long as somebody holds it. So no row gives its hop away, be it for the next one or to
- *   an arrival over its forwarding tombstone, before every other row of the item is such a tombstone: a caller that has yet
- *   to conclude finds the hop that it would take taken. What arrives is first looked for at its source, so that an arrival that
- *   comes after all that writes nothing.
+ * - A key keeps others out only for as long as a row holds it. So a row keeps its transfer version, and is neither written with
+ *   the next one nor replaced by an arrival, before every other row of the item is a forwarding tombstone. A caller that has
+ *   yet to conclude then finds the transfer version that it would take taken. What arrives is first looked for at its source,
+ *   so that an arrival that comes after all that writes nothing.
  * - The caller of these steps may die after each. The timer then concludes without knowing what the target has done: it
- *   takes the next hop, and where that is taken, the commit is rejected, the row in the way is shown, and the turn that
- *   runs again leaves a forwarding tombstone instead. Nothing repeats `arrive`: the client has no answer and sends the item
- *   again.
- * - A save of a departing item takes the next hop too, and so either comes first or finds the item gone.
+ *   takes the next transfer version. Where that is taken, the commit is rejected, the row in the way is shown, and the turn
+ *   that runs again leaves a forwarding tombstone instead. Nothing repeats `arrive`: the client has no answer and sends the
+ *   item again.
+ * - A save of a departing item takes the next transfer version too, and so either comes first or finds the item gone.
  * - Between the second and the third step there are two rows. A reader of both gives the newer one.
  */
 import { z } from 'zod';
@@ -26,7 +27,13 @@ import { keyed, type MessageShape } from '../../../runtime/contract.ts';
 import { OverloadedError } from '../../../runtime/errors.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { advance, type Head, head } from '../head.ts';
-import { forwardingTombstoneOf, hopsOf, type ItemRow, isForwardingTombstone, item } from '../item.ts';
+import {
+  forwardingTombstoneOf,
+  type ItemRow,
+  isForwardingTombstone,
+  item,
+  transferVersionOf,
+} from '../item.ts';
 import { isWhole } from '../save.ts';
 import { ItemSettings } from '../settings.ts';
 import { isAwaited, type Locations, locationsPlan, successorOf } from './location-lookup.ts';
@@ -42,7 +49,7 @@ export interface Departure {
   readonly to: string;
   /** Out of a vault, to their owner. */
   readonly isRemoval?: boolean | undefined;
-  /** The hops that each had made. */
+  /** The transfer version that each had. */
   readonly hops: Readonly<Record<string, number>>;
 }
 
@@ -71,14 +78,14 @@ export function depart(
     throw new OverloadedError('too many items of this collection are on their way');
   }
   const id = turn.random.uuid();
-  const hops = Object.fromEntries(rows.map((row) => [row.uuid, hopsOf(row)]));
+  const hops = Object.fromEntries(rows.map((row) => [row.uuid, transferVersionOf(row)]));
   turn.setEntry(departureMap, id, { to, ...(isRemoval && { isRemoval }), hops });
   turn.arm(keyed(timer, id), turn.nowMs + concludedAfterMs, { id });
   return id;
 }
 
-/** The hops of what may be on its way, by uuid. */
-export function departingHops(view: View): ReadonlyMap<string, number> {
+/** The transfer versions of what may be on its way, by uuid. */
+export function departingTransferVersions(view: View): ReadonlyMap<string, number> {
   const departures = view.entries(departureMap);
   if (departures.size === 0) return nothing;
   const greatest = new Map<string, number>();
@@ -91,12 +98,12 @@ export function departingHops(view: View): ReadonlyMap<string, number> {
 
 const nothing: ReadonlyMap<string, number> = new Map();
 
-/** The committed row that has the next hop of this one in another collection, once a commit was rejected for it. */
+/** The committed row of another collection with the next transfer version, once a commit was rejected for it. */
 export function arrivedAt(
   view: View,
   row: Pick<ItemRow, 'uuid' | 'collection' | 'hop'>,
 ): ItemRow | undefined {
-  const taken = view.conflicting(item, { uuid: row.uuid, hop: hopsOf(row) + 1 });
+  const taken = view.conflicting(item, { uuid: row.uuid, hop: transferVersionOf(row) + 1 });
   return taken?.collection === row.collection ? undefined : taken;
 }
 
@@ -150,7 +157,7 @@ export function conclude({
   for (const [uuid, hops] of Object.entries(departure.hops)) {
     const isGone = arrived.includes(uuid);
     const row = (isGone ? reads.gone : reads.left).get({ collection: turn.self.id, uuid });
-    if (row === undefined || isForwardingTombstone(row) || hopsOf(row) !== hops) continue;
+    if (row === undefined || isForwardingTombstone(row) || transferVersionOf(row) !== hops) continue;
     const target = isGone ? departure.to : (arrivedAt(turn, row) ?? successorOf(row, reads))?.collection;
     if (target === undefined && (!isWhole(row) || isAwaited(row, reads))) {
       left[uuid] = hops;
@@ -178,5 +185,5 @@ export function conclude({
 const stays = (row: ItemRow, { position }: Head): ItemRow => ({
   ...row,
   position: position + 1,
-  hop: hopsOf(row) + 1,
+  hop: transferVersionOf(row) + 1,
 });

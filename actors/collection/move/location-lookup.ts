@@ -1,7 +1,7 @@
 /** The location lookup: which collections have a row of an item, found by its uuid. */
 import { type LookupPlan, type LookupResult, lookup } from '../../../runtime/command.ts';
 import { RetryableError } from '../../../runtime/errors.ts';
-import { hopsOf, type ItemRow, isForwardingTombstone, item } from '../item.ts';
+import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../item.ts';
 
 /** An item has one row for each collection that it was ever in. */
 const rowsPerItem = 100;
@@ -31,7 +31,10 @@ export function owningRowsOf(rows: readonly ItemRow[]): ReadonlyMap<string, Item
   const owningRows = new Map<string, ItemRow>();
   for (const row of rows) {
     const known = owningRows.get(row.uuid);
-    if (!isForwardingTombstone(row) && (known === undefined || hopsOf(row) > hopsOf(known)))
+    if (
+      !isForwardingTombstone(row) &&
+      (known === undefined || transferVersionOf(row) > transferVersionOf(known))
+    )
       owningRows.set(row.uuid, row);
   }
   return owningRows;
@@ -42,10 +45,10 @@ type Located = Pick<ItemRow, 'uuid' | 'collection' | 'hop'>;
 const othersOf = ({ uuid, collection }: Located, { first, moved }: Locations): readonly ItemRow[] =>
   [...first.rows, ...moved.rows].filter((row) => row.uuid === uuid && row.collection !== collection);
 
-/** Where the item went from here, or further: the row with the greatest hop, if this is another's. */
+/** Where the item went from here, or further: the row with the greatest transfer version, if this is another's. */
 export function successorOf(row: Located, locations: Locations): ItemRow | undefined {
-  const [last] = othersOf(row, locations).toSorted((a, b) => hopsOf(b) - hopsOf(a));
-  return last !== undefined && hopsOf(last) > hopsOf(row) ? last : undefined;
+  const [last] = othersOf(row, locations).toSorted((a, b) => transferVersionOf(b) - transferVersionOf(a));
+  return last !== undefined && transferVersionOf(last) > transferVersionOf(row) ? last : undefined;
 }
 
 /** The row that the item has in its owning collection is this very one. */
@@ -54,7 +57,11 @@ export function isStillAt(row: Located, locations: Locations): boolean {
   const found = [...first.rows, ...moved.rows].find(
     ({ uuid, collection }) => uuid === row.uuid && collection === row.collection,
   );
-  return found !== undefined && !isForwardingTombstone(found) && hopsOf(found) === hopsOf(row);
+  return (
+    found !== undefined &&
+    !isForwardingTombstone(found) &&
+    transferVersionOf(found) === transferVersionOf(row)
+  );
 }
 
 /** Whether some collection that the item came through, these apart, has yet to conclude its departure. */

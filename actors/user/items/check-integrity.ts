@@ -14,7 +14,7 @@ import {
   mismatchOf,
 } from '../../collection/integrity.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import { departingHops } from '../../collection/move/departures.ts';
+import { departingTransferVersions } from '../../collection/move/departures.ts';
 import { staying } from '../../collection/retrieve.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
@@ -67,7 +67,7 @@ function readPart(workflow: Reader, after: number) {
         columns,
       }),
     }),
-    turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, departingHops(turn)) }),
+    turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, departingTransferVersions(turn)) }),
   });
 }
 

@@ -5,7 +5,7 @@
  */
 import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
-import { hopsOf, type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
+import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../../collection/item.ts';
 import { locationsPlan } from '../../collection/move/location-lookup.ts';
 import { hasYetToArrive, type StoredReads } from '../../collection/sync-steps.ts';
 import { User } from '../contract.ts';
@@ -36,9 +36,9 @@ const keyOf = ({ self }: Pick<View, 'self'>, { uuid }: ItemRow) => ({ collection
 
 /** Whether it is here, now or since the call before this one. */
 function arrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
-  const hop = hopsOf(row) + 1;
+  const hop = transferVersionOf(row) + 1;
   const here = reads.stored.get(keyOf(turn, row));
-  if (here !== undefined && hopsOf(here) >= hop) return !isForwardingTombstone(here);
+  if (here !== undefined && transferVersionOf(here) >= hop) return !isForwardingTombstone(here);
   if (!hasYetToArrive(turn, row, reads)) return false;
   const before = turn.get(head);
   const position = before.position + 1;

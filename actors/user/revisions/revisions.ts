@@ -1,7 +1,7 @@
 /** The commands and timers of the `user` actor for the history of its items. */
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { hopsOf, type ItemRow } from '../../collection/item.ts';
+import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
 import { locationsPlan, owningRowsOf } from '../../collection/move/location-lookup.ts';
 import {
   given,
@@ -35,7 +35,7 @@ const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typ
     const owningRow = owningRowsOf(places).get(itemUuid.toLowerCase());
     const vaults = places
       .filter((row) => row.collection !== turn.self.id && row.shared_vault_uuid === row.collection)
-      .toSorted((a, b) => hopsOf(b) - hopsOf(a))
+      .toSorted((a, b) => transferVersionOf(b) - transferVersionOf(a))
       .map(({ collection }) => collection);
     // Deleted, its history is as well, wherever it was.
     const isDeleted = owningRow?.deleted === true;

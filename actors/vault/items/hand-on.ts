@@ -19,8 +19,8 @@ import {
   type View,
 } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
-import { hopsOf, type ItemRow, item } from '../../collection/item.ts';
-import { departingHops } from '../../collection/move/departures.ts';
+import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
+import { departingTransferVersions } from '../../collection/move/departures.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { Vault } from '../contract.ts';
 import { heirOf } from '../heirs.ts';
@@ -57,8 +57,8 @@ export const handItemsOnTimer = timer({
   reads: pagePlan,
   turn: (turn, { isAwaiting }, { page }: Reads) => {
     if (turn.get(standingSlice) !== 'open') return;
-    const departing = departingHops(turn);
-    const isLeaving = (row: ItemRow) => departing.get(row.uuid) === hopsOf(row);
+    const departing = departingTransferVersions(turn);
+    const isLeaving = (row: ItemRow) => departing.get(row.uuid) === transferVersionOf(row);
     const inherited = page.rows.filter(({ owner_uuid: owner }) => heirOf(turn, owner) !== owner);
     writeAs(
       turn,

@@ -4,7 +4,7 @@
  */
 import { type KeysResult, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { hopsOf, type ItemRow, type item } from '../../collection/item.ts';
+import { type ItemRow, type item, transferVersionOf } from '../../collection/item.ts';
 import {
   type ConcludeReads,
   conclude,
@@ -62,7 +62,7 @@ export const returning = (
 ): ReadonlySet<string> => {
   const back = [...arriving.values()].filter((row) => {
     const before = stored.get({ collection: self.id, uuid: row.uuid });
-    return before !== undefined && hopsOf(before) <= hopsOf(row);
+    return before !== undefined && transferVersionOf(before) <= transferVersionOf(row);
   });
   return new Set(back.map(({ uuid }) => uuid));
 };

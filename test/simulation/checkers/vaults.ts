@@ -1,8 +1,8 @@
 /**
  * Items of vaults, as the commits and the answers to members show them.
  *
- * - An item has a home from its first save on: never none, at rest exactly one, which has its greatest hop; one row keeps
- *   its uuid taken. It goes only with its owner (see survivors.ts).
+ * - An item has a home from its first save on: never none, at rest exactly one, which has its greatest transfer version; one
+ *   row keeps its uuid taken. It goes only with its owner (see survivors.ts).
  * - Of all edits of one version one is accepted, and what was answered as saved is there or was replaced by a later one.
  * - Every item sent is in exactly one of saved and conflicts.
  * - No edit conflicts with itself when it is sent again, also where its vault has ended meanwhile.
@@ -111,7 +111,8 @@ export class VaultChecker implements Checker {
     this.#end(row);
     if (row === undefined || !this.#survivors.isNobodys(row) || !this.#survivors.isOver(collection))
       this.#report(`${uuid} was removed from ${collection}`);
-    else if ([...homes.values()].every((other) => hopsOf(other) < hopsOf(row))) this.#gone.add(String(uuid));
+    else if ([...homes.values()].every((other) => transferVersionOf(other) < transferVersionOf(row)))
+      this.#gone.add(String(uuid));
   }
 
   /** `before`: what the commit has replaced of the members' rows, where it is a vault's. */
@@ -266,10 +267,10 @@ export class VaultChecker implements Checker {
     }
     for (const [uuid, all] of rows) {
       const homes = all.filter((row) => row['moved_to'] === null);
-      const hops = all.map(hopsOf);
+      const hops = all.map(transferVersionOf);
       const isGone = homes.length === 0 && this.#gone.has(uuid);
       if (homes.length !== 1 && !isGone) this.#report(`${uuid} has ${homes.length} homes`);
-      if (hopsOf(homes[0] ?? {}) < Math.max(...hops) && !isGone)
+      if (transferVersionOf(homes[0] ?? {}) < Math.max(...hops) && !isGone)
         this.#report(`the home of ${uuid} is not its last`);
       if (all.filter((row) => row['born'] === true).length !== 1)
         this.#report(`not one row keeps ${uuid} taken`);
@@ -298,7 +299,7 @@ export class VaultChecker implements Checker {
 const joinedAndLeft: AnyRow = {};
 const always: Span = { from: 0, to: Number.POSITIVE_INFINITY };
 const uuidOf = (base: string): string => base.slice(0, base.indexOf('@'));
-const hopsOf = ({ hop }: AnyRow): number => Number(hop ?? 0);
+const transferVersionOf = ({ hop }: AnyRow): number => Number(hop ?? 0);
 const memberOf = (vault: unknown, user: unknown): string => `${vault} ${user}`;
 const versionOf = ({ collection, uuid, updated_at_timestamp }: AnyRow): string =>
   `${collection} ${uuid}@${updated_at_timestamp}`;
