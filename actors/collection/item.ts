@@ -1,8 +1,8 @@
 /**
  * The rows of a collection: the items of one user or of one vault.
  *
- * - An item's uuid is unique on the server and stays taken for good, tombstones included: the row that was the first
- *   of its uuid is `born`, and stays for as long as any row of that uuid does.
+ * - An item's uuid is unique on the server and stays taken for good, tombstones included. The first row of a uuid holds the
+ *   *uuid reservation* (`born`) and stays for as long as any row of that uuid does.
  * - An item lies in one collection, its owning collection, and may move to another (see move/). The source keeps a
  *   *forwarding tombstone*: a row without ciphertext that says where the item went (`moved_to`), is given to nobody and
  *   counts nowhere. A purge leaves a forwarding tombstone of every item that ever moved.
@@ -32,7 +32,7 @@ export const item = table({
     revisions: 'int8',
     /** Microseconds since the epoch: when the last of them was made; 0 before the first and for a tombstone. */
     revised_at: 'int8',
-    /** True in the row that keeps the uuid taken, null in every other. */
+    /** The uuid reservation: true in the row that keeps the uuid taken, null in every other. */
     born: 'bool?',
     hop: 'int8?',
     /** In a forwarding tombstone, the collection that the item went to. */

@@ -164,13 +164,13 @@ const wholeRowsMax = 4;
 
 /**
  * Whether a commit was rejected for what may be a row of the collection's own that nobody had read. Of an item that has
- * moved, the row that keeps its uuid taken may be another's.
+ * moved, the row that holds the uuid reservation may be another's.
  */
 function isShownTaken(view: View, uuid: string): boolean {
   const own = view.conflicting(item, { collection: view.self.id, uuid });
   if (own !== undefined) return true;
-  const born = view.conflicting(item, { uuid, born: true });
-  return born !== undefined && (isForwardingTombstone(born) || transferVersionOf(born) > 0);
+  const reserving = view.conflicting(item, { uuid, born: true });
+  return reserving !== undefined && (isForwardingTombstone(reserving) || transferVersionOf(reserving) > 0);
 }
 
 /** Who saves. */
@@ -328,12 +328,12 @@ function foundIn(
     const onItsWay = arriving?.get(uuid);
     if (onItsWay !== undefined)
       return stored.get(key) ?? (hasYetToArrive(turn, onItsWay, reads) ? undefined : onItsWay);
-    const born = turn.conflicting(item, { uuid, born: true });
-    if (read.has(uuid)) return stored.get(key) ?? born;
+    const reserving = turn.conflicting(item, { uuid, born: true });
+    if (read.has(uuid)) return stored.get(key) ?? reserving;
     const own = turn.conflicting(item, key);
     if (own !== undefined && isWhole(own)) return own;
     // The plan has asked the same, and had the row read with its ciphertext.
-    return isShownTaken(turn, uuid) ? (stored.get(key) ?? born) : born;
+    return isShownTaken(turn, uuid) ? (stored.get(key) ?? reserving) : reserving;
   };
 }
 

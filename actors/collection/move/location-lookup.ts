@@ -12,7 +12,7 @@ export type Locations = {
   readonly moved: Pick<LookupResult<typeof item>, 'rows'>;
 };
 
-/** In lower case. What has never moved is found by the row that keeps its uuid taken. */
+/** In lower case. What has never moved is found by its uuid reservation. */
 export const locationsPlan = (uuids: readonly string[]): Plans => ({
   first: lookup(
     item,
