@@ -3,7 +3,7 @@
  *
  * - An item's uuid is unique on the server and stays taken for good, tombstones included. The first row of a uuid holds the
  *   *uuid reservation* (`born`) and stays for as long as any row of that uuid does.
- * - An item lies in one collection, its owning collection, and may move to another (see move/). The source keeps a
+ * - An item lies in one collection, its *owning collection*, and may move to another (see move/). The source keeps a
  *   *forwarding tombstone*: a row without ciphertext that says where the item went (`moved_to`), is given to nobody and
  *   counts nowhere. A purge leaves a forwarding tombstone of every item that ever moved.
  * - With each move the item's row takes the next transfer version (`hop`), in whichever collection. (uuid, hop) is unique on
@@ -52,7 +52,7 @@ export const item = table({
   large: 'content',
   subsets: {
     /** Without forwarding tombstones. */
-    home: { column: 'moved_to', values: [null], indexed: false },
+    present: { column: 'moved_to', values: [null], indexed: false },
     /** Forwarding tombstones are not live either: they are `deleted`. */
     live: { column: 'deleted', values: [false], indexed: false },
     front: { column: 'content_type', values: frontContentTypes, indexed: true },

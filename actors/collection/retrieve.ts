@@ -62,7 +62,7 @@ export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemR
     budgetBytes: limits.bytes,
     columns: ownColumns,
   };
-  return range(item, { ...page, subset: start.first ? 'live' : 'home' });
+  return range(item, { ...page, subset: start.first ? 'live' : 'present' });
 }
 
 const end = Number.MAX_SAFE_INTEGER;

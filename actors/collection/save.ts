@@ -58,7 +58,7 @@ export type Outcome =
   | { readonly outcome: 'conflict'; readonly conflict: Conflict }
   /** Saved before: this is its row, and there is nothing to write. */
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
-  /** Its home is not here. */
+  /** Another collection owns it. */
   | { readonly outcome: 'elsewhere' }
   /** To another collection; this is the row that it has here. */
   | { readonly outcome: 'departs'; readonly row: ItemRow; readonly to: string }
@@ -130,7 +130,7 @@ export function save({
   return { outcome: 'saved', row: arrives === undefined ? row : arrived(row, arrives.over) };
 }
 
-/** The row in its new home takes the next transfer version, and the place of the forwarding tombstone that may be there. */
+/** The row in the new owning collection has the next transfer version and replaces a forwarding tombstone there. */
 function arrived(row: ItemRow, over: ItemRow | undefined): ItemRow {
   return {
     ...row,

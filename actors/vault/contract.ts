@@ -174,7 +174,7 @@ export const Vault = contract({
   },
   jobs: {
     ...fileJobShapes,
-    /** It has ended: its items go home. */
+    /** It has ended: its items return to their owners. */
     sendHome: z.null(),
   },
 });

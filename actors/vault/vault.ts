@@ -31,9 +31,9 @@ import { heirMap } from './heirs.ts';
 import { inviteCommands } from './invites.ts';
 import { getItem } from './items/get-item.ts';
 import { handItemsOnTimer } from './items/hand-on.ts';
+import { returnToOwnersJob } from './items/return-to-owners.ts';
 import { deleteRevision, getRevision, listRevisions } from './items/revisions.ts';
 import { arriveItems, concludeItems, saveItems } from './items/save-items.ts';
-import { sendHomeJob } from './items/send-home.ts';
 import { itemTimers } from './items/timers.ts';
 import { memberCommands } from './members.ts';
 import { VaultSettings } from './settings.ts';
@@ -76,5 +76,5 @@ export const vault = kindOf(Vault, {
   },
   tells: { userGone, ...fileMoveTells },
   timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, vanish: vanishTimer },
-  jobs: { ...fileJobs, sendHome: sendHomeJob },
+  jobs: { ...fileJobs, sendHome: returnToOwnersJob },
 });

@@ -1,4 +1,4 @@
-/** What a vault that has ended still has to do: its items go home, then it is gone itself. */
+/** What a vault that has ended still has to do: its items return to their owners, then it is gone itself. */
 import { range, type Turn, timer } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
 import { ledgerSlice } from '../collection/revisions/ledger.ts';
@@ -19,7 +19,7 @@ export function windUp(turn: Turn): void {
   turn.arm(vanish, turn.nowMs + vanishAfterMs, null);
 }
 
-/** The history of its items goes with the vault, once they have all gone home; then the actor goes. */
+/** The history of its items goes with the vault, once they have all returned to their owners; then the actor goes. */
 export const vanishTimer = timer({
   ...vanish,
   missed: 'fire-once',

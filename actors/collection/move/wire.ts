@@ -28,8 +28,8 @@ export const concludeItemsFields = z.object({
   by: z.string().optional(),
 });
 
-export const comeHomeFields = z.object({ items: listOf<ItemRow>() });
-export const comeHomeReply = z.object({
+export const returnToOwnerFields = z.object({ items: listOf<ItemRow>() });
+export const returnToOwnerReply = z.object({
   /** The account was deleted. */
   isGone: z.boolean(),
   arrived: z.array(z.string()).readonly(),

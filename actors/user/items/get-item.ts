@@ -1,4 +1,7 @@
-/** One item of the user's own (docs/protocol/sync.md, "A single item"), at home or in a vault, which decides who reads it. */
+/**
+ * One item of the user's own (docs/protocol/sync.md, "A single item"), in their own collection or in a vault, which decides
+ * who reads it.
+ */
 import { fullItem } from '../../collection/item-fields.ts';
 import { owningRowsOf } from '../../collection/move/location-lookup.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';

@@ -4,10 +4,10 @@
  * move (`actors/collection/move/departures.ts`). Each collection decides for itself, in turns of its own.
  *
  *     own       everything is offered to the own collection first: an item that is there is saved, or departs
- *     vaults    an item that names a vault and is not at home goes to that vault
+ *     vaults    an item that names a vault and is not in the own collection goes to that vault
  *     locate    an item that a collection does not have is looked for by its uuid
  *     arrive    an item that has departed goes to its target; then its source concludes
- *     orphaned  an item that a client deletes in a vault that has ended is deleted at home
+ *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
  * These steps repeat until every item is saved or in conflict. Somebody else may move an item meanwhile. A sync that loses
  * against that again and again is told to come back, as is one whose vault does not answer. Items that were saved are
@@ -212,9 +212,9 @@ interface Found {
 }
 
 /**
- * Looks up the items that a collection does not have, as far as the user may look. An `orphaned` item that has come home is
- * deleted there; the user is not told where items of others went. Only forwarding tombstones remain of items that are gone,
- * and an item that moves during the search may look so for a moment.
+ * Looks up the items that a collection does not have, as far as the user may look. An `orphaned` item that was returned to
+ * its owner is deleted there; the user is not told where items of others went. Only forwarding tombstones remain of items
+ * that are gone, and an item that moves during the search may look so for a moment.
  */
 async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought): Promise<Found> {
   if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };

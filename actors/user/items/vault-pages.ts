@@ -39,7 +39,7 @@ interface Standing {
   readonly vault: string;
   readonly items: Mark;
   readonly row: Mark;
-  readonly subset: 'live' | 'home';
+  readonly subset: 'live' | 'present';
 }
 
 const nothingOf = { owners: [], limit: 0, membership: { table: memberTable, member: '' } };
@@ -185,7 +185,7 @@ function standingsOf(view: View, request: SyncRequest): readonly Standing[] {
     const items = at(`${generation}_i${number}`);
     // With a mark of 0 the client may have saved here, and what it saved may be deleted since.
     const isNew = markOf(items.generation) === undefined && (isOurs || !token);
-    return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'home' };
+    return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'present' };
   });
 }
 

@@ -1,14 +1,14 @@
 /**
  * What the items of a vault say once a survivor has taken over: the old owner's are the survivor's, for every member and by
  * their next syncs. The take-over itself is one commit (`actors/vault/heirs.ts`); this timer then writes the items, as many at
- * once as one turn saves, each under a new position and with everything else as it was, so that what members are about to save still
- * fits.
+ * once as one turn saves, each under a new position and with everything else as it was, so that what members are about to
+ * save still fits.
  *
  *     scan    the items after a position; those of somebody who has an heir are written
  *     again   from the beginning, as long as there are items on their way to another collection, which are passed over
  *
  * A crash leaves the timer of the last page, whose turn finds what is written already. In a vault that has ended meanwhile the
- * items go home (`send-home.ts`), which asks for heirs itself.
+ * items return to their owners (`return-to-owners.ts`), which asks for heirs itself.
  */
 import {
   type RangePlan,
@@ -48,7 +48,7 @@ function pagePlan(
 ): { readonly page: RangePlan<typeof item> } {
   const { items, bytes } = view.use(ItemSettings).turnLimits;
   const through = view.get(head).position;
-  return { page: range(item, { after, through, limit: items, budgetBytes: bytes, subset: 'home' }) };
+  return { page: range(item, { after, through, limit: items, budgetBytes: bytes, subset: 'present' }) };
 }
 
 export const handItemsOnTimer = timer({

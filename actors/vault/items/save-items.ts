@@ -159,8 +159,8 @@ const ofHeirs = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof
  *     a tombstone   the client that has ended a vault deletes what was in it, and goes on to name the vault
  *     a repeat      the save took effect before the end, and its answer was lost; a refusal would have the client copy its own save
  *
- * Where the item has gone home meanwhile, both are decided there. `left`: what there is here of the items, absent where they
- * come from another collection.
+ * Where the item has returned to its owner meanwhile, both are decided there. `left`: what there is here of the items,
+ * absent where they come from another collection.
  */
 function saveInEndedVault({
   turn,
@@ -190,13 +190,13 @@ function saveInEndedVault({
       ...rest,
       saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
       conflicts: [...conflicts.map(atHome), ...refused],
-      elsewhere: [...elsewhere, ...going('home')],
+      elsewhere: [...elsewhere, ...going('returned')],
       homeless: going('orphaned'),
     },
   };
 }
 
-type Way = 'here' | 'home' | 'orphaned' | 'refused';
+type Way = 'here' | 'returned' | 'orphaned' | 'refused';
 
 const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
   collection: self.id,
@@ -220,11 +220,11 @@ function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | un
   const isHere = row !== undefined && !isForwardingTombstone(row);
   if (sent.deleted === true) return !isHere ? 'orphaned' : isOwn ? 'here' : 'refused';
   if (!isOwn) return 'refused';
-  if (!isHere) return 'home';
+  if (!isHere) return 'returned';
   return row.fingerprint.equals(fingerprintOf(sessionUuid, sent)) ? 'here' : 'refused';
 }
 
-/** As it will be at home. */
+/** As it will be once it has returned to its owner. */
 const outOfVault = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_by_uuid'>>(item: T): T => ({
   ...item,
   shared_vault_uuid: null,

@@ -6,7 +6,7 @@
  * - Its owner is an admin of it, and its survivor is another member.
  * - What the old owner had in it is the survivor's: an item says so once it is saved again.
  * - Nothing goes but the items of who is gone, from what is over: a deleted account, or a vault that has ended.
- * - At rest everything has its home in an open vault or a living account, and who is gone is a member of nothing.
+ * - At rest everything has its owning collection in an open vault or a living account, and who is gone is a member of nothing.
  * - A member finds out by his syncs whose the vault is.
  */
 import type { Commit, Write } from '../../../runtime/store/store.ts';

@@ -1,8 +1,8 @@
 /**
  * Items of vaults, as the commits and the answers to members show them.
  *
- * - An item has a home from its first save on: never none, at rest exactly one, which has its greatest transfer version; one
- *   row keeps its uuid taken. It goes only with its owner (see survivors.ts).
+ * - An item has an owning collection from its first save on: never none, at rest exactly one, which has its greatest
+ *   transfer version; one row keeps its uuid taken. It goes only with its owner (see survivors.ts).
  * - Of all edits of one version one is accepted, and what was answered as saved is there or was replaced by a later one.
  * - Every item sent is in exactly one of saved and conflicts.
  * - No edit conflicts with itself when it is sent again, also where its vault has ended meanwhile.
@@ -41,7 +41,7 @@ export class VaultChecker implements Checker {
   readonly #survivors: SurvivorChecker;
   #commits = 0;
   /** By item, the rows that are no forwarding tombstones by their collections. */
-  readonly #homes = new Map<string, Map<string, AnyRow>>();
+  readonly #owningRows = new Map<string, Map<string, AnyRow>>();
   /** When this version was in this collection. */
   readonly #versions = new Map<string, Span[]>();
   readonly #memberships = new Map<string, Span[]>();
@@ -106,33 +106,33 @@ export class VaultChecker implements Checker {
 
   /** By a purge: with a forwarding tombstone, or without one where it never moved. */
   #purged(row: AnyRow | undefined, { uuid, collection }: AnyRow): void {
-    const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
-    homes.delete(String(collection));
+    const owningRows = this.#owningRows.get(String(uuid)) ?? new Map<string, AnyRow>();
+    owningRows.delete(String(collection));
     this.#end(row);
     if (row === undefined || !this.#survivors.isNobodys(row) || !this.#survivors.isOver(collection))
       this.#report(`${uuid} was removed from ${collection}`);
-    else if ([...homes.values()].every((other) => transferVersionOf(other) < transferVersionOf(row)))
+    else if ([...owningRows.values()].every((other) => transferVersionOf(other) < transferVersionOf(row)))
       this.#gone.add(String(uuid));
   }
 
   /** `before`: what the commit has replaced of the members' rows, where it is a vault's. */
   #item(row: AnyRow, before: ReadonlyMap<string, AnyRow> | undefined): void {
     const { uuid, collection, content } = row;
-    const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
-    this.#homes.set(String(uuid), homes);
-    const known = homes.get(String(collection));
+    const owningRows = this.#owningRows.get(String(uuid)) ?? new Map<string, AnyRow>();
+    this.#owningRows.set(String(uuid), owningRows);
+    const known = owningRows.get(String(collection));
     if (row['moved_to'] === collection) {
       this.#purged(known, row);
       return;
     }
     if (row['moved_to'] !== null) {
-      homes.delete(String(collection));
+      owningRows.delete(String(collection));
       this.#end(known);
-      if (homes.size === 0 && !this.#gone.has(String(uuid)))
-        this.#report(`${uuid} has no home any more since it left ${collection}`);
+      if (owningRows.size === 0 && !this.#gone.has(String(uuid)))
+        this.#report(`${uuid} has no owning collection any more since it left ${collection}`);
       return;
     }
-    homes.set(String(collection), row);
+    owningRows.set(String(collection), row);
     if (known?.['updated_at_timestamp'] === row['updated_at_timestamp']) return;
     this.#end(known);
     const spans = this.#versions.get(versionOf(row)) ?? [];
@@ -147,7 +147,7 @@ export class VaultChecker implements Checker {
   }
 
   #rowAt({ uuid, collection }: AnyRow): AnyRow | undefined {
-    return this.#homes.get(String(uuid))?.get(String(collection));
+    return this.#owningRows.get(String(uuid))?.get(String(collection));
   }
 
   #end(row: AnyRow | undefined): void {
@@ -203,9 +203,9 @@ export class VaultChecker implements Checker {
     const [entry] = saved;
     if (entry === undefined) return;
     if (sent.content !== null) this.#accept(sent.content);
-    const homes = [...(this.#homes.get(sent.uuid)?.values() ?? [])];
+    const owningRows = [...(this.#owningRows.get(sent.uuid)?.values() ?? [])];
     const version = entry.updated_at_timestamp;
-    if (homes.some((row) => Number(row['updated_at_timestamp']) >= version) || this.#gone.has(sent.uuid))
+    if (owningRows.some((row) => Number(row['updated_at_timestamp']) >= version) || this.#gone.has(sent.uuid))
       return;
     this.#report(`${name} was told that ${sent.uuid}@${version} is saved, and it is nowhere`);
   }
@@ -218,7 +218,7 @@ export class VaultChecker implements Checker {
     const sent = items.find(({ uuid }) => uuid === (stored ?? unsaved)?.uuid);
     if (sent === undefined || sent.content === null) return;
     const { uuid, content, shared_vault_uuid: vault } = sent;
-    const own = this.#homes.get(uuid)?.get(userUuid);
+    const own = this.#owningRows.get(uuid)?.get(userUuid);
     const isHome = own?.['content'] === content && vault !== null && this.#sawTheEnd(vault, userUuid);
     if (stored?.content === content || isHome)
       this.#report(`${name} was told ${type} of ${uuid} about its own edit, which is saved`);
@@ -266,12 +266,13 @@ export class VaultChecker implements Checker {
       rows.set(uuid, [...(rows.get(uuid) ?? []), row]);
     }
     for (const [uuid, all] of rows) {
-      const homes = all.filter((row) => row['moved_to'] === null);
+      const owningRows = all.filter((row) => row['moved_to'] === null);
       const hops = all.map(transferVersionOf);
-      const isGone = homes.length === 0 && this.#gone.has(uuid);
-      if (homes.length !== 1 && !isGone) this.#report(`${uuid} has ${homes.length} homes`);
-      if (transferVersionOf(homes[0] ?? {}) < Math.max(...hops) && !isGone)
-        this.#report(`the home of ${uuid} is not its last`);
+      const isGone = owningRows.length === 0 && this.#gone.has(uuid);
+      if (owningRows.length !== 1 && !isGone)
+        this.#report(`${uuid} has ${owningRows.length} owning collections`);
+      if (transferVersionOf(owningRows[0] ?? {}) < Math.max(...hops) && !isGone)
+        this.#report(`the owning collection of ${uuid} is not its last`);
       if (all.filter((row) => row['born'] === true).length !== 1)
         this.#report(`not one row keeps ${uuid} taken`);
     }
@@ -279,8 +280,8 @@ export class VaultChecker implements Checker {
 
   /** After a last sync that was complete. */
   equals(name: string, userUuid: string, copies: ReadonlyMap<string, MemberCopy>): void {
-    for (const [uuid, homes] of this.#homes) {
-      const [row] = [...homes.values()].filter(
+    for (const [uuid, owningRows] of this.#owningRows) {
+      const [row] = [...owningRows.values()].filter(
         ({ collection }) => collection === userUuid || this.#members.has(memberOf(collection, userUuid)),
       );
       if (row === undefined) continue;

@@ -1,7 +1,7 @@
 /**
- * Items come home from a vault that has ended (`actors/vault/items/send-home.ts`). It is the arrival of a move
- * (`actors/collection/move/departures.ts`) that nobody has asked for, so the item stays what it is, its version included,
- * and there is always room for it.
+ * Takes back the items that a vault which has ended returns to their owner (`actors/vault/items/return-to-owners.ts`). This
+ * is the arrival of a move (`actors/collection/move/departures.ts`) that nobody has asked for, so the item stays what it is,
+ * its version included, and there is always room for it.
  */
 import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
@@ -13,7 +13,7 @@ import { itemsChanged } from '../events.ts';
 import { profileSlice } from '../profile.ts';
 import { Items } from './contract.ts';
 
-export const comeHome = command({
+export const returnToOwner = command({
   ...Items.commands.comeHome,
   reads: (view, { items }) => ({
     stored: keys(
@@ -42,7 +42,7 @@ function arrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   if (!hasYetToArrive(turn, row, reads)) return false;
   const before = turn.get(head);
   const position = before.position + 1;
-  const home: ItemRow = {
+  const returned: ItemRow = {
     ...row,
     collection: turn.self.id,
     position,
@@ -54,8 +54,8 @@ function arrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
     hop,
     moved_to: null,
   };
-  if (here === undefined) turn.insert(item, home);
-  else turn.put(item, home);
-  turn.set(head, advance(before, home, here));
+  if (here === undefined) turn.insert(item, returned);
+  else turn.put(item, returned);
+  turn.set(head, advance(before, returned, here));
   return true;
 }

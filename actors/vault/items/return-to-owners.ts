@@ -1,10 +1,10 @@
 /**
- * The job of a vault that has ended: each of its items goes home to its owner, by the same move as any other
+ * The job of a vault that has ended: each of its items returns to its owner, by the same move as any other
  * (`actors/collection/move/departures.ts`), as many at once as one turn saves:
  *
  *     next       the owner of the oldest item that is left
  *     depart     the oldest of that owner's items; if the owner is gone, their items are removed
- *     come home  asked of the owner's actor; what does not arrive stays for the next round
+ *     take back  asked of the owner's actor; what does not arrive stays for the next round
  *     conclude
  *
  * A run that dies begins again with what is left.
@@ -30,7 +30,7 @@ const removedAtOnceMax = 500;
 const { sendHome } = Vault.jobs;
 const { concludeDeparture } = Vault.timers;
 
-export const sendHomeJob = job({
+export const returnToOwnersJob = job({
   ...sendHome,
   timeoutMs,
   run: async (run) => {
@@ -49,13 +49,13 @@ export const sendHomeJob = job({
 
 type Left = { readonly left: { readonly rows: readonly ItemRow[] } };
 
-/** What has its home here. */
+/** The items that this collection owns. */
 const leftPlan = (view: View, limit: number, columns?: readonly (keyof ItemRow & string)[]) => ({
   left: range(item, {
     after: 0,
     through: view.get(head).position,
     limit,
-    subset: 'home',
+    subset: 'present',
     ...(columns === undefined
       ? { budgetBytes: view.use(ItemSettings).turnLimits.bytes }
       : { columns: [...columns] }),
@@ -82,11 +82,11 @@ const ofOwner = (turn: Turn, owner: string, { left }: Left): readonly ItemRow[] 
   left.rows.filter((row) => heirOf(turn, row.owner_uuid) === owner);
 
 const isGone = async (run: JobRun, owner: string): Promise<boolean> => {
-  const answer = await askToComeHome(run, owner, []);
+  const answer = await askToTakeBack(run, owner, []);
   return answer?.isGone ?? true;
 };
 
-const askToComeHome = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
+const askToTakeBack = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
   unlessAbsent(run.actors.get(Items, owner).ask.comeHome({ items }));
 
 function removeAll(run: JobRun, owner: string): Promise<void> {
@@ -104,7 +104,7 @@ async function bring(run: JobRun, owner: string): Promise<void> {
       return { id: depart(turn, { to: owner }, items, concludeDeparture), items };
     },
   });
-  const arrived = (await askToComeHome(run, owner, items))?.arrived ?? [];
+  const arrived = (await askToTakeBack(run, owner, items))?.arrived ?? [];
   await run.turn({
     reads: (view) => concludePlan(view, id, arrived),
     turn: (turn, reads) => {
