@@ -1,8 +1,8 @@
 /** How a vault begins: who makes it owns it, and is its first member. */
 import { command, type Turn } from '../../runtime/command.ts';
 import { noSuchVault, Vault } from './contract.ts';
+import { admit, memberListFor, memberListPlan, notify } from './member-list.ts';
 import { nextMoment } from './moment.ts';
-import { admit, notify, rosterFor, rosterPlan } from './roster.ts';
 import { shownMember, shownVault } from './shown.ts';
 import { standingSlice } from './standing.ts';
 import { type MemberRow, type VaultRow, vaultTable } from './tables.ts';
@@ -10,12 +10,12 @@ import { type MemberRow, type VaultRow, vaultTable } from './tables.ts';
 export const create = command({
   ...Vault.commands.create,
   creates: true,
-  reads: rosterPlan,
+  reads: memberListPlan,
   turn: (turn, { by }, reads) => {
     if (turn.get(standingSlice) === 'none') return created(...begin(turn, by));
     // The call is repeated. The vault may have ended since.
-    const roster = rosterFor(turn, by, reads);
-    return roster?.isOwner ? created(roster.vault, roster.asker) : noSuchVault;
+    const memberList = memberListFor(turn, by, reads);
+    return memberList?.isOwner ? created(memberList.vault, memberList.asker) : noSuchVault;
   },
 });
 

@@ -15,7 +15,7 @@ import {
 import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
 import { Vault } from '../contract.ts';
 import { heirOf } from '../heirs.ts';
-import { memberKey } from '../roster.ts';
+import { memberKey } from '../member-list.ts';
 import { standingSlice } from '../standing.ts';
 import { memberTable } from '../tables.ts';
 

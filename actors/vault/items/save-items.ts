@@ -24,7 +24,7 @@ import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
 import { Vault } from '../contract.ts';
 import { heirOf } from '../heirs.ts';
-import { memberKey, memberUuidsPlan } from '../roster.ts';
+import { memberKey, memberUuidsPlan } from '../member-list.ts';
 import { standingSlice } from '../standing.ts';
 import { memberTable } from '../tables.ts';
 import { tellMembers } from './tell-members.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../collection/move/departures.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vault } from '../contract.ts';
-import { memberUuidsPlan } from '../roster.ts';
+import { memberUuidsPlan } from '../member-list.ts';
 import { memberTable } from '../tables.ts';
 import { tellMembers } from './tell-members.ts';
 
