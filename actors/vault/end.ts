@@ -6,8 +6,7 @@
  */
 import { command, type Turn, tell } from '../../runtime/command.ts';
 import { noSuchVault, notTheOwner, Vault } from './contract.ts';
-import { endFiles, inheritFiles } from './files/end.ts';
-import { inherit } from './heirs.ts';
+import { endFiles, transferFiles } from './files/end.ts';
 import { cancel, type PendingInvites, pendingPlan } from './invites.ts';
 import { handItemsOnSoon } from './items/hand-on.ts';
 import {
@@ -24,6 +23,7 @@ import {
 import { part } from './members.ts';
 import { nextMoment } from './moment.ts';
 import { standingSlice } from './standing.ts';
+import { transferOwnership } from './successors.ts';
 import { vaultTable } from './tables.ts';
 import { windUp } from './wind-up.ts';
 
@@ -80,16 +80,16 @@ function loseOwner(turn: Turn, memberList: MemberList, pending: PendingInvites):
   const { vault, members } = memberList;
   const survivor = vault.survivor_uuid === null ? undefined : memberIn(memberList, vault.survivor_uuid);
   const owner = memberIn(memberList, vault.owner_uuid);
-  const isInherited = survivor !== undefined && inherit(turn, vault.owner_uuid, survivor.member);
-  if (owner === undefined || !isInherited) {
+  const isTransferred = survivor !== undefined && transferOwnership(turn, vault.owner_uuid, survivor.member);
+  if (owner === undefined || !isTransferred) {
     endForAll(turn, memberList, pending);
     return;
   }
   cancel(turn, pending.rows);
   changeMember(turn, survivor, { permission: 'admin' });
-  const inherited = changeVault(turn, vault, { owner_uuid: survivor.member, survivor_uuid: null });
-  const { position } = inherited;
-  inheritFiles(turn, inherited, survivor.member);
+  const transferred = changeVault(turn, vault, { owner_uuid: survivor.member, survivor_uuid: null });
+  const { position } = transferred;
+  transferFiles(turn, transferred, survivor.member);
   handItemsOnSoon(turn);
   dismiss(turn, owner, position);
   const others = members.filter(({ member }) => member !== owner.member);

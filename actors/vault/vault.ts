@@ -27,7 +27,6 @@ import { end, userGone } from './end.ts';
 import { fileCommands, fileJobs, fileTimers } from './files/by-token.ts';
 import { fileMoveTells } from './files/move.ts';
 import { grantMap } from './files/own-files.ts';
-import { heirMap } from './heirs.ts';
 import { inviteCommands } from './invites.ts';
 import { getItem } from './items/get-item.ts';
 import { handItemsOnTimer } from './items/hand-on.ts';
@@ -39,6 +38,7 @@ import { memberCommands } from './members.ts';
 import { VaultSettings } from './settings.ts';
 import { subscribe } from './sockets.ts';
 import { standingSlice } from './standing.ts';
+import { successorMap } from './successors.ts';
 import { inviteTable, memberTable, vaultTable } from './tables.ts';
 import { vanishTimer } from './wind-up.ts';
 
@@ -46,7 +46,7 @@ export const vault = kindOf(Vault, {
   uses: [VaultSettings, ItemSettings, FileSettings, FileStore],
   slices: [
     standingSlice,
-    heirMap,
+    successorMap,
     head,
     ledgerSlice,
     departureMap,

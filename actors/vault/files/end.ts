@@ -30,7 +30,11 @@ export function endFiles(turn: Turn, { owner_uuid, file_bytes }: VaultRow): void
 }
 
 /** What is there counts for the survivor from now on, who has no room for what others have begun. */
-export function inheritFiles(turn: Turn, { file_bytes, position: at }: VaultRow, survivorUuid: string): void {
+export function transferFiles(
+  turn: Turn,
+  { file_bytes, position: at }: VaultRow,
+  survivorUuid: string,
+): void {
   endUploads(turn, vaultFiles(turn), 'all');
   turn.tell(Files, survivorUuid).vaultFiles({ bytes: { used: file_bytes, at }, ended: [] });
 }

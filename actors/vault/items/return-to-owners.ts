@@ -18,7 +18,7 @@ import { ItemSettings } from '../../collection/settings.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { Items } from '../../user/items/contract.ts';
 import { Vault } from '../contract.ts';
-import { heirOf } from '../heirs.ts';
+import { successorOfOwner } from '../successors.ts';
 
 const minuteMs = 60_000;
 /** So that the job of a vault with very many items is one that ends, and another host goes on soon where one has died. */
@@ -72,14 +72,14 @@ function nextOwner(run: JobRun): Promise<Next> {
     reads: (view) => leftPlan(view, 1, ['owner_uuid']),
     turn: (turn, { left }) => {
       const [first] = left.rows;
-      const owner = first && heirOf(turn, first.owner_uuid);
+      const owner = first && successorOfOwner(turn, first.owner_uuid);
       return { owner, isThrough: owner === undefined && left.complete };
     },
   });
 }
 
 const ofOwner = (turn: Turn, owner: string, { left }: Left): readonly ItemRow[] =>
-  left.rows.filter((row) => heirOf(turn, row.owner_uuid) === owner);
+  left.rows.filter((row) => successorOfOwner(turn, row.owner_uuid) === owner);
 
 const isGone = async (run: JobRun, owner: string): Promise<boolean> => {
   const answer = await askToTakeBack(run, owner, []);

@@ -14,9 +14,9 @@ import {
 } from '../../collection/revisions/read.ts';
 import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
 import { Vault } from '../contract.ts';
-import { heirOf } from '../heirs.ts';
 import { memberKey } from '../member-list.ts';
 import { standingSlice } from '../standing.ts';
+import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 
 interface Asked {
@@ -47,7 +47,7 @@ function shownTo(
   const row = items.get(itemKey(view, asked));
   if (row === undefined || view.get(standingSlice) !== 'open') return undefined;
   if (!isForwardingTombstone(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
-  return heirOf(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
+  return successorOfOwner(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
 }
 
 const ownKey = (view: View, { itemUuid, id }: Asked & { readonly id: string }) =>
@@ -92,7 +92,7 @@ export const deleteRevision = command({
   turn: (turn, asked, { rows, ...access }) => {
     const key = ownKey(turn, asked);
     const row = shownTo(turn, asked, access) && revisionIn(rows, key, asked.id);
-    if (row !== undefined && heirOf(turn, row.owner_uuid) === asked.by) turn.remove(revision, key);
+    if (row !== undefined && successorOfOwner(turn, row.owner_uuid) === asked.by) turn.remove(revision, key);
     return {};
   },
 });

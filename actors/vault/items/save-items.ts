@@ -23,9 +23,9 @@ import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
 import { Vault } from '../contract.ts';
-import { heirOf } from '../heirs.ts';
 import { memberKey, memberUuidsPlan } from '../member-list.ts';
 import { standingSlice } from '../standing.ts';
+import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { tellMembers } from './tell-members.ts';
 import { leave, leavePlan, returning, tellRejoined } from './told.ts';
@@ -121,11 +121,11 @@ function saveAs({
   readonly reads: StoredReads;
   readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
 }): Answer<SaveResult> {
-  const vault = { permission, owns: (ownerUuid: string) => heirOf(turn, ownerUuid) === saver.by };
+  const vault = { permission, owns: (ownerUuid: string) => successorOfOwner(turn, ownerUuid) === saver.by };
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
-  const inherited = { ...reads, stored: ofHeirs(turn, reads.stored) };
-  const batch = { request, items, reads: inherited, by, timers: Vault.timers, ...(arriving && { arriving }) };
+  const owned = { ...reads, stored: withSuccessors(turn, reads.stored) };
+  const batch = { request, items, reads: owned, by, timers: Vault.timers, ...(arriving && { arriving }) };
   const before = turn.get(head);
   const progress = proceed(turn, batch, unbegun(turn));
   if (isRefused(progress)) return progress;
@@ -146,10 +146,10 @@ function saveAs({
 const withoutContent = (row: ItemRow): ItemRow => ({ ...row, content: null });
 
 /** What a survivor has taken over says so whenever it is saved, and wherever it goes, also before it was written anew. */
-const ofHeirs = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
+const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
   get: (key) => {
     const row = stored.get(key);
-    return row && { ...row, owner_uuid: heirOf(view, row.owner_uuid) };
+    return row && { ...row, owner_uuid: successorOfOwner(view, row.owner_uuid) };
   },
 });
 
@@ -175,7 +175,7 @@ function saveInEndedVault({
   readonly reads: StoredReads;
   readonly left?: KeysResult<typeof item>;
 }): Answer<SaveResult> {
-  const here = left && ofHeirs(turn, left);
+  const here = left && withSuccessors(turn, left);
   const ways = items.map((sent) => {
     const row = isUuid(sent.uuid) ? here?.get(keyOf(turn, sent.uuid)) : undefined;
     return { sent, way: wayOf(saver, sent, row) };

@@ -30,7 +30,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-survivor-by-anybody',
-    harm: 'A member who may only read makes himself the heir of the vault.',
+    harm: 'A member who may only read makes themselves the survivor of the vault.',
     file: 'actors/vault/members.ts',
     find: "    if (memberList.asker.permission !== 'admin') return notAnAdmin;\n",
     replace: '',
