@@ -40,7 +40,7 @@ import { subscribe } from './sockets.ts';
 import { standingSlice } from './standing.ts';
 import { successorMap } from './successors.ts';
 import { inviteTable, memberTable, vaultTable } from './tables.ts';
-import { vanishTimer } from './wind-up.ts';
+import { tearDownTimer } from './tear-down.ts';
 
 export const vault = kindOf(Vault, {
   uses: [VaultSettings, ItemSettings, FileSettings, FileStore],
@@ -75,6 +75,6 @@ export const vault = kindOf(Vault, {
     ...fileCommands,
   },
   tells: { userGone, ...fileMoveTells },
-  timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, vanish: vanishTimer },
+  timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, vanish: tearDownTimer },
   jobs: { ...fileJobs, sendHome: returnToOwnersJob },
 });
