@@ -25,7 +25,7 @@ import { ItemSettings } from '../../collection/settings.ts';
 import { Vault } from '../contract.ts';
 import { standingSlice } from '../standing.ts';
 import { successorOfOwner } from '../successors.ts';
-import { tellMembers } from './tell-members.ts';
+import { notifyMembers } from './notify-members.ts';
 
 const { handItemsOn } = Vault.timers;
 
@@ -80,5 +80,5 @@ function writeAs(turn: Turn, rows: readonly ItemRow[]): void {
   }
   if (after === before) return;
   turn.set(head, after);
-  tellMembers(turn, before);
+  notifyMembers(turn, before);
 }

@@ -27,8 +27,8 @@ import { memberKey, memberUuidsPlan } from '../member-list.ts';
 import { standingSlice } from '../standing.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
-import { tellMembers } from './tell-members.ts';
-import { leave, leavePlan, returning, tellRejoined } from './told.ts';
+import { notifyMembers } from './notify-members.ts';
+import { leave, leavePlan, notifyRejoined, returning } from './notify-moves.ts';
 
 interface BySaver {
   readonly by: string;
@@ -79,7 +79,7 @@ export const arriveItems = command({
     if (isRefused(result)) return result;
     const saved = result.ok.saved.map(({ row }) => row.uuid);
     const rejoined = saved.filter((uuid) => back.has(uuid));
-    tellRejoined(turn, asked.by, rejoined, members.rows);
+    notifyRejoined(turn, asked.by, rejoined, members.rows);
     return result;
   },
 });
@@ -129,7 +129,7 @@ function saveAs({
   const before = turn.get(head);
   const progress = proceed(turn, batch, unbegun(turn));
   if (isRefused(progress)) return progress;
-  tellMembers(turn, before, saver);
+  notifyMembers(turn, before, saver);
   const { saved, conflicts, departed, elsewhere } = progress;
   const given = isLegacy(request)
     ? saved
