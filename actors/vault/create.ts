@@ -1,8 +1,8 @@
 /** How a vault begins: who makes it owns it, and is its first member. */
 import { command, type Turn } from '../../runtime/command.ts';
+import { nextChangeStamp } from './change-stamp.ts';
 import { noSuchVault, Vault } from './contract.ts';
 import { admit, memberListFor, memberListPlan, notify } from './member-list.ts';
-import { nextMoment } from './moment.ts';
 import { shownMember, shownVault } from './shown.ts';
 import { standingSlice } from './standing.ts';
 import { type MemberRow, type VaultRow, vaultTable } from './tables.ts';
@@ -20,8 +20,8 @@ export const create = command({
 });
 
 function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
-  const moment = nextMoment(turn);
-  const { position, micros } = moment;
+  const changeStamp = nextChangeStamp(turn);
+  const { position, micros } = changeStamp;
   const vault: VaultRow = {
     vault: turn.self.id,
     position,
@@ -33,7 +33,7 @@ function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
   };
   turn.set(standingSlice, 'open');
   turn.put(vaultTable, vault);
-  const member = admit(turn, by, 'admin', moment);
+  const member = admit(turn, by, 'admin', changeStamp);
   notify(turn, [member], 'user_added_to_shared_vault', position);
   return [vault, member];
 }

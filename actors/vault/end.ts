@@ -5,6 +5,7 @@
  * That commit tells whom it concerns. The actor goes once the vault has no items any more.
  */
 import { command, type Turn, tell } from '../../runtime/command.ts';
+import { nextChangeStamp } from './change-stamp.ts';
 import { noSuchVault, notTheOwner, Vault } from './contract.ts';
 import { endFiles, transferFiles } from './files/end.ts';
 import { cancel, type PendingInvites, pendingPlan } from './invites.ts';
@@ -21,7 +22,6 @@ import {
   notify,
 } from './member-list.ts';
 import { part } from './members.ts';
-import { nextMoment } from './moment.ts';
 import { standingSlice } from './standing.ts';
 import { transferOwnership } from './successors.ts';
 import { vaultTable } from './tables.ts';
@@ -43,7 +43,7 @@ export const end = command({
 function endForAll(turn: Turn, { vault, members }: MemberList, pending: PendingInvites): void {
   turn.set(standingSlice, 'ended');
   cancel(turn, pending.rows);
-  const { position } = nextMoment(turn);
+  const { position } = nextChangeStamp(turn);
   for (const each of members) dismiss(turn, each, position);
   turn.remove(vaultTable, { vault: vault.vault });
   endFiles(turn, vault);

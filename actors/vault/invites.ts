@@ -24,9 +24,9 @@ import { refuse } from '../reply.ts';
 import { Inbox } from '../user/inbox/contract.ts';
 import { Vaults } from '../user/vaults/contract.ts';
 import { invitesMax } from './bounds.ts';
+import { nextChangeStamp } from './change-stamp.ts';
 import { noSuchInvite, noSuchVault, notTheOwner, Vault } from './contract.ts';
 import { admit, memberIn, memberListFor, memberListOf, memberListPlan, notify } from './member-list.ts';
-import { nextMoment } from './moment.ts';
 import { VaultSettings } from './settings.ts';
 import { shownInvite } from './shown.ts';
 import { type InviteRow, inviteTable } from './tables.ts';
@@ -80,7 +80,7 @@ const invite = command({
     const before = invite.get(inviteKey(turn, recipientUuid));
     const isFull = pending.rows.length >= turn.use(VaultSettings).invitesMax;
     if (before === undefined && isFull) return tooManyInvites;
-    const { position, micros } = nextMoment(turn);
+    const { position, micros } = nextChangeStamp(turn);
     const row = said(given, {
       vault: turn.self.id,
       invitee: recipientUuid,
@@ -107,7 +107,7 @@ const changeInvite = command({
   turn: (turn, { by, inviteUuid, ...given }, { invites }) => {
     const before = invites.rows.find(sentBy(by, inviteUuid));
     if (before === undefined) return noSuchInvite;
-    const { position, micros } = nextMoment(turn);
+    const { position, micros } = nextChangeStamp(turn);
     const permission = given.permission ?? (before.permission as Permission);
     const row = said({ ...given, permission }, { ...before, position, updated_at: micros });
     turn.put(inviteTable, row);
@@ -139,9 +139,9 @@ const acceptInvite = command({
     if (memberList === undefined || accepted?.uuid !== inviteUuid) return noSuchInvite;
     if (memberList.members.length >= turn.use(VaultSettings).membersMax) return full;
     forget(turn, accepted);
-    const moment = nextMoment(turn);
-    const joined = admit(turn, by, accepted.permission as Permission, moment);
-    notify(turn, [...memberList.members, joined], 'user_added_to_shared_vault', moment.position);
+    const changeStamp = nextChangeStamp(turn);
+    const joined = admit(turn, by, accepted.permission as Permission, changeStamp);
+    notify(turn, [...memberList.members, joined], 'user_added_to_shared_vault', changeStamp.position);
     return { ok: { membership: joined.membership } };
   },
 });
@@ -182,7 +182,7 @@ const cancelInvites = command({
 /** Invitees are told that there is nothing to answer any more. */
 export function cancel(turn: Turn, invites: readonly Pending[]): void {
   if (invites.length === 0) return;
-  const { position: at } = nextMoment(turn);
+  const { position: at } = nextChangeStamp(turn);
   for (const each of invites) {
     forget(turn, each);
     const gone = { vaultUuid: turn.self.id, inviteUuid: each.uuid };

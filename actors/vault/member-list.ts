@@ -12,8 +12,8 @@ import type { Permission } from '../inbox-entries.ts';
 import { Inbox } from '../user/inbox/contract.ts';
 import { Vaults } from '../user/vaults/contract.ts';
 import { membersMax } from './bounds.ts';
+import { type ChangeStamp, nextChangeStamp } from './change-stamp.ts';
 import { Vault } from './contract.ts';
-import { type Moment, nextMoment } from './moment.ts';
 import { type MemberRow, memberTable, type VaultRow, vaultTable } from './tables.ts';
 
 export interface MemberList {
@@ -62,20 +62,25 @@ export function memberListFor(view: Pick<View, 'self'>, by: string, reads: Reads
 
 /** What others get to see of the vault by their next sync. */
 export function changeVault(turn: Turn, vault: VaultRow, to: Partial<VaultRow>): VaultRow {
-  const { position, micros } = nextMoment(turn);
+  const { position, micros } = nextChangeStamp(turn);
   const changed = { ...vault, ...to, position, updated_at: micros };
   turn.put(vaultTable, changed);
   return changed;
 }
 
 export function changeMember(turn: Turn, member: MemberRow, to: Partial<MemberRow>): void {
-  const { position, micros } = nextMoment(turn);
+  const { position, micros } = nextChangeStamp(turn);
   turn.put(memberTable, { ...member, ...to, position, updated_at: micros });
 }
 
 /** Lets somebody in. */
-export function admit(turn: Turn, userUuid: string, permission: Permission, moment: Moment): MemberRow {
-  const { position, micros } = moment;
+export function admit(
+  turn: Turn,
+  userUuid: string,
+  permission: Permission,
+  changeStamp: ChangeStamp,
+): MemberRow {
+  const { position, micros } = changeStamp;
   const row: MemberRow = {
     vault: turn.self.id,
     member: userUuid,

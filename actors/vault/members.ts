@@ -2,6 +2,7 @@
 import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { refuse } from '../reply.ts';
 import { Inbox } from '../user/inbox/contract.ts';
+import { nextChangeStamp } from './change-stamp.ts';
 import { noSuchVault, notTheOwner, Vault } from './contract.ts';
 import {
   changeMember,
@@ -13,7 +14,6 @@ import {
   memberListPlan,
   notify,
 } from './member-list.ts';
-import { nextMoment } from './moment.ts';
 import { shownMember } from './shown.ts';
 import type { MemberRow } from './tables.ts';
 
@@ -51,7 +51,7 @@ const removeMember = command({
 
 /** Somebody who is not the owner is no member any more; everybody else stays. */
 export function part(turn: Turn, { vault, members }: MemberList, leaving: MemberRow): void {
-  const { position } = nextMoment(turn);
+  const { position } = nextChangeStamp(turn);
   dismiss(turn, leaving, position);
   if (vault.survivor_uuid === leaving.member) changeVault(turn, vault, { survivor_uuid: null });
   const others = members.filter(({ member }) => member !== leaving.member);
