@@ -14,7 +14,7 @@ import {
   type StoreSql,
   storeSql,
 } from '../runtime/store/postgres/store.ts';
-import type { VisitRead } from '../runtime/store/store.ts';
+import type { CrossOwnerRead } from '../runtime/store/store.ts';
 import { memberTable, parcelTable, uuid } from '../test/store/tables.ts';
 import { printComparison } from './support/comparison.ts';
 import { withDatabase } from './support/database.ts';
@@ -58,10 +58,10 @@ const ownerUuid = (number: number): string => {
 const shardsOf = (count: number) => Array.from({ length: count }, (_, shard) => shard);
 
 /** A page of 150 rows of this many owners, each with `behind` rows after its page. */
-const visit = (count: number, behind: number): VisitRead => ({
-  read: 'visit',
+const crossOwner = (count: number, behind: number): CrossOwnerRead => ({
+  read: 'crossOwner',
   table: parcelTable,
-  guard: { table: memberTable, member },
+  membership: { table: memberTable, member },
   limit: 150,
   owners: Array.from({ length: count }, (_, at) => ({
     owner: ownerUuid(at + 1),
@@ -75,8 +75,8 @@ const asked: Readonly<Record<string, (store: PostgresStore) => Promise<unknown>>
     [`ms, ${count} shards with nothing`, sweep(count, everyTime)],
   ]),
   ...[1, 8, 64, owners].flatMap((count) => [
-    [`ms, ${count} vaults, nothing new`, (store: PostgresStore) => store.read([visit(count, 0)])],
-    [`ms, ${count} vaults, all new`, (store: PostgresStore) => store.read([visit(count, rowsOfOwner)])],
+    [`ms, ${count} vaults, nothing new`, (store: PostgresStore) => store.read([crossOwner(count, 0)])],
+    [`ms, ${count} vaults, all new`, (store: PostgresStore) => store.read([crossOwner(count, rowsOfOwner)])],
   ]),
 ]);
 

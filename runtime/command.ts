@@ -53,8 +53,8 @@ export interface LookupPlan<T extends AnyTable> {
   readonly limit?: number;
 }
 
-/** An owner whose rows are visited, and how far the reader has them. */
-export interface Visited {
+/** An owner whose rows are read, and how far the reader has them. */
+export interface AskedOwner {
   readonly owner: string;
   /** A position of this owner's own. */
   readonly after: number;
@@ -62,34 +62,34 @@ export interface Visited {
 }
 
 /**
- * Committed rows of other owners, in order after a position of their own. Only owners that admit the reader answer: those whose
- * guard has a row under (owner, `member`).
+ * Committed rows of other owners, in order after a position of their own. Only owners that authorize the reader answer: those whose
+ * membership table has a row under (owner, `member`).
  *
- * Guards and rows are read in one moment, so a member who was removed sees nothing that was committed after the removal. The
+ * The membership table and the rows are read in one moment, so a member who was removed sees nothing that was committed after the removal. The
  * answer holds nothing that is not committed yet, and no row that a committed one has succeeded (the table's `succession`), so
  * that nobody gets the old row after the new one.
  */
-export interface VisitPlan<T extends AnyTable> {
-  readonly plan: 'visit';
-  /** With an `order`. The kind that owns its rows declares it, as it does the guard. */
+export interface CrossOwnerPlan<T extends AnyTable> {
+  readonly plan: 'crossOwner';
+  /** With an `order`. The kind that owns its rows declares it, as it does the membership table. */
   readonly table: T;
-  readonly guard: Guard;
+  readonly membership: MembershipCondition;
   /** Each owner once. With none the store is not asked. */
-  readonly owners: readonly Visited[];
+  readonly owners: readonly AskedOwner[];
   /** The most rows of all owners together, taken in the order given. The budget counts likewise. */
   readonly limit: number;
   readonly budgetBytes?: number;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
 }
 
-/** A table of the owners visited whose key is [owner, member]. */
-interface Guard {
+/** A table of the owners asked whose key is [owner, member]. */
+interface MembershipCondition {
   readonly table: AnyTable;
   readonly member: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
-export type AnyPlan = KeysPlan<any> | RangePlan<any> | LookupPlan<any> | VisitPlan<any>;
+export type AnyPlan = KeysPlan<any> | RangePlan<any> | LookupPlan<any> | CrossOwnerPlan<any>;
 export type Plans = Readonly<Record<string, AnyPlan>>;
 
 export interface KeysResult<T extends AnyTable> {
@@ -112,13 +112,13 @@ export interface LookupResult<T extends AnyTable> {
   /** False when `limit` left rows out. */
   readonly complete: boolean;
 }
-export interface VisitResult<T extends AnyTable> {
-  /** The owners that admit the reader, in the order asked. */
-  readonly owners: readonly VisitedRows<T>[];
-  /** All owners that were asked admit the reader, and have no rows for it. */
+export interface CrossOwnerResult<T extends AnyTable> {
+  /** The owners that authorize the reader, in the order asked. */
+  readonly owners: readonly OwnerRows<T>[];
+  /** All owners that were asked authorize the reader, and have no rows for it. */
   readonly isQuiet: boolean;
 }
-interface VisitedRows<T extends AnyTable> {
+interface OwnerRows<T extends AnyTable> {
   readonly owner: string;
   /** Ascending by order. With `columns`, the others are absent. */
   readonly rows: readonly RowOf<T>[];
@@ -138,8 +138,8 @@ type PlanResult<P> =
       ? RangeResult<T>
       : P extends LookupPlan<infer T>
         ? LookupResult<T>
-        : P extends VisitPlan<infer T>
-          ? VisitResult<T>
+        : P extends CrossOwnerPlan<infer T>
+          ? CrossOwnerResult<T>
           : never;
 export type PlanResults<P extends Plans> = { readonly [Name in keyof P]: PlanResult<P[Name]> };
 
@@ -162,10 +162,10 @@ export const lookup = <T extends AnyTable>(
   values: readonly Partial<RowOf<T>>[],
   limit?: number,
 ): LookupPlan<T> => ({ plan: 'lookup', table, values, ...(limit !== undefined && { limit }) });
-export const visit = <T extends AnyTable>(
+export const crossOwner = <T extends AnyTable>(
   table: T,
-  options: Omit<VisitPlan<T>, 'plan' | 'table'>,
-): VisitPlan<T> => Object.assign({ plan: 'visit' as const, table }, options);
+  options: Omit<CrossOwnerPlan<T>, 'plan' | 'table'>,
+): CrossOwnerPlan<T> => Object.assign({ plan: 'crossOwner' as const, table }, options);
 
 export interface Activation {
   /** Random: no other activation of any actor has it. */

@@ -13,10 +13,10 @@ export interface Kind<C extends Commands = Commands> {
   readonly uses: readonly Dependency<unknown>[];
   // biome-ignore lint/suspicious/noExplicitAny: slices of any type
   readonly slices: readonly (Slice<any> | SliceMap<any>)[];
-  /** Those whose rows its actors own. What it looks up or visits, another kind declares. */
+  /** Those whose rows its actors own. What it reads of other owners, another kind declares. */
   readonly tables: readonly AnyTable[];
-  /** The one of them by which its actors admit who visits them. No other kind writes to it. */
-  readonly guard?: AnyTable;
+  /** The one of them by which its actors authorize who reads their rows. No other kind writes to it. */
+  readonly membershipTable?: AnyTable;
   readonly commands: C;
   // biome-ignore lint/suspicious/noExplicitAny: payloads and plans of any shape
   readonly timers: Readonly<Record<string, TimerHandler<any, any>>>;
@@ -59,7 +59,7 @@ export type Implementation<K> =
         readonly timers: { readonly [Name in keyof M]: TimerHandler<z.infer<M[Name]>, any> };
       } & JobsOf<J> &
         Pick<Kind, 'uses' | 'slices' | 'tables'> &
-        Partial<Pick<Kind, 'revivable' | 'guard'>>
+        Partial<Pick<Kind, 'revivable' | 'membershipTable'>>
     : never;
 
 /** Few kinds have any. */

@@ -54,7 +54,7 @@ export function hooksOf<Hooks extends object>(parts: readonly Part<Hooks>[]): Ho
   return (name) => parts.map(({ on }) => on[name]).filter((hook) => hook !== undefined && hook !== null);
 }
 
-type OfKind = Partial<Pick<Kind, 'revivable' | 'guard'>>;
+type OfKind = Partial<Pick<Kind, 'revivable' | 'membershipTable'>>;
 
 /** @throws TypeError if two parts declare the same, as one would silently take the place of the other */
 export function kindOfParts(name: string, parts: readonly AnyPart[], ofKind: OfKind = {}): Kind {

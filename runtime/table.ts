@@ -54,7 +54,8 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
   readonly subsets: Readonly<Record<string, Subset>>;
   /**
    * Rows of several owners may stand for one thing: those that have `of` in common. The one with the greatest `by`, which
-   * is sparse, null counting as 0, has come after the others, and a visit passes these over. [of, by] is one of `unique`.
+   * is sparse, null counting as 0, has come after the others, and a cross-owner read passes these over.
+   * [of, by] is one of `unique`.
    */
   readonly succession?: Succession<keyof C & string> | undefined;
 }

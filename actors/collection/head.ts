@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { slice } from '../../runtime/slice.ts';
-import { type ItemRow, isStub } from './item.ts';
+import { type ItemRow, isForwardingTombstone } from './item.ts';
 
 export interface Head {
   /** The last position given; 0 before the first save. */
@@ -40,9 +40,10 @@ export const itemsThrough = (of: Head): number => of.itemsThrough ?? of.position
 
 type Counted = Pick<ItemRow, 'size' | 'moved_to'>;
 
-const countOf = (row: Counted | undefined): number => (row === undefined || isStub(row) ? 0 : 1);
+const countOf = (row: Counted | undefined): number =>
+  row === undefined || isForwardingTombstone(row) ? 0 : 1;
 
-/** The head once `row`, with the next position, is written over `existing`. Stubs count nowhere. */
+/** The head once `row`, with the next position, is written over `existing`. Forwarding tombstones count nowhere. */
 export function advance(
   before: Head,
   row: Counted & Pick<ItemRow, 'position' | 'updated_at_timestamp'>,

@@ -1,13 +1,13 @@
 /**
  * The rows of a collection: the items of one user or of one vault.
  *
- * - An item's uuid is unique on the server and stays taken for good, tombstones included: the row that was the first
- *   of its uuid is `born`, and stays for as long as any row of that uuid does.
- * - An item lies in one collection, its home, and may move to another (see move/). Where it has left, a *stub* stays:
- *   a row without ciphertext that says where it went (`moved_to`), is given to nobody and counts nowhere. A purge leaves
- *   a stub of every item that ever moved.
- * - With each move the item's row takes the next `hop`, in whichever collection; (uuid, hop) is unique on the server,
- *   and so of two commits that both end a departure one is rejected. An item that never moved has none.
+ * - An item's uuid is unique on the server and stays taken for good, tombstones included. The first row of a uuid holds the
+ *   *uuid reservation* (`born`) and stays for as long as any row of that uuid does.
+ * - An item lies in one collection, its *owning collection*, and may move to another (see move/). The source keeps a
+ *   *forwarding tombstone*: a row without ciphertext that says where the item went (`moved_to`), is given to nobody and
+ *   counts nowhere. A purge leaves a forwarding tombstone of every item that ever moved.
+ * - With each move the item's row takes the next transfer version (`hop`), in whichever collection. (uuid, hop) is unique on
+ *   the server, so of two commits that both end a departure one is rejected. An item that never moved has none.
  * - `position` is the row's place in the collection's own order of changes. Every save gives it the next one, so
  *   a row is always found after every position it had before; sync tokens hold positions.
  * - `created_position` is the position of the save that made the row and tells a new row from a rewritten one.
@@ -32,10 +32,10 @@ export const item = table({
     revisions: 'int8',
     /** Microseconds since the epoch: when the last of them was made; 0 before the first and for a tombstone. */
     revised_at: 'int8',
-    /** True in the row that keeps the uuid taken, null in every other. */
+    /** The uuid reservation: true in the row that keeps the uuid taken, null in every other. */
     born: 'bool?',
     hop: 'int8?',
-    /** In a stub, the collection that the item went to. */
+    /** In a forwarding tombstone, the collection that the item went to. */
     moved_to: 'uuid?',
   },
   key: ['collection', 'uuid'],
@@ -51,9 +51,9 @@ export const item = table({
   size: 'size',
   large: 'content',
   subsets: {
-    /** Without stubs. */
-    home: { column: 'moved_to', values: [null], indexed: false },
-    /** Stubs are not live either: they are `deleted`. */
+    /** Without forwarding tombstones. */
+    present: { column: 'moved_to', values: [null], indexed: false },
+    /** Forwarding tombstones are not live either: they are `deleted`. */
     live: { column: 'deleted', values: [false], indexed: false },
     front: { column: 'content_type', values: frontContentTypes, indexed: true },
   },
@@ -61,13 +61,13 @@ export const item = table({
 
 export type ItemRow = RowOf<typeof item>;
 
-export const isStub = ({ moved_to }: Pick<ItemRow, 'moved_to'>): boolean => moved_to !== null;
+export const isForwardingTombstone = ({ moved_to }: Pick<ItemRow, 'moved_to'>): boolean => moved_to !== null;
 
-/** How often the item has moved. */
-export const hopsOf = ({ hop }: Pick<ItemRow, 'hop'>): number => hop ?? 0;
+/** The transfer version: how often the item has moved. */
+export const transferVersionOf = ({ hop }: Pick<ItemRow, 'hop'>): number => hop ?? 0;
 
 /** What a purge needs to know of a row. */
-export const stubColumns = [
+export const purgeColumns = [
   'size',
   'created_position',
   'owner_uuid',
@@ -80,10 +80,10 @@ export const stubColumns = [
   'hop',
   'moved_to',
 ] as const;
-type Moving = Pick<ItemRow, 'collection' | 'uuid' | (typeof stubColumns)[number]>;
+type Moving = Pick<ItemRow, 'collection' | 'uuid' | (typeof purgeColumns)[number]>;
 
 /** What stays of an item that has left. */
-export function stubOf(row: Moving, movedTo: string, position: number): ItemRow {
+export function forwardingTombstoneOf(row: Moving, movedTo: string, position: number): ItemRow {
   return {
     collection: row.collection,
     uuid: row.uuid,

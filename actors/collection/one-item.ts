@@ -1,22 +1,24 @@
 /** One item of a collection by its uuid, wherever it is asked from: what has left, or is about to, is not there. */
 import { type KeysPlan, type KeysResult, keys, type View } from '../../runtime/command.ts';
 import { isUuid } from './incoming.ts';
-import { type ItemRow, isStub, item } from './item.ts';
-import { successorOf, type Whereabouts, whereaboutsPlan } from './move/whereabouts.ts';
+import { type ItemRow, isForwardingTombstone, item } from './item.ts';
+import { type Locations, locationsPlan, successorOf } from './move/location-lookup.ts';
 
-export interface OneItemReads extends Whereabouts {
+export interface OneItemReads extends Locations {
   readonly found: KeysResult<typeof item>;
 }
-type OneItemPlan = { readonly found: KeysPlan<typeof item> } & ReturnType<typeof whereaboutsPlan>;
+type OneItemPlan = { readonly found: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
 
 export const oneItemPlan = (view: View, uuid: string): OneItemPlan => ({
   found: keys(item, isUuid(uuid) ? [keyOf(view, uuid)] : []),
-  ...whereaboutsPlan(isUuid(uuid) ? [uuid.toLowerCase()] : []),
+  ...locationsPlan(isUuid(uuid) ? [uuid.toLowerCase()] : []),
 });
 
 export function itemHere(view: View, uuid: string, { found, ...places }: OneItemReads): ItemRow | undefined {
   const row = isUuid(uuid) ? found.get(keyOf(view, uuid)) : undefined;
-  return row !== undefined && !isStub(row) && successorOf(row, places) === undefined ? row : undefined;
+  return row !== undefined && !isForwardingTombstone(row) && successorOf(row, places) === undefined
+    ? row
+    : undefined;
 }
 
 const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({

@@ -1,27 +1,33 @@
 /**
- * The end of items, without a tombstone. One that ever moved, or may be moving, leaves a stub: its other rows are told from a stranger's
- * only as long as its uuid stays taken.
+ * Removes items without leaving a tombstone. An item that ever moved, or may be moving, leaves a forwarding tombstone: its other
+ * rows are told from a stranger's only as long as its uuid stays taken.
  */
 import type { Turn } from '../../runtime/command.ts';
 import { advance, head, without } from './head.ts';
-import { hopsOf, type ItemRow, isStub, item, stubOf } from './item.ts';
-import { departingHops } from './move/departures.ts';
+import {
+  forwardingTombstoneOf,
+  type ItemRow,
+  isForwardingTombstone,
+  item,
+  transferVersionOf,
+} from './item.ts';
+import { departingTransferVersions } from './move/departures.ts';
 
-/** Rows that were read with their `stubColumns`. */
+/** Rows that were read with their `purgeColumns`. */
 export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {
-  const departing = departingHops(turn);
+  const departing = departingTransferVersions(turn);
   let after = turn.get(head);
   for (const row of rows) {
-    if (isStub(row)) continue;
+    if (isForwardingTombstone(row)) continue;
     const { collection, uuid } = row;
-    if (hopsOf(row) === 0 && !departing.has(uuid)) {
+    if (transferVersionOf(row) === 0 && !departing.has(uuid)) {
       turn.remove(item, { collection, uuid });
       after = without(after, row);
       continue;
     }
-    const stub = stubOf(row, collection, after.position + 1);
-    turn.put(item, stub);
-    after = advance(after, stub, row);
+    const tombstone = forwardingTombstoneOf(row, collection, after.position + 1);
+    turn.put(item, tombstone);
+    after = advance(after, tombstone, row);
   }
   if (after !== turn.get(head)) turn.set(head, after);
 }

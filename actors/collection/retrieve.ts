@@ -14,7 +14,7 @@
 import { type RangePlan, type RangeResult, range } from '../../runtime/command.ts';
 import { frontContentTypes } from './content-type.ts';
 import type { Head } from './head.ts';
-import { hopsOf, type ItemRow, item } from './item.ts';
+import { type ItemRow, item, transferVersionOf } from './item.ts';
 import { encodeToken, type Mark, type Start, tokenAt } from './token.ts';
 
 export interface PageLimits {
@@ -62,7 +62,7 @@ export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemR
     budgetBytes: limits.bytes,
     columns: ownColumns,
   };
-  return range(item, { ...page, subset: start.first ? 'live' : 'home' });
+  return range(item, { ...page, subset: start.first ? 'live' : 'present' });
 }
 
 const end = Number.MAX_SAFE_INTEGER;
@@ -91,7 +91,7 @@ export interface Page {
 
 type ItemRows = RangeResult<typeof item>;
 
-/** `bound` is the position of the head that the range was read up to; `departing`, the hops of what departs. */
+/** `bound` is the position of the head that the range was read up to; `departing`, the transfer version of what departs. */
 export function pageOf({
   changes,
   front,
@@ -116,7 +116,7 @@ export function staying(
   departing: ReadonlyMap<string, number>,
 ): readonly ItemRow[] {
   if (departing.size === 0) return rows;
-  return rows.filter((row) => departing.get(row.uuid) !== hopsOf(row));
+  return rows.filter((row) => departing.get(row.uuid) !== transferVersionOf(row));
 }
 
 /** A position names one version of one item, so the page gives no version twice. */

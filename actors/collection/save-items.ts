@@ -45,7 +45,7 @@ export interface Departing {
 
 export interface SavedItems {
   readonly departing: readonly Departing[];
-  /** What was sent of items whose home is another collection. */
+  /** What was sent of items whose owning collection is another. */
   readonly elsewhere: readonly ClientItem[];
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];

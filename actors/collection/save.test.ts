@@ -70,7 +70,7 @@ test("a read-only session does not get another user's item", (t) => {
   t.false('server_item' in refused(edit(), foreign, saver({ readOnly: true })));
 });
 
-test('an item whose home is another collection is looked for there, and nothing of it is shown', (t) => {
+test('an item whose owning collection is another is looked for there, and nothing of it is shown', (t) => {
   const foreign = { ...stored, collection: otherUserUuid, owner_uuid: otherUserUuid };
   const left = { ...stored, moved_to: otherUserUuid };
   const toVault = edit({ shared_vault_uuid: vault, key_system_identifier: 'k' });

@@ -24,7 +24,7 @@ import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
-import { hopsOf, type ItemRow, isStub } from './item.ts';
+import { type ItemRow, isForwardingTombstone, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
 import { savedRow } from './saved-row.ts';
@@ -58,7 +58,7 @@ export type Outcome =
   | { readonly outcome: 'conflict'; readonly conflict: Conflict }
   /** Saved before: this is its row, and there is nothing to write. */
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
-  /** Its home is not here. */
+  /** Another collection owns it. */
   | { readonly outcome: 'elsewhere' }
   /** To another collection; this is the row that it has here. */
   | { readonly outcome: 'departs'; readonly row: ItemRow; readonly to: string }
@@ -77,7 +77,7 @@ export function targetOf(
 
 /**
  * `stored` is the row that holds the item's uuid on this server, in whichever collection; where it arrives from another
- * one, the row that it has there, and `arrives` the stub that it has here, if any.
+ * one, the row that it has there, and `arrives` the forwarding tombstone that it has here, if any.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the order of the checks is what clients rely on.
 export function save({
@@ -96,7 +96,8 @@ export function save({
   readonly arrives?: { readonly over: ItemRow | undefined } | undefined;
 }): Outcome {
   if (!isUuid(sent.uuid)) return conflict(refusal('uuid_conflict', sent, saver.userUuid));
-  const isHere = arrives !== undefined || (stored?.collection === saver.collection && !isStub(stored));
+  const isHere =
+    arrives !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
   const mine = isHere ? stored : undefined;
   const target = targetOf(saver, sent);
   const refused = access(saver, sent, mine);
@@ -129,13 +130,13 @@ export function save({
   return { outcome: 'saved', row: arrives === undefined ? row : arrived(row, arrives.over) };
 }
 
-/** The row in its new home takes the next hop, and the place of the stub that may be there. */
+/** The row in the new owning collection has the next transfer version and replaces a forwarding tombstone there. */
 function arrived(row: ItemRow, over: ItemRow | undefined): ItemRow {
   return {
     ...row,
     created_position: over?.created_position ?? row.position,
     born: over?.born ?? null,
-    hop: hopsOf(row) + 1,
+    hop: transferVersionOf(row) + 1,
   };
 }
 

@@ -13,17 +13,17 @@ import {
 import type { Refused } from '../reply.ts';
 import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head } from './head.ts';
-import { hopsOf, type ItemRow, isStub, item } from './item.ts';
+import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { arrivedAt, type ConcludeTimer, depart, departingHops } from './move/departures.ts';
+import { arrivedAt, type ConcludeTimer, depart, departingTransferVersions } from './move/departures.ts';
 import {
   isAwaited,
   isStillAt,
+  type Locations,
+  locationsPlan,
   notConcluded,
   successorOf,
-  type Whereabouts,
-  whereaboutsPlan,
-} from './move/whereabouts.ts';
+} from './move/location-lookup.ts';
 import { noRoom, outgrows } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
@@ -118,7 +118,7 @@ function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start
     front: reads.front,
     start,
     bound: view.get(head).position,
-    departing: departingHops(view),
+    departing: departingTransferVersions(view),
   });
 }
 
@@ -136,7 +136,7 @@ export function storedPlan({
   readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
 }): StoredPlans {
   const collection = view.self.id;
-  const departing = departingHops(view);
+  const departing = departingTransferVersions(view);
   const onTheirWay = departing.size === 0 ? none : uuidsToRead(items, true, () => true);
   const isNeeded = (uuid: string) => arriving.has(uuid) || isShownTaken(view, uuid);
   const uuids = [...uuidsToRead(items, isLegacy(request), isNeeded)];
@@ -147,15 +147,15 @@ export function storedPlan({
       uuids.map((uuid) => ({ collection, uuid })),
       isFew ? undefined : Math.max(0, roomBytes),
     ),
-    ...whereaboutsPlan([...arriving.keys(), ...[...onTheirWay].filter((uuid) => departing.has(uuid))]),
+    ...locationsPlan([...arriving.keys(), ...[...onTheirWay].filter((uuid) => departing.has(uuid))]),
   };
 }
 
 const none: ReadonlySet<string> = new Set();
 
-type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof whereaboutsPlan>;
+type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
 /** What of the items sent is here, and of those that come or go, what they have anywhere. */
-export interface StoredReads extends Whereabouts {
+export interface StoredReads extends Locations {
   readonly stored: ItemsByKey;
 }
 
@@ -164,13 +164,13 @@ const wholeRowsMax = 4;
 
 /**
  * Whether a commit was rejected for what may be a row of the collection's own that nobody had read. Of an item that has
- * moved, the row that keeps its uuid taken may be another's.
+ * moved, the row that holds the uuid reservation may be another's.
  */
 function isShownTaken(view: View, uuid: string): boolean {
   const own = view.conflicting(item, { collection: view.self.id, uuid });
   if (own !== undefined) return true;
-  const born = view.conflicting(item, { uuid, born: true });
-  return born !== undefined && (isStub(born) || hopsOf(born) > 0);
+  const reserving = view.conflicting(item, { uuid, born: true });
+  return reserving !== undefined && (isForwardingTombstone(reserving) || transferVersionOf(reserving) > 0);
 }
 
 /** Who saves. */
@@ -274,18 +274,19 @@ function saverOf(turn: Turn, { request, by }: Batch): Saver {
 }
 
 /**
- * Over a departing item the next hop is taken, which ends its departure: if it has arrived meanwhile, the commit is
- * rejected, and the turn that runs again finds it there. What is not written is not fenced, so an arrival is looked for first.
+ * Over a departing item the next transfer version is taken, which ends its departure: if it has arrived meanwhile, the commit
+ * is rejected, and the turn that runs again finds it there. What is not written is not fenced, so an arrival is looked for
+ * first.
  */
 function fenced(turn: Turn, row: ItemRow | undefined, reads: StoredReads): ItemRow | undefined {
-  if (row === undefined || row.collection !== turn.self.id || isStub(row)) return row;
-  if (departingHops(turn).get(row.uuid) !== hopsOf(row)) return row;
+  if (row === undefined || row.collection !== turn.self.id || isForwardingTombstone(row)) return row;
+  if (departingTransferVersions(turn).get(row.uuid) !== transferVersionOf(row)) return row;
   const successor = arrivedAt(turn, row) ?? successorOf(row, reads);
   if (successor === undefined && isAwaited(row, reads)) throw notConcluded();
-  return successor ?? { ...row, hop: hopsOf(row) + 1 };
+  return successor ?? { ...row, hop: transferVersionOf(row) + 1 };
 }
 
-/** To leave once more, to wherever, is for the same hop as the departure before it. */
+/** To leave once more, to wherever, is for the same transfer version as the departure before it. */
 const unfenced = (row: ItemRow, found: ItemRow | undefined): ItemRow =>
   found?.collection === row.collection ? { ...row, hop: found.hop } : row;
 
@@ -298,7 +299,7 @@ function storedIn(turn: Turn, batch: Batch): Stored {
   };
   return {
     head: turn.get(head),
-    // What arrives takes the place of the very row that it has here, also where that has yet to become a stub.
+    // What arrives replaces the very row that it has here, also where that has yet to become a forwarding tombstone.
     row: (uuid) => (arriving(uuid) === undefined ? fenced(turn, found(uuid), reads) : found(uuid)),
     arriving,
   };
@@ -308,8 +309,8 @@ function storedIn(turn: Turn, batch: Batch): Stored {
 export function hasYetToArrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   const { uuid } = row;
   const here = reads.stored.get({ collection: turn.self.id, uuid });
-  if (here !== undefined && hopsOf(here) > hopsOf(row)) return false;
-  const taken = turn.conflicting(item, { uuid, hop: hopsOf(row) + 1 });
+  if (here !== undefined && transferVersionOf(here) > transferVersionOf(row)) return false;
+  const taken = turn.conflicting(item, { uuid, hop: transferVersionOf(row) + 1 });
   if (taken !== undefined || !isStillAt(row, reads)) return false;
   if (isAwaited({ ...row, collection: turn.self.id }, reads, row.collection)) throw notConcluded();
   return true;
@@ -327,12 +328,12 @@ function foundIn(
     const onItsWay = arriving?.get(uuid);
     if (onItsWay !== undefined)
       return stored.get(key) ?? (hasYetToArrive(turn, onItsWay, reads) ? undefined : onItsWay);
-    const born = turn.conflicting(item, { uuid, born: true });
-    if (read.has(uuid)) return stored.get(key) ?? born;
+    const reserving = turn.conflicting(item, { uuid, born: true });
+    if (read.has(uuid)) return stored.get(key) ?? reserving;
     const own = turn.conflicting(item, key);
     if (own !== undefined && isWhole(own)) return own;
     // The plan has asked the same, and had the row read with its ciphertext.
-    return isShownTaken(turn, uuid) ? (stored.get(key) ?? born) : born;
+    return isShownTaken(turn, uuid) ? (stored.get(key) ?? reserving) : reserving;
   };
 }
 

@@ -58,7 +58,7 @@ const givenUp = z.object({ id: z.string(), hop: z.int() });
 export const fileMoveTellShapes = {
   /** The move of a file that has come here is concluded. */
   fileMoved: z.object({ uploadUuid: z.string() }),
-  /** To the target: the move of this id was given up at this hop. It answers by `fileSettled`. */
+  /** To the target: the move of this id was given up at this transfer version. It answers by `fileSettled`. */
   fileGivenUp: givenUp,
   /** To the source: nothing of what was given up can arrive any more. */
   fileSettled: givenUp,

@@ -2,15 +2,16 @@
  * How a file moves from one owner, its *source*, to another, its *target* (decision 36). No byte is copied: its row changes hands,
  * and its blobs keep their names.
  *
- *     source   depart     durable: which file, at which hop, where to, and a timer; its row stays as it is
- *     target   arrive     rights and room looked at; the row is written with the next hop: the file is there now
- *     source   conclude   if it has arrived, the row goes; if not, it takes the next hop here
+ *     source   depart     durable: which file, at which transfer version, where to, and a timer; its row stays as it is
+ *     target   arrive     rights and room looked at; the row is written with the next transfer version: the file is there now
+ *     source   conclude   if it has arrived, the row goes; if not, it takes the next transfer version here
  *     target   fileMoved  told by the commit that concludes: from now on the file may change there
  *
  * Where the timer gives up, nobody knows whether an arrival is still under way:
  *
- *     source   give up   the row takes the next hop, and still nothing may change it
- *     target   fileGivenUp   told by that commit; what is read for an arrival after this finds no row of the old hop
+ *     source   give up   the row takes the next transfer version, and still nothing may change it
+ *     target   fileGivenUp   told by that commit; what is read for an arrival after this finds no row with the
+ *                            old transfer version
  *     source   fileSettled   told by the commit of the target: from now on the file may change here
  *
  * - There is a row at every moment, so that the sweep never finds a blob that nobody names.
@@ -19,7 +20,7 @@
  * - The caller of these steps may die after each. The timer concludes then without knowing what the target has done.
  * - An epoch fences a dead host at the activation of an actor, not at the claim of its shard. So a give-up is certain only once the
  *   target has committed after it: that commit comes after every earlier one of the target, and every former owner is fenced.
- *   Until then the row at the source keeps its hop taken.
+ *   Until then the row at the source keeps its transfer version taken.
  * - Nothing else happens to a file on its way: neither side deletes or replaces it before the move is concluded. So nothing
  *   becomes garbage that the other side still names.
  * - Bytes count at the target from `arrive` on, and at the source until `conclude`: twice for a moment, never not at all.
@@ -63,7 +64,7 @@ export const fileDepartureMap = sliceMap<{
   readonly uploadUuid: string;
   readonly issuedMs: number;
   readonly endsMs: number;
-  /** The hop that the row took when it was given up, until the target has heard of that. */
+  /** The transfer version that the row took when it was given up, until the target has heard of that. */
   readonly givenUpHop?: number | undefined;
 }>({
   family: 'file-departure',
@@ -264,7 +265,7 @@ export function concludeFile(
   return { outcome: 'given up', to, hop: next.hop };
 }
 
-/** The target has heard that the move was given up at this hop. It may have begun again since. */
+/** The target has heard that the move was given up at this transfer version. It may have begun again since. */
 export function settleFile(
   turn: Turn,
   { id, hop }: { readonly id: string; readonly hop: number },

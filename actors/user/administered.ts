@@ -7,7 +7,7 @@ import type { Workflow } from '../../runtime/command.ts';
 import { OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { type Answer, isRefused, type Refused } from '../reply.ts';
 import type { SignedInShape } from '../signed-in.ts';
-import { adminRequired, mayAdminister } from './rank.ts';
+import { adminRequired, mayAdminister } from './admin-role.ts';
 import { signedInWorkflow } from './signed-in.ts';
 
 interface Administration<Asks> {

@@ -1,7 +1,7 @@
 /** The account as the one who makes a call (docs/protocol/authentication.md, "Roles"). */
 import type { View } from '../../runtime/command.ts';
 import type { Caller, Role } from '../reply.ts';
-import { isAdministrator } from './rank.ts';
+import { isAdministrator } from './admin-role.ts';
 
 /** Every account has full access. */
 const userRoles: readonly Role[] = [

@@ -11,6 +11,7 @@ import { answerOf } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 import { ban, banStatus, unban } from './account/set-ban.ts';
 import { flagsOf, setFlag } from './admin/flags.ts';
+import { adminRoleSlice, isAdministrator } from './admin-role.ts';
 import { audit, auditPages, auditTrail } from './audit/trail.ts';
 import { revokeAllCalendarTokens } from './calendar/tokens.ts';
 import { callerOf } from './caller.ts';
@@ -19,7 +20,6 @@ import { rolesChanged } from './events.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
-import { isAdministrator, rankSlice } from './rank.ts';
 import { endAllSessions } from './sessions/end.ts';
 import { type Session, sessionMap } from './sessions/session.ts';
 
@@ -66,7 +66,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     turn: (turn, { administrator }) => {
       active(turn);
       const changed = isAdministrator(turn) !== administrator;
-      turn.set(rankSlice, { ...turn.get(rankSlice), administrator });
+      turn.set(adminRoleSlice, { ...turn.get(adminRoleSlice), administrator });
       if (changed) {
         audit(turn, administrator ? 'made-administrator' : 'unmade-administrator');
         tellRoles(turn);

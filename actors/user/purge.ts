@@ -1,9 +1,9 @@
 /**
  * What a deleted account leaves behind is removed in bounded commits, by the timer `purge`. Each feature removes a batch of its own
  * (the hooks `purgeFirst` and `purge`): first one feature after the other, as what they tell others bounds a commit; then the
- * bulk of them, side by side in each commit. The timer runs again from there until only stubs are left, and no blob of the
- * account's files in the store; then the actor becomes a tombstone. A crash between two batches leaves the timer, which goes on
- * where the last commit stopped.
+ * bulk of them, side by side in each commit. The timer runs again from there until only forwarding tombstones are left, and no
+ * blob of the account's files in the store; then the actor becomes a tombstone. A crash between two batches leaves the timer,
+ * which goes on where the last commit stopped.
  */
 import { type PlanResults, type Plans, timer } from '../../runtime/command.ts';
 import { Account } from './account/contract.ts';

@@ -11,8 +11,8 @@ import { concludePayload } from '../collection/move/departures.ts';
 import {
   arriveItemsFields,
   concludeItemsFields,
-  landedSchema,
   saveItemsFields,
+  saveResultSchema,
 } from '../collection/move/wire.ts';
 import { listedSchema, revisionSchema } from '../collection/revisions/read.ts';
 import { revisionTimerShapes } from '../collection/revisions/timer-payloads.ts';
@@ -113,9 +113,9 @@ export const Vault = contract({
 
     // --- items, by members (docs/protocol/sync.md, "Items of vaults") -----------------------------------------
 
-    saveItems: { request: saveItemsFields, reply: landedSchema },
+    saveItems: { request: saveItemsFields, reply: saveResultSchema },
     /** They come from another collection, where they have departed. */
-    arriveItems: { request: arriveItemsFields, reply: landedSchema },
+    arriveItems: { request: arriveItemsFields, reply: saveResultSchema },
     /** What has departed from here, and which of it has arrived. */
     concludeItems: { request: concludeItemsFields, reply: z.object({}) },
     /** One item, to the member who owns it. */
@@ -174,7 +174,7 @@ export const Vault = contract({
   },
   jobs: {
     ...fileJobShapes,
-    /** It has ended: its items go home. */
+    /** It has ended: its items return to their owners. */
     sendHome: z.null(),
   },
 });

@@ -1,8 +1,8 @@
 /** How a vault begins: who makes it owns it, and is its first member. */
 import { command, type Turn } from '../../runtime/command.ts';
+import { nextChangeStamp } from './change-stamp.ts';
 import { noSuchVault, Vault } from './contract.ts';
-import { nextMoment } from './moment.ts';
-import { admit, notify, rosterFor, rosterPlan } from './roster.ts';
+import { admit, memberListFor, memberListPlan, notify } from './member-list.ts';
 import { shownMember, shownVault } from './shown.ts';
 import { standingSlice } from './standing.ts';
 import { type MemberRow, type VaultRow, vaultTable } from './tables.ts';
@@ -10,18 +10,18 @@ import { type MemberRow, type VaultRow, vaultTable } from './tables.ts';
 export const create = command({
   ...Vault.commands.create,
   creates: true,
-  reads: rosterPlan,
+  reads: memberListPlan,
   turn: (turn, { by }, reads) => {
     if (turn.get(standingSlice) === 'none') return created(...begin(turn, by));
     // The call is repeated. The vault may have ended since.
-    const roster = rosterFor(turn, by, reads);
-    return roster?.isOwner ? created(roster.vault, roster.asker) : noSuchVault;
+    const memberList = memberListFor(turn, by, reads);
+    return memberList?.isOwner ? created(memberList.vault, memberList.asker) : noSuchVault;
   },
 });
 
 function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
-  const moment = nextMoment(turn);
-  const { position, micros } = moment;
+  const changeStamp = nextChangeStamp(turn);
+  const { position, micros } = changeStamp;
   const vault: VaultRow = {
     vault: turn.self.id,
     position,
@@ -33,7 +33,7 @@ function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
   };
   turn.set(standingSlice, 'open');
   turn.put(vaultTable, vault);
-  const member = admit(turn, by, 'admin', moment);
+  const member = admit(turn, by, 'admin', changeStamp);
   notify(turn, [member], 'user_added_to_shared_vault', position);
   return [vault, member];
 }

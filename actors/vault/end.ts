@@ -5,49 +5,49 @@
  * That commit tells whom it concerns. The actor goes once the vault has no items any more.
  */
 import { command, type Turn, tell } from '../../runtime/command.ts';
+import { nextChangeStamp } from './change-stamp.ts';
 import { noSuchVault, notTheOwner, Vault } from './contract.ts';
-import { endFiles, inheritFiles } from './files/end.ts';
-import { inherit } from './heirs.ts';
+import { endFiles, transferFiles } from './files/end.ts';
 import { cancel, type PendingInvites, pendingPlan } from './invites.ts';
 import { handItemsOnSoon } from './items/hand-on.ts';
-import { part } from './members.ts';
-import { nextMoment } from './moment.ts';
 import {
   changeMember,
   changeVault,
   dismiss,
+  type MemberList,
   memberIn,
+  memberListFor,
+  memberListOf,
+  memberListPlan,
   notify,
-  type Roster,
-  rosterFor,
-  rosterOf,
-  rosterPlan,
-} from './roster.ts';
+} from './member-list.ts';
+import { part } from './members.ts';
 import { standingSlice } from './standing.ts';
+import { transferOwnership } from './successors.ts';
 import { vaultTable } from './tables.ts';
-import { windUp } from './wind-up.ts';
+import { tearDown } from './tear-down.ts';
 
 export const end = command({
   ...Vault.commands.end,
   repeat: 'recorded',
-  reads: (view) => ({ ...rosterPlan(view), ...pendingPlan(view) }),
+  reads: (view) => ({ ...memberListPlan(view), ...pendingPlan(view) }),
   turn: (turn, { by }, { pending, ...reads }) => {
-    const roster = rosterFor(turn, by, reads);
-    if (roster === undefined) return noSuchVault;
-    if (!roster.isOwner) return notTheOwner;
-    endForAll(turn, roster, pending);
-    return { ok: { membership: roster.asker.membership } };
+    const memberList = memberListFor(turn, by, reads);
+    if (memberList === undefined) return noSuchVault;
+    if (!memberList.isOwner) return notTheOwner;
+    endForAll(turn, memberList, pending);
+    return { ok: { membership: memberList.asker.membership } };
   },
 });
 
-function endForAll(turn: Turn, { vault, members }: Roster, pending: PendingInvites): void {
+function endForAll(turn: Turn, { vault, members }: MemberList, pending: PendingInvites): void {
   turn.set(standingSlice, 'ended');
   cancel(turn, pending.rows);
-  const { position } = nextMoment(turn);
+  const { position } = nextChangeStamp(turn);
   for (const each of members) dismiss(turn, each, position);
   turn.remove(vaultTable, { vault: vault.vault });
   endFiles(turn, vault);
-  windUp(turn);
+  tearDown(turn);
 }
 
 /**
@@ -57,39 +57,39 @@ function endForAll(turn: Turn, { vault, members }: Roster, pending: PendingInvit
 export const userGone = tell({
   ...Vault.tells.userGone,
   creates: true,
-  reads: (view) => ({ ...rosterPlan(view), ...pendingPlan(view) }),
+  reads: (view) => ({ ...memberListPlan(view), ...pendingPlan(view) }),
   turn: (turn, _nothing, { address: { id: gone } }, { pending, ...reads }) => {
     if (turn.get(standingSlice) === 'none') return turn.tombstone();
-    const roster = rosterOf(turn, reads);
-    if (roster === undefined) return;
-    if (roster.vault.owner_uuid === gone) {
-      loseOwner(turn, roster, pending);
+    const memberList = memberListOf(turn, reads);
+    if (memberList === undefined) return;
+    if (memberList.vault.owner_uuid === gone) {
+      loseOwner(turn, memberList, pending);
       return;
     }
     cancel(
       turn,
       pending.rows.filter(({ invitee }) => invitee === gone),
     );
-    const leaving = memberIn(roster, gone);
-    if (leaving !== undefined) part(turn, roster, leaving);
+    const leaving = memberIn(memberList, gone);
+    if (leaving !== undefined) part(turn, memberList, leaving);
   },
 });
 
 /** The survivor takes over, if there is one. */
-function loseOwner(turn: Turn, roster: Roster, pending: PendingInvites): void {
-  const { vault, members } = roster;
-  const survivor = vault.survivor_uuid === null ? undefined : memberIn(roster, vault.survivor_uuid);
-  const owner = memberIn(roster, vault.owner_uuid);
-  const isInherited = survivor !== undefined && inherit(turn, vault.owner_uuid, survivor.member);
-  if (owner === undefined || !isInherited) {
-    endForAll(turn, roster, pending);
+function loseOwner(turn: Turn, memberList: MemberList, pending: PendingInvites): void {
+  const { vault, members } = memberList;
+  const survivor = vault.survivor_uuid === null ? undefined : memberIn(memberList, vault.survivor_uuid);
+  const owner = memberIn(memberList, vault.owner_uuid);
+  const isTransferred = survivor !== undefined && transferOwnership(turn, vault.owner_uuid, survivor.member);
+  if (owner === undefined || !isTransferred) {
+    endForAll(turn, memberList, pending);
     return;
   }
   cancel(turn, pending.rows);
   changeMember(turn, survivor, { permission: 'admin' });
-  const inherited = changeVault(turn, vault, { owner_uuid: survivor.member, survivor_uuid: null });
-  const { position } = inherited;
-  inheritFiles(turn, inherited, survivor.member);
+  const transferred = changeVault(turn, vault, { owner_uuid: survivor.member, survivor_uuid: null });
+  const { position } = transferred;
+  transferFiles(turn, transferred, survivor.member);
   handItemsOnSoon(turn);
   dismiss(turn, owner, position);
   const others = members.filter(({ member }) => member !== owner.member);

@@ -24,9 +24,9 @@ import { refuse } from '../reply.ts';
 import { Inbox } from '../user/inbox/contract.ts';
 import { Vaults } from '../user/vaults/contract.ts';
 import { invitesMax } from './bounds.ts';
+import { nextChangeStamp } from './change-stamp.ts';
 import { noSuchInvite, noSuchVault, notTheOwner, Vault } from './contract.ts';
-import { nextMoment } from './moment.ts';
-import { admit, memberIn, notify, rosterFor, rosterOf, rosterPlan } from './roster.ts';
+import { admit, memberIn, memberListFor, memberListOf, memberListPlan, notify } from './member-list.ts';
 import { VaultSettings } from './settings.ts';
 import { shownInvite } from './shown.ts';
 import { type InviteRow, inviteTable } from './tables.ts';
@@ -68,19 +68,19 @@ const invite = command({
   ...Vault.commands.invite,
   repeat: 'recorded',
   reads: (view, { recipientUuid }) => ({
-    ...rosterPlan(view),
+    ...memberListPlan(view),
     ...pendingPlan(view),
     ...invitePlan(view, recipientUuid),
   }),
   turn: (turn, { by, recipientUuid, ...given }, { invite, pending, ...reads }) => {
-    const roster = rosterFor(turn, by, reads);
-    if (roster === undefined) return noSuchVault;
-    if (!roster.isOwner) return notTheOwner;
-    if (memberIn(roster, recipientUuid) !== undefined) return isMember;
+    const memberList = memberListFor(turn, by, reads);
+    if (memberList === undefined) return noSuchVault;
+    if (!memberList.isOwner) return notTheOwner;
+    if (memberIn(memberList, recipientUuid) !== undefined) return isMember;
     const before = invite.get(inviteKey(turn, recipientUuid));
     const isFull = pending.rows.length >= turn.use(VaultSettings).invitesMax;
     if (before === undefined && isFull) return tooManyInvites;
-    const { position, micros } = nextMoment(turn);
+    const { position, micros } = nextChangeStamp(turn);
     const row = said(given, {
       vault: turn.self.id,
       invitee: recipientUuid,
@@ -107,7 +107,7 @@ const changeInvite = command({
   turn: (turn, { by, inviteUuid, ...given }, { invites }) => {
     const before = invites.rows.find(sentBy(by, inviteUuid));
     if (before === undefined) return noSuchInvite;
-    const { position, micros } = nextMoment(turn);
+    const { position, micros } = nextChangeStamp(turn);
     const permission = given.permission ?? (before.permission as Permission);
     const row = said({ ...given, permission }, { ...before, position, updated_at: micros });
     turn.put(inviteTable, row);
@@ -130,18 +130,18 @@ function said(
 
 const acceptInvite = command({
   ...Vault.commands.acceptInvite,
-  reads: (view, { by }) => ({ ...rosterPlan(view), ...invitePlan(view, by) }),
+  reads: (view, { by }) => ({ ...memberListPlan(view), ...invitePlan(view, by) }),
   turn: (turn, { by, inviteUuid }, { invite, ...reads }) => {
-    const roster = rosterOf(turn, reads);
-    const member = roster && memberIn(roster, by);
+    const memberList = memberListOf(turn, reads);
+    const member = memberList && memberIn(memberList, by);
     if (member !== undefined) return { ok: { membership: member.membership } };
     const accepted = invite.get(inviteKey(turn, by));
-    if (roster === undefined || accepted?.uuid !== inviteUuid) return noSuchInvite;
-    if (roster.members.length >= turn.use(VaultSettings).membersMax) return full;
+    if (memberList === undefined || accepted?.uuid !== inviteUuid) return noSuchInvite;
+    if (memberList.members.length >= turn.use(VaultSettings).membersMax) return full;
     forget(turn, accepted);
-    const moment = nextMoment(turn);
-    const joined = admit(turn, by, accepted.permission as Permission, moment);
-    notify(turn, [...roster.members, joined], 'user_added_to_shared_vault', moment.position);
+    const changeStamp = nextChangeStamp(turn);
+    const joined = admit(turn, by, accepted.permission as Permission, changeStamp);
+    notify(turn, [...memberList.members, joined], 'user_added_to_shared_vault', changeStamp.position);
     return { ok: { membership: joined.membership } };
   },
 });
@@ -182,7 +182,7 @@ const cancelInvites = command({
 /** Invitees are told that there is nothing to answer any more. */
 export function cancel(turn: Turn, invites: readonly Pending[]): void {
   if (invites.length === 0) return;
-  const { position: at } = nextMoment(turn);
+  const { position: at } = nextChangeStamp(turn);
   for (const each of invites) {
     forget(turn, each);
     const gone = { vaultUuid: turn.self.id, inviteUuid: each.uuid };

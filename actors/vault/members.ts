@@ -2,18 +2,18 @@
 import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { refuse } from '../reply.ts';
 import { Inbox } from '../user/inbox/contract.ts';
+import { nextChangeStamp } from './change-stamp.ts';
 import { noSuchVault, notTheOwner, Vault } from './contract.ts';
-import { nextMoment } from './moment.ts';
 import {
   changeMember,
   changeVault,
   dismiss,
+  type MemberList,
   memberIn,
+  memberListFor,
+  memberListPlan,
   notify,
-  type Roster,
-  rosterFor,
-  rosterPlan,
-} from './roster.ts';
+} from './member-list.ts';
 import { shownMember } from './shown.ts';
 import type { MemberRow } from './tables.ts';
 
@@ -24,34 +24,34 @@ const ownSurvivor = refuse.badRequest('The owner of a shared vault cannot be its
 
 const members = sharedRead({
   ...Vault.commands.members,
-  reads: rosterPlan,
+  reads: memberListPlan,
   answer: (view, { by }, reads) => {
-    const roster = rosterFor(view, by, reads);
-    if (roster === undefined) return noSuchVault;
-    const inOrder = roster.members.toSorted((a, b) => a.membership - b.membership);
-    return { ok: { users: inOrder.map((each) => shownMember(each, roster.vault)) } };
+    const memberList = memberListFor(view, by, reads);
+    if (memberList === undefined) return noSuchVault;
+    const inOrder = memberList.members.toSorted((a, b) => a.membership - b.membership);
+    return { ok: { users: inOrder.map((each) => shownMember(each, memberList.vault)) } };
   },
 });
 
 const removeMember = command({
   ...Vault.commands.removeMember,
   repeat: 'recorded',
-  reads: rosterPlan,
+  reads: memberListPlan,
   turn: (turn, { by, userUuid }, reads) => {
-    const roster = rosterFor(turn, by, reads);
-    if (roster === undefined) return noSuchVault;
-    if (userUuid !== by && !roster.isOwner) return notTheOwner;
-    const leaving = memberIn(roster, userUuid);
+    const memberList = memberListFor(turn, by, reads);
+    if (memberList === undefined) return noSuchVault;
+    if (userUuid !== by && !memberList.isOwner) return notTheOwner;
+    const leaving = memberIn(memberList, userUuid);
     if (leaving === undefined) return noSuchMember;
-    if (userUuid === roster.vault.owner_uuid) return ownerStays;
-    part(turn, roster, leaving);
+    if (userUuid === memberList.vault.owner_uuid) return ownerStays;
+    part(turn, memberList, leaving);
     return { ok: { membership: leaving.membership } };
   },
 });
 
 /** Somebody who is not the owner is no member any more; everybody else stays. */
-export function part(turn: Turn, { vault, members }: Roster, leaving: MemberRow): void {
-  const { position } = nextMoment(turn);
+export function part(turn: Turn, { vault, members }: MemberList, leaving: MemberRow): void {
+  const { position } = nextChangeStamp(turn);
   dismiss(turn, leaving, position);
   if (vault.survivor_uuid === leaving.member) changeVault(turn, vault, { survivor_uuid: null });
   const others = members.filter(({ member }) => member !== leaving.member);
@@ -60,22 +60,22 @@ export function part(turn: Turn, { vault, members }: Roster, leaving: MemberRow)
 
 const designateSurvivor = command({
   ...Vault.commands.designateSurvivor,
-  reads: rosterPlan,
+  reads: memberListPlan,
   turn: (turn, { by, userUuid }, reads) => {
-    const roster = rosterFor(turn, by, reads);
-    if (roster === undefined) return noSuchVault;
-    if (roster.asker.permission !== 'admin') return notAnAdmin;
-    const survivor = memberIn(roster, userUuid);
+    const memberList = memberListFor(turn, by, reads);
+    if (memberList === undefined) return noSuchVault;
+    if (memberList.asker.permission !== 'admin') return notAnAdmin;
+    const survivor = memberIn(memberList, userUuid);
     if (survivor === undefined) return noSuchMember;
-    if (userUuid === roster.vault.owner_uuid) return ownSurvivor;
-    if (roster.vault.survivor_uuid !== userUuid) designate(turn, roster, survivor);
+    if (userUuid === memberList.vault.owner_uuid) return ownSurvivor;
+    if (memberList.vault.survivor_uuid !== userUuid) designate(turn, memberList, survivor);
     return { ok: {} };
   },
 });
 
-function designate(turn: Turn, roster: Roster, survivor: MemberRow): void {
-  const { vault } = roster;
-  const before = vault.survivor_uuid === null ? undefined : memberIn(roster, vault.survivor_uuid);
+function designate(turn: Turn, memberList: MemberList, survivor: MemberRow): void {
+  const { vault } = memberList;
+  const before = vault.survivor_uuid === null ? undefined : memberIn(memberList, vault.survivor_uuid);
   if (before !== undefined) changeMember(turn, before, {});
   changeMember(turn, survivor, {});
   const { position: at } = changeVault(turn, vault, { survivor_uuid: survivor.member });

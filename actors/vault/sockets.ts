@@ -1,7 +1,7 @@
 /** Which of a gateway's users hear what the vault publishes. */
 import { command, keys } from '../../runtime/command.ts';
 import { Vault } from './contract.ts';
-import { memberKey } from './roster.ts';
+import { memberKey } from './member-list.ts';
 import { memberTable } from './tables.ts';
 
 /** For none of its members a gateway is subscribed to nothing. */

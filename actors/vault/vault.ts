@@ -27,26 +27,26 @@ import { end, userGone } from './end.ts';
 import { fileCommands, fileJobs, fileTimers } from './files/by-token.ts';
 import { fileMoveTells } from './files/move.ts';
 import { grantMap } from './files/own-files.ts';
-import { heirMap } from './heirs.ts';
 import { inviteCommands } from './invites.ts';
 import { getItem } from './items/get-item.ts';
 import { handItemsOnTimer } from './items/hand-on.ts';
+import { returnToOwnersJob } from './items/return-to-owners.ts';
 import { deleteRevision, getRevision, listRevisions } from './items/revisions.ts';
 import { arriveItems, concludeItems, saveItems } from './items/save-items.ts';
-import { sendHomeJob } from './items/send-home.ts';
 import { itemTimers } from './items/timers.ts';
 import { memberCommands } from './members.ts';
 import { VaultSettings } from './settings.ts';
 import { subscribe } from './sockets.ts';
 import { standingSlice } from './standing.ts';
+import { successorMap } from './successors.ts';
 import { inviteTable, memberTable, vaultTable } from './tables.ts';
-import { vanishTimer } from './wind-up.ts';
+import { tearDownTimer } from './tear-down.ts';
 
 export const vault = kindOf(Vault, {
   uses: [VaultSettings, ItemSettings, FileSettings, FileStore],
   slices: [
     standingSlice,
-    heirMap,
+    successorMap,
     head,
     ledgerSlice,
     departureMap,
@@ -58,7 +58,7 @@ export const vault = kindOf(Vault, {
     fileArrivalMap,
   ],
   tables: [vaultTable, memberTable, inviteTable, item, revision, file, fileGarbage],
-  guard: memberTable,
+  membershipTable: memberTable,
   commands: {
     create,
     end,
@@ -75,6 +75,6 @@ export const vault = kindOf(Vault, {
     ...fileCommands,
   },
   tells: { userGone, ...fileMoveTells },
-  timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, vanish: vanishTimer },
-  jobs: { ...fileJobs, sendHome: sendHomeJob },
+  timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, vanish: tearDownTimer },
+  jobs: { ...fileJobs, sendHome: returnToOwnersJob },
 });

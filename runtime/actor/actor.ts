@@ -39,7 +39,7 @@ import {
 } from '../errors.ts';
 import { isJobTimer, type JobChange } from '../jobs/lease.ts';
 import type { Random } from '../random.ts';
-import { FoundVisits } from '../read/found-visits.ts';
+import { NegativeCache } from '../read/negative-cache.ts';
 import { NewerFormatError } from '../store/encoding.ts';
 import { type Commit, StoreError } from '../store/store.ts';
 import { tombstoneSlice } from '../store/tables.ts';
@@ -92,7 +92,7 @@ export class Actor implements Committing {
   readonly shard: number;
   readonly epoch: number;
   /** What it has found at others. */
-  readonly visits: FoundVisits;
+  readonly negativeCache: NegativeCache;
   lastUsedMs: number;
   #env: ActorEnvironment;
   #phase: Phase = 'activating';
@@ -113,11 +113,11 @@ export class Actor implements Committing {
     this.#env = env;
     this.#held = new ActorState(env.limits.cachedRowBytesMax);
     this.#recordedCalls = new RecordedCalls(env.limits.recordedCallsOfActorMax);
-    this.visits = new FoundVisits(env);
+    this.negativeCache = new NegativeCache(env);
     this.#mailbox = new Mailbox({
       owner: address.id,
       rows: this.#held.rows,
-      visits: this.visits,
+      negativeCache: this.negativeCache,
       read: (reads) => env.reader.read(address, reads),
       view: (entry) => speculativeView(this.#scope(entry.conflicting)),
       durableCommit: () => this.#held.durableCommit,
@@ -150,7 +150,7 @@ export class Actor implements Committing {
 
   /** What it takes in memory, about. */
   get heldBytes(): number {
-    return this.#held.bytes + this.#gate.pendingBytes + this.#recordedCalls.bytes + this.visits.bytes;
+    return this.#held.bytes + this.#gate.pendingBytes + this.#recordedCalls.bytes + this.negativeCache.bytes;
   }
 
   get isTombstone(): boolean {
@@ -226,7 +226,7 @@ export class Actor implements Committing {
   #becomeActive(): void {
     this.#env.metrics.activated('active');
     this.#phase = 'active';
-    this.#lullBegins();
+    this.#setUnchangedMarker();
     this.#activationWaiters.ready();
     this.#mailbox.beginAll();
     this.#pump();
@@ -371,7 +371,7 @@ export class Actor implements Committing {
       return undefined;
     const commitId = this.#env.random.uuid();
     const pending = this.#gate.launch(commitId);
-    this.#lullEnds();
+    this.#clearUnchangedMarker();
     try {
       const commit = pending.build(this.address, this.epoch, this.#version, commitId);
       return this.#held.hasEnded ? { ...commit, ends: true } : commit;
@@ -391,7 +391,7 @@ export class Actor implements Committing {
   #durableNow(pending: PendingCommit): void {
     this.#gate.land();
     this.#phase = 'active';
-    this.#lullBegins();
+    this.#setUnchangedMarker();
     const jobs = this.#jobsOf(pending);
     this.#held.promote(pending);
     this.#env.timersCommitted(pending.timers.values());
@@ -402,13 +402,13 @@ export class Actor implements Committing {
   }
 
   /** Nothing of this actor is on its way to the database. */
-  #lullBegins(): void {
-    if (this.#env.kind.guard !== undefined) this.#env.lulls.begin(this);
+  #setUnchangedMarker(): void {
+    if (this.#env.kind.membershipTable !== undefined) this.#env.unchangedMarkers.set(this);
   }
 
-  /** Where the actor leaves memory before it knows what became of its commit, the next activation begins another. */
-  #lullEnds(): void {
-    if (this.#env.kind.guard !== undefined) this.#env.lulls.end(this);
+  /** Where the actor leaves memory before it knows what became of its commit, the next activation sets another. */
+  #clearUnchangedMarker(): void {
+    if (this.#env.kind.membershipTable !== undefined) this.#env.unchangedMarkers.clear(this);
   }
 
   /** The jobs whose rows a commit changes, from what is durable before it. */
@@ -519,7 +519,7 @@ export class Actor implements Committing {
     this.#held.revert();
     if (this.#phase === 'gone') return;
     this.#phase = 'active';
-    this.#lullBegins();
+    this.#setUnchangedMarker();
     this.#mailbox.restart(again);
     this.#pump();
   }

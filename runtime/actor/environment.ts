@@ -11,8 +11,8 @@ import type { Lane } from '../lane.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
-import type { Lulls } from '../read/lulls.ts';
 import type { Reader } from '../read/reader.ts';
+import type { UnchangedSinceMarkers } from '../read/unchanged-since.ts';
 import type { SampledLog } from '../sampled-log.ts';
 import type { Store, TellRow, TimerRow } from '../store/store.ts';
 import type { AnyTable } from '../table.ts';
@@ -31,15 +31,15 @@ export interface ActorEnvironment {
   readonly lease: Pick<Lease, 'isValid'>;
   readonly committer: Pick<Committer, 'ready'>;
   readonly reader: Pick<Reader, 'read'>;
-  readonly lulls: Pick<Lulls, 'begin' | 'end' | 'of' | 'lasts'>;
+  readonly unchangedMarkers: Pick<UnchangedSinceMarkers, 'set' | 'clear' | 'of' | 'holds'>;
   readonly publisher: Pick<Publisher, 'host' | 'admits' | 'signalled'>;
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
   /** What is logged of many that fail of one cause. */
   readonly failures: SampledLog;
-  /** The kind whose actors admit by this table. */
-  kindOf(guard: AnyTable): string | undefined;
+  /** The kind whose actors authorize by this table. */
+  kindOf(membershipTable: AnyTable): string | undefined;
   /** The actor has left memory. */
   gone(actor: { readonly address: Address }): void;
   /** What is stored of the actor is of a newer format than this release reads. */

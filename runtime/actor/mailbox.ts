@@ -6,7 +6,7 @@
  * its plan does not name is given back, and planned again as the next one.
  */
 import type { Plans } from '../command.ts';
-import type { FoundVisits } from '../read/found-visits.ts';
+import type { NegativeCache } from '../read/negative-cache.ts';
 import type { StoreRead, StoreRows } from '../store/store.ts';
 import type { Message, Queued } from './message.ts';
 import { queued } from './message.ts';
@@ -17,7 +17,7 @@ import type { StateView } from './turn.ts';
 export interface MailboxOptions {
   readonly owner: string;
   readonly rows: Rows;
-  readonly visits: FoundVisits;
+  readonly negativeCache: NegativeCache;
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
   /** The state a plan is made from. */
   view(entry: Queued): StateView;
@@ -104,8 +104,8 @@ export class Mailbox {
   }
 
   #plan(entry: Queued, plans: Plans, isEarly: boolean): void {
-    const { owner, rows, visits, durableCommit, read } = this.#options;
-    const answers = answerPlans(plans, owner, { rows, visits }, read);
+    const { owner, rows, negativeCache, durableCommit, read } = this.#options;
+    const answers = answerPlans(plans, owner, { rows, negativeCache }, read);
     // Also where memory knows everything: a later commit's rows must not leave it before the turn runs.
     const ticket = Object.keys(plans).length === 0 ? undefined : rows.begin(durableCommit());
     const begun = { plans, isEarly, ticket, error: undefined };

@@ -3,6 +3,8 @@
 import { addressKey } from '../address.ts';
 import type {
   AnyPlan,
+  CrossOwnerPlan,
+  CrossOwnerResult,
   KeysPlan,
   LookupPlan,
   LookupResult,
@@ -10,11 +12,9 @@ import type {
   Plans,
   RangePlan,
   RangeResult,
-  VisitPlan,
-  VisitResult,
 } from '../command.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
-import type { FoundVisits, Versions, VisitedSince } from '../read/found-visits.ts';
+import type { AskedSince, NegativeCache, Versions } from '../read/negative-cache.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { versionTable } from '../store/tables.ts';
 import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
@@ -30,13 +30,13 @@ const noAnswers: ReadAnswers = new Map();
 export type Ask = (reads: readonly StoreRead[]) => Promise<readonly StoreRows[]>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
-type AnyVisit = VisitPlan<any>;
+type AnyCrossOwnerPlan = CrossOwnerPlan<any>;
 
 /** What an actor knows beside the database. */
 export interface Memory {
   /** Absent: a shared read, for which no rows are taken from memory. */
   readonly rows?: Rows | undefined;
-  readonly visits: FoundVisits;
+  readonly negativeCache: NegativeCache;
 }
 
 /** A plan's reads, split into what memory answers already and what the store is to be asked. */
@@ -44,15 +44,15 @@ interface SplitReads {
   readonly reads: ReadonlyMap<string, StoreRead>;
   /** Rows that were in memory when the read began. */
   readonly known: ReadonlyMap<string, readonly AnyRow[]>;
-  /** The visits to owners that may have something. */
-  readonly visits: ReadonlyMap<string, AnyVisit>;
-  /** Names of visits of which it is known here that nobody has. */
+  /** The reads of other owners that may have something. */
+  readonly crossOwner: ReadonlyMap<string, AnyCrossOwnerPlan>;
+  /** Names of cross-owner reads of which it is known here that nobody has anything new. */
   readonly quiet: readonly string[];
 }
 
 /**
  * Answers at once where memory has everything. Where nothing is known of an owner, its version is asked for together with all
- * other reads, and only owners that may have something are visited after that.
+ * other reads, and only owners that may have something are read after that.
  */
 export function answerPlans(
   plans: Plans,
@@ -61,13 +61,13 @@ export function answerPlans(
   ask: Ask,
 ): ReadAnswers | Promise<ReadAnswers> {
   const split = splitReads(plans, owner, memory);
-  const { visits } = memory;
-  const unknown = split.visits.size === 0 ? undefined : unknownOwners(split.visits, visits);
-  if (unknown !== undefined) return askInTwo(split, unknown, visits, ask);
-  const visiting = visitsWith(split, visits, noVersions);
-  const reads = visiting.size === 0 ? split.reads : new Map([...split.reads, ...readsOf(visiting)]);
-  if (reads.size === 0) return joinAnswers(split, noAnswers, visiting);
-  return askFor(reads, ask).then((answered) => joinAnswers(split, answered, visiting));
+  const { negativeCache } = memory;
+  const unknown = split.crossOwner.size === 0 ? undefined : unknownOwners(split.crossOwner, negativeCache);
+  if (unknown !== undefined) return askInTwo(split, unknown, negativeCache, ask);
+  const opened = openReads(split, negativeCache, noVersions);
+  const reads = opened.size === 0 ? split.reads : new Map([...split.reads, ...readsOf(opened)]);
+  if (reads.size === 0) return joinAnswers(split, noAnswers, opened);
+  return askFor(reads, ask).then((answered) => joinAnswers(split, answered, opened));
 }
 
 const noVersions: Versions = new Map();
@@ -76,14 +76,14 @@ const versionsPlan = '$versions';
 async function askInTwo(
   split: SplitReads,
   unknown: StoreRead,
-  visits: FoundVisits,
+  negativeCache: NegativeCache,
   ask: Ask,
 ): Promise<ReadAnswers> {
   const first = await askFor(new Map([...split.reads, [versionsPlan, unknown]]), ask);
   const versions = versionsIn(first.get(versionsPlan));
-  const visiting = visitsWith(split, visits, versions);
-  const second = await askFor(readsOf(visiting), ask);
-  return joinAnswers(split, new Map([...first, ...second]), visiting);
+  const opened = openReads(split, negativeCache, versions);
+  const second = await askFor(readsOf(opened), ask);
+  return joinAnswers(split, new Map([...first, ...second]), opened);
 }
 
 async function askFor(reads: ReadonlyMap<string, StoreRead>, ask: Ask): Promise<ReadAnswers> {
@@ -97,22 +97,22 @@ const nothing: StoreRows = { rows: [], complete: true };
 function splitReads(plans: Plans, owner: string, memory: Memory): SplitReads {
   const reads = new Map<string, StoreRead>();
   const known = new Map<string, readonly AnyRow[]>();
-  const visits = new Map<string, AnyVisit>();
+  const crossOwner = new Map<string, AnyCrossOwnerPlan>();
   const quiet: string[] = [];
   for (const name in plans) {
     const plan = plans[name];
     if (plan === undefined) continue;
-    if (plan.plan === 'visit') {
+    if (plan.plan === 'crossOwner') {
       if (plan.owners.length === 0) continue;
-      if (memory.visits.isQuiet(plan)) quiet.push(name);
-      else visits.set(name, plan);
+      if (memory.negativeCache.isQuiet(plan)) quiet.push(name);
+      else crossOwner.set(name, plan);
       continue;
     }
     const { inMemory = [], read } = splitPlan(plan, owner, memory.rows);
     if (inMemory.length > 0) known.set(name, inMemory);
     if (read !== undefined) reads.set(name, read);
   }
-  return { reads, known, visits, quiet };
+  return { reads, known, crossOwner, quiet };
 }
 
 interface SplitPlan {
@@ -122,7 +122,11 @@ interface SplitPlan {
 
 const askNothing: SplitPlan = {};
 
-function splitPlan(plan: Exclude<AnyPlan, AnyVisit>, owner: string, rows: Rows | undefined): SplitPlan {
+function splitPlan(
+  plan: Exclude<AnyPlan, AnyCrossOwnerPlan>,
+  owner: string,
+  rows: Rows | undefined,
+): SplitPlan {
   if (plan.plan === 'keys') return splitKeys(plan, rows);
   if (plan.plan === 'lookup') return { read: lookupRead(plan) };
   if (plan.after >= plan.through) return askNothing;
@@ -133,11 +137,11 @@ function splitPlan(plan: Exclude<AnyPlan, AnyVisit>, owner: string, rows: Rows |
 }
 
 function joinAnswers(
-  { known, visits, quiet }: SplitReads,
+  { known, crossOwner, quiet }: SplitReads,
   answered: ReadAnswers,
-  visiting: ReadonlyMap<string, Visiting>,
+  opened: ReadonlyMap<string, OpenRead>,
 ): ReadAnswers {
-  if (known.size + visits.size + quiet.length === 0) return answered;
+  if (known.size + crossOwner.size + quiet.length === 0) return answered;
   const answers = new Map(answered);
   answers.delete(versionsPlan);
   for (const [name, rows] of known) {
@@ -145,24 +149,27 @@ function joinAnswers(
     answers.set(name, { ...answer, rows: [...rows, ...answer.rows] });
   }
   for (const name of quiet) answers.set(name, nothingNew);
-  for (const [name, each] of visiting) answers.set(name, joinVisit(each, answered.get(name) ?? nothingNew));
+  for (const [name, each] of opened) answers.set(name, joinOpenRead(each, answered.get(name) ?? nothingNew));
   return answers;
 }
 
-// --- visits -------------------------------------------------------------------------------------------------------
+// --- cross-owner reads --------------------------------------------------------------------------------------------
 
-interface Visiting {
-  readonly plan: AnyVisit;
+interface OpenRead {
+  readonly plan: AnyCrossOwnerPlan;
   /** Whom the store is asked for. */
-  readonly open: readonly VisitedSince[];
-  readonly found: FoundVisits;
+  readonly open: readonly AskedSince[];
+  readonly negativeCache: NegativeCache;
 }
 
 /** Undefined where there is none. */
-function unknownOwners(plans: ReadonlyMap<string, AnyVisit>, visits: FoundVisits): StoreRead | undefined {
+function unknownOwners(
+  plans: ReadonlyMap<string, AnyCrossOwnerPlan>,
+  negativeCache: NegativeCache,
+): StoreRead | undefined {
   const addresses = new Map(
     [...plans.values()]
-      .flatMap((plan) => visits.unknown(plan))
+      .flatMap((plan) => negativeCache.unknown(plan))
       .map((address) => [addressKey(address), address]),
   );
   if (addresses.size === 0) return undefined;
@@ -178,45 +185,48 @@ const versionsIn = (answer: StoreRows | undefined): Versions =>
     ]),
   );
 
-function visitsWith(
-  { visits }: SplitReads,
-  found: FoundVisits,
+function openReads(
+  { crossOwner }: SplitReads,
+  negativeCache: NegativeCache,
   versions: Versions,
-): ReadonlyMap<string, Visiting> {
+): ReadonlyMap<string, OpenRead> {
   return new Map(
-    [...visits].map(([name, plan]) => [name, { plan, open: found.open(plan, versions), found }]),
+    [...crossOwner].map(([name, plan]) => [
+      name,
+      { plan, open: negativeCache.open(plan, versions), negativeCache },
+    ]),
   );
 }
 
-function readsOf(visiting: ReadonlyMap<string, Visiting>): ReadonlyMap<string, StoreRead> {
+function readsOf(opened: ReadonlyMap<string, OpenRead>): ReadonlyMap<string, StoreRead> {
   const reads = new Map<string, StoreRead>();
-  for (const [name, { plan, open }] of visiting) {
+  for (const [name, { plan, open }] of opened) {
     if (open.length === 0) continue;
     const { plan: _, ...read } = plan;
-    reads.set(name, { read: 'visit', ...read, owners: open.map(({ visited }) => visited) });
+    reads.set(name, { read: 'crossOwner', ...read, owners: open.map(({ asked }) => asked) });
   }
   return reads;
 }
 
-/** The answer of a visit where all owners admit the reader and none has anything for it. */
+/** The answer to a cross-owner read where all owners authorize the reader and none has anything for it. */
 const nothingNew: StoreRows = { rows: [], complete: true };
 
-/** Adds the owners that were not asked. What the visit found out is kept for the next one. */
-function joinVisit({ plan, open, found }: Visiting, answer: StoreRows): StoreRows {
+/** Adds the owners that were not asked. What the read has found out is kept for the next one. */
+function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows): StoreRows {
   if (answer === nothingNew) return answer;
   const { table, owners } = plan;
   const last = new Map(answer.rows.map((row) => [row[ownerColumn(table)], Number(row[orderColumn(table)])]));
-  const asked = new Map(open.map((each) => [each.visited.owner, each]));
-  for (const { owner, complete } of answer.admitted ?? []) {
-    const visited = asked.get(owner);
-    if (complete && visited !== undefined)
-      found.note(plan, visited, last.get(owner) ?? visited.visited.after);
+  const asked = new Map(open.map((each) => [each.asked.owner, each]));
+  for (const { owner, complete } of answer.authorized ?? []) {
+    const askedOf = asked.get(owner);
+    if (complete && askedOf !== undefined)
+      negativeCache.note(plan, askedOf, last.get(owner) ?? askedOf.asked.after);
   }
   if (open.length === owners.length) return answer;
   const quiet = owners
     .filter(({ owner }) => !asked.has(owner))
     .map(({ owner }) => ({ owner, complete: true }));
-  return { ...answer, admitted: [...(answer.admitted ?? []), ...quiet] };
+  return { ...answer, authorized: [...(answer.authorized ?? []), ...quiet] };
 }
 
 function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan {
@@ -253,7 +263,7 @@ export function sharedResults<P extends Plans>(plans: P, answers: ReadAnswers): 
 function sharedResult(plan: AnyPlan, answer: StoreRows | undefined): unknown {
   if (plan.plan === 'range') return mergePlan(plan, answer, []);
   if (plan.plan === 'lookup') return found(answer);
-  if (plan.plan === 'visit') return visited(plan, answer);
+  if (plan.plan === 'crossOwner') return crossOwnerResult(plan, answer);
   const rows = answer?.rows ?? [];
   const byKey = new Map(rows.map((row) => [keyText(plan.table, row), row]));
   return { get: (key: AnyRow) => byKey.get(keyText(plan.table, key)) };
@@ -264,21 +274,21 @@ export function found(answer: StoreRows | undefined): LookupResult<AnyTable> {
 }
 
 /** The feature that makes the plan of a sync that finds nothing keeps it, and so the answer to it is kept here. */
-const quietResults = new WeakMap<AnyVisit, VisitResult<AnyTable>>();
+const quietResults = new WeakMap<AnyCrossOwnerPlan, CrossOwnerResult<AnyTable>>();
 
-export function visited<T extends AnyTable>(
-  plan: VisitPlan<T>,
+export function crossOwnerResult<T extends AnyTable>(
+  plan: CrossOwnerPlan<T>,
   answer: StoreRows | undefined,
-): VisitResult<T> {
+): CrossOwnerResult<T> {
   if (answer === undefined) return { owners: [], isQuiet: true };
   if (answer === nothingNew) return quietResult(plan);
   const { table, owners } = plan;
   const order = orderColumn(table);
   const rowsOf = new Map(owners.map(({ owner }) => [owner, [] as AnyRow[]]));
   for (const row of answer.rows) rowsOf.get(String(row[ownerColumn(table)]))?.push(row);
-  const admitted = new Map(answer.admitted?.map(({ owner, complete }) => [owner, complete]));
+  const authorized = new Map(answer.authorized?.map(({ owner, complete }) => [owner, complete]));
   const given = owners.flatMap(({ owner, after }) => {
-    const complete = admitted.get(owner);
+    const complete = authorized.get(owner);
     const rows = rowsOf.get(owner) ?? [];
     const upTo = Number(rows.at(-1)?.[order] ?? after);
     return complete === undefined ? [] : [{ owner, rows: rows as never, complete, upTo }];
@@ -286,9 +296,9 @@ export function visited<T extends AnyTable>(
   return { owners: given, isQuiet: answer.rows.length === 0 && given.length === owners.length };
 }
 
-function quietResult<T extends AnyTable>(plan: VisitPlan<T>): VisitResult<T> {
+function quietResult<T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerResult<T> {
   const known = quietResults.get(plan);
-  if (known !== undefined) return known as VisitResult<T>;
+  if (known !== undefined) return known as CrossOwnerResult<T>;
   const owners = plan.owners.map(({ owner, after }) => ({ owner, rows: [], complete: true, upTo: after }));
   const result = { owners, isQuiet: true };
   quietResults.set(plan, result);

@@ -17,7 +17,7 @@ import { callTable, outboxTable, tombstoneSlice } from '../store/tables.ts';
 import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from '../table.ts';
 import { type Layers, type Removed, removed } from './layers.ts';
 import type { ReadAnswers } from './reads.ts';
-import { found, mergePlan, visited } from './reads.ts';
+import { crossOwnerResult, found, mergePlan } from './reads.ts';
 import type { RecordedCalls } from './recorded-calls.ts';
 import type { Rows } from './rows.ts';
 
@@ -369,8 +369,8 @@ export class RunningTurn extends StateView implements Turn {
         return mergePlan(plan, answer, this.#scope.rows.of(plan.table));
       case 'lookup':
         return found(answer);
-      case 'visit':
-        return visited(plan, answer);
+      case 'crossOwner':
+        return crossOwnerResult(plan, answer);
     }
   }
 

@@ -190,7 +190,7 @@ export class Dispatcher {
     }
     const plans: Plans = command.reads?.(view, call.request) ?? {};
     const ask = (reads: readonly StoreRead[]) => this.#read(call, reads);
-    let answers = answerPlans(plans, call.address.id, { visits: actor.visits }, ask);
+    let answers = answerPlans(plans, call.address.id, { negativeCache: actor.negativeCache }, ask);
     if (answers instanceof Promise) {
       view = new StateView({
         self: call.address,

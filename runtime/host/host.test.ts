@@ -6,15 +6,15 @@ import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-s
 import { SeededRandom } from '../../test/kit/random.ts';
 import { sweepOf } from '../../test/store/actors.ts';
 import {
+  type CrossOwnerResult,
   command,
+  crossOwner,
   keys,
   lookup,
   range,
   sharedRead,
   tell,
   timer,
-  type VisitResult,
-  visit,
   workflow,
 } from '../command.ts';
 import { contract } from '../contract.ts';
@@ -51,15 +51,15 @@ const admission = table({
   key: ['owner', 'who'],
 });
 
-const visiting = { request: z.array(z.string()), reply: z.array(z.string()) };
-const entriesOf = (visitor: string, owners: readonly string[]) => ({
-  entries: visit(entry, {
-    guard: { table: admission, member: visitor },
+const crossOwnerCall = { request: z.array(z.string()), reply: z.array(z.string()) };
+const entriesOf = (member: string, owners: readonly string[]) => ({
+  entries: crossOwner(entry, {
+    membership: { table: admission, member: member },
     owners: owners.map((owner) => ({ owner, after: 0 })),
     limit: 10,
   }),
 });
-const visitedNames = ({ owners }: VisitResult<typeof entry>) =>
+const namesOf = ({ owners }: CrossOwnerResult<typeof entry>) =>
   owners.flatMap(({ owner, rows, upTo }) => [
     ...rows.map(({ name }) => `${owner}:${name}`),
     `${owner}@${upTo}`,
@@ -152,23 +152,23 @@ const ledger = kind({
         return null;
       },
     }),
-    visitShared: sharedRead({
-      ...visiting,
+    readShared: sharedRead({
+      ...crossOwnerCall,
       reads: ({ self }, owners) => entriesOf(self.id, owners),
-      answer: (_view, _owners, { entries }) => visitedNames(entries),
+      answer: (_view, _owners, { entries }) => namesOf(entries),
     }),
-    visitInTurn: command({
-      ...visiting,
+    readInTurn: command({
+      ...crossOwnerCall,
       creates: true,
       reads: ({ self }, owners) => entriesOf(self.id, owners),
-      turn: (_turn, _owners, { entries }) => visitedNames(entries),
+      turn: (_turn, _owners, { entries }) => namesOf(entries),
     }),
-    visitInStep: workflow({
-      ...visiting,
+    readInStep: workflow({
+      ...crossOwnerCall,
       run: (steps, owners) =>
         steps.turn({
           reads: ({ self }) => entriesOf(self.id, owners),
-          turn: (_turn, { entries }) => visitedNames(entries),
+          turn: (_turn, { entries }) => namesOf(entries),
         }),
     }),
     label: command({
@@ -365,7 +365,7 @@ test('a row written at the gate is seen by reads that were begun before', async 
   t.deepEqual(await second, ['n=one']);
 });
 
-test('rows of others are visited as far as they are committed and their owners admit, however it is asked', async (t) => {
+test('rows of other owners are read as far as they are committed and their owners authorize, however it is asked', async (t) => {
   const store = heldStore('commit');
   const { actors } = await start(store.schedule);
   const [a, b, me] = ['a', 'b', 'me'].map((id) => actors.get(ledger, id).ask);
@@ -375,13 +375,13 @@ test('rows of others are visited as far as they are committed and their owners a
   const writing = a.write('at the gate');
   await drainPromises();
   const seen = ['a:n', 'a@1'];
-  for (const visits of ['visitShared', 'visitInTurn', 'visitInStep'] as const) {
-    t.deepEqual(await me[visits](['b', 'a']), seen);
-    t.deepEqual(await me[visits]([]), []);
+  for (const call of ['readShared', 'readInTurn', 'readInStep'] as const) {
+    t.deepEqual(await me[call](['b', 'a']), seen);
+    t.deepEqual(await me[call]([]), []);
   }
   store.release();
   await writing;
-  t.deepEqual(await me.visitInTurn(['a']), ['a:n', 'a:at the gate', 'a@2']);
+  t.deepEqual(await me.readInTurn(['a']), ['a:n', 'a:at the gate', 'a@2']);
 });
 
 test('a key taken by another actor is that turn’s own affair', async (t) => {

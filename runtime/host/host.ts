@@ -23,8 +23,8 @@ import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
-import { Lulls } from '../read/lulls.ts';
 import { Reader } from '../read/reader.ts';
+import { UnchangedSinceMarkers } from '../read/unchanged-since.ts';
 import { SampledLog } from '../sampled-log.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -77,7 +77,7 @@ export class Host {
   readonly #ownership: Ownership;
   readonly #committer: Committer;
   readonly #reader: Reader;
-  readonly #lulls: Lulls;
+  readonly #unchangedMarkers: UnchangedSinceMarkers;
   readonly #retrier: Retrier;
   readonly #failures: SampledLog;
   readonly #lockedLane = new Lane(lockedAtOnceMax);
@@ -125,7 +125,7 @@ export class Host {
       },
     });
     const epochOf = (shard: number) => this.#ownership.epochOf(shard);
-    this.#lulls = new Lulls({ epochOf });
+    this.#unchangedMarkers = new UnchangedSinceMarkers({ epochOf });
     this.#actors = new ActiveActors({
       ...options,
       lease: this.#lease,
@@ -322,8 +322,9 @@ export class Host {
       lease: this.#lease,
       committer: this.#committer,
       reader: this.#reader,
-      lulls: this.#lulls,
-      kindOf: (guard) => this.#options.kinds.find((each) => each.guard === guard)?.name,
+      unchangedMarkers: this.#unchangedMarkers,
+      kindOf: (membershipTable) =>
+        this.#options.kinds.find((each) => each.membershipTable === membershipTable)?.name,
       lockedLane: this.#lockedLane,
       failures: this.#failures,
       publisher: this.#publisher,

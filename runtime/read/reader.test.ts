@@ -32,10 +32,10 @@ const page = (owner: string, budgetBytes: number): StoreRead => ({
   limit: 9,
   budgetBytes,
 });
-const visit = (reader: string, budgetBytes: number): StoreRead => ({
-  read: 'visit',
+const crossOwnerRead = (reader: string, budgetBytes: number): StoreRead => ({
+  read: 'crossOwner',
   table: note,
-  guard: { table: member, member: reader },
+  membership: { table: member, member: reader },
   owners: [{ owner: 'vault', after: 0 }],
   limit: 9,
   budgetBytes,
@@ -48,8 +48,8 @@ function ownerOf(read: StoreRead): string {
       return String(read.values[0]?.['owner']);
     case 'range':
       return read.owner;
-    case 'visit':
-      return read.guard.member;
+    case 'crossOwner':
+      return read.membership.member;
   }
 }
 
@@ -240,14 +240,14 @@ test('a range that fails fails nobody else of its batch, who are not kept waitin
   t.true(reader.isIdle);
 });
 
-test('a visit counts by its limit, its owners and its budget, and goes by itself', async (t) => {
+test('a cross-owner read counts by its limit, its owners and its budget, and goes by itself', async (t) => {
   const { want, asked, answerAll } = given(t, {
     readsInFlightMax: 1,
     readBatchRowsMax: 20,
     readBatchBytesMax: 100,
   });
   want('ada', byKey('ada', 10));
-  want('bob', visit('bob', 60));
+  want('bob', crossOwnerRead('bob', 60));
   want('cyd');
   await answerAll();
   await drainPromises();

@@ -263,7 +263,7 @@ function rowsMaxOf(read: StoreRead): number {
       return read.limit ?? read.values.length;
     case 'range':
       return Math.min(read.limit, read.through - read.after);
-    case 'visit':
+    case 'crossOwner':
       // An owner with nothing new is looked at all the same.
       return read.limit + read.owners.length;
   }

@@ -128,14 +128,14 @@ export interface LookupRead {
 
 /**
  * Committed rows of several owners, one owner after the other in the order given, each as a range without an end. Only owners for
- * whom `guard` has a row under (owner, `member`) answer. A row that any owner's row has succeeded (`succession`) is passed over.
- * All of it is of one moment.
+ * whom the table of `membership` has a row under (owner, `member`) answer. A row that any owner's row has succeeded
+ * (`succession`) is passed over. All of it is of one moment.
  */
-export interface VisitRead {
-  readonly read: 'visit';
+export interface CrossOwnerRead {
+  readonly read: 'crossOwner';
   readonly table: AnyTable;
   /** A table whose key is [owner, member]. */
-  readonly guard: { readonly table: AnyTable; readonly member: string };
+  readonly membership: { readonly table: AnyTable; readonly member: string };
   /** Each once. */
   readonly owners: readonly {
     readonly owner: string;
@@ -149,11 +149,11 @@ export interface VisitRead {
   readonly columns?: readonly string[] | undefined;
 }
 
-export type StoreRead = KeysRead | RangeRead | LookupRead | VisitRead;
+export type StoreRead = KeysRead | RangeRead | LookupRead | CrossOwnerRead;
 
 /** Whether one statement may answer it together with others. What has a limit or a budget costs one of its own. */
 export function isJoinable(read: StoreRead): read is KeysRead | LookupRead {
-  if (read.read === 'range' || read.read === 'visit' || read.budgetBytes !== undefined) return false;
+  if (read.read === 'range' || read.read === 'crossOwner' || read.budgetBytes !== undefined) return false;
   return read.read === 'keys' || read.limit === undefined;
 }
 
@@ -161,11 +161,11 @@ export interface StoreRows {
   readonly rows: readonly AnyRow[];
   /** False when a limit or a budget cut it short and more rows follow. */
   readonly complete: boolean;
-  /** In the answer to a visit alone: the owners that admit the member, in the order given. */
-  readonly admitted?: readonly Admitted[];
+  /** In the answer to a cross-owner read alone: the owners that authorize the member, in the order given. */
+  readonly authorized?: readonly AuthorizedOwner[];
 }
 
-interface Admitted {
+interface AuthorizedOwner {
   readonly owner: string;
   /** All of its rows are there. False for the owner of the first row that was left out, and for all after it. */
   readonly complete: boolean;

@@ -36,7 +36,7 @@ async function startScene(t: ExecutionContext): Promise<Scene> {
   return { server, death, alice, bob, vault, other };
 }
 
-/** The rows of the item that are no stubs. */
+/** The rows of the item that are no forwarding tombstones. */
 async function homes({ server }: Scene): Promise<readonly AnyRow[]> {
   const of = (unique: readonly string[], value: AnyRow) =>
     ({ read: 'lookup', table: item, unique, values: [value], limit: 100 }) as const;

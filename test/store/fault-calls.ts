@@ -365,9 +365,9 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
         { ...range, budgetBytes: 10 },
         { read: 'lookup', table: noteTable, unique: ['uuid'], values: [{ uuid: uuid(number * 10) }] },
         {
-          read: 'visit',
+          read: 'crossOwner',
           table: noteTable,
-          guard: { table: memberTable, member: uuid(number) },
+          membership: { table: memberTable, member: uuid(number) },
           owners: [{ owner, after: 0 }],
           limit: 5,
         },

@@ -3,7 +3,7 @@ import { type BatchCommit, batchCommit } from '../../runtime/store/postgres/comm
 import type { Dialect } from '../../runtime/store/postgres/each.ts';
 import { planRead } from '../../runtime/store/postgres/reads.ts';
 import { columnsOf, typeOf } from '../../runtime/store/postgres/sql.ts';
-import type { RangeRead, StoreRead, VisitRead, Write } from '../../runtime/store/store.ts';
+import type { CrossOwnerRead, RangeRead, StoreRead, Write } from '../../runtime/store/store.ts';
 import { type AnyRow, type AnyTable, type ColumnType, ownerColumn } from '../../runtime/table.ts';
 import { memberTable, uuid } from './tables.ts';
 
@@ -51,7 +51,7 @@ export function readTexts(of: AnyTable): readonly string[] {
     ...uniques.map(
       (unique) => ({ read: 'lookup', table: of, unique: unique.slice(0, 1), values, limit: 9 }) as const,
     ),
-    ...(of.order === undefined ? [] : [...ranges(of), ...visits(of)]),
+    ...(of.order === undefined ? [] : [...ranges(of), ...crossOwnerReads(of)]),
   ];
   return dialects.flatMap((dialect) => reads.map((read) => planRead(read, dialect).statement.text));
 }
@@ -69,9 +69,9 @@ function ranges(of: AnyTable): readonly RangeRead[] {
   );
 }
 
-function visits(of: AnyTable): readonly VisitRead[] {
-  const guard = { table: memberTable, member: uuid(2) };
-  const visit = { read: 'visit', table: of, guard, limit: 5 } as const;
+function crossOwnerReads(of: AnyTable): readonly CrossOwnerRead[] {
+  const membership = { table: memberTable, member: uuid(2) };
+  const crossOwnerRead = { read: 'crossOwner', table: of, membership, limit: 5 } as const;
   const subsets = [undefined, ...Object.keys(of.subsets)];
   const asked = [subsets, ...subsets.map((subset) => [subset])];
   const columns = [undefined, [ownerColumn(of)]];
@@ -79,7 +79,7 @@ function visits(of: AnyTable): readonly VisitRead[] {
     columns.flatMap((names) =>
       asked.map((each) => {
         const owners = each.map((subset, index) => ({ owner: uuid(index), after: 0, subset }));
-        return { ...visit, owners, budgetBytes, columns: names };
+        return { ...crossOwnerRead, owners, budgetBytes, columns: names };
       }),
     ),
   );

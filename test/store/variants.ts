@@ -34,12 +34,12 @@ function rewrittenCommit(rewrite: Rewrite): StoreSql {
   };
 }
 
-function rewrittenVisit(from: string | RegExp, to: string): StoreSql {
+function rewrittenCrossOwnerRead(from: string | RegExp, to: string): StoreSql {
   return {
     ...storeSql,
     planRead: (read) => {
       const { statement, finish } = storeSql.planRead(read);
-      return { statement: read.read === 'visit' ? reworded(statement, from, to) : statement, finish };
+      return { statement: read.read === 'crossOwner' ? reworded(statement, from, to) : statement, finish };
     },
   };
 }
@@ -62,9 +62,9 @@ const oneStatement: StoreSql['batchCommit'] = (commits) => {
   };
 };
 
-/** A visit that checks its guards before two more commits, and reads its rows after them. */
-function visitingInTwo(store: Store): Store {
-  let guardsRead: Promise<unknown> = Promise.resolve();
+/** A cross-owner read whose memberships are looked at before two more commits, and whose rows after them. */
+function readingInTwo(store: Store): Store {
+  let membershipsRead: Promise<unknown> = Promise.resolve();
   let committed = 0;
   const waiting: (() => void)[] = [];
   const twoMore = () => {
@@ -75,7 +75,7 @@ function visitingInTwo(store: Store): Store {
     get(target, property) {
       if (property === 'commit')
         return async (commits: readonly Commit[]) => {
-          await guardsRead;
+          await membershipsRead;
           const passed = await target.commit(commits);
           committed += 1;
           for (const check of waiting) check();
@@ -84,19 +84,21 @@ function visitingInTwo(store: Store): Store {
       if (property === 'read')
         return async (reads: readonly StoreRead[]) => {
           const [read] = reads;
-          if (read?.read !== 'visit') return target.read(reads);
+          if (read?.read !== 'crossOwner') return target.read(reads);
           const later = twoMore();
-          const guards = target.read(reads);
-          guardsRead = guards;
-          const admitted = (await guards)[0]?.admitted?.map(({ owner }) => owner) ?? [];
+          const membershipRows = target.read(reads);
+          membershipsRead = membershipRows;
+          const authorized = (await membershipRows)[0]?.authorized?.map(({ owner }) => owner) ?? [];
           await later;
-          const ranges = admitted.map((owner): StoreRead => {
+          const ranges = authorized.map((owner): StoreRead => {
             const { table, limit } = read;
             return { read: 'range', table, owner, after: 0, through: 1_000, limit };
           });
           const answers = await target.read(ranges);
           const rows = answers.flatMap((answer) => answer.rows);
-          return [{ rows, complete: true, admitted: admitted.map((owner) => ({ owner, complete: true })) }];
+          return [
+            { rows, complete: true, authorized: authorized.map((owner) => ({ owner, complete: true })) },
+          ];
         };
       const value = Reflect.get(target, property);
       return typeof value === 'function' ? value.bind(target) : value;
@@ -346,68 +348,71 @@ export const wrongVariants: readonly WrongVariant[] = [
     },
   },
   {
-    name: 'a visit looks at the guards first, and at the rows later',
-    caughtBy: 'guards and rows of a visit are of one moment',
-    wrap: visitingInTwo,
+    name: 'a cross-owner read looks at the memberships first, and at the rows later',
+    caughtBy: 'memberships and rows of a cross-owner read are of one moment',
+    wrap: readingInTwo,
   },
   {
-    name: 'a visit does not ask whose guard it is',
+    name: 'a cross-owner read does not ask whose membership it is',
     caughtBy:
-      'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
-    sql: rewrittenVisit(/JOIN "member" AS g ON .* AND/, 'JOIN "member" AS g ON'),
+      'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
+    sql: rewrittenCrossOwnerRead(/JOIN "member" AS g ON .* AND/, 'JOIN "member" AS g ON'),
   },
   {
-    name: 'a visit does not ask who the member is',
+    name: 'a cross-owner read does not ask who the member is',
     caughtBy:
-      'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
-    sql: rewrittenVisit(/AND g\."member_uuid" = /, 'AND g."member_uuid" IS DISTINCT FROM '),
+      'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
+    sql: rewrittenCrossOwnerRead(/AND g\."member_uuid" = /, 'AND g."member_uuid" IS DISTINCT FROM '),
   },
   {
-    name: 'an owner with nothing new counts as one that admits nobody',
+    name: 'an owner with nothing new counts as one that authorizes nobody',
     caughtBy:
-      'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
-    sql: rewrittenVisit('LEFT JOIN fitting', 'JOIN fitting'),
+      'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
+    sql: rewrittenCrossOwnerRead('LEFT JOIN fitting', 'JOIN fitting'),
   },
   {
-    name: 'a visit begins with the row that the reader has',
+    name: 'a cross-owner read begins with the row that the reader has',
     caughtBy:
-      'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
-    sql: rewrittenVisit('> a.visited_after', '>= a.visited_after'),
+      'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
+    sql: rewrittenCrossOwnerRead('> a.asked_after', '>= a.asked_after'),
   },
   {
-    name: 'a visit gives what has gone on to others',
+    name: 'a cross-owner read gives what has gone on to others',
     caughtBy:
-      'a visit passes over what another row has come after, whoever owns that, from the commit on that writes it',
-    sql: rewrittenVisit(/ > coalesce\(s\."hop", 0\)/, ' < 0'),
+      'a cross-owner read passes over what another row has come after, whoever owns that, from the commit on that writes it',
+    sql: rewrittenCrossOwnerRead(/ > coalesce\(s\."hop", 0\)/, ' < 0'),
   },
   {
-    name: 'a visit passes over what has come back from others',
+    name: 'a cross-owner read passes over what has come back from others',
     caughtBy:
-      'a visit passes over what another row has come after, whoever owns that, from the commit on that writes it',
-    sql: rewrittenVisit(/ > coalesce\(s\."hop", 0\)/, ' <> coalesce(s."hop", 0)'),
+      'a cross-owner read passes over what another row has come after, whoever owns that, from the commit on that writes it',
+    sql: rewrittenCrossOwnerRead(/ > coalesce\(s\."hop", 0\)/, ' <> coalesce(s."hop", 0)'),
   },
   {
-    name: 'a limit of a visit is of each owner',
+    name: 'a limit of a cross-owner read is of each owner',
     caughtBy: 'a limit is of all owners together, and nothing after the first row it left out is complete',
-    sql: rewrittenVisit(
+    sql: rewrittenCrossOwnerRead(
       /count\(\*\) OVER \(ORDER BY p.asked_place,/,
       'count(*) OVER (PARTITION BY p.asked_place ORDER BY',
     ),
   },
   {
-    name: 'a budget of a visit begins anew with each owner',
-    caughtBy: 'a budget ends a visit after the row that reaches it, whoever owns that',
-    sql: rewrittenVisit(/(sum\(.*? OVER \()ORDER BY p.asked_place,/, '$1PARTITION BY p.asked_place ORDER BY'),
+    name: 'a budget of a cross-owner read begins anew with each owner',
+    caughtBy: 'a budget ends a cross-owner read after the row that reaches it, whoever owns that',
+    sql: rewrittenCrossOwnerRead(
+      /(sum\(.*? OVER \()ORDER BY p.asked_place,/,
+      '$1PARTITION BY p.asked_place ORDER BY',
+    ),
   },
   {
     name: 'an owner is complete where nothing of it was left out, though the turn has not come to it',
     caughtBy: 'a limit is of all owners together, and nothing after the first row it left out is complete',
-    sql: rewrittenVisit('SELECT min(f.asked_place)', 'SELECT max(f.asked_place) + 1'),
+    sql: rewrittenCrossOwnerRead('SELECT min(f.asked_place)', 'SELECT max(f.asked_place) + 1'),
   },
   {
     name: 'every owner gets the subset of each',
-    caughtBy: 'of each owner a visit gives the subset asked of that one',
-    sql: rewrittenVisit(/AND a\.visited_subset = (\$\d+::text)/g, 'AND $1 IS NOT NULL'),
+    caughtBy: 'of each owner a cross-owner read gives the subset asked of that one',
+    sql: rewrittenCrossOwnerRead(/AND a\.asked_subset = (\$\d+::text)/g, 'AND $1 IS NOT NULL'),
   },
   {
     name: 'a look-up by a part of a key has a limit for each value',

@@ -28,15 +28,15 @@ export const concludeItemsFields = z.object({
   by: z.string().optional(),
 });
 
-export const comeHomeFields = z.object({ items: listOf<ItemRow>() });
-export const comeHomeReply = z.object({
+export const returnToOwnerFields = z.object({ items: listOf<ItemRow>() });
+export const returnToOwnerReply = z.object({
   /** The account was deleted. */
   isGone: z.boolean(),
   arrived: z.array(z.string()).readonly(),
 });
 
 /** What has become of the items that a collection was sent: each is in one of these. */
-export interface Landed {
+export interface SaveResult {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   readonly departed: readonly Departed[];
@@ -56,7 +56,7 @@ export interface Passed {
   readonly after: number;
 }
 
-const landed = z.object({
+const saveResult = z.object({
   saved: listOf<SavedEntry>(),
   conflicts: listOf<Conflict>(),
   departed: listOf<Departed>(),
@@ -66,4 +66,4 @@ const landed = z.object({
 });
 
 /** Refusals: 413. */
-export const landedSchema = answerSchema(landed) as z.ZodType<Answer<Landed>>;
+export const saveResultSchema = answerSchema(saveResult) as z.ZodType<Answer<SaveResult>>;

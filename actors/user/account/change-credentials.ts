@@ -41,11 +41,11 @@ import { SigninKeys } from '../../identity/signin-keys.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
+import { adminRoleSlice } from '../admin-role.ts';
 import { audit } from '../audit/trail.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import { noteMove } from '../notices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
-import { rankSlice } from '../rank.ts';
 import { endAllSessions } from '../sessions/end.ts';
 import { grantAccess } from '../sessions/issue.ts';
 import { signedInWorkflow } from '../signed-in.ts';
@@ -184,7 +184,7 @@ function applyChange(
   const hasMoved = email !== profile.email;
   for (const credentialsChanged of hooks('credentialsChanged')) credentialsChanged(turn, { email, hasMoved });
   if (hasMoved) {
-    turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });
+    turn.set(adminRoleSlice, { ...turn.get(adminRoleSlice), hasMoved: true });
     forgetAddress(turn, before);
     noteMove(turn, profile.email);
     // Nobody was asked for a second factor there before: what was stored would pass it.

@@ -4,12 +4,12 @@ import { CaptchaVerifier } from '../../identity/captcha.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { AccountSettings } from '../../settings.ts';
+import { adminRoleSlice } from '../admin-role.ts';
 import { banSlice } from '../ban.ts';
 import { type RaisedHooks, userPart } from '../hooks.ts';
 import { mailOutcomeTell } from '../mail-outcome.ts';
 import { profileSlice } from '../profile.ts';
 import { purgeTimer } from '../purge.ts';
-import { rankSlice } from '../rank.ts';
 import { changeCredentials, upgradeSlice } from './change-credentials.ts';
 import { Account } from './contract.ts';
 import { deleteAccount } from './delete-account.ts';
@@ -22,7 +22,7 @@ export const account = (hooks: RaisedHooks) =>
   userPart(Account, {
     name: 'account',
     uses: [AccountSettings, CaptchaVerifier, PasswordHasher, SigninKeys],
-    slices: [profileSlice, upgradeSlice, rankSlice, banSlice, banningMap],
+    slices: [profileSlice, upgradeSlice, adminRoleSlice, banSlice, banningMap],
     tables: [accountTable],
     commands: {
       register,

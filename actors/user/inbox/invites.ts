@@ -8,8 +8,8 @@ import { User } from '../contract.ts';
 import { userInvited } from '../events.ts';
 import { signedInRead } from '../signed-in.ts';
 import { Inbox } from './contract.ts';
-import { isGone, rememberGone } from './gone.ts';
 import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import { isRecentlyDeleted, rememberDeleted } from './recently-deleted.ts';
 import { entriesMax, inviteRoomBytes, roomOf, surplus } from './room.ts';
 import { type InboundInviteRow, inboundInviteTable } from './tables.ts';
 
@@ -33,7 +33,7 @@ export const invited = tell({
     invites: inboundInvitesPlan(view, ['vault_uuid', 'uuid', 'sender_uuid', 'size', 'updated_at']),
   }),
   turn: (turn, { invite, isNew }, _sender, { invites }) => {
-    if (!hasInbox(turn) || isGone(turn, invite.uuid)) return;
+    if (!hasInbox(turn) || isRecentlyDeleted(turn, invite.uuid)) return;
     const before = invites.rows.find((row) => row.vault_uuid === invite.shared_vault_uuid);
     if ((before?.updated_at ?? 0) >= invite.updated_at_timestamp) return;
     const { position } = nextPosition(turn, 'invites');
@@ -72,7 +72,7 @@ export function forgetInviteCopy(
   const key = { user_uuid: turn.self.id, vault_uuid: vaultUuid };
   if (copy.get(key)?.uuid === inviteUuid) turn.remove(inboundInviteTable, key);
   // A change of it may still be on its way.
-  rememberGone(turn, [inviteUuid]);
+  rememberDeleted(turn, [inviteUuid]);
 }
 
 export const inviteGone = tell({

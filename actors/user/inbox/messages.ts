@@ -26,9 +26,9 @@ import { User } from '../contract.ts';
 import { messageArrived } from '../events.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Inbox } from './contract.ts';
-import { isGone, rememberGone } from './gone.ts';
 import { grouped } from './grouped.ts';
 import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import { isRecentlyDeleted, rememberDeleted } from './recently-deleted.ts';
 import { bytesOf, entriesMax, messageRoomBytes, roomOf, roomTaken, surplus } from './room.ts';
 import { type InboxMessageRow, inboxMessageTable, type SentMessageRow, sentMessageTable } from './tables.ts';
 
@@ -233,7 +233,7 @@ export const messageSent = tell({
   turn: (turn, { message, replaces }, _sender, { inbox }) => {
     if (!hasInbox(turn)) return;
     if (replaces !== undefined) forget(turn, [replaces], inbox);
-    if (isGone(turn, message.uuid)) return;
+    if (isRecentlyDeleted(turn, message.uuid)) return;
     const others = inbox.rows.filter((row) => row.uuid !== replaces);
     const alike = others.filter((row) => isAlike(row, message));
     if (alike.some((row) => row.created_at > message.created_at_timestamp)) return;
@@ -279,7 +279,7 @@ function forget(turn: Turn, uuids: readonly string[], inbox: RangeResult<typeof 
   for (const uuid of uuids) {
     if (here.has(uuid)) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
   }
-  rememberGone(
+  rememberDeleted(
     turn,
     uuids.filter((uuid) => !here.has(uuid)),
   );

@@ -2,7 +2,6 @@
 import { ItemSettings } from '../../collection/settings.ts';
 import { userPart } from '../hooks.ts';
 import { Inbox } from './contract.ts';
-import { goneSlice } from './gone.ts';
 import { invited, inviteGone, listInboundInvites } from './invites.ts';
 import {
   deleteMessage,
@@ -18,6 +17,7 @@ import {
 import { itemsRejoined, itemsRemovedTell, notified, rejoined } from './notifications.ts';
 import { inboxSlice } from './positions.ts';
 import { inboxPurge } from './purge.ts';
+import { recentlyDeletedSlice } from './recently-deleted.ts';
 import { inboundInviteTable, inboxMessageTable, notificationTable, sentMessageTable } from './tables.ts';
 
 const commands = {
@@ -44,7 +44,7 @@ const tells = {
 export const inbox = userPart(Inbox, {
   name: 'inbox',
   uses: [ItemSettings],
-  slices: [inboxSlice, goneSlice, sentSlice],
+  slices: [inboxSlice, recentlyDeletedSlice, sentSlice],
   tables: [inboxMessageTable, notificationTable, inboundInviteTable, sentMessageTable],
   commands,
   tells,

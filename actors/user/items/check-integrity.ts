@@ -4,7 +4,7 @@
  * large account holds nobody up, and until there are as many mismatches as an answer takes; an item that is saved meanwhile moves to the end and is checked once more, and the last
  * check counts.
  */
-import { range, visit } from '../../../runtime/command.ts';
+import { crossOwner, range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import {
   clientVersions,
@@ -14,7 +14,7 @@ import {
   mismatchOf,
 } from '../../collection/integrity.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import { departingHops } from '../../collection/move/departures.ts';
+import { departingTransferVersions } from '../../collection/move/departures.ts';
 import { staying } from '../../collection/retrieve.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
@@ -67,7 +67,7 @@ function readPart(workflow: Reader, after: number) {
         columns,
       }),
     }),
-    turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, departingHops(turn)) }),
+    turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, departingTransferVersions(turn)) }),
   });
 }
 
@@ -75,8 +75,8 @@ function readPart(workflow: Reader, after: number) {
 function readVaults(workflow: Reader, reached: Map<string, number>) {
   return workflow.turn({
     reads: (view) => ({
-      live: visit(item, {
-        guard: { table: memberTable, member: view.self.id },
+      live: crossOwner(item, {
+        membership: { table: memberTable, member: view.self.id },
         owners: [...membershipsOf(view).keys()].map((owner) => ({
           owner,
           after: reached.get(owner) ?? 0,

@@ -4,7 +4,7 @@ import { contract } from '../../../runtime/contract.ts';
 import { type Mismatch, mismatchSchema } from '../../collection/integrity.ts';
 import { fullItemSchema } from '../../collection/item-fields.ts';
 import { concludePayload } from '../../collection/move/departures.ts';
-import { comeHomeFields, comeHomeReply } from '../../collection/move/wire.ts';
+import { returnToOwnerFields, returnToOwnerReply } from '../../collection/move/wire.ts';
 import { syncReplyJson, syncReplySchema } from '../../collection/sync-reply.ts';
 import { integrityFields, itemFields, syncFields } from '../../collection/sync-request.ts';
 import { signedIn } from '../../signed-in.ts';
@@ -36,7 +36,7 @@ export const Items = contract({
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
 
     /** By a vault that has ended: these were the user's there. Which of them are here now. */
-    comeHome: { request: comeHomeFields, reply: comeHomeReply },
+    comeHome: { request: returnToOwnerFields, reply: returnToOwnerReply },
   },
   timers: {
     /** Keyed by the departure. */

@@ -1,6 +1,9 @@
-/** One item of the user's own (docs/protocol/sync.md, "A single item"), at home or in a vault, which decides who reads it. */
+/**
+ * One item of the user's own (docs/protocol/sync.md, "A single item"), in their own collection or in a vault, which decides
+ * who reads it.
+ */
 import { fullItem } from '../../collection/item-fields.ts';
-import { homesOf } from '../../collection/move/whereabouts.ts';
+import { owningRowsOf } from '../../collection/move/location-lookup.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { refuse } from '../../reply.ts';
 import { signedInWorkflow } from '../signed-in.ts';
@@ -17,9 +20,9 @@ export const getItem = signedInWorkflow({
       reads: (view) => oneItemPlan(view, uuid),
       turn: (turn, reads) => {
         const own = itemHere(turn, uuid, reads);
-        const home = homesOf([...reads.first.rows, ...reads.moved.rows]).get(uuid.toLowerCase());
-        const isInVault = home !== undefined && membershipsOf(turn).has(home.collection);
-        return { own, vault: isInVault ? home.collection : undefined };
+        const owningRow = owningRowsOf([...reads.first.rows, ...reads.moved.rows]).get(uuid.toLowerCase());
+        const isInVault = owningRow !== undefined && membershipsOf(turn).has(owningRow.collection);
+        return { own, vault: isInVault ? owningRow.collection : undefined };
       },
     });
     if (own !== undefined) return { item: fullItem(own, uuid) };

@@ -1,16 +1,16 @@
 /** The user's own items (docs/protocol/sync.md). */
 import { range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { item, stubColumns } from '../../collection/item.ts';
+import { item, purgeColumns } from '../../collection/item.ts';
 import { concludeTimer } from '../../collection/move/conclude-timer.ts';
 import { departureMap } from '../../collection/move/departures.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { purging, userPart } from '../hooks.ts';
 import { checkIntegrity } from './check-integrity.ts';
-import { comeHome } from './come-home.ts';
 import { Items } from './contract.ts';
 import { getItem } from './get-item.ts';
+import { returnToOwner } from './return-to-owner.ts';
 import { sync } from './sync.ts';
 
 /** Rows per commit: well below a commit's usual size, as a removal carries a key alone. */
@@ -21,7 +21,7 @@ export const items = userPart(Items, {
   uses: [ItemSettings],
   slices: [head, departureMap],
   tables: [item],
-  commands: { sync, checkIntegrity, getItem, comeHome },
+  commands: { sync, checkIntegrity, getItem, comeHome: returnToOwner },
   timers: { concludeDeparture: concludeTimer(Items.timers.concludeDeparture) },
   on: {
     purge: purging({
@@ -30,7 +30,7 @@ export const items = userPart(Items, {
           after,
           through: view.get(head).position,
           limit: purgeBatchItems,
-          columns: stubColumns,
+          columns: purgeColumns,
         }),
       }),
       turn: (turn, { items: { rows, complete, upTo } }) => {

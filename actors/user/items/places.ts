@@ -4,10 +4,10 @@
  * move (`actors/collection/move/departures.ts`). Each collection decides for itself, in turns of its own.
  *
  *     own       everything is offered to the own collection first: an item that is there is saved, or departs
- *     vaults    an item that names a vault and is not at home goes to that vault
+ *     vaults    an item that names a vault and is not in the own collection goes to that vault
  *     locate    an item that a collection does not have is looked for by its uuid
  *     arrive    an item that has departed goes to its target; then its source concludes
- *     homeless  an item that a client deletes in a vault that has ended is deleted at home
+ *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
  * These steps repeat until every item is saved or in conflict. Somebody else may move an item meanwhile. A sync that loses
  * against that again and again is told to come back, as is one whose vault does not answer. Items that were saved are
@@ -19,8 +19,8 @@ import { type Conflict, refusal } from '../../collection/conflicts.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
 import { conclude, concludePlan } from '../../collection/move/departures.ts';
-import { homesOf, whereaboutsPlan } from '../../collection/move/whereabouts.ts';
-import type { Landed, Passed } from '../../collection/move/wire.ts';
+import { locationsPlan, owningRowsOf } from '../../collection/move/location-lookup.ts';
+import type { Passed, SaveResult } from '../../collection/move/wire.ts';
 import { notMember, targetOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
@@ -37,8 +37,8 @@ const roundsMax = 4;
 
 /** Saves in the user's own collection what is there, and what arrives there. */
 export interface OwnPlace {
-  save(items: readonly ClientItem[]): Promise<Landed>;
-  arrive(items: readonly Arriving[]): Promise<Landed>;
+  save(items: readonly ClientItem[]): Promise<SaveResult>;
+  arrive(items: readonly Arriving[]): Promise<SaveResult>;
 }
 
 export interface Places {
@@ -59,7 +59,7 @@ export interface Elsewhere {
 /** Finishes what the own collection has begun with. */
 export async function saveElsewhere(
   places: Places,
-  { departed, elsewhere }: Pick<Landed, 'departed' | 'elsewhere'>,
+  { departed, elsewhere }: Pick<SaveResult, 'departed' | 'elsewhere'>,
 ): Promise<Elsewhere | Refused> {
   const userUuid = places.workflow.self.id;
   const saved: SavedEntry[] = [];
@@ -71,22 +71,22 @@ export async function saveElsewhere(
   let offered = inVaults(userUuid, elsewhere);
   lost = elsewhere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
   for (let round = 0; round < roundsMax; round += 1) {
-    const landings: (Answer<Landed> | Landed)[] = [];
-    for (const each of leaving) landings.push(await move(places, each));
-    for (const [collection, items] of offered) landings.push(...(await saveAt(places, collection, items)));
-    const landed: Landed[] = [];
-    for (const landing of landings) {
-      if (isRefused(landing)) return landing;
-      landed.push('ok' in landing ? landing.ok : landing);
+    const answers: (Answer<SaveResult> | SaveResult)[] = [];
+    for (const each of leaving) answers.push(await move(places, each));
+    for (const [collection, items] of offered) answers.push(...(await saveAt(places, collection, items)));
+    const results: SaveResult[] = [];
+    for (const answer of answers) {
+      if (isRefused(answer)) return answer;
+      results.push('ok' in answer ? answer.ok : answer);
     }
-    saved.push(...landed.flatMap((each) => each.saved));
-    conflicts.push(...landed.flatMap((each) => each.conflicts));
-    passed.push(...landed.flatMap((each) => each.passed ?? []));
-    leaving = landed.flatMap((each) => each.departed);
-    lost = [...lost, ...landed.flatMap((each) => each.elsewhere)];
-    const homeless = landed.flatMap((each) => each.homeless ?? []);
-    if (leaving.length + lost.length + homeless.length === 0) return { saved, conflicts, passed };
-    const found = await locate(places, { lost, homeless, missing });
+    saved.push(...results.flatMap((each) => each.saved));
+    conflicts.push(...results.flatMap((each) => each.conflicts));
+    passed.push(...results.flatMap((each) => each.passed ?? []));
+    leaving = results.flatMap((each) => each.departed);
+    lost = [...lost, ...results.flatMap((each) => each.elsewhere)];
+    const orphaned = results.flatMap((each) => each.homeless ?? []);
+    if (leaving.length + lost.length + orphaned.length === 0) return { saved, conflicts, passed };
+    const found = await locate(places, { lost, orphaned, missing });
     conflicts.push(...found.conflicts);
     ({ offered, missing } = found);
     lost = [];
@@ -112,19 +112,22 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
 }
 
 /** Arrives, then concludes. Where the call ends in between, the source's timer concludes. */
-async function move(places: Places, { id, from, to, items }: Departed): Promise<Answer<Landed> | Landed> {
-  const landing = await arriveAt(places, to, items);
-  const landed = isRefused(landing) ? undefined : 'ok' in landing ? landing.ok : landing;
-  const arrived = (landed?.saved ?? []).map(({ row }) => row.uuid);
+async function move(
+  places: Places,
+  { id, from, to, items }: Departed,
+): Promise<Answer<SaveResult> | SaveResult> {
+  const answer = await arriveAt(places, to, items);
+  const result = isRefused(answer) ? undefined : 'ok' in answer ? answer.ok : answer;
+  const arrived = (result?.saved ?? []).map(({ row }) => row.uuid);
   await concludeAt(places, from, id, arrived);
-  return landing;
+  return answer;
 }
 
 async function arriveAt(
   { workflow, own, ...saver }: Places,
   to: string,
   items: readonly Arriving[],
-): Promise<Answer<Landed> | Landed> {
+): Promise<Answer<SaveResult> | SaveResult> {
   if (to === workflow.self.id) return own.arrive(items);
   const sent = items.map((each) => each.sent);
   return orNoMember(workflow.self.id, sent, () =>
@@ -155,20 +158,20 @@ async function saveAt(
   places: Places,
   collection: string,
   items: readonly ClientItem[],
-): Promise<readonly (Answer<Landed> | Landed)[]> {
+): Promise<readonly (Answer<SaveResult> | SaveResult)[]> {
   const { workflow, own, ...saver } = places;
-  const landings: (Answer<Landed> | Landed)[] = [];
+  const answers: (Answer<SaveResult> | SaveResult)[] = [];
   for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
-    if (collection === workflow.self.id) landings.push(await own.save(batch));
+    if (collection === workflow.self.id) answers.push(await own.save(batch));
     else {
       const ask = () =>
         workflow.actors
           .get(Vault, collection)
           .ask.saveItems({ ...bySaver(workflow.self.id, saver), items: batch });
-      landings.push(await orNoMember(workflow.self.id, batch, ask));
+      answers.push(await orNoMember(workflow.self.id, batch, ask));
     }
   }
-  return landings;
+  return answers;
 }
 
 const bySaver = (by: string, { sessionUuid, request }: Pick<Places, 'sessionUuid' | 'request'>) => ({
@@ -182,22 +185,22 @@ const bySaver = (by: string, { sessionUuid, request }: Pick<Places, 'sessionUuid
 async function orNoMember(
   userUuid: string,
   items: readonly ClientItem[],
-  ask: () => Promise<Answer<Landed>>,
-): Promise<Answer<Landed>> {
+  ask: () => Promise<Answer<SaveResult>>,
+): Promise<Answer<SaveResult>> {
   try {
     return await ask();
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    const homeless = items.filter((sent) => sent.deleted === true);
-    const refused = items.filter((sent) => !homeless.includes(sent));
+    const orphaned = items.filter((sent) => sent.deleted === true);
+    const refused = items.filter((sent) => !orphaned.includes(sent));
     const conflicts = refused.map((sent) => notMember(sent, userUuid));
-    return { ok: { saved: [], conflicts, departed: [], elsewhere: [], homeless } };
+    return { ok: { saved: [], conflicts, departed: [], elsewhere: [], homeless: orphaned } };
   }
 }
 
 interface Sought {
   readonly lost: readonly ClientItem[];
-  readonly homeless: readonly ClientItem[];
+  readonly orphaned: readonly ClientItem[];
   /** What was found nowhere in the round before. */
   readonly missing: ReadonlySet<string>;
 }
@@ -209,41 +212,41 @@ interface Found {
 }
 
 /**
- * Where the items are that a collection does not have, as far as the user may look. A `homeless` item that has come home is
- * deleted there; the user is not told where items of others went. Only stubs remain of items that are gone, and an item that
- * moves during the search may look so for a moment.
+ * Looks up the items that a collection does not have, as far as the user may look. An `orphaned` item that was returned to
+ * its owner is deleted there; the user is not told where items of others went. Only forwarding tombstones remain of items
+ * that are gone, and an item that moves during the search may look so for a moment.
  */
-async function locate({ workflow }: Places, { lost, homeless, missing }: Sought): Promise<Found> {
-  if (lost.length + homeless.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
-  const uuids = [...new Set([...lost, ...homeless].map(uuidOf))];
+async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought): Promise<Found> {
+  if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
+  const uuids = [...new Set([...lost, ...orphaned].map(uuidOf))];
   const { rows, vaults } = await workflow.turn({
-    reads: () => whereaboutsPlan(uuids),
+    reads: () => locationsPlan(uuids),
     turn: (turn, { first, moved }) => ({
       rows: [...first.rows, ...moved.rows],
       vaults: new Set(membershipsOf(turn).keys()),
     }),
   });
-  const homes = homesOf(rows);
-  const stubs = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !homes.has(uuid)));
+  const owningRows = owningRowsOf(rows);
+  const tombstones = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !owningRows.has(uuid)));
   const placed: (readonly [string, ClientItem])[] = [];
   const conflicts: Conflict[] = [];
   const self = workflow.self.id;
-  for (const sent of homeless) {
-    const home = homes.get(uuidOf(sent));
-    if (home?.collection === self) placed.push([self, { ...sent, shared_vault_uuid: null }]);
+  for (const sent of orphaned) {
+    const owningRow = owningRows.get(uuidOf(sent));
+    if (owningRow?.collection === self) placed.push([self, { ...sent, shared_vault_uuid: null }]);
     else conflicts.push(notMember(sent, self));
   }
   for (const sent of lost) {
-    const home = homes.get(uuidOf(sent));
-    const collection = home?.collection ?? targetOf({ userUuid: self }, sent);
-    const isGone = stubs.has(uuidOf(sent)) && missing.has(uuidOf(sent));
-    const isOwn = !isGone && (home === undefined || collection === self || vaults.has(collection));
+    const owningRow = owningRows.get(uuidOf(sent));
+    const collection = owningRow?.collection ?? targetOf({ userUuid: self }, sent);
+    const isGone = tombstones.has(uuidOf(sent)) && missing.has(uuidOf(sent));
+    const isOwn = !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
     if (isOwn) placed.push([collection, sent]);
-    else if (!isAbsent(sent.shared_vault_uuid) && home?.shared_vault_uuid === collection) {
+    else if (!isAbsent(sent.shared_vault_uuid) && owningRow?.shared_vault_uuid === collection) {
       conflicts.push(notMember(sent, self));
     } else conflicts.push(refusal('uuid_conflict', sent, self));
   }
-  return { offered: grouped(placed), conflicts, missing: stubs };
+  return { offered: grouped(placed), conflicts, missing: tombstones };
 }
 
 const nothing: ReadonlySet<string> = new Set();

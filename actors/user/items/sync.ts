@@ -50,7 +50,7 @@ import { carryOut, commandStatus } from '../sync-lane/carry-out.ts';
 import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
-import { LastFinds } from './last-finds.ts';
+import { IdleSyncCache } from './idle-sync-cache.ts';
 import { type OwnPlace, saveElsewhere } from './places.ts';
 import { tellOtherDevices } from './push.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
@@ -63,14 +63,14 @@ const plansOf = (view: View, request: SyncRequest) => ({
   ...vaultPlans(view, request),
   ...inboxPlans(view, request),
 });
-const lastFinds = new LastFinds<ReturnType<typeof plansOf>>();
+const idleSyncs = new IdleSyncCache<ReturnType<typeof plansOf>>();
 
 const read = signedInRead({
   ...shape,
   known: upToDate,
-  reads: (view, request) => lastFinds.plans(view, request, plansOf),
+  reads: (view, request) => idleSyncs.plans(view, request, plansOf),
   answer: (view, request, reads) =>
-    lastFinds.reply(view, request, reads, () =>
+    idleSyncs.reply(view, request, reads, () =>
       withInbox(
         answer(view.self.id, request, beginAll(view, request, reads), view.use(ItemSettings)),
         givenInbox(view, request, reads),
@@ -143,14 +143,14 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   if (departed.length + elsewhere.length > 0) {
     const own = ownPlace(workflow, request, progress);
     const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
-    const landed = await saveElsewhere(places, progress);
-    if (isRefused(landed)) return landed;
+    const elsewhereSaved = await saveElsewhere(places, progress);
+    if (isRefused(elsewhereSaved)) return elsewhereSaved;
     const { saved, conflicts } = progress;
     progress = {
       ...progress,
-      saved: [...saved, ...landed.saved],
-      conflicts: [...conflicts, ...landed.conflicts],
-      vaults: past(progress.vaults, landed.passed),
+      saved: [...saved, ...elsewhereSaved.saved],
+      conflicts: [...conflicts, ...elsewhereSaved.conflicts],
+      vaults: past(progress.vaults, elsewhereSaved.passed),
     };
   }
   return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
@@ -204,13 +204,13 @@ function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head
     end: -1,
     head: now,
   };
-  const landed = { ...unsaved, vaults: noVaults };
+  const empty = { ...unsaved, vaults: noVaults };
   return {
-    save: (items) => saveMore(workflow, request, items, landed),
+    save: (items) => saveMore(workflow, request, items, empty),
     arrive: (items) => {
       const rows = new Map(items.map(({ row }) => [row.uuid, row]));
       const sent = items.map((each) => each.sent);
-      return saveMore(workflow, request, sent, landed, rows);
+      return saveMore(workflow, request, sent, empty, rows);
     },
   };
 }

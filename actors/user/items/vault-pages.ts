@@ -6,7 +6,12 @@
  * membership, so that a member who was away begins anew. Without a mark a vault begins at 0, with its live items alone; after
  * a token that says nothing to this server, with tombstones.
  */
-import { type View, type VisitPlan, type VisitResult, visit } from '../../../runtime/command.ts';
+import {
+  type CrossOwnerPlan,
+  type CrossOwnerResult,
+  crossOwner,
+  type View,
+} from '../../../runtime/command.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
 import type { Passed } from '../../collection/move/wire.ts';
@@ -21,12 +26,12 @@ import { memberTable, vaultTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 
 export interface VaultReads {
-  readonly vaultItems: VisitResult<typeof item>;
-  readonly vaults: VisitResult<typeof vaultTable>;
+  readonly vaultItems: CrossOwnerResult<typeof item>;
+  readonly vaults: CrossOwnerResult<typeof vaultTable>;
 }
 type VaultPlans = {
-  readonly vaultItems: VisitPlan<typeof item>;
-  readonly vaults: VisitPlan<typeof vaultTable>;
+  readonly vaultItems: CrossOwnerPlan<typeof item>;
+  readonly vaults: CrossOwnerPlan<typeof vaultTable>;
 };
 
 /** Where the client stands in one vault. */
@@ -34,20 +39,23 @@ interface Standing {
   readonly vault: string;
   readonly items: Mark;
   readonly row: Mark;
-  readonly subset: 'live' | 'home';
+  readonly subset: 'live' | 'present';
 }
 
-const nothingOf = { owners: [], limit: 0, guard: { table: memberTable, member: '' } };
-const noPlans: VaultPlans = { vaultItems: visit(item, nothingOf), vaults: visit(vaultTable, nothingOf) };
+const nothingOf = { owners: [], limit: 0, membership: { table: memberTable, member: '' } };
+const noPlans: VaultPlans = {
+  vaultItems: crossOwner(item, nothingOf),
+  vaults: crossOwner(vaultTable, nothingOf),
+};
 
 export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
   const standings = standingsOf(view, request);
   if (standings.length === 0) return noPlans;
   const wanted = wantedOf(request);
-  const guard = { table: memberTable, member: view.self.id };
+  const membership = { table: memberTable, member: view.self.id };
   return {
-    vaultItems: visit(item, {
-      guard,
+    vaultItems: crossOwner(item, {
+      membership,
       owners: standings
         .filter(({ vault }) => wanted === undefined || wanted.has(vault))
         .map(({ vault, items, subset }) => ({ owner: vault, after: items.position, subset })),
@@ -55,8 +63,8 @@ export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
       budgetBytes: view.use(ItemSettings).transferLimitBytes,
       columns: givenColumns,
     }),
-    vaults: visit(vaultTable, {
-      guard,
+    vaults: crossOwner(vaultTable, {
+      membership,
       owners: standings.map(({ vault, row }) => ({ owner: vault, after: row.position })),
       limit: membershipsMax,
     }),
@@ -80,7 +88,7 @@ export function vaultPage(
   let items = pageItems(request.limit) - own.rows.length;
   let bytes = view.use(ItemSettings).transferLimitBytes - sizeOf(own.rows);
   let complete = own.complete;
-  const visited = new Map(vaultItems.owners.map((each) => [each.owner, each]));
+  const foundIn = new Map(vaultItems.owners.map((each) => [each.owner, each]));
   const vaultRows = new Map(vaults.owners.map((each) => [each.owner, each]));
   const rows: ItemRow[] = [];
   const marks: Mark[] = [];
@@ -91,7 +99,7 @@ export function vaultPage(
     if (shown === undefined) continue;
     shared.push(...shown.rows.map(shownVault));
     marks.push({ ...rowMark, position: shown.upTo });
-    const found = visited.get(vault);
+    const found = foundIn.get(vault);
     let position = mark.position;
     for (const row of found?.rows ?? []) {
       if (!complete || items <= 0 || bytes <= 0) {
@@ -177,7 +185,7 @@ function standingsOf(view: View, request: SyncRequest): readonly Standing[] {
     const items = at(`${generation}_i${number}`);
     // With a mark of 0 the client may have saved here, and what it saved may be deleted since.
     const isNew = markOf(items.generation) === undefined && (isOurs || !token);
-    return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'home' };
+    return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'present' };
   });
 }
 

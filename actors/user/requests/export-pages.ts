@@ -3,7 +3,13 @@
  * rows first and then through each of its vaults, in the order of their uuids. What a vault shows is decided by the row of the
  * member at the moment of the page (docs/protocol/account.md, "Requests").
  */
-import { type RangePlan, range, type View, type VisitPlan, visit } from '../../../runtime/command.ts';
+import {
+  type CrossOwnerPlan,
+  crossOwner,
+  type RangePlan,
+  range,
+  type View,
+} from '../../../runtime/command.ts';
 import type { AnyTable, RowOf } from '../../../runtime/table.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
@@ -62,7 +68,7 @@ const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
 };
 
 /** The plans of one page. */
-type PagePlans = { readonly own?: RangePlan<AnyTable>; readonly theirs?: VisitPlan<AnyTable> };
+type PagePlans = { readonly own?: RangePlan<AnyTable>; readonly theirs?: CrossOwnerPlan<AnyTable> };
 
 export function pagePlans(view: View, { part, vault, after }: ExportPlace): PagePlans {
   const { table, head: headOf, subset, columns } = sources[part];
@@ -73,8 +79,8 @@ export function pagePlans(view: View, { part, vault, after }: ExportPlace): Page
   };
   const rows = { after, ...(subset !== undefined && { subset }) };
   if (vault === null) return { own: range(table, { ...page, ...rows, through: headOf(view) }) };
-  const guard = { table: memberTable, member: view.self.id };
-  return { theirs: visit(table, { ...page, guard, owners: [{ owner: vault, ...rows }] }) };
+  const membership = { table: memberTable, member: view.self.id };
+  return { theirs: crossOwner(table, { ...page, membership, owners: [{ owner: vault, ...rows }] }) };
 }
 
 export interface PageRows {

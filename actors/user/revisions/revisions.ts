@@ -1,8 +1,8 @@
 /** The commands and timers of the `user` actor for the history of its items. */
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { hopsOf, type ItemRow } from '../../collection/item.ts';
-import { homesOf, whereaboutsPlan } from '../../collection/move/whereabouts.ts';
+import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
+import { locationsPlan, owningRowsOf } from '../../collection/move/location-lookup.ts';
 import {
   given,
   historyOf,
@@ -29,16 +29,16 @@ const vaultsAskedMax = 20;
 
 /** What the own collection has of an item, and where else there may be something of its history. */
 const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typeof revision>) => ({
-  reads: ({ self }: View) => ({ rows: own(self.id), ...whereaboutsPlan([itemUuid.toLowerCase()]) }),
+  reads: ({ self }: View) => ({ rows: own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
   turn: (turn: Turn, { rows, first, moved }: HistoryReads) => {
     const places = [...first.rows, ...moved.rows];
-    const home = homesOf(places).get(itemUuid.toLowerCase());
+    const owningRow = owningRowsOf(places).get(itemUuid.toLowerCase());
     const vaults = places
       .filter((row) => row.collection !== turn.self.id && row.shared_vault_uuid === row.collection)
-      .toSorted((a, b) => hopsOf(b) - hopsOf(a))
+      .toSorted((a, b) => transferVersionOf(b) - transferVersionOf(a))
       .map(({ collection }) => collection);
     // Deleted, its history is as well, wherever it was.
-    const isDeleted = home?.deleted === true;
+    const isDeleted = owningRow?.deleted === true;
     return { rows, vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
   },
 });

@@ -20,7 +20,7 @@ import {
   type View,
 } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { isStub, item } from '../../collection/item.ts';
+import { isForwardingTombstone, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
 import type { ModernSyncReply, SyncReply } from '../../collection/sync-reply.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
@@ -217,7 +217,7 @@ function replayed<P extends Plans>(
         const rows = reads.conflicting as KeysResult<typeof item>;
         const row = (uuid: string) => {
           const found = rows.get({ collection: turn.self.id, uuid });
-          return found === undefined || isStub(found) ? undefined : found;
+          return found === undefined || isForwardingTombstone(found) ? undefined : found;
         };
         const again = { userUuid: turn.self.id, pulled: pulled as ModernSyncReply, row, sent };
         return { reply: replyAgain(entry, again) };

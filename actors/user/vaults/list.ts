@@ -1,5 +1,5 @@
 /** The shared vaults that a user is a member of, as their own rows say at this moment. */
-import { type View, visit } from '../../../runtime/command.ts';
+import { crossOwner, type View } from '../../../runtime/command.ts';
 import { membershipsMax } from '../../vault/bounds.ts';
 import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
@@ -8,14 +8,14 @@ import { Vaults } from './contract.ts';
 import { membershipsOf } from './memberships.ts';
 
 /** Rows of vaults are read under the condition that the user is a member. */
-export const guardFor = ({ self }: Pick<View, 'self'>) => ({ table: memberTable, member: self.id });
+export const membershipFor = ({ self }: Pick<View, 'self'>) => ({ table: memberTable, member: self.id });
 
 export const fromStart = (vaultUuids: Iterable<string>) =>
   [...vaultUuids].map((owner) => ({ owner, after: 0 }));
 
 export const ownVaultsPlan = (view: View) => ({
-  vaults: visit(vaultTable, {
-    guard: guardFor(view),
+  vaults: crossOwner(vaultTable, {
+    membership: membershipFor(view),
     owners: fromStart(membershipsOf(view).keys()),
     limit: membershipsMax,
   }),

@@ -49,8 +49,8 @@ export const membershipMap = sliceMap<Membership>({
 });
 
 /**
- * What is in a vault comes home however much the account holds (see ../items/come-home.ts). So a user whose account is full may
- * begin no other vault: they could fill and end one after the other without end.
+ * The items in a vault return to their owner however much the account holds (see ../items/return-to-owner.ts). So a user
+ * whose account is full may begin no other vault: they could fill and end one after the other without end.
  */
 const homeIsFull = refuse.tooLarge(
   'This account holds as much as this server allows. Please delete something before you begin with another shared vault.',
@@ -61,8 +61,8 @@ const nowhere: ReadonlyMap<string, number> = new Map();
 const numbersOf = new WeakMap<ReadonlyMap<string, Membership>, ReadonlyMap<string, number>>();
 
 /**
- * The numbers of the user's memberships by vault, in the order of the vaults' uuids. While what is durable does not change, it is
- * the same map each time.
+ * The numbers of the user's memberships by vault, in the order of the vaults' uuids. While what is durable does not change,
+ * it is the same map each time.
  */
 export function membershipsOf(view: View): ReadonlyMap<string, number> {
   const entries = view.entries(membershipMap);

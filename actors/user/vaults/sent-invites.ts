@@ -2,7 +2,7 @@
  * Invites to shared vaults that a user sends. The vault decides about each (`actors/vault/invites.ts`); their number over all
  * vaults is counted here, by their rows. Only owners invite, so the user's own vaults are the ones to look at.
  */
-import { type PlanResults, type View, type VisitResult, visit } from '../../../runtime/command.ts';
+import { type CrossOwnerResult, crossOwner, type PlanResults, type View } from '../../../runtime/command.ts';
 import { encryptedMessageBytesMax } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { isStorableText } from '../../storable-text.ts';
@@ -13,7 +13,7 @@ import { type InviteRow, inviteTable } from '../../vault/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
-import { fromStart, guardFor, ownVaultsPlan } from './list.ts';
+import { fromStart, membershipFor, ownVaultsPlan } from './list.ts';
 import { mayCollaborate, switchedOff } from './may-collaborate.ts';
 
 /** The most of all unanswered invites of a user, so that one list holds them. */
@@ -132,21 +132,21 @@ const ownedBy = ({ self }: Pick<View, 'self'>, { vaults }: OwnVaults): readonly 
     .map(({ owner }) => owner);
 
 const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyof InviteRow)[]) =>
-  visit(inviteTable, {
-    guard: guardFor(view),
+  crossOwner(inviteTable, {
+    membership: membershipFor(view),
     owners: fromStart(owned),
     limit: listedMax,
     budgetBytes: 2 * sentBytesMax,
     ...(columns !== undefined && { columns }),
   });
 
-const rowsOf = ({ owners }: VisitResult<typeof inviteTable>): readonly InviteRow[] =>
+const rowsOf = ({ owners }: CrossOwnerResult<typeof inviteTable>): readonly InviteRow[] =>
   owners.flatMap(({ rows }) => rows);
 
 /** Whether one invite more may be sent, or one that was sent be changed: that is not counted. */
 const roomAmong = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
   reads: (view: View) => ({ sent: sentPlan(view, owned, ['invitee', 'uuid', 'bytes']) }),
-  turn: (turn: View, { sent }: { readonly sent: VisitResult<typeof inviteTable> }) => {
+  turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof inviteTable> }) => {
     const others = rowsOf(sent).filter((row) => !isReplaced(row));
     return hasRoom(turn, others) ? {} : tooMany;
   },

@@ -6,7 +6,7 @@ import { type KeysResult, keys, type View } from '../../../runtime/command.ts';
 import { isVoid } from '../../files/spent.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { memberKey, vaultKey } from '../roster.ts';
+import { memberKey, vaultKey } from '../member-list.ts';
 import { memberTable, vaultTable } from '../tables.ts';
 
 export const invalidToken = refuse.forbidden('This valet token is not valid any more.', 'invalid-auth');

@@ -8,7 +8,7 @@ import { file } from '../../files/tables.ts';
 import { tendTimer } from '../../files/tend.ts';
 import { answerOf, refuse } from '../../reply.ts';
 import { noSuchVault, Vault } from '../contract.ts';
-import { notify, rosterFor } from '../roster.ts';
+import { memberListFor, notify } from '../member-list.ts';
 import { accessOf, accessPlan, invalidToken, onlyReads, refusalOf } from './access.ts';
 import { eraseFilesTimer } from './end.ts';
 import { concludeFileMoveTimer, moveCommands } from './move.ts';
@@ -34,9 +34,13 @@ const deleteFile = command({
   reads: changePlan,
   turn: (turn, asked, { files, ...reads }) => {
     const { claims } = asked;
-    const roster = rosterFor(turn, claims.userUuid, reads);
-    const refused = refusalOf(turn, claims, roster && { mayWrite: roster.asker.permission !== 'read' });
-    if (refused !== undefined || roster === undefined) return refused ?? invalidToken;
+    const memberList = memberListFor(turn, claims.userUuid, reads);
+    const refused = refusalOf(
+      turn,
+      claims,
+      memberList && { mayWrite: memberList.asker.permission !== 'read' },
+    );
+    if (refused !== undefined || memberList === undefined) return refused ?? invalidToken;
     const key = fileKey(turn, asked);
     const row = files.get(key);
     const isSpent = spentOn(turn, claims) !== undefined;
@@ -45,9 +49,9 @@ const deleteFile = command({
     if (isMoving(turn, row)) return beingMoved;
     turn.remove(file, key);
     discardFile(turn, duties, row);
-    vaultFiles(turn, roster.vault).quota.grow(-row.bytes);
+    vaultFiles(turn, memberList.vault).quota.grow(-row.bytes);
     spend(turn, claims, 'delete');
-    notify(turn, roster.members, 'shared_vault_file_removed', turn.get(head).position);
+    notify(turn, memberList.members, 'shared_vault_file_removed', turn.get(head).position);
     return { ok: {} };
   },
 });

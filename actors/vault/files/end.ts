@@ -7,8 +7,8 @@ import { forgetSpent } from '../../files/spent.ts';
 import { file } from '../../files/tables.ts';
 import { endUploads } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
+import { nextChangeStamp } from '../change-stamp.ts';
 import { Vault } from '../contract.ts';
-import { nextMoment } from '../moment.ts';
 import type { VaultRow } from '../tables.ts';
 import { duties, vaultFiles } from './own-files.ts';
 
@@ -23,14 +23,18 @@ export function endFiles(turn: Turn, { owner_uuid, file_bytes }: VaultRow): void
   endUploads(turn, vaultFiles(turn), 'all');
   forgetSpent(turn);
   if (file_bytes > 0) {
-    const { position: at } = nextMoment(turn);
+    const { position: at } = nextChangeStamp(turn);
     turn.tell(Files, owner_uuid).vaultFiles({ bytes: { used: 0, at }, ended: [] });
   }
   turn.arm(eraseFiles, turn.nowMs, null);
 }
 
 /** What is there counts for the survivor from now on, who has no room for what others have begun. */
-export function inheritFiles(turn: Turn, { file_bytes, position: at }: VaultRow, survivorUuid: string): void {
+export function transferFiles(
+  turn: Turn,
+  { file_bytes, position: at }: VaultRow,
+  survivorUuid: string,
+): void {
   endUploads(turn, vaultFiles(turn), 'all');
   turn.tell(Files, survivorUuid).vaultFiles({ bytes: { used: file_bytes, at }, ended: [] });
 }

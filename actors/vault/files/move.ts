@@ -16,7 +16,7 @@ import { file } from '../../files/tables.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
 import { Vault } from '../contract.ts';
-import { notify, rosterFor, rosterOf, rosterPlan } from '../roster.ts';
+import { memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
 import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';
 import { fileKey, holdAt, ownerChanged, writing } from './uploads.ts';
@@ -59,29 +59,29 @@ const arrive = workflow({
       if (refused !== undefined) return refused;
     }
     return steps.turn({
-      reads: (view) => ({ ...rosterPlan(view), ...arrivalPlan(view, moving) }),
+      reads: (view) => ({ ...memberListPlan(view), ...arrivalPlan(view, moving) }),
       turn: (turn, reads) => {
-        const roster = rosterFor(turn, claims.userUuid, reads);
-        const asker = roster && { mayWrite: roster.asker.permission !== 'read' };
-        const refused = roster === undefined ? invalidToken : refusalOf(turn, claims, asker);
+        const memberList = memberListFor(turn, claims.userUuid, reads);
+        const asker = memberList && { mayWrite: memberList.asker.permission !== 'read' };
+        const refused = memberList === undefined ? invalidToken : refusalOf(turn, claims, asker);
         const changed =
-          roster !== undefined && roster.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
+          memberList !== undefined && memberList.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
         const garbage = () => refusalByGarbage(turn, vaultFiles(turn));
         const arrived = refused ?? changed ?? arriveFile(turn, moving, reads, garbage);
-        if (arrived !== 'arrived' || roster === undefined) {
+        if (arrived !== 'arrived' || memberList === undefined) {
           if (ownerUuid !== fromOwnerUuid) releaseAt(turn, ownerUuid, claims.id);
           return answerOf(arrived === 'was here' || arrived === 'arrived' ? {} : arrived);
         }
-        vaultFiles(turn, roster.vault).quota.grow(moving.bytes, claims.id);
-        notify(turn, roster.members, 'shared_vault_file_uploaded', turn.get(head).position);
+        vaultFiles(turn, memberList.vault).quota.grow(moving.bytes, claims.id);
+        notify(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
         return { ok: {} };
       },
     });
   },
 });
 
-const plansToConclude = (view: View, id: string) => ({ ...rosterPlan(view), ...concludePlan(view, id) });
-type Reads = Parameters<typeof rosterOf>[1] & Pick<Concluding, 'files'>;
+const plansToConclude = (view: View, id: string) => ({ ...memberListPlan(view), ...concludePlan(view, id) });
+type Reads = Parameters<typeof memberListOf>[1] & Pick<Concluding, 'files'>;
 
 /** The vault may have ended meanwhile. */
 function conclude(
@@ -90,8 +90,8 @@ function conclude(
   arrived: Concluding['arrived'],
   { files, ...reads }: Reads,
 ): boolean {
-  const roster = rosterOf(turn, reads);
-  const owner = vaultFiles(turn, roster?.vault);
+  const memberList = memberListOf(turn, reads);
+  const owner = vaultFiles(turn, memberList?.vault);
   const concluded = concludeFile(turn, { id, arrived, files, owner, timer: concludeFileMove });
   if (concluded === undefined) return false;
   const { kind, uuid } = concluded.to;
@@ -101,7 +101,7 @@ function conclude(
     return false;
   }
   target.fileMoved({ uploadUuid: concluded.uploadUuid });
-  notify(turn, roster?.members ?? [], 'shared_vault_file_removed', turn.get(head).position);
+  notify(turn, memberList?.members ?? [], 'shared_vault_file_removed', turn.get(head).position);
   return true;
 }
 

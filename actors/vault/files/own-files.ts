@@ -26,8 +26,8 @@ import type { Quota } from '../../files/quota.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { uploadsMax } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
+import { nextChangeStamp } from '../change-stamp.ts';
 import { Vault } from '../contract.ts';
-import { nextMoment } from '../moment.ts';
 import { type VaultRow, vaultTable } from '../tables.ts';
 
 export const duties: Duties = { tend: Vault.timers.tendFiles, remove: Vault.jobs.removeBlobs };
@@ -74,7 +74,7 @@ export function releaseAt(turn: Turn, ownerUuid: string, holdUuid: string): void
 
 /** At most once in a turn: it is the row as the turn has read it. */
 function countBytes(turn: Turn, vault: VaultRow, byBytes: number, ended: readonly string[]): void {
-  const { position } = nextMoment(turn);
+  const { position } = nextChangeStamp(turn);
   const used = vault.file_bytes + byBytes;
   turn.put(vaultTable, { ...vault, file_bytes: used, position });
   turn.tell(Files, vault.owner_uuid).vaultFiles({ bytes: { used, at: position }, ended });

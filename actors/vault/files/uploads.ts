@@ -28,7 +28,7 @@ import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
 import { Vault } from '../contract.ts';
-import { notify, rosterFor, rosterPlan } from '../roster.ts';
+import { memberListFor, memberListPlan, notify } from '../member-list.ts';
 import type { VaultRow } from '../tables.ts';
 import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
 import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
@@ -212,7 +212,7 @@ export const fileKey = ({ self }: Pick<View, 'self'>, { claims }: ByToken) => ({
 
 /** Everybody is told, so all members are read. */
 export const changePlan = (view: View, asked: ByToken) => ({
-  ...rosterPlan(view),
+  ...memberListPlan(view),
   files: keys(file, [fileKey(view, asked)]),
 });
 
@@ -223,20 +223,29 @@ const close = workflow({
     return closePersisted(steps, claims.remoteIdentifier, {
       reads: (view) => changePlan(view, asked),
       early: (turn, reads) => {
-        const roster = rosterFor(turn, claims.userUuid, reads);
-        const refused = refusalOf(turn, claims, roster && { mayWrite: roster.asker.permission !== 'read' });
+        const memberList = memberListFor(turn, claims.userUuid, reads);
+        const refused = refusalOf(
+          turn,
+          claims,
+          memberList && { mayWrite: memberList.asker.permission !== 'read' },
+        );
         if (refused !== undefined) return refused;
         const spent = spentOn(turn, claims);
         return spent && answerOf(spent.on === 'close' ? {} : invalidToken);
       },
       close: (turn, { files, ...reads }) => {
-        const roster = rosterFor(turn, claims.userUuid, reads);
-        if (roster === undefined) return invalidToken;
+        const memberList = memberListFor(turn, claims.userUuid, reads);
+        if (memberList === undefined) return invalidToken;
         const replaced = files.get(fileKey(turn, asked));
-        const closed = closeUpload(turn, vaultFiles(turn, roster.vault), claims.remoteIdentifier, replaced);
+        const closed = closeUpload(
+          turn,
+          vaultFiles(turn, memberList.vault),
+          claims.remoteIdentifier,
+          replaced,
+        );
         if (isRefused(closed)) return closed;
         spend(turn, claims, 'close');
-        notify(turn, roster.members, 'shared_vault_file_uploaded', turn.get(head).position);
+        notify(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
         return answerOf(closed);
       },
     });

@@ -3,7 +3,7 @@ import { keys, sharedRead } from '../../../runtime/command.ts';
 import { fullItem } from '../../collection/item-fields.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { Vault } from '../contract.ts';
-import { memberKey } from '../roster.ts';
+import { memberKey } from '../member-list.ts';
 import { standingSlice } from '../standing.ts';
 import { memberTable } from '../tables.ts';
 

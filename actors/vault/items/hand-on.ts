@@ -1,14 +1,14 @@
 /**
  * What the items of a vault say once a survivor has taken over: the old owner's are the survivor's, for every member and by
- * their next syncs. The take-over itself is one commit (`actors/vault/heirs.ts`); this timer then writes the items, as many at
- * once as one turn saves, each under a new position and with everything else as it was, so that what members are about to save still
- * fits.
+ * their next syncs. The take-over itself is one commit (`actors/vault/successors.ts`); this timer then writes the items, as
+ * many at once as one turn saves, each under a new position and with everything else as it was, so that what members are
+ * about to save still fits.
  *
- *     scan    the items after a position; those of somebody who has an heir are written
+ *     scan    the items after a position; those whose owner has a successor are written
  *     again   from the beginning, as long as there are items on their way to another collection, which are passed over
  *
  * A crash leaves the timer of the last page, whose turn finds what is written already. In a vault that has ended meanwhile the
- * items go home (`send-home.ts`), which asks for heirs itself.
+ * items return to their owners (`return-to-owners.ts`), which looks at successors itself.
  */
 import {
   type RangePlan,
@@ -19,13 +19,13 @@ import {
   type View,
 } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
-import { hopsOf, type ItemRow, item } from '../../collection/item.ts';
-import { departingHops } from '../../collection/move/departures.ts';
+import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
+import { departingTransferVersions } from '../../collection/move/departures.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { Vault } from '../contract.ts';
-import { heirOf } from '../heirs.ts';
 import { standingSlice } from '../standing.ts';
-import { tellMembers } from './tell-members.ts';
+import { successorOfOwner } from '../successors.ts';
+import { notifyMembers } from './notify-members.ts';
 
 const { handItemsOn } = Vault.timers;
 
@@ -48,7 +48,7 @@ function pagePlan(
 ): { readonly page: RangePlan<typeof item> } {
   const { items, bytes } = view.use(ItemSettings).turnLimits;
   const through = view.get(head).position;
-  return { page: range(item, { after, through, limit: items, budgetBytes: bytes, subset: 'home' }) };
+  return { page: range(item, { after, through, limit: items, budgetBytes: bytes, subset: 'present' }) };
 }
 
 export const handItemsOnTimer = timer({
@@ -57,14 +57,14 @@ export const handItemsOnTimer = timer({
   reads: pagePlan,
   turn: (turn, { isAwaiting }, { page }: Reads) => {
     if (turn.get(standingSlice) !== 'open') return;
-    const departing = departingHops(turn);
-    const isLeaving = (row: ItemRow) => departing.get(row.uuid) === hopsOf(row);
-    const inherited = page.rows.filter(({ owner_uuid: owner }) => heirOf(turn, owner) !== owner);
+    const departing = departingTransferVersions(turn);
+    const isLeaving = (row: ItemRow) => departing.get(row.uuid) === transferVersionOf(row);
+    const transferred = page.rows.filter(({ owner_uuid: owner }) => successorOfOwner(turn, owner) !== owner);
     writeAs(
       turn,
-      inherited.filter((row) => !isLeaving(row)),
+      transferred.filter((row) => !isLeaving(row)),
     );
-    const awaits = isAwaiting || inherited.some(isLeaving);
+    const awaits = isAwaiting || transferred.some(isLeaving);
     if (!page.complete) turn.arm(handItemsOn, turn.nowMs, { after: page.upTo, isAwaiting: awaits });
     else if (awaits) turn.arm(handItemsOn, turn.nowMs + awaitedPauseMs, { after: 0, isAwaiting: false });
   },
@@ -74,11 +74,11 @@ function writeAs(turn: Turn, rows: readonly ItemRow[]): void {
   const before = turn.get(head);
   let after = before;
   for (const row of rows) {
-    const next = { ...row, owner_uuid: heirOf(turn, row.owner_uuid), position: after.position + 1 };
+    const next = { ...row, owner_uuid: successorOfOwner(turn, row.owner_uuid), position: after.position + 1 };
     turn.put(item, next);
     after = advance(after, next, row);
   }
   if (after === before) return;
   turn.set(head, after);
-  tellMembers(turn, before);
+  notifyMembers(turn, before);
 }

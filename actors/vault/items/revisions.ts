@@ -3,7 +3,7 @@
  * once it has left, for its owner, as that of an item without a vault. The vault decides, by its members of that moment.
  */
 import { command, type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
-import { isStub, item } from '../../collection/item.ts';
+import { isForwardingTombstone, item } from '../../collection/item.ts';
 import {
   given,
   historyOf,
@@ -14,9 +14,9 @@ import {
 } from '../../collection/revisions/read.ts';
 import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
 import { Vault } from '../contract.ts';
-import { heirOf } from '../heirs.ts';
-import { memberKey } from '../roster.ts';
+import { memberKey } from '../member-list.ts';
 import { standingSlice } from '../standing.ts';
+import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 
 interface Asked {
@@ -46,8 +46,8 @@ function shownTo(
 ): ((row: RevisionRow) => RevisionRow) | undefined {
   const row = items.get(itemKey(view, asked));
   if (row === undefined || view.get(standingSlice) !== 'open') return undefined;
-  if (!isStub(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
-  return heirOf(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
+  if (!isForwardingTombstone(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
+  return successorOfOwner(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
 }
 
 const ownKey = (view: View, { itemUuid, id }: Asked & { readonly id: string }) =>
@@ -92,7 +92,7 @@ export const deleteRevision = command({
   turn: (turn, asked, { rows, ...access }) => {
     const key = ownKey(turn, asked);
     const row = shownTo(turn, asked, access) && revisionIn(rows, key, asked.id);
-    if (row !== undefined && heirOf(turn, row.owner_uuid) === asked.by) turn.remove(revision, key);
+    if (row !== undefined && successorOfOwner(turn, row.owner_uuid) === asked.by) turn.remove(revision, key);
     return {};
   },
 });

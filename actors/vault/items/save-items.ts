@@ -14,21 +14,21 @@ import type { Conflict } from '../../collection/conflicts.ts';
 import { fingerprintOf } from '../../collection/fingerprint.ts';
 import { head, itemsThrough } from '../../collection/head.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { type ItemRow, isStub, item } from '../../collection/item.ts';
+import { type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import type { Landed } from '../../collection/move/wire.ts';
+import type { SaveResult } from '../../collection/move/wire.ts';
 import { notMember } from '../../collection/save.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
 import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
 import { Vault } from '../contract.ts';
-import { heirOf } from '../heirs.ts';
-import { memberKey, memberUuidsPlan } from '../roster.ts';
+import { memberKey, memberUuidsPlan } from '../member-list.ts';
 import { standingSlice } from '../standing.ts';
+import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
-import { tellMembers } from './tell-members.ts';
-import { leave, leavePlan, returning, tellRejoined } from './told.ts';
+import { notifyMembers } from './notify-members.ts';
+import { leave, leavePlan, notifyRejoined, returning } from './notify-moves.ts';
 
 interface BySaver {
   readonly by: string;
@@ -52,8 +52,9 @@ export const saveItems = command({
     left: leftPlan(view, asked.items),
   }),
   turn: (turn, asked, { left, ...reads }) => {
-    if (turn.get(standingSlice) !== 'ended') return land({ turn, saver: asked, items: asked.items, reads });
-    return landTooLate({ turn, saver: asked, items: asked.items, reads, left });
+    if (turn.get(standingSlice) !== 'ended')
+      return saveByMember({ turn, saver: asked, items: asked.items, reads });
+    return saveInEndedVault({ turn, saver: asked, items: asked.items, reads, left });
   },
 });
 
@@ -73,13 +74,13 @@ export const arriveItems = command({
     const arriving = rowsOf(asked);
     const back = returning(turn, arriving, reads.stored);
     if (turn.get(standingSlice) === 'ended')
-      return landTooLate({ turn, saver: asked, items: sentOf(asked), reads });
-    const landed = land({ turn, saver: asked, items: sentOf(asked), reads, arriving });
-    if (isRefused(landed)) return landed;
-    const saved = landed.ok.saved.map(({ row }) => row.uuid);
+      return saveInEndedVault({ turn, saver: asked, items: sentOf(asked), reads });
+    const result = saveByMember({ turn, saver: asked, items: sentOf(asked), reads, arriving });
+    if (isRefused(result)) return result;
+    const saved = result.ok.saved.map(({ row }) => row.uuid);
     const rejoined = saved.filter((uuid) => back.has(uuid));
-    tellRejoined(turn, asked.by, rejoined, members.rows);
-    return landed;
+    notifyRejoined(turn, asked.by, rejoined, members.rows);
+    return result;
   },
 });
 
@@ -88,7 +89,7 @@ const sentOf = ({ items }: Arrivals): readonly ClientItem[] => items.map(({ sent
 const rowsOf = ({ items }: Arrivals): ReadonlyMap<string, ItemRow> =>
   new Map(items.map(({ row }) => [row.uuid, row]));
 
-function land({
+function saveByMember({
   turn,
   saver,
   items,
@@ -100,7 +101,7 @@ function land({
   readonly items: readonly ClientItem[];
   readonly reads: Reads;
   readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
-}): Answer<Landed> {
+}): Answer<SaveResult> {
   const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
   return saveAs({ turn, saver, permission, items, reads, arriving });
 }
@@ -119,16 +120,16 @@ function saveAs({
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
   readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
-}): Answer<Landed> {
-  const vault = { permission, owns: (ownerUuid: string) => heirOf(turn, ownerUuid) === saver.by };
+}): Answer<SaveResult> {
+  const vault = { permission, owns: (ownerUuid: string) => successorOfOwner(turn, ownerUuid) === saver.by };
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
-  const inherited = { ...reads, stored: ofHeirs(turn, reads.stored) };
-  const batch = { request, items, reads: inherited, by, timers: Vault.timers, ...(arriving && { arriving }) };
+  const owned = { ...reads, stored: withSuccessors(turn, reads.stored) };
+  const batch = { request, items, reads: owned, by, timers: Vault.timers, ...(arriving && { arriving }) };
   const before = turn.get(head);
   const progress = proceed(turn, batch, unbegun(turn));
   if (isRefused(progress)) return progress;
-  tellMembers(turn, before, saver);
+  notifyMembers(turn, before, saver);
   const { saved, conflicts, departed, elsewhere } = progress;
   const given = isLegacy(request)
     ? saved
@@ -145,10 +146,10 @@ function saveAs({
 const withoutContent = (row: ItemRow): ItemRow => ({ ...row, content: null });
 
 /** What a survivor has taken over says so whenever it is saved, and wherever it goes, also before it was written anew. */
-const ofHeirs = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
+const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
   get: (key) => {
     const row = stored.get(key);
-    return row && { ...row, owner_uuid: heirOf(view, row.owner_uuid) };
+    return row && { ...row, owner_uuid: successorOfOwner(view, row.owner_uuid) };
   },
 });
 
@@ -158,10 +159,10 @@ const ofHeirs = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof
  *     a tombstone   the client that has ended a vault deletes what was in it, and goes on to name the vault
  *     a repeat      the save took effect before the end, and its answer was lost; a refusal would have the client copy its own save
  *
- * Where the item has gone home meanwhile, both are decided there. `left`: what there is here of the items, absent where they
- * come from another collection.
+ * Where the item has returned to its owner meanwhile, both are decided there. `left`: what there is here of the items,
+ * absent where they come from another collection.
  */
-function landTooLate({
+function saveInEndedVault({
   turn,
   saver,
   items,
@@ -173,29 +174,29 @@ function landTooLate({
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
   readonly left?: KeysResult<typeof item>;
-}): Answer<Landed> {
-  const here = left && ofHeirs(turn, left);
+}): Answer<SaveResult> {
+  const here = left && withSuccessors(turn, left);
   const ways = items.map((sent) => {
     const row = isUuid(sent.uuid) ? here?.get(keyOf(turn, sent.uuid)) : undefined;
     return { sent, way: wayOf(saver, sent, row) };
   });
   const going = (to: Way) => ways.filter(({ way }) => way === to).map(({ sent }) => sent);
-  const landed = saveAs({ turn, saver, permission: 'admin', items: going('here'), reads });
-  if (isRefused(landed)) return landed;
-  const { saved, conflicts, elsewhere, ...rest } = landed.ok;
+  const result = saveAs({ turn, saver, permission: 'admin', items: going('here'), reads });
+  if (isRefused(result)) return result;
+  const { saved, conflicts, elsewhere, ...rest } = result.ok;
   const refused = going('refused').map((sent) => notMember(sent, saver.by));
   return {
     ok: {
       ...rest,
       saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
       conflicts: [...conflicts.map(atHome), ...refused],
-      elsewhere: [...elsewhere, ...going('home')],
-      homeless: going('homeless'),
+      elsewhere: [...elsewhere, ...going('returned')],
+      homeless: going('orphaned'),
     },
   };
 }
 
-type Way = 'here' | 'home' | 'homeless' | 'refused';
+type Way = 'here' | 'returned' | 'orphaned' | 'refused';
 
 const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
   collection: self.id,
@@ -216,14 +217,14 @@ function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof ite
 /** `row`: what is left of the item here. */
 function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | undefined): Way {
   const isOwn = row?.owner_uuid === by;
-  const isHere = row !== undefined && !isStub(row);
-  if (sent.deleted === true) return !isHere ? 'homeless' : isOwn ? 'here' : 'refused';
+  const isHere = row !== undefined && !isForwardingTombstone(row);
+  if (sent.deleted === true) return !isHere ? 'orphaned' : isOwn ? 'here' : 'refused';
   if (!isOwn) return 'refused';
-  if (!isHere) return 'home';
+  if (!isHere) return 'returned';
   return row.fingerprint.equals(fingerprintOf(sessionUuid, sent)) ? 'here' : 'refused';
 }
 
-/** As it will be at home. */
+/** As it will be once it has returned to its owner. */
 const outOfVault = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_by_uuid'>>(item: T): T => ({
   ...item,
   shared_vault_uuid: null,

@@ -2,7 +2,7 @@
 import { timer } from '../../../runtime/command.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { Vault } from '../contract.ts';
-import { leave, leavePlan } from './told.ts';
+import { leave, leavePlan } from './notify-moves.ts';
 
 const { timers } = Vault;
 

@@ -11,11 +11,11 @@ import {
   sizeOf,
   subsetCondition,
 } from './columns.ts';
+import { crossOwnerRead } from './cross-owner-read.ts';
 import { askedOf, type Dialect, firstOfEach } from './each.ts';
 import { type LargeColumn, wholeValue } from './large.ts';
 import { layoutOf } from './layout.ts';
 import { columnsOf, ident, idents, isNullable, Parameters, type PlannedRead, typeOf } from './sql.ts';
-import { visitRead } from './visit-read.ts';
 
 export function planRead(read: StoreRead, dialect: Dialect = 'PostgreSQL'): PlannedRead {
   switch (read.read) {
@@ -25,8 +25,8 @@ export function planRead(read: StoreRead, dialect: Dialect = 'PostgreSQL'): Plan
       return lookupRead(read, dialect);
     case 'range':
       return read.budgetBytes === undefined ? limitedRange(read) : budgetedRange(read, read.budgetBytes);
-    case 'visit':
-      return visitRead(read, dialect);
+    case 'crossOwner':
+      return crossOwnerRead(read, dialect);
   }
 }
 

@@ -400,7 +400,7 @@ test('a range of a subset goes by the index of that subset', async (t) => {
   t.regex(await planOf(), /note_by_order/);
 });
 
-test('where rows have gone is found by the index of those that have moved, by a look-up and by a visit', async (t) => {
+test('where rows have gone is found by the index of those that have moved, by a look-up and by a cross-owner read', async (t) => {
   const { client } = await given(t);
   // Every hundredth has gone from one owner to another.
   await client.query(`INSERT INTO parcel (owner_uuid, uuid, position, made, born, hop)
@@ -425,16 +425,16 @@ test('where rows have gone is found by the index of those that have moved, by a 
   const values = wanted.map((each) => ({ uuid: each, born: true }));
   const first = await planOf({ read: 'lookup', ...born, values, limit: 2 });
   t.regex(first, /parcel_unique_uuid_born/);
-  const visited = await planOf({
-    read: 'visit',
+  const across = await planOf({
+    read: 'crossOwner',
     table: parcelTable,
-    guard: { table: memberTable, member: uuid(7) },
+    membership: { table: memberTable, member: uuid(7) },
     owners: [{ owner: ada.id, after: 100 }],
     limit: 150,
   });
-  t.regex(visited, /parcel_by_order/);
-  t.regex(visited, /parcel_unique_uuid_hop/);
-  for (const plan of [located, first, visited]) t.notRegex(plan, /Seq Scan on parcel/);
+  t.regex(across, /parcel_by_order/);
+  t.regex(across, /parcel_unique_uuid_hop/);
+  for (const plan of [located, first, across]) t.notRegex(plan, /Seq Scan on parcel/);
 });
 
 test('CockroachDB is asked for each shard and each owner by a branch of its own, and for no more shards than 64 at once', async (t) => {
@@ -478,10 +478,10 @@ test('CockroachDB is asked for each shard and each owner by a branch of its own,
   t.deepEqual(await asked(() => store.pendingTells({ ...sweep, shards: [7] })), [1]);
   t.deepEqual(await asked(() => store.pruneCalls(shards, 1_000, 10)), [64, 64, 2]);
   const owners = [1, 2, 3].map((number) => ({ owner: uuid(number), after: 0 }));
-  const guard = { table: memberTable, member: uuid(7) };
+  const membership = { table: memberTable, member: uuid(7) };
   // Rounded up to a power of two.
   t.deepEqual(
-    await asked(() => store.read([{ read: 'visit', table: parcelTable, guard, owners, limit: 5 }])),
+    await asked(() => store.read([{ read: 'crossOwner', table: parcelTable, membership, owners, limit: 5 }])),
     [4],
   );
 });

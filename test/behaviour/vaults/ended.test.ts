@@ -321,7 +321,11 @@ test('the items of an owner who is gone go with the vault, those of others stay 
     [[uuidNumber(2), null]],
   );
   await server.advance(vanishedMs);
-  t.is(server.host.database.sizes.get('item'), 2, 'his item, and the stub that keeps its uuid');
+  t.is(
+    server.host.database.sizes.get('item'),
+    2,
+    'his item, and the forwarding tombstone that keeps its uuid',
+  );
   t.is(server.host.database.sizes.get('revision'), 0, 'the vault is there still, with its history');
 });
 

@@ -52,7 +52,7 @@ async function rowsOf({ host }: TestServer, collections: readonly string[], uuid
     at: collections.indexOf(String(row['collection'])),
     hop: row['hop'],
     born: row['born'],
-    isStub: row['moved_to'] !== null,
+    isForwarding: row['moved_to'] !== null,
   }));
 }
 
@@ -70,7 +70,7 @@ test('an item moves in, on, out and in again, and its uuid stays taken', async (
     version = moved.updated_at_timestamp;
     const rows = await rowsOf(server, places, uuid);
     t.deepEqual(
-      rows.filter(({ isStub }) => !isStub).map(({ at, hop }) => [at, hop]),
+      rows.filter(({ isForwarding }) => !isForwarding).map(({ at, hop }) => [at, hop]),
       [[place, round + 1]],
     );
     t.deepEqual(

@@ -8,6 +8,7 @@ import type {
   ActorRow,
   Backlog,
   Commit,
+  CrossOwnerRead,
   HeldShard,
   LiveNode,
   NodeRow,
@@ -18,7 +19,6 @@ import type {
   SweepRead,
   TellRow,
   TimerRow,
-  VisitRead,
 } from '../../../runtime/store/store.ts';
 import { StoreError } from '../../../runtime/store/store.ts';
 import {
@@ -262,8 +262,8 @@ export class ModelDatabase {
         return table.range(read);
       case 'keys':
         return table.fit(found(read.keys.map((key) => table.get(key))), read.budgetBytes);
-      case 'visit':
-        return table.visit(read, this.#admitting(read));
+      case 'crossOwner':
+        return table.crossOwner(read, this.#authorizing(read));
       case 'lookup':
         if (read.limit !== undefined) return table.lookupAll(read);
         return table.fit(
@@ -283,13 +283,16 @@ export class ModelDatabase {
     return found(rows);
   }
 
-  #admitting({ guard, owners }: VisitRead): (owner: string) => boolean {
-    const [ownerKey, memberKey, ...others] = guard.table.key;
+  #authorizing({ membership, owners }: CrossOwnerRead): (owner: string) => boolean {
+    const [ownerKey, memberKey, ...others] = membership.table.key;
     const isEachOnce = new Set(owners.map(({ owner }) => owner)).size === owners.length;
     if (ownerKey === undefined || memberKey === undefined || others.length > 0 || !isEachOnce)
-      throw new StoreError('defect', 'a guard has owner and member as its key, and each owner is asked once');
-    const members = this.#table(guard.table);
-    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: guard.member }) !== undefined;
+      throw new StoreError(
+        'defect',
+        'a membership table has owner and member as its key, and each owner is asked once',
+      );
+    const members = this.#table(membership.table);
+    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: membership.member }) !== undefined;
   }
 
   dueTimers({ shards, fromMs, untilMs, limit, share }: SweepRead): readonly TimerRow[] {

@@ -1,11 +1,11 @@
 /** One table of the model: rows by key, with the unique keys of its declaration. Every change can be undone. */
 
 import {
+  type CrossOwnerRead,
   type LookupRead,
   type RangeRead,
   StoreError,
   type StoreRows,
-  type VisitRead,
 } from '../../../runtime/store/store.ts';
 import {
   type AnyKey,
@@ -73,24 +73,24 @@ export class ModelTable {
     return this.#page(read, remaining);
   }
 
-  visit(read: VisitRead, admits: (owner: string) => boolean): StoreRows {
+  crossOwner(read: CrossOwnerRead, authorizes: (owner: string) => boolean): StoreRows {
     const table = this.#table;
     const order = assertServable(
       table,
       read,
       read.owners.map(({ subset }) => subset),
     );
-    const admitted = read.owners.filter(({ owner }) => admits(owner));
+    const authorized = read.owners.filter(({ owner }) => authorizes(owner));
     const isSucceeded = this.#succession();
-    const remaining = admitted
-      .flatMap((visited) => this.#inOrder(visited, order))
+    const remaining = authorized
+      .flatMap((asked) => this.#inOrder(asked, order))
       .filter((row) => !isSucceeded(row));
     const page = this.#page(read, remaining);
     const leftOut = remaining[page.rows.length]?.[ownerColumn(table)];
-    const cut = admitted.findIndex(({ owner }) => owner === leftOut);
+    const cut = authorized.findIndex(({ owner }) => owner === leftOut);
     return {
       ...page,
-      admitted: admitted.map(({ owner }, place) => ({ owner, complete: cut === -1 || place < cut })),
+      authorized: authorized.map(({ owner }, place) => ({ owner, complete: cut === -1 || place < cut })),
     };
   }
 
@@ -117,7 +117,7 @@ export class ModelTable {
       .sort((a, b) => Number(a[order]) - Number(b[order]));
   }
 
-  #page(read: RangeRead | VisitRead, remaining: readonly AnyRow[]): StoreRows {
+  #page(read: RangeRead | CrossOwnerRead, remaining: readonly AnyRow[]): StoreRows {
     const { key, order, size } = this.#table;
     const rows = withinBudget(remaining.slice(0, read.limit), size, read.budgetBytes);
     return {

@@ -16,7 +16,7 @@ export const mutants: readonly Mutant[] = [
     name: 'administrators-by-a-change-of-address',
     harm: 'Whoever changes his address to a listed one is an administrator.',
     file: 'actors/user',
-    find: '    turn.set(rankSlice, { ...turn.get(rankSlice), hasMoved: true });\n',
+    find: '    turn.set(adminRoleSlice, { ...turn.get(adminRoleSlice), hasMoved: true });\n',
     replace: '',
     tests: administrators,
     match: 'changing to a listed address*',

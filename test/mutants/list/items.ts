@@ -56,7 +56,7 @@ export const mutants: readonly Mutant[] = [
     name: 'an-item-of-somebody-else',
     harm: 'One user overwrites the items of another whose uuids he knows.',
     file: collection,
-    find: '(stored?.collection === saver.collection && !isStub(stored))',
+    find: '(stored?.collection === saver.collection && !isForwardingTombstone(stored))',
     replace: 'stored !== undefined',
     tests: devices,
     match: 'another user*',

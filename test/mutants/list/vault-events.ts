@@ -16,7 +16,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-removed-member-who-hears',
     harm: 'Who was removed goes on learning when the others work.',
-    file: 'actors/vault/roster.ts',
+    file: 'actors/vault/member-list.ts',
     find: "  turn.publish(Vault, { event: 'member-removed', userUuid: member, membership });\n",
     replace: '',
     tests: behaviour,

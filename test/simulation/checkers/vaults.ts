@@ -1,7 +1,7 @@
 /**
  * Items of vaults, as the commits and the answers to members show them.
  * - An item has an owning collection from its first save on: never none, and at rest exactly one, which has its
- *   greatest hop. One row keeps its uuid taken. It goes only with its owner (see survivors.ts).
+ *   greatest transfer version. One row keeps its uuid taken. It goes only with its owner (see survivors.ts).
  * - Among all edits of one version one is accepted. A save that was acknowledged is there or was replaced by a later
  *   one.
  * - Every item sent is in exactly one of saved and conflicts.
@@ -41,8 +41,8 @@ export class VaultChecker implements Checker {
   readonly #durable: Durable;
   readonly #survivors: SurvivorChecker;
   #commits = 0;
-  /** By item, the rows that are no stubs by their collections. */
-  readonly #homes = new Map<string, Map<string, AnyRow>>();
+  /** By item, the rows that are no forwarding tombstones by their collections. */
+  readonly #owningRows = new Map<string, Map<string, AnyRow>>();
   /** When this version was in this collection. */
   readonly #versions = new Map<string, Span[]>();
   readonly #memberships = new Map<string, Span[]>();
@@ -105,34 +105,35 @@ export class VaultChecker implements Checker {
     }
   }
 
-  /** By a purge: with a stub, or without one if it never moved. */
+  /** By a purge: with a forwarding tombstone, or without one if it never moved. */
   #purged(row: AnyRow | undefined, { uuid, collection }: AnyRow): void {
-    const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
-    homes.delete(String(collection));
+    const owningRows = this.#owningRows.get(String(uuid)) ?? new Map<string, AnyRow>();
+    owningRows.delete(String(collection));
     this.#end(row);
     if (row === undefined || !this.#survivors.isNobodys(row) || !this.#survivors.isOver(collection))
       this.#report(`${uuid} was removed from ${collection}`);
-    else if ([...homes.values()].every((other) => hopsOf(other) < hopsOf(row))) this.#gone.add(String(uuid));
+    else if ([...owningRows.values()].every((other) => transferVersionOf(other) < transferVersionOf(row)))
+      this.#gone.add(String(uuid));
   }
 
   /** `before`: the members' rows that the commit has replaced, if it is a vault's. */
   #item(row: AnyRow, before: ReadonlyMap<string, AnyRow> | undefined): void {
     const { uuid, collection, content } = row;
-    const homes = this.#homes.get(String(uuid)) ?? new Map<string, AnyRow>();
-    this.#homes.set(String(uuid), homes);
-    const known = homes.get(String(collection));
+    const owningRows = this.#owningRows.get(String(uuid)) ?? new Map<string, AnyRow>();
+    this.#owningRows.set(String(uuid), owningRows);
+    const known = owningRows.get(String(collection));
     if (row['moved_to'] === collection) {
       this.#purged(known, row);
       return;
     }
     if (row['moved_to'] !== null) {
-      homes.delete(String(collection));
+      owningRows.delete(String(collection));
       this.#end(known);
-      if (homes.size === 0 && !this.#gone.has(String(uuid)))
-        this.#report(`${uuid} has no home any more since it left ${collection}`);
+      if (owningRows.size === 0 && !this.#gone.has(String(uuid)))
+        this.#report(`${uuid} has no owning collection any more since it left ${collection}`);
       return;
     }
-    homes.set(String(collection), row);
+    owningRows.set(String(collection), row);
     if (known?.['updated_at_timestamp'] === row['updated_at_timestamp']) return;
     this.#end(known);
     const spans = this.#versions.get(versionOf(row)) ?? [];
@@ -147,7 +148,7 @@ export class VaultChecker implements Checker {
   }
 
   #rowAt({ uuid, collection }: AnyRow): AnyRow | undefined {
-    return this.#homes.get(String(uuid))?.get(String(collection));
+    return this.#owningRows.get(String(uuid))?.get(String(collection));
   }
 
   #end(row: AnyRow | undefined): void {
@@ -203,9 +204,9 @@ export class VaultChecker implements Checker {
     const [entry] = saved;
     if (entry === undefined) return;
     if (sent.content !== null) this.#accept(sent.content);
-    const homes = [...(this.#homes.get(sent.uuid)?.values() ?? [])];
+    const owningRows = [...(this.#owningRows.get(sent.uuid)?.values() ?? [])];
     const version = entry.updated_at_timestamp;
-    if (homes.some((row) => Number(row['updated_at_timestamp']) >= version) || this.#gone.has(sent.uuid))
+    if (owningRows.some((row) => Number(row['updated_at_timestamp']) >= version) || this.#gone.has(sent.uuid))
       return;
     this.#report(`${name} was told that ${sent.uuid}@${version} is saved, and it is nowhere`);
   }
@@ -218,7 +219,7 @@ export class VaultChecker implements Checker {
     const sent = items.find(({ uuid }) => uuid === (stored ?? unsaved)?.uuid);
     if (sent === undefined || sent.content === null) return;
     const { uuid, content, shared_vault_uuid: vault } = sent;
-    const own = this.#homes.get(uuid)?.get(userUuid);
+    const own = this.#owningRows.get(uuid)?.get(userUuid);
     const isHome = own?.['content'] === content && vault !== null && this.#sawTheEnd(vault, userUuid);
     if (stored?.content === content || isHome)
       this.#report(`${name} was told ${type} of ${uuid} about its own edit, which is saved`);
@@ -266,12 +267,13 @@ export class VaultChecker implements Checker {
       rows.set(uuid, [...(rows.get(uuid) ?? []), row]);
     }
     for (const [uuid, all] of rows) {
-      const homes = all.filter((row) => row['moved_to'] === null);
-      const hops = all.map(hopsOf);
-      const isGone = homes.length === 0 && this.#gone.has(uuid);
-      if (homes.length !== 1 && !isGone) this.#report(`${uuid} has ${homes.length} homes`);
-      if (hopsOf(homes[0] ?? {}) < Math.max(...hops) && !isGone)
-        this.#report(`the home of ${uuid} is not its last`);
+      const owningRows = all.filter((row) => row['moved_to'] === null);
+      const hops = all.map(transferVersionOf);
+      const isGone = owningRows.length === 0 && this.#gone.has(uuid);
+      if (owningRows.length !== 1 && !isGone)
+        this.#report(`${uuid} has ${owningRows.length} owning collections`);
+      if (transferVersionOf(owningRows[0] ?? {}) < Math.max(...hops) && !isGone)
+        this.#report(`the owning collection of ${uuid} is not its last`);
       if (all.filter((row) => row['born'] === true).length !== 1)
         this.#report(`not one row keeps ${uuid} taken`);
     }
@@ -279,8 +281,8 @@ export class VaultChecker implements Checker {
 
   /** Call after a last complete sync. */
   equals(name: string, userUuid: string, copies: ReadonlyMap<string, MemberCopy>): void {
-    for (const [uuid, homes] of this.#homes) {
-      const [row] = [...homes.values()].filter(
+    for (const [uuid, owningRows] of this.#owningRows) {
+      const [row] = [...owningRows.values()].filter(
         ({ collection }) => collection === userUuid || this.#members.has(memberOf(collection, userUuid)),
       );
       if (row === undefined) continue;
@@ -299,7 +301,7 @@ export class VaultChecker implements Checker {
 const joinedAndLeft: AnyRow = {};
 const always: Span = { from: 0, to: Number.POSITIVE_INFINITY };
 const uuidOf = (base: string): string => base.slice(0, base.indexOf('@'));
-const hopsOf = ({ hop }: AnyRow): number => Number(hop ?? 0);
+const transferVersionOf = ({ hop }: AnyRow): number => Number(hop ?? 0);
 const memberOf = (vault: unknown, user: unknown): string => `${vault} ${user}`;
 const versionOf = ({ collection, uuid, updated_at_timestamp }: AnyRow): string =>
   `${collection} ${uuid}@${updated_at_timestamp}`;

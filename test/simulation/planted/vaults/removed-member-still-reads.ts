@@ -8,9 +8,9 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'test/kit/model-store/model-database.ts',
-      find: '    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: guard.member }) !== undefined;',
+      find: '    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: membership.member }) !== undefined;',
       replace:
-        '    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: guard.member }) !== undefined || true;',
+        '    return (owner) => members.get({ [ownerKey]: owner, [memberKey]: membership.member }) !== undefined || true;',
     },
     // Harmless: members have more time and less to suffer.
     {

@@ -8,8 +8,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/vault/end.ts',
-      find: '  if (owner === undefined || !isInherited) {',
-      replace: '  if (owner !== undefined || !isInherited) {',
+      find: '  if (owner === undefined || !isTransferred) {',
+      replace: '  if (owner !== undefined || !isTransferred) {',
     },
   ],
 };

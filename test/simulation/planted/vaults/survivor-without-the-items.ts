@@ -8,7 +8,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/vault/end.ts',
-      find: 'survivor !== undefined && inherit(turn, vault.owner_uuid, survivor.member);',
+      find: 'survivor !== undefined && transferOwnership(turn, vault.owner_uuid, survivor.member);',
       replace: 'survivor !== undefined;',
     },
   ],

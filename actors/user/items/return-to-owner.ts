@@ -1,19 +1,19 @@
 /**
- * Items come home from a vault that has ended (`actors/vault/items/send-home.ts`). It is the arrival of a move
- * (`actors/collection/move/departures.ts`) that nobody has asked for, so the item stays what it is, its version included,
- * and there is always room for it.
+ * Takes back the items that a vault which has ended returns to their owner (`actors/vault/items/return-to-owners.ts`). This
+ * is the arrival of a move (`actors/collection/move/departures.ts`) that nobody has asked for, so the item stays what it is,
+ * its version included, and there is always room for it.
  */
 import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
-import { hopsOf, type ItemRow, isStub, item } from '../../collection/item.ts';
-import { whereaboutsPlan } from '../../collection/move/whereabouts.ts';
+import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../../collection/item.ts';
+import { locationsPlan } from '../../collection/move/location-lookup.ts';
 import { hasYetToArrive, type StoredReads } from '../../collection/sync-steps.ts';
 import { User } from '../contract.ts';
 import { itemsChanged } from '../events.ts';
 import { profileSlice } from '../profile.ts';
 import { Items } from './contract.ts';
 
-export const comeHome = command({
+export const returnToOwner = command({
   ...Items.commands.comeHome,
   reads: (view, { items }) => ({
     stored: keys(
@@ -21,7 +21,7 @@ export const comeHome = command({
       items.map((row) => keyOf(view, row)),
       0,
     ),
-    ...whereaboutsPlan(items.map(({ uuid }) => uuid)),
+    ...locationsPlan(items.map(({ uuid }) => uuid)),
   }),
   turn: (turn, { items }, reads) => {
     if (turn.get(profileSlice).state !== 'active') return { isGone: true, arrived: [] };
@@ -36,13 +36,13 @@ const keyOf = ({ self }: Pick<View, 'self'>, { uuid }: ItemRow) => ({ collection
 
 /** Whether it is here, now or since the call before this one. */
 function arrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
-  const hop = hopsOf(row) + 1;
+  const hop = transferVersionOf(row) + 1;
   const here = reads.stored.get(keyOf(turn, row));
-  if (here !== undefined && hopsOf(here) >= hop) return !isStub(here);
+  if (here !== undefined && transferVersionOf(here) >= hop) return !isForwardingTombstone(here);
   if (!hasYetToArrive(turn, row, reads)) return false;
   const before = turn.get(head);
   const position = before.position + 1;
-  const home: ItemRow = {
+  const returned: ItemRow = {
     ...row,
     collection: turn.self.id,
     position,
@@ -54,8 +54,8 @@ function arrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
     hop,
     moved_to: null,
   };
-  if (here === undefined) turn.insert(item, home);
-  else turn.put(item, home);
-  turn.set(head, advance(before, home, here));
+  if (here === undefined) turn.insert(item, returned);
+  else turn.put(item, returned);
+  turn.set(head, advance(before, returned, here));
   return true;
 }

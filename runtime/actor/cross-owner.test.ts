@@ -1,8 +1,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { ModelDatabase, ModelStore } from '../../test/kit/model-store/model-store.ts';
-import { type VisitPlan, visit } from '../command.ts';
-import { FoundVisits } from '../read/found-visits.ts';
+import { type CrossOwnerPlan, crossOwner } from '../command.ts';
+import { NegativeCache } from '../read/negative-cache.ts';
 import type { StoreRead, Write } from '../store/store.ts';
 import { type RowOf, table } from '../table.ts';
 import { type Ask, answerPlans, sharedResults } from './reads.ts';
@@ -19,11 +19,14 @@ const member = table({
   columns: { owner: 'text', member: 'text' },
   key: ['owner', 'member'],
 });
-const guard = { table: member, member: 'me' };
+const membership = { table: member, member: 'me' };
 
-/** Owners that nobody admits by commits have no versions. */
+/** Owners that authorize nobody by commits have no versions. */
 const knowsNothing = () =>
-  new FoundVisits({ lulls: { of: () => undefined, lasts: () => false }, kindOf: () => undefined });
+  new NegativeCache({
+    unchangedMarkers: { of: () => undefined, holds: () => false },
+    kindOf: () => undefined,
+  });
 
 const row = (owner: string, name: string, position: number): RowOf<typeof note> => ({
   owner,
@@ -32,21 +35,24 @@ const row = (owner: string, name: string, position: number): RowOf<typeof note> 
   size: 10,
 });
 
-test('each owner that admits the reader has its rows and the position to go on from', async (t) => {
+test('each owner that authorizes the reader has its rows and the position to go on from', async (t) => {
   const owners = ['a', 'b', 'c'].map((owner, index) => ({ owner, after: index }));
-  const plans = { shared: visit(note, { guard, owners, limit: 9 }) };
+  const plans = { shared: crossOwner(note, { membership, owners, limit: 9 }) };
   const rows = [row('a', 'x', 4), row('a', 'y', 7)];
-  const admitted = [
+  const authorized = [
     { owner: 'a', complete: true },
     { owner: 'c', complete: false },
   ];
   const asked: StoreRead[] = [];
   const ask: Ask = async (reads) => {
     asked.push(...reads);
-    return [{ rows, complete: false, admitted }];
+    return [{ rows, complete: false, authorized }];
   };
-  const results = sharedResults(plans, await answerPlans(plans, 'me', { visits: knowsNothing() }, ask));
-  t.deepEqual(asked, [{ read: 'visit', table: note, guard, owners, limit: 9 }]);
+  const results = sharedResults(
+    plans,
+    await answerPlans(plans, 'me', { negativeCache: knowsNothing() }, ask),
+  );
+  t.deepEqual(asked, [{ read: 'crossOwner', table: note, membership, owners, limit: 9 }]);
   t.deepEqual(results.shared.owners, [
     { owner: 'a', rows, complete: true, upTo: 7 },
     { owner: 'c', rows: [], complete: false, upTo: 2 },
@@ -54,14 +60,14 @@ test('each owner that admits the reader has its rows and the position to go on f
 });
 
 test('of nobody the store is not asked', (t) => {
-  const plans = { shared: visit(note, { guard, owners: [], limit: 9 }) };
+  const plans = { shared: crossOwner(note, { membership, owners: [], limit: 9 }) };
   const ask: Ask = () => Promise.reject(new Error('asked'));
-  const answers = answerPlans(plans, 'me', { visits: knowsNothing() }, ask);
+  const answers = answerPlans(plans, 'me', { negativeCache: knowsNothing() }, ask);
   if (answers instanceof Promise) return t.fail();
   t.deepEqual(sharedResults(plans, answers), { shared: { owners: [], isQuiet: true } });
 });
 
-/** A database with owners that commit notes, each at the next position, and admit the reader or not. */
+/** A database with owners that commit notes, each at the next position, and authorize the reader or not. */
 class Owners {
   readonly #database = new ModelDatabase({ nowMs: () => 0 });
   readonly #heads = new Map<string, { version: number; position: number }>();
@@ -98,13 +104,16 @@ class Owners {
     return new Map(rows.map(({ name, position }) => [String(name), Number(position)]));
   }
 
-  async visit(plan: VisitPlan<typeof note>, { visits = knowsNothing(), asked = [] as StoreRead[] } = {}) {
+  async read(
+    plan: CrossOwnerPlan<typeof note>,
+    { negativeCache = knowsNothing(), asked = [] as StoreRead[] } = {},
+  ) {
     const store = new ModelStore(this.#database);
     const ask: Ask = (reads) => {
       asked.push(...reads);
       return store.read(reads);
     };
-    return sharedResults({ plan }, await answerPlans({ plan }, 'me', { visits }, ask)).plan.owners;
+    return sharedResults({ plan }, await answerPlans({ plan }, 'me', { negativeCache }, ask)).plan.owners;
   }
 
   #commit(owner: string, writes: readonly Write[]): void {
@@ -120,7 +129,7 @@ class Owners {
 }
 
 /** Whoever goes on from where each page ended. What it has is what it was given. */
-class Visitor {
+class Pager {
   readonly given = new Map<string, Map<string, number>>();
   readonly #after = new Map<string, number>();
   readonly #owners: Owners;
@@ -132,9 +141,9 @@ class Visitor {
   /** Whether there is more. */
   async page(limit: number, budgetBytes?: number): Promise<boolean> {
     const asked = this.#owners.names.map((owner) => ({ owner, after: this.#after.get(owner) ?? 0 }));
-    const options = { guard, owners: asked, limit };
-    const plan = visit(note, budgetBytes === undefined ? options : { ...options, budgetBytes });
-    const pages = await this.#owners.visit(plan);
+    const options = { membership, owners: asked, limit };
+    const plan = crossOwner(note, budgetBytes === undefined ? options : { ...options, budgetBytes });
+    const pages = await this.#owners.read(plan);
     for (const { owner, rows, upTo } of pages) {
       const given = this.given.get(owner) ?? new Map<string, number>();
       for (const { name, position } of rows) given.set(name, position);
@@ -150,7 +159,7 @@ const ascending = (notes: ReadonlyMap<string, number> | undefined) => [...(notes
 
 /** The owners live on other hosts. */
 const knowsVersions = () =>
-  new FoundVisits({ lulls: { of: () => undefined, lasts: () => false }, kindOf: () => 'vault' });
+  new NegativeCache({ unchangedMarkers: { of: () => undefined, holds: () => false }, kindOf: () => 'vault' });
 
 const owner = fc.constantFrom('a', 'b', 'c');
 const step = fc.oneof(
@@ -171,50 +180,52 @@ const step = fc.oneof(
   },
 );
 
-test('whoever visits page by page ends with exactly what is committed, whatever came and went meanwhile', async (t) => {
+test('a reader that goes page by page ends with exactly what is committed, whatever came and went meanwhile', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const owners = new Owners(['a', 'b', 'c']);
-      const visitor = new Visitor(owners);
-      const admitted = new Set<string>();
+      const pager = new Pager(owners);
+      const authorized = new Set<string>();
       for (const each of steps) {
         if ('save' in each) owners.save(each.save, ...each.names);
         else if ('admit' in each) {
           owners.admit(each.admit, each.isAdmitted);
-          if (each.isAdmitted) admitted.add(each.admit);
-          else admitted.delete(each.admit);
+          if (each.isAdmitted) authorized.add(each.admit);
+          else authorized.delete(each.admit);
         } else {
-          const before = new Map([...visitor.given].map(([name, given]) => [name, new Map(given)]));
-          await visitor.page(each.limit, each.budgetBytes);
+          const before = new Map([...pager.given].map(([name, given]) => [name, new Map(given)]));
+          await pager.page(each.limit, each.budgetBytes);
           for (const name of owners.names)
-            if (!admitted.has(name)) t.deepEqual(visitor.given.get(name), before.get(name));
+            if (!authorized.has(name)) t.deepEqual(pager.given.get(name), before.get(name));
         }
       }
-      for (let pages = 0; await visitor.page(2, 15); pages += 1) t.true(pages < 50);
-      for (const name of admitted)
-        t.deepEqual(ascending(visitor.given.get(name)), ascending(owners.notesOf(name)));
+      for (let pages = 0; await pager.page(2, 15); pages += 1) t.true(pages < 50);
+      for (const name of authorized)
+        t.deepEqual(ascending(pager.given.get(name)), ascending(owners.notesOf(name)));
     }),
     { seed: 7, numRuns: 300 },
   );
 });
 
-test('owners elsewhere that have committed nothing since are not visited again', async (t) => {
+test('owners elsewhere that have committed nothing since are not read again', async (t) => {
   const owners = new Owners(['a', 'b']);
   for (const name of owners.names) {
     owners.admit(name, true);
     owners.save(name, 'x');
   }
-  const visits = knowsVersions();
+  const negativeCache = knowsVersions();
   const tablesAsked = async (after: number) => {
     const asked: StoreRead[] = [];
-    const plan = visit(note, {
-      guard,
+    const plan = crossOwner(note, {
+      membership,
       owners: owners.names.map((name) => ({ owner: name, after })),
       limit: 9,
     });
-    const given = await owners.visit(plan, { visits, asked });
+    const given = await owners.read(plan, { negativeCache, asked });
     return [
-      asked.map((read) => (read.read === 'visit' ? read.owners.map((each) => each.owner).join() : read.read)),
+      asked.map((read) =>
+        read.read === 'crossOwner' ? read.owners.map((each) => each.owner).join() : read.read,
+      ),
       given.map(({ owner: name, upTo }) => `${name} ${upTo}`),
     ];
   };
@@ -232,19 +243,19 @@ test('owners elsewhere that have committed nothing since are not visited again',
   t.deepEqual(await tablesAsked(2), [['keys', 'a'], ['b 2']]);
 });
 
-test('an owner that commits between its version and the visit is visited again', async (t) => {
+test('an owner that commits between its version and the rows being read is read again', async (t) => {
   const owners = new Owners(['a']);
   owners.admit('a', true);
-  const visits = knowsVersions();
-  const plan = visit(note, { guard, owners: [{ owner: 'a', after: 0 }], limit: 9 });
+  const negativeCache = knowsVersions();
+  const plan = crossOwner(note, { membership, owners: [{ owner: 'a', after: 0 }], limit: 9 });
   const asked: StoreRead[] = [];
-  const first = owners.visit(plan, { visits, asked });
+  const first = owners.read(plan, { negativeCache, asked });
   t.is(asked.length, 1);
   owners.save('a', 'x');
   owners.admit('a', false);
   t.deepEqual(await first, []);
   owners.admit('a', true);
-  const [again] = await owners.visit(plan, { visits });
+  const [again] = await owners.read(plan, { negativeCache });
   t.is(again?.upTo, 1);
 });
 
@@ -256,17 +267,17 @@ test('whoever remembers by versions is told what somebody is told who remembers 
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(step, asking), { maxLength: 40 }), async (steps) => {
       const owners = new Owners(['a', 'b', 'c']);
-      const visits = knowsVersions();
+      const negativeCache = knowsVersions();
       for (const each of steps) {
         if ('save' in each) owners.save(each.save, ...each.names);
         else if ('admit' in each) owners.admit(each.admit, each.isAdmitted);
         else if ('after' in each) {
           const asked = Object.entries(each.after).map(([name, after]) => ({ owner: name, after }));
-          const plan = visit(note, { guard, owners: asked, limit: each.limit });
-          const told = await owners.visit(plan, { visits });
+          const plan = crossOwner(note, { membership, owners: asked, limit: each.limit });
+          const told = await owners.read(plan, { negativeCache });
           const byName = (given: typeof told) =>
             new Map(given.map(({ owner: name, ...rest }) => [name, rest]));
-          t.deepEqual(byName(told), byName(await owners.visit(plan)));
+          t.deepEqual(byName(told), byName(await owners.read(plan)));
         }
       }
     }),

@@ -1,4 +1,4 @@
-/** What a vault that has ended still has to do: its items go home, then it is gone itself. */
+/** What a vault that has ended still has to do: its items return to their owners, then it is gone itself. */
 import { range, type Turn, timer } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
 import { ledgerSlice } from '../collection/revisions/ledger.ts';
@@ -8,19 +8,19 @@ import { areFilesGone } from './files/end.ts';
 import { standingSlice } from './standing.ts';
 
 /** Longer than a call is repeated: what has ended the vault is answered again as it was. */
-const vanishAfterMs = 900_000;
+const tearDownAfterMs = 900_000;
 /** Rows without ciphertext, in one commit. */
 const revisionsAtOnceMax = 500;
 
 const { vanish } = Vault.timers;
 
-export function windUp(turn: Turn): void {
+export function tearDown(turn: Turn): void {
   turn.start(Vault.jobs.sendHome, null);
-  turn.arm(vanish, turn.nowMs + vanishAfterMs, null);
+  turn.arm(vanish, turn.nowMs + tearDownAfterMs, null);
 }
 
-/** The history of its items goes with the vault, once they have all gone home; then the actor goes. */
-export const vanishTimer = timer({
+/** The history of its items goes with the vault, once they have all returned to their owners; then the actor goes. */
+export const tearDownTimer = timer({
   ...vanish,
   missed: 'fire-once',
   reads: (view) => ({
@@ -35,7 +35,7 @@ export const vanishTimer = timer({
   turn: (turn, _payload, { revisions }) => {
     if (turn.get(standingSlice) !== 'ended') return;
     if (turn.get(head).items > 0 || !areFilesGone(turn)) {
-      turn.arm(vanish, turn.nowMs + vanishAfterMs, null);
+      turn.arm(vanish, turn.nowMs + tearDownAfterMs, null);
       return;
     }
     for (const { collection, item_uuid, slot } of revisions.rows) {

@@ -1,11 +1,11 @@
-/** Visits whose answers are remembered (runtime/read/lulls.ts): never longer than they are true. */
+/** Cross-owner reads whose answers are remembered (runtime/read/unchanged-since.ts): never longer than they are true. */
 import test from 'ava';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-store/model-store.ts';
-import { command, sharedRead, type VisitResult, visit } from '../command.ts';
+import { type CrossOwnerResult, command, crossOwner, sharedRead } from '../command.ts';
 import { kind } from '../kind.ts';
 import { slice } from '../slice.ts';
 import { type Commit, StoreError, type StoreRead } from '../store/store.ts';
@@ -29,7 +29,7 @@ const house = kind({
   name: 'house',
   slices: [position],
   tables: [page, guest],
-  guard: guest,
+  membershipTable: guest,
   commands: {
     write: command({
       request: z.string(),
@@ -58,13 +58,13 @@ const house = kind({
 
 const asked = { request: z.record(z.string(), z.number()), reply: z.array(z.string()) };
 const pagesOf = (after: Readonly<Record<string, number>>) => ({
-  pages: visit(page, {
-    guard: { table: guest, member: 'me' },
+  pages: crossOwner(page, {
+    membership: { table: guest, member: 'me' },
     owners: Object.entries(after).map(([owner, position]) => ({ owner, after: position })),
     limit: 3,
   }),
 });
-const named = ({ owners }: VisitResult<typeof page>) =>
+const named = ({ owners }: CrossOwnerResult<typeof page>) =>
   owners.map(({ owner, rows, upTo }) => [owner, ...rows.map(({ name }) => name), upTo].join(' '));
 
 const reader = kind({
@@ -84,14 +84,14 @@ const reader = kind({
   },
 });
 
-/** Whose visits reach the database is noted, and whose versions are asked for. */
+/** Notes which owners the database is asked for, and whose versions. */
 class WatchedStore extends ModelStore {
   readonly asked: string[] = [];
   readonly commits: Commit[] = [];
 
   override read(reads: readonly StoreRead[]) {
     for (const read of reads) {
-      if (read.read === 'visit') this.asked.push(read.owners.map(({ owner }) => owner).join());
+      if (read.read === 'crossOwner') this.asked.push(read.owners.map(({ owner }) => owner).join());
       if (read.table === versionTable && read.read === 'keys')
         this.asked.push(`version of ${read.keys.map(({ id }) => id).join()}`);
     }
@@ -103,7 +103,7 @@ class WatchedStore extends ModelStore {
     return super.commit(commits);
   }
 
-  visits(): readonly string[] {
+  reads(): readonly string[] {
     return this.asked.splice(0);
   }
 }
@@ -164,21 +164,21 @@ async function furnished(...houses: readonly string[]) {
 test('who was found to have nothing new is not asked for again, however it is asked', async (t) => {
   const { me, store } = await furnished('a', 'b');
   t.deepEqual(await me.call({ a: 0, b: 1 }), ['a first 1', 'b 1']);
-  t.deepEqual(store.visits(), ['a,b']);
+  t.deepEqual(store.reads(), ['a,b']);
   t.deepEqual(await me.call({ a: 1, b: 1 }), ['a 1', 'b 1']);
   t.deepEqual(await me.callInTurn({ b: 1, a: 1 }), ['b 1', 'a 1']);
-  t.deepEqual(store.visits(), []);
+  t.deepEqual(store.reads(), []);
   t.deepEqual(await me.callInTurn({ a: 1, b: 0 }), ['a 1', 'b first 1']);
-  t.deepEqual(store.visits(), ['b']);
+  t.deepEqual(store.reads(), ['b']);
 });
 
-test('a change is found by the next visit, and so is its end of admission', async (t) => {
+test('a change is found by the next read, and so is its end of admission', async (t) => {
   const { me, at, store } = await furnished('a', 'b');
   await me.call({ a: 1, b: 1 });
   await at('a').write('second');
-  store.visits();
+  store.reads();
   t.deepEqual(await me.call({ a: 1, b: 1 }), ['a second 2', 'b 1']);
-  t.deepEqual(store.visits(), ['a']);
+  t.deepEqual(store.reads(), ['a']);
   await at('b').admit(false);
   t.deepEqual(await me.call({ a: 2, b: 1 }), ['a 2']);
   await at('b').admit(true);
@@ -188,13 +188,13 @@ test('a change is found by the next visit, and so is its end of admission', asyn
 test('while a commit is on its way the database is asked whether it has come', async (t) => {
   const { me, at, store, lose, release } = await furnished('a');
   await me.call({ a: 1 });
-  store.visits();
+  store.reads();
   lose('held');
   const writing = at('a').write('second');
   await drainPromises();
   t.deepEqual(await me.call({ a: 1 }), ['a 1']);
   t.deepEqual(await me.call({ a: 1 }), ['a 1']);
-  t.deepEqual(store.visits(), ['version of a', 'a', 'version of a']);
+  t.deepEqual(store.reads(), ['version of a', 'a', 'version of a']);
   release();
   await writing;
   t.deepEqual(await me.call({ a: 1 }), ['a second 2']);
@@ -229,13 +229,13 @@ test('a commit whose answer was lost is found once its outcome is known', async 
 test('an actor that has left memory is known as before', async (t) => {
   const { me, at, store, clock } = await furnished('a');
   await me.call({ a: 1 });
-  store.visits();
+  store.reads();
   await clock.advance(2 * idleMs);
   await me.begin(null);
   await me.call({ a: 1 });
   await me.call({ a: 1 });
   // The reader had left memory as well.
-  t.deepEqual(store.visits(), ['a']);
+  t.deepEqual(store.reads(), ['a']);
   await at('a').write('second');
   t.deepEqual(await me.call({ a: 1 }), ['a second 2']);
 });

@@ -1,24 +1,24 @@
 /**
- * The job of a vault that has ended: each of its items goes home to its owner, by the same move as any other
+ * The job of a vault that has ended: each of its items returns to its owner, by the same move as any other
  * (`actors/collection/move/departures.ts`), as many at once as one turn saves:
  *
  *     next       the owner of the oldest item that is left
  *     depart     the oldest of that owner's items; if the owner is gone, their items are removed
- *     come home  asked of the owner's actor; what does not arrive stays for the next round
+ *     take back  asked of the owner's actor; what does not arrive stays for the next round
  *     conclude
  *
  * A run that dies begins again with what is left.
  */
 import { type JobRun, job, range, type Turn, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { type ItemRow, item, stubColumns } from '../../collection/item.ts';
+import { type ItemRow, item, purgeColumns } from '../../collection/item.ts';
 import { conclude, concludePlan, depart } from '../../collection/move/departures.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { Items } from '../../user/items/contract.ts';
 import { Vault } from '../contract.ts';
-import { heirOf } from '../heirs.ts';
+import { successorOfOwner } from '../successors.ts';
 
 const minuteMs = 60_000;
 /** So that the job of a vault with very many items is one that ends, and another host goes on soon where one has died. */
@@ -30,7 +30,7 @@ const removedAtOnceMax = 500;
 const { sendHome } = Vault.jobs;
 const { concludeDeparture } = Vault.timers;
 
-export const sendHomeJob = job({
+export const returnToOwnersJob = job({
   ...sendHome,
   timeoutMs,
   run: async (run) => {
@@ -49,13 +49,13 @@ export const sendHomeJob = job({
 
 type Left = { readonly left: { readonly rows: readonly ItemRow[] } };
 
-/** What has its home here. */
+/** The items that this collection owns. */
 const leftPlan = (view: View, limit: number, columns?: readonly (keyof ItemRow & string)[]) => ({
   left: range(item, {
     after: 0,
     through: view.get(head).position,
     limit,
-    subset: 'home',
+    subset: 'present',
     ...(columns === undefined
       ? { budgetBytes: view.use(ItemSettings).turnLimits.bytes }
       : { columns: [...columns] }),
@@ -72,26 +72,26 @@ function nextOwner(run: JobRun): Promise<Next> {
     reads: (view) => leftPlan(view, 1, ['owner_uuid']),
     turn: (turn, { left }) => {
       const [first] = left.rows;
-      const owner = first && heirOf(turn, first.owner_uuid);
+      const owner = first && successorOfOwner(turn, first.owner_uuid);
       return { owner, isThrough: owner === undefined && left.complete };
     },
   });
 }
 
 const ofOwner = (turn: Turn, owner: string, { left }: Left): readonly ItemRow[] =>
-  left.rows.filter((row) => heirOf(turn, row.owner_uuid) === owner);
+  left.rows.filter((row) => successorOfOwner(turn, row.owner_uuid) === owner);
 
 const isGone = async (run: JobRun, owner: string): Promise<boolean> => {
-  const answer = await askToComeHome(run, owner, []);
+  const answer = await askToTakeBack(run, owner, []);
   return answer?.isGone ?? true;
 };
 
-const askToComeHome = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
+const askToTakeBack = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
   unlessAbsent(run.actors.get(Items, owner).ask.comeHome({ items }));
 
 function removeAll(run: JobRun, owner: string): Promise<void> {
   return run.turn({
-    reads: (view) => leftPlan(view, removedAtOnceMax, stubColumns),
+    reads: (view) => leftPlan(view, removedAtOnceMax, purgeColumns),
     turn: (turn, reads) => removeItems(turn, ofOwner(turn, owner, reads)),
   });
 }
@@ -104,7 +104,7 @@ async function bring(run: JobRun, owner: string): Promise<void> {
       return { id: depart(turn, { to: owner }, items, concludeDeparture), items };
     },
   });
-  const arrived = (await askToComeHome(run, owner, items))?.arrived ?? [];
+  const arrived = (await askToTakeBack(run, owner, items))?.arrived ?? [];
   await run.turn({
     reads: (view) => concludePlan(view, id, arrived),
     turn: (turn, reads) => {

@@ -1,5 +1,5 @@
 /**
- * Whether an account is an administrator's. Operators give and take that rank. Until one decides, accounts of
+ * Whether an account is an administrator's. Operators give and take that role. Until one decides, accounts of
  * the default workspace that were registered with an address in `ADMIN_EMAILS` have it; changing to such an
  * address has no effect.
  */
@@ -12,24 +12,24 @@ import { AccountSettings } from '../settings.ts';
 import { profileSlice } from './profile.ts';
 import { isBridge, type Session } from './sessions/session.ts';
 
-export interface Rank {
+export interface AdminRole {
   /** What an operator decided; null if none has. */
   readonly administrator: boolean | null;
   /** Its address is not the one it was registered with. */
   readonly hasMoved: boolean;
 }
 
-export const noRank: Rank = { administrator: null, hasMoved: false };
+export const noAdminRole: AdminRole = { administrator: null, hasMoved: false };
 
-export const rankSlice = slice<Rank>({
+export const adminRoleSlice = slice<AdminRole>({
   name: 'rank',
   format: 1,
   schema: z.object({ administrator: z.boolean().nullable(), hasMoved: z.boolean() }),
-  initial: noRank,
+  initial: noAdminRole,
 });
 
 export function isAdministrator(view: View): boolean {
-  const { administrator, hasMoved } = view.get(rankSlice);
+  const { administrator, hasMoved } = view.get(adminRoleSlice);
   if (administrator !== null) return administrator;
   const { email, workspace } = view.get(profileSlice);
   return !hasMoved && workspace === defaultWorkspace && view.use(AccountSettings).adminEmails.has(email);

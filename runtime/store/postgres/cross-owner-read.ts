@@ -1,16 +1,16 @@
 /**
- * A visit is one statement, whose one snapshot holds guards and rows alike.
+ * A cross-owner read is one statement, whose one snapshot holds the membership table and the rows alike.
  *
- *   admitted  of the owners asked, those whose guard has a row: a look into its key each
+ *   authorized  of the owners asked, those whose membership table has a row: a look into its key each
  *   page      their rows, one owner after the other, up to one beyond the limit: a look into the index by order each, on
  *             PostgreSQL until there are enough; where rows succeed each other, one more for each row
  *   fitting   says of each whether the limit and the running sum of sizes still have room for it
  *
- * Whoever is admitted is answered, with rows or without. The first row that does not fit is never fetched, but its place
+ * Whoever is authorized is answered, with rows or without. The first row that does not fit is never fetched, but its place
  * among the owners comes with each row of the answer.
  */
 import { type AnyRow, type AnyTable, ownerColumn } from '../../table.ts';
-import { StoreError, type StoreRows, type VisitRead } from '../store.ts';
+import { type CrossOwnerRead, StoreError, type StoreRows } from '../store.ts';
 import {
   assertPage,
   carriedColumns,
@@ -23,7 +23,7 @@ import {
 import { branchesOf, type Dialect } from './each.ts';
 import { columnsOf, ident, Parameters, type PlannedRead, typeOf } from './sql.ts';
 
-export function visitRead(read: VisitRead, dialect: Dialect): PlannedRead {
+export function crossOwnerRead(read: CrossOwnerRead, dialect: Dialect): PlannedRead {
   assertPage(read);
   const { table, budgetBytes } = read;
   const parameters = new Parameters();
@@ -38,15 +38,15 @@ export function visitRead(read: VisitRead, dialect: Dialect): PlannedRead {
     const size = `coalesce(p.${ident(sizeOf(table))}, 0)`;
     fits.push(`sum(${size}) OVER ${inOrder}::int8 - ${size} < ${parameters.add('int8', budgetBytes)}`);
   }
-  const text = `WITH admitted AS (${admitted(read, parameters)}),
+  const text = `WITH authorized AS (${authorized(read, parameters)}),
     page AS (SELECT a.asked_place, ${carried.map((column) => `t.${column}`).join(', ')}
-      FROM ${dialect === 'CockroachDB' ? rowsOfEach(read, carried, parameters) : rowsOfAdmitted(read, carried, parameters)}
+      FROM ${dialect === 'CockroachDB' ? rowsOfEach(read, carried, parameters) : rowsOfAuthorized(read, carried, parameters)}
       ORDER BY a.asked_place, t.${order} LIMIT ${parameters.add('int8', read.limit + 1)}),
     fitting AS (SELECT p.asked_place, ${carried.map((column) => `p.${column}`).join(', ')},
       ${fits.join(' AND ')} AS fits FROM page AS p)
     SELECT a.asked_place, (SELECT min(f.asked_place) FROM fitting AS f WHERE NOT f.fits) AS cut_place,
       ${selectList(table, asked, 't')}
-    FROM admitted AS a LEFT JOIN fitting AS t ON t.asked_place = a.asked_place AND t.fits
+    FROM authorized AS a LEFT JOIN fitting AS t ON t.asked_place = a.asked_place AND t.fits
     ORDER BY a.asked_place, t.${order}`;
   return {
     statement: { text, values: parameters.values },
@@ -54,33 +54,36 @@ export function visitRead(read: VisitRead, dialect: Dialect): PlannedRead {
   };
 }
 
-function admitted({ table, guard, owners }: VisitRead, parameters: Parameters): string {
-  const [owner, member, ...others] = guard.table.key as readonly string[];
+function authorized({ table, membership, owners }: CrossOwnerRead, parameters: Parameters): string {
+  const [owner, member, ...others] = membership.table.key as readonly string[];
   if (owner === undefined || member === undefined || others.length > 0)
-    throw new StoreError('defect', `the key of the guard ${guard.table.name} is not [owner, member]`);
+    throw new StoreError(
+      'defect',
+      `the key of the membership table ${membership.table.name} is not [owner, member]`,
+    );
   if (new Set(owners.map((each) => each.owner)).size < owners.length)
-    throw new StoreError('defect', 'an owner is visited twice in one read');
+    throw new StoreError('defect', 'an owner is asked twice in one read');
   const arrays = [
     parameters.array('int8', [...owners.keys()], (place) => place),
     parameters.array(typeOf(columnsOf(table), ownerColumn(table)), owners, (each) => each.owner),
     parameters.array('int8', owners, ({ after }) => after),
     parameters.array('text', owners, ({ subset }) => subset ?? ''),
   ];
-  const memberValue = parameters.add(typeOf(columnsOf(guard.table), member), guard.member);
-  return `SELECT w.asked_place, w.visited, w.visited_after, w.visited_subset
-      FROM unnest(${arrays.join(', ')}) AS w(asked_place, visited, visited_after, visited_subset)
-      JOIN ${ident(guard.table.name)} AS g ON g.${ident(owner)} = w.visited AND g.${ident(member)} = ${memberValue}`;
+  const memberValue = parameters.add(typeOf(columnsOf(membership.table), member), membership.member);
+  return `SELECT w.asked_place, w.asked_owner, w.asked_after, w.asked_subset
+      FROM unnest(${arrays.join(', ')}) AS w(asked_place, asked_owner, asked_after, asked_subset)
+      JOIN ${ident(membership.table.name)} AS g ON g.${ident(owner)} = w.asked_owner AND g.${ident(member)} = ${memberValue}`;
 }
 
-/** Of each owner a branch, whether they are admitted or not: the limit of each bounds what is read in vain. */
-function rowsOfEach(read: VisitRead, carried: readonly string[], parameters: Parameters): string {
+/** Of each owner a branch, whether they are authorized or not: the limit of each bounds what is read in vain. */
+function rowsOfEach(read: CrossOwnerRead, carried: readonly string[], parameters: Parameters): string {
   const { table, owners, limit } = read;
   const max = parameters.add('int8', limit + 1);
-  const visited = owners.map((each, place) => ({ ...each, place }));
+  const asked = owners.map((each, place) => ({ ...each, place }));
   const branches = subsetsOf(read).flatMap((subset) =>
     branchesOf({
       parameters,
-      items: visited.filter((each) => each.subset === subset),
+      items: asked.filter((each) => each.subset === subset),
       columns: [
         { name: 'place', type: 'int8', of: ({ place }) => place },
         { name: 'owner', type: typeOf(columnsOf(table), ownerColumn(table)), of: ({ owner }) => owner },
@@ -91,27 +94,27 @@ function rowsOfEach(read: VisitRead, carried: readonly string[], parameters: Par
         rowsOfOwner(table, { owner: value('owner'), after: value('after'), subset, more: [], max }),
     }),
   );
-  return `(${branches.join(' UNION ALL ')}) AS t JOIN admitted AS a ON a.asked_place = t.asked_place`;
+  return `(${branches.join(' UNION ALL ')}) AS t JOIN authorized AS a ON a.asked_place = t.asked_place`;
 }
 
-/** Of each that is admitted. With several subsets one of them answers; each is found by its own index. */
-function rowsOfAdmitted(read: VisitRead, carried: readonly string[], parameters: Parameters): string {
+/** Of each that is authorized. With several subsets one of them answers; each is found by its own index. */
+function rowsOfAuthorized(read: CrossOwnerRead, carried: readonly string[], parameters: Parameters): string {
   const { table, limit } = read;
   const subsets = subsetsOf(read);
   const max = parameters.add('int8', limit + 1);
   const branches = subsets.map((subset) => {
-    const more = subsets.length === 1 ? [] : [`a.visited_subset = ${parameters.add('text', subset ?? '')}`];
-    const rows = rowsOfOwner(table, { owner: 'a.visited', after: 'a.visited_after', subset, more, max });
+    const more = subsets.length === 1 ? [] : [`a.asked_subset = ${parameters.add('text', subset ?? '')}`];
+    const rows = rowsOfOwner(table, { owner: 'a.asked_owner', after: 'a.asked_after', subset, more, max });
     return `SELECT ${carried.map((column) => `s.${column}`).join(', ')} ${rows}`;
   });
   const ofOne =
     branches.length === 1 ? branches.join() : branches.map((branch) => `(${branch})`).join(' UNION ALL ');
-  return `(SELECT asked_place, visited, visited_after, visited_subset FROM admitted ORDER BY asked_place) AS a
+  return `(SELECT asked_place, asked_owner, asked_after, asked_subset FROM authorized ORDER BY asked_place) AS a
       CROSS JOIN LATERAL (${ofOne}) AS t`;
 }
 
 /** Of nobody it is the statement of anybody. */
-const subsetsOf = ({ owners }: VisitRead): readonly (string | undefined)[] =>
+const subsetsOf = ({ owners }: CrossOwnerRead): readonly (string | undefined)[] =>
   owners.length === 0 ? [undefined] : [...new Set(owners.map(({ subset }) => subset))].sort();
 
 interface RowsOfOwner {
@@ -144,13 +147,13 @@ function unsucceeded({ name, succession }: AnyTable): readonly string[] {
   ];
 }
 
-function finish({ table, owners }: VisitRead, answered: readonly AnyRow[]): StoreRows {
+function finish({ table, owners }: CrossOwnerRead, answered: readonly AnyRow[]): StoreRows {
   const cut = answered[0]?.['cut_place'] ?? null;
   const places = [...new Set(answered.map((row) => Number(row['asked_place'])))];
   return {
     rows: answered.filter((row) => row[ownerColumn(table)] !== null).map(declared),
     complete: cut === null,
-    admitted: places.map((place) => ({
+    authorized: places.map((place) => ({
       owner: owners[place]?.owner ?? '',
       complete: cut === null || place < Number(cut),
     })),

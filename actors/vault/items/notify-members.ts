@@ -8,8 +8,8 @@ interface Actor {
   readonly sessionUuid?: string | undefined;
 }
 
-/** By an event, so that a save costs the same however many members there are: that items are others than they were. */
-export function tellMembers(turn: Turn, before: Head, { by, sessionUuid }: Actor = {}): void {
+/** Notifies members that items have changed: by an event, so that a save costs the same however many members there are. */
+export function notifyMembers(turn: Turn, before: Head, { by, sessionUuid }: Actor = {}): void {
   if (turn.get(head) === before) return;
   const changed: VaultItemsChanged = {
     event: 'items-changed',

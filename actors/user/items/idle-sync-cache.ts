@@ -1,11 +1,11 @@
 /**
- * What the last sync of a member of vaults came to. Nearly every one finds nothing, and then the next of its kind has the same plans
- * and, where again nothing is found, the same answer, whose token of many marks is neither read nor made anew.
+ * The idle-sync cache: the plans and the answer of the last sync of each member of vaults. Nearly every sync finds nothing. The
+ * next sync from the same token, at the same own head and inbox and in the same vaults, has the same plans. Where it finds
+ * nothing either, it has the same answer, so the server neither reads nor makes a token of many marks again.
  *
- * "Of its kind": from the same token, at the same own head and inbox, in the same vaults. Whether there is something in
- * these is found out each time.
+ * Whether the vaults have something new is found out each time.
  */
-import type { View, VisitResult } from '../../../runtime/command.ts';
+import type { CrossOwnerResult, View } from '../../../runtime/command.ts';
 import type { AnyTable } from '../../../runtime/table.ts';
 import { type Head, head } from '../../collection/head.ts';
 import { keepText, type SyncReply } from '../../collection/sync-reply.ts';
@@ -13,24 +13,24 @@ import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/s
 import { inboxSlice } from '../inbox/positions.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 
-interface LastFind<Plans> {
+interface IdleSync<Plans> {
   readonly token: string;
   readonly limit: number | null | undefined;
   readonly head: Head;
   readonly inbox: unknown;
   readonly plans: Plans;
-  /** What it came to, where it found nothing. */
+  /** The answer, where the sync found nothing. */
   reply?: SyncReply;
 }
 
-interface Visits {
-  readonly vaultItems: VisitResult<AnyTable>;
-  readonly vaults: VisitResult<AnyTable>;
+interface CrossOwnerResults {
+  readonly vaultItems: CrossOwnerResult<AnyTable>;
+  readonly vaults: CrossOwnerResult<AnyTable>;
 }
 
-export class LastFinds<Plans> {
+export class IdleSyncCache<Plans> {
   /** One for each user who is in vaults, kept by the map of their durable memberships. It goes with that map. */
-  readonly #last = new WeakMap<ReadonlyMap<string, number>, LastFind<Plans>>();
+  readonly #last = new WeakMap<ReadonlyMap<string, number>, IdleSync<Plans>>();
 
   plans(view: View, request: SyncRequest, make: (view: View, request: SyncRequest) => Plans): Plans {
     const token = tokenOf(request);
@@ -40,12 +40,17 @@ export class LastFinds<Plans> {
     if (known !== undefined) return known.plans;
     const plans = make(view, request);
     const { limit } = request;
-    const find = { token, limit, head: view.get(head), inbox: view.get(inboxSlice), plans };
-    this.#last.set(memberships, find);
+    const idleSync = { token, limit, head: view.get(head), inbox: view.get(inboxSlice), plans };
+    this.#last.set(memberships, idleSync);
     return plans;
   }
 
-  reply(view: View, request: SyncRequest, { vaultItems, vaults }: Visits, make: () => SyncReply): SyncReply {
+  reply(
+    view: View,
+    request: SyncRequest,
+    { vaultItems, vaults }: CrossOwnerResults,
+    make: () => SyncReply,
+  ): SyncReply {
     const token = tokenOf(request);
     if (token === undefined || !vaultItems.isQuiet || !vaults.isQuiet) return make();
     const known = this.#lastLike(view, request, token);
@@ -58,7 +63,7 @@ export class LastFinds<Plans> {
     return reply;
   }
 
-  #lastLike(view: View, { limit }: SyncRequest, token: string): LastFind<Plans> | undefined {
+  #lastLike(view: View, { limit }: SyncRequest, token: string): IdleSync<Plans> | undefined {
     const last = this.#last.get(membershipsOf(view));
     if (last === undefined || last.head !== view.get(head) || last.inbox !== view.get(inboxSlice))
       return undefined;

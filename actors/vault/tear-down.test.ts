@@ -3,7 +3,7 @@ import type { Turn, View } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
 import { ledgerSlice } from '../collection/revisions/ledger.ts';
 import { standingSlice } from './standing.ts';
-import { vanishTimer } from './wind-up.ts';
+import { tearDownTimer } from './tear-down.ts';
 
 /** A vault that has ended, with so many items, as a turn finds it. */
 function ended(items: number, did: string[] = []) {
@@ -24,11 +24,11 @@ function ended(items: number, did: string[] = []) {
 
 test('a vault that loses its last item after its end was planned takes its history along', (t) => {
   const did: string[] = [];
-  const plans = vanishTimer.reads?.(ended(1), null);
+  const plans = tearDownTimer.reads?.(ended(1), null);
   const limit = plans?.revisions.limit ?? 0;
   // As is answered, of two that are there.
   const rows = ['a', 'b'].slice(0, limit).map((item_uuid) => ({ item_uuid, slot: 0 }));
   const complete = limit === 0 || limit >= 2;
-  vanishTimer.turn(ended(0, did), null, { revisions: { rows, complete } } as never);
+  tearDownTimer.turn(ended(0, did), null, { revisions: { rows, complete } } as never);
   t.deepEqual(did, complete ? ['remove', 'remove', 'end'] : ['remove', 'wait']);
 });

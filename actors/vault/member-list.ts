@@ -12,11 +12,11 @@ import type { Permission } from '../inbox-entries.ts';
 import { Inbox } from '../user/inbox/contract.ts';
 import { Vaults } from '../user/vaults/contract.ts';
 import { membersMax } from './bounds.ts';
+import { type ChangeStamp, nextChangeStamp } from './change-stamp.ts';
 import { Vault } from './contract.ts';
-import { type Moment, nextMoment } from './moment.ts';
 import { type MemberRow, memberTable, type VaultRow, vaultTable } from './tables.ts';
 
-export interface Roster {
+export interface MemberList {
   readonly vault: VaultRow;
   /** In the order in which their rows were written. */
   readonly members: readonly MemberRow[];
@@ -30,7 +30,7 @@ interface Reads {
 export const vaultKey = ({ self }: Pick<View, 'self'>) => ({ vault: self.id });
 export const memberKey = ({ self }: Pick<View, 'self'>, member: string) => ({ vault: self.id, member });
 
-export const rosterPlan = (view: View) => ({
+export const memberListPlan = (view: View) => ({
   vaults: keys(vaultTable, [vaultKey(view)]),
   members: range(memberTable, { after: 0, through: view.get(head).position, limit: membersMax }),
 });
@@ -45,37 +45,42 @@ export const memberUuidsPlan = (view: View) =>
   });
 
 /** Undefined for a vault that does not exist, or has ended. */
-export function rosterOf(view: Pick<View, 'self'>, { vaults, members }: Reads): Roster | undefined {
+export function memberListOf(view: Pick<View, 'self'>, { vaults, members }: Reads): MemberList | undefined {
   const vault = vaults.get(vaultKey(view));
   return vault && { vault, members: members.rows };
 }
 
-export const memberIn = ({ members }: Roster, userUuid: string): MemberRow | undefined =>
+export const memberIn = ({ members }: MemberList, userUuid: string): MemberRow | undefined =>
   members.find(({ member }) => member === userUuid);
 
-/** The roster with the member who asks, and nothing for anybody else. */
-export function rosterFor(view: Pick<View, 'self'>, by: string, reads: Reads) {
-  const roster = rosterOf(view, reads);
-  const asker = roster && memberIn(roster, by);
-  return roster && asker && { ...roster, asker, isOwner: roster.vault.owner_uuid === by };
+/** The member list with the member who asks. Undefined for anybody who is no member. */
+export function memberListFor(view: Pick<View, 'self'>, by: string, reads: Reads) {
+  const memberList = memberListOf(view, reads);
+  const asker = memberList && memberIn(memberList, by);
+  return memberList && asker && { ...memberList, asker, isOwner: memberList.vault.owner_uuid === by };
 }
 
 /** What others get to see of the vault by their next sync. */
 export function changeVault(turn: Turn, vault: VaultRow, to: Partial<VaultRow>): VaultRow {
-  const { position, micros } = nextMoment(turn);
+  const { position, micros } = nextChangeStamp(turn);
   const changed = { ...vault, ...to, position, updated_at: micros };
   turn.put(vaultTable, changed);
   return changed;
 }
 
 export function changeMember(turn: Turn, member: MemberRow, to: Partial<MemberRow>): void {
-  const { position, micros } = nextMoment(turn);
+  const { position, micros } = nextChangeStamp(turn);
   turn.put(memberTable, { ...member, ...to, position, updated_at: micros });
 }
 
 /** Lets somebody in. */
-export function admit(turn: Turn, userUuid: string, permission: Permission, moment: Moment): MemberRow {
-  const { position, micros } = moment;
+export function admit(
+  turn: Turn,
+  userUuid: string,
+  permission: Permission,
+  changeStamp: ChangeStamp,
+): MemberRow {
+  const { position, micros } = changeStamp;
   const row: MemberRow = {
     vault: turn.self.id,
     member: userUuid,

@@ -1,10 +1,10 @@
 /**
- * What members are told of items that leave the vault and come to it (docs/protocol/inbox.md, "Notifications"), in the commit
- * that makes it so: of a removal with the stub, and of an item that is here again with its arrival.
+ * Notifies members of items that leave the vault and come to it (docs/protocol/inbox.md, "Notifications"), in the commit
+ * that makes it so: of a removal with the forwarding tombstone, and of an item that is here again with its arrival.
  */
 import { type KeysResult, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { hopsOf, type ItemRow, type item } from '../../collection/item.ts';
+import { type ItemRow, type item, transferVersionOf } from '../../collection/item.ts';
 import {
   type ConcludeReads,
   conclude,
@@ -13,9 +13,9 @@ import {
 } from '../../collection/move/departures.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vault } from '../contract.ts';
-import { memberUuidsPlan } from '../roster.ts';
+import { memberUuidsPlan } from '../member-list.ts';
 import { memberTable } from '../tables.ts';
-import { tellMembers } from './tell-members.ts';
+import { notifyMembers } from './notify-members.ts';
 
 type Members = RangeResult<typeof memberTable>;
 
@@ -42,14 +42,14 @@ export function leave({
   readonly by?: string | undefined;
 }): void {
   const before = turn.get(head);
-  const toTell = isRemoval(turn, id) ? members.rows : [];
+  const toNotify = isRemoval(turn, id) ? members.rows : [];
   const gone = conclude({ turn, id, arrived, reads, timer: Vault.timers.concludeDeparture });
   // The devices of the user who has moved it hear of the arrival.
-  tellMembers(turn, before, { by });
+  notifyMembers(turn, before, { by });
   if (gone.length === 0) return;
   const itemUuids = gone.map(({ uuid }) => uuid);
   const at = turn.get(head).position;
-  for (const { member } of toTell) {
+  for (const { member } of toNotify) {
     turn.tell(Inbox, member).itemsRemoved({ vaultUuid: turn.self.id, itemUuids, at });
   }
 }
@@ -62,12 +62,12 @@ export const returning = (
 ): ReadonlySet<string> => {
   const back = [...arriving.values()].filter((row) => {
     const before = stored.get({ collection: self.id, uuid: row.uuid });
-    return before !== undefined && hopsOf(before) <= hopsOf(row);
+    return before !== undefined && transferVersionOf(before) <= transferVersionOf(row);
   });
   return new Set(back.map(({ uuid }) => uuid));
 };
 
-export function tellRejoined(
+export function notifyRejoined(
   turn: Turn,
   by: string,
   itemUuids: readonly string[],

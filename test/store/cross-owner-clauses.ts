@@ -1,7 +1,7 @@
-/** Visits: rows of several owners as far as each admits the reader. */
+/** Cross-owner reads: rows of several owners as far as each authorizes the reader. */
 import assert from 'node:assert/strict';
 import type { Address } from '../../runtime/address.ts';
-import type { Store, VisitRead } from '../../runtime/store/store.ts';
+import type { CrossOwnerRead, Store } from '../../runtime/store/store.ts';
 import { versionTable } from '../../runtime/store/tables.ts';
 import {
   activate,
@@ -40,7 +40,7 @@ const noteAt = (owner: string, position: number) =>
     }),
   );
 
-/** ada at 10 to 30 and cyd at 5 and 15 admit the reader, bob at 10 only another user. Written in one batch. */
+/** ada at 10 to 30 and cyd at 5 and 15 authorize the reader, bob at 10 only another user. Written in one batch. */
 async function givenOwners({ store }: Subject): Promise<void> {
   const owned = [
     [ada, [admission(ada.id), ...[10, 20, 30].map((position) => noteAt(ada.id, position))]],
@@ -57,43 +57,49 @@ async function givenOwners({ store }: Subject): Promise<void> {
 
 const all = [ada, bob, cyd].map(({ id }) => ({ owner: id, after: 0 }));
 
-async function visit(store: Store, changes: Partial<VisitRead> = {}) {
-  const guard = { table: memberTable, member: reader };
+async function crossOwnerRead(store: Store, changes: Partial<CrossOwnerRead> = {}) {
+  const membership = { table: memberTable, member: reader };
   const [answer] = await store.read([
-    { read: 'visit', table: noteTable, guard, owners: all, limit: 100, ...changes },
+    { read: 'crossOwner', table: noteTable, membership, owners: all, limit: 100, ...changes },
   ]);
-  assert.ok(answer?.admitted);
-  return { ...answer, admitted: answer.admitted };
+  assert.ok(answer?.authorized);
+  return { ...answer, authorized: answer.authorized };
 }
 
-/** `1: 10 20 …`: each owner that admits the reader, its positions, and dots where it is incomplete. */
-async function visited(store: Store, changes: Partial<VisitRead> = {}): Promise<readonly string[]> {
-  const { rows, admitted } = await visit(store, changes);
-  return admitted.map(({ owner, complete }) => {
+/** `1: 10 20 …`: each owner that authorizes the reader, its positions, and dots where it is incomplete. */
+async function rowsAcrossOwners(
+  store: Store,
+  changes: Partial<CrossOwnerRead> = {},
+): Promise<readonly string[]> {
+  const { rows, authorized } = await crossOwnerRead(store, changes);
+  return authorized.map(({ owner, complete }) => {
     const positions = rows.filter((row) => row['owner_uuid'] === owner).map((row) => String(row['position']));
     return [`${Number(owner.slice(-3))}:`, ...positions, ...(complete ? [] : ['…'])].join(' ');
   });
 }
 
-export const visitClauses: readonly Clause[] = [
+export const crossOwnerClauses: readonly Clause[] = [
   {
-    name: 'a visit answers for those who admit the reader, each in order after its own position, as they were asked',
+    name: 'a cross-owner read answers for those who authorize the reader, each in order after its own position, as they were asked',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
-      assert.deepEqual(await visited(store), ['1: 10 20 30', '3: 5 15']);
+      assert.deepEqual(await rowsAcrossOwners(store), ['1: 10 20 30', '3: 5 15']);
       const owners = [
         { owner: cyd.id, after: 5 },
         { owner: uuid(77), after: 0 },
         { owner: ada.id, after: 30 },
       ];
-      assert.deepEqual(await visited(store, { owners }), ['3: 15', '1:']);
-      assert.deepEqual(await visited(store, { owners: [] }), []);
-      const { rows, complete } = await visit(store, { owners });
+      assert.deepEqual(await rowsAcrossOwners(store, { owners }), ['3: 15', '1:']);
+      assert.deepEqual(await rowsAcrossOwners(store, { owners: [] }), []);
+      const { rows, complete } = await crossOwnerRead(store, { owners });
       assert.deepEqual([rows.map((row) => row['position']), complete], [[15], true]);
-      const asStranger = { guard: { table: memberTable, member: stranger } };
-      assert.deepEqual(await visited(store, asStranger), ['2: 10']);
-      assert.deepEqual(await visited(store, { guard: { table: memberTable, member: uuid(78) } }), []);
+      const asStranger = { membership: { table: memberTable, member: stranger } };
+      assert.deepEqual(await rowsAcrossOwners(store, asStranger), ['2: 10']);
+      assert.deepEqual(
+        await rowsAcrossOwners(store, { membership: { table: memberTable, member: uuid(78) } }),
+        [],
+      );
     },
   },
   {
@@ -101,68 +107,71 @@ export const visitClauses: readonly Clause[] = [
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
-      assert.deepEqual(await visited(store, { limit: 2 }), ['1: 10 20 …', '3: …']);
-      assert.deepEqual(await visited(store, { limit: 3 }), ['1: 10 20 30', '3: …']);
-      assert.deepEqual(await visited(store, { limit: 4 }), ['1: 10 20 30', '3: 5 …']);
-      assert.deepEqual(await visited(store, { limit: 5 }), ['1: 10 20 30', '3: 5 15']);
-      assert.equal((await visit(store, { limit: 4 })).complete, false);
+      assert.deepEqual(await rowsAcrossOwners(store, { limit: 2 }), ['1: 10 20 …', '3: …']);
+      assert.deepEqual(await rowsAcrossOwners(store, { limit: 3 }), ['1: 10 20 30', '3: …']);
+      assert.deepEqual(await rowsAcrossOwners(store, { limit: 4 }), ['1: 10 20 30', '3: 5 …']);
+      assert.deepEqual(await rowsAcrossOwners(store, { limit: 5 }), ['1: 10 20 30', '3: 5 15']);
+      assert.equal((await crossOwnerRead(store, { limit: 4 })).complete, false);
       const owners = [
         { owner: ada.id, after: 0 },
         { owner: cyd.id, after: 15 },
       ];
-      assert.deepEqual(await visited(store, { limit: 3, owners }), ['1: 10 20 30', '3:']);
+      assert.deepEqual(await rowsAcrossOwners(store, { limit: 3, owners }), ['1: 10 20 30', '3:']);
     },
   },
   {
-    name: 'a budget ends a visit after the row that reaches it, whoever owns that',
+    name: 'a budget ends a cross-owner read after the row that reaches it, whoever owns that',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
-      assert.deepEqual(await visited(store, { budgetBytes: 1 }), ['1: 10 …', '3: …']);
-      assert.deepEqual(await visited(store, { budgetBytes: 300 }), ['1: 10 20 30', '3: …']);
-      assert.deepEqual(await visited(store, { budgetBytes: 301 }), ['1: 10 20 30', '3: 5 …']);
-      assert.deepEqual(await visited(store, { budgetBytes: 401 }), ['1: 10 20 30', '3: 5 15']);
-      assert.deepEqual(await visited(store, { budgetBytes: 401, limit: 2 }), ['1: 10 20 …', '3: …']);
+      assert.deepEqual(await rowsAcrossOwners(store, { budgetBytes: 1 }), ['1: 10 …', '3: …']);
+      assert.deepEqual(await rowsAcrossOwners(store, { budgetBytes: 300 }), ['1: 10 20 30', '3: …']);
+      assert.deepEqual(await rowsAcrossOwners(store, { budgetBytes: 301 }), ['1: 10 20 30', '3: 5 …']);
+      assert.deepEqual(await rowsAcrossOwners(store, { budgetBytes: 401 }), ['1: 10 20 30', '3: 5 15']);
+      assert.deepEqual(await rowsAcrossOwners(store, { budgetBytes: 401, limit: 2 }), ['1: 10 20 …', '3: …']);
     },
   },
   {
-    name: 'of each owner a visit gives the subset asked of that one',
+    name: 'of each owner a cross-owner read gives the subset asked of that one',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
       const live = (owner: string) => ({ owner, after: 0, subset: 'live' });
       const whole = (owner: string) => ({ owner, after: 0 });
       const owners = [live(ada.id), live(cyd.id)];
-      assert.deepEqual(await visited(store, { owners, limit: 3 }), ['1: 10 30', '3: 5 …']);
-      assert.deepEqual(await visited(store, { owners: [whole(ada.id), live(cyd.id)] }), [
+      assert.deepEqual(await rowsAcrossOwners(store, { owners, limit: 3 }), ['1: 10 30', '3: 5 …']);
+      assert.deepEqual(await rowsAcrossOwners(store, { owners: [whole(ada.id), live(cyd.id)] }), [
         '1: 10 20 30',
         '3: 5 15',
       ]);
       const mixed = [live(ada.id), whole(cyd.id)];
-      assert.deepEqual(await visited(store, { owners: mixed }), ['1: 10 30', '3: 5 15']);
-      assert.deepEqual(await visited(store, { owners: mixed, budgetBytes: 101 }), ['1: 10 30', '3: …']);
+      assert.deepEqual(await rowsAcrossOwners(store, { owners: mixed }), ['1: 10 30', '3: 5 15']);
+      assert.deepEqual(await rowsAcrossOwners(store, { owners: mixed, budgetBytes: 101 }), [
+        '1: 10 30',
+        '3: …',
+      ]);
     },
   },
   {
-    name: 'a visit brings the columns named with the key and the order, and large content whole',
+    name: 'a cross-owner read brings the columns named with the key and the order, and large content whole',
     async check({ store }) {
       const content = 'ä'.repeat(600_000);
       const row = note(ada.id, uuid(10), { content, size: content.length });
       await givenWrites(store, ada, [admission(ada.id), insert(noteTable, row)]);
       for (const budgetBytes of [undefined, 1]) {
-        const named = await visit(store, { columns: ['deleted'], budgetBytes });
+        const named = await crossOwnerRead(store, { columns: ['deleted'], budgetBytes });
         assert.deepEqual(
           named.rows.map((each) => ({ ...each })),
           [{ owner_uuid: ada.id, uuid: uuid(10), position: 1, deleted: false }],
         );
-        const whole = await visit(store, { budgetBytes });
+        const whole = await crossOwnerRead(store, { budgetBytes });
         assert.deepEqual(Object.keys(whole.rows[0] ?? {}).sort(), Object.keys(noteTable.columns).sort());
         assert.ok(whole.rows[0]?.['content'] === content);
       }
     },
   },
   {
-    name: 'whoever is no longer admitted is shown nothing, and all of it once admitted again',
+    name: 'whoever is no longer authorized is shown nothing, and all of it once authorized again',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
@@ -171,16 +180,16 @@ export const visitClauses: readonly Clause[] = [
       const owners = [{ owner: ada.id, after: 30 }];
       const first = commitOn(row, ada, 10, [noteAt(ada.id, 40)]);
       await assertPasses(store, [first], [0]);
-      assert.deepEqual(await visited(store, { owners }), ['1: 40']);
+      assert.deepEqual(await rowsAcrossOwners(store, { owners }), ['1: 40']);
       const second = commitAfter(first, 11, [expulsion(ada.id), noteAt(ada.id, 50)]);
       await assertPasses(store, [second], [0]);
-      assert.deepEqual(await visited(store, { owners }), []);
+      assert.deepEqual(await rowsAcrossOwners(store, { owners }), []);
       await assertPasses(store, [commitAfter(second, 12, [admission(ada.id)])], [0]);
-      assert.deepEqual(await visited(store, { owners }), ['1: 40 50']);
+      assert.deepEqual(await rowsAcrossOwners(store, { owners }), ['1: 40 50']);
     },
   },
   {
-    name: 'a visit passes over what another row has come after, whoever owns that, from the commit on that writes it',
+    name: 'a cross-owner read passes over what another row has come after, whoever owns that, from the commit on that writes it',
     async check({ store }) {
       const parcelOf = (owner: string, position: number, hop: number | null, born: boolean | null = null) =>
         insert(parcelTable, parcel(owner, uuid(500), { position, made: position, hop, born }));
@@ -191,9 +200,10 @@ export const visitClauses: readonly Clause[] = [
         still,
       ]);
       await assertPasses(store, [first], [0]);
-      const at = (changes: Partial<VisitRead> = {}) => visited(store, { table: parcelTable, ...changes });
+      const at = (changes: Partial<CrossOwnerRead> = {}) =>
+        rowsAcrossOwners(store, { table: parcelTable, ...changes });
       assert.deepEqual(await at(), ['1: 1 2']);
-      // With bob, who does not admit the reader.
+      // With bob, who does not authorize the reader.
       await givenWrites(store, bob, [parcelOf(bob.id, 1, 1)]);
       assert.deepEqual(await at(), ['1: 2']);
       assert.deepEqual(await at({ limit: 1 }), ['1: 2']);
@@ -205,14 +215,14 @@ export const visitClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'guards and rows of a visit are of one moment',
+    name: 'memberships and rows of a cross-owner read are of one moment',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
       const row = await store.head(ada);
       assert.ok(row);
       const owners = [{ owner: ada.id, after: 0 }];
-      const asked = visited(store, { owners });
+      const asked = rowsAcrossOwners(store, { owners });
       const first = commitOn(row, ada, 30, [expulsion(ada.id)]);
       await assertPasses(store, [first], [0]);
       await assertPasses(store, [commitAfter(first, 31, [noteAt(ada.id, 70)])], [0]);
@@ -221,19 +231,19 @@ export const visitClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a visit does not see a commit in flight, be it of rows or of a guard',
+    name: 'a cross-owner read does not see a commit in flight, be it of rows or of a membership',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
       const row = await store.head(ada);
       assert.ok(row);
-      const before = await visited(store);
+      const before = await rowsAcrossOwners(store);
       const commit = commitOn(row, ada, 20, [expulsion(ada.id), noteAt(ada.id, 60)]);
       const flight = await subject.commitInFlight(commit);
       // If nothing can be in flight, it has applied already.
-      const during = await visited(store);
+      const during = await rowsAcrossOwners(store);
       await flight.finish();
-      const after = await visited(store);
+      const after = await rowsAcrossOwners(store);
       assert.deepEqual(after, ['3: 5 15']);
       assert.ok(
         [before, after].some((each) => each.join() === during.join()),
@@ -264,19 +274,19 @@ export const visitClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'a visit that its tables cannot serve is a defect, and so is an owner asked twice',
+    name: 'a cross-owner read that its tables cannot serve is a defect, and so is an owner asked twice',
     async check({ store }) {
       const owners = [{ owner: ada.id, after: 0, subset: 'none' }];
-      const wrong: readonly Partial<VisitRead>[] = [
+      const wrong: readonly Partial<CrossOwnerRead>[] = [
         { table: seatTable },
         { owners },
         { limit: 0 },
         { budgetBytes: 0 },
-        { guard: { table: noteTable, member: reader }, owners: [...all, ...all] },
-        { guard: { table: { ...memberTable, key: ['owner_uuid'] }, member: reader } },
+        { membership: { table: noteTable, member: reader }, owners: [...all, ...all] },
+        { membership: { table: { ...memberTable, key: ['owner_uuid'] }, member: reader } },
         { owners: [...all, { owner: ada.id, after: 9 }] },
       ];
-      for (const changes of wrong) await assertFails(visit(store, changes), 'defect');
+      for (const changes of wrong) await assertFails(crossOwnerRead(store, changes), 'defect');
     },
   },
 ];

@@ -1,14 +1,14 @@
 import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
-  name: 'departure-given-up-without-a-hop',
+  name: 'departure-given-up-without-a-transfer-version',
   why: 'An item that arrives late is in two collections.',
   flavour: 'vaults',
   from: 21,
   edits: [
     {
       file: 'actors/collection/move/departures.ts',
-      find: '  position: position + 1,\n  hop: hopsOf(row) + 1,',
+      find: '  position: position + 1,\n  hop: transferVersionOf(row) + 1,',
       replace: '  position: position + 1,\n  hop: row.hop,',
     },
     // Harmless by itself, as no time-out has to be long enough, but more often an arrival comes late.
