@@ -15,8 +15,8 @@ import { job, keys, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
 import { blobName, type Chunk, chunksIn, type Origin, packBlobs, unpackBlobs } from './layout.ts';
-import type { Duties } from './ledger.ts';
-import { change, filesSlice, tendAt } from './ledger.ts';
+import type { Cleanup } from './ledger.ts';
+import { change, cleanUpAt, filesSlice } from './ledger.ts';
 import type { Owner } from './owner.ts';
 import { FileStore, FileStoreError, listLimitMax } from './store.ts';
 import { type FileRow, fileGarbage, originOf } from './tables.ts';
@@ -31,7 +31,7 @@ export const garbageMax = 1_000;
 const cleaningUp: Refused = refuse.notNow('Earlier files are still being removed.', 30_000);
 
 /** `bytes` of a chunk: what may be in the store of it. */
-export function discard(turn: Turn, duties: Duties, origin: Origin, chunks: readonly Chunk[]): void {
+export function discard(turn: Turn, cleanup: Cleanup, origin: Origin, chunks: readonly Chunk[]): void {
   if (chunks.length === 0) return;
   const { discardedThrough, garbageBytes } = turn.get(filesSlice);
   const number = discardedThrough + 1;
@@ -44,11 +44,11 @@ export function discard(turn: Turn, duties: Duties, origin: Origin, chunks: read
   });
   const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, garbageBytes);
   change(turn, { discardedThrough: number, garbageBytes: bytes });
-  turn.start(duties.remove, null);
+  turn.start(cleanup.remove, null);
 }
 
-export const discardFile = (turn: Turn, duties: Duties, row: FileRow): void =>
-  discard(turn, duties, originOf(row), chunksIn(row.layout));
+export const discardFile = (turn: Turn, cleanup: Cleanup, row: FileRow): void =>
+  discard(turn, cleanup, originOf(row), chunksIn(row.layout));
 
 export function garbageOf(view: Pick<View, 'get'>): number {
   const { removedThrough, discardedThrough } = view.get(filesSlice);
@@ -70,9 +70,9 @@ const firstKeys = (view: View) => {
   }));
 };
 
-export const removalJob = (duties: Duties) =>
+export const removalJob = (cleanup: Cleanup) =>
   job({
-    ...duties.remove,
+    ...cleanup.remove,
     timeoutMs: removalTimeoutMs,
     run: async (run) => {
       const wanted = await run.turn({
@@ -86,9 +86,9 @@ export const removalJob = (duties: Duties) =>
         await removeAll(run.use(FileStore), names);
       } catch (error) {
         if (!(error instanceof FileStoreError)) throw error;
-        return run.finish({ turn: (turn) => tendAt(turn, duties, turn.nowMs + retryPauseMs) });
+        return run.finish({ turn: (turn) => cleanUpAt(turn, cleanup, turn.nowMs + retryPauseMs) });
       }
-      return run.finish({ turn: (turn) => forgetGarbage(turn, duties, wanted.length) });
+      return run.finish({ turn: (turn) => forgetGarbage(turn, cleanup, wanted.length) });
     },
   });
 
@@ -98,12 +98,12 @@ export async function removeAll(store: Pick<FileStore, 'remove'>, names: readonl
   }
 }
 
-function forgetGarbage(turn: Turn, duties: Duties, count: number): void {
+function forgetGarbage(turn: Turn, cleanup: Cleanup, count: number): void {
   const { removedThrough } = turn.get(filesSlice);
   for (let number = removedThrough + 1; number <= removedThrough + count; number += 1) {
     turn.remove(fileGarbage, { owner_uuid: turn.self.id, number });
   }
   change(turn, { removedThrough: removedThrough + count });
-  if (garbageOf(turn) > 0) turn.start(duties.remove, null);
+  if (garbageOf(turn) > 0) turn.start(cleanup.remove, null);
   else change(turn, { garbageBytes: 0 });
 }

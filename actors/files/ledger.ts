@@ -44,9 +44,9 @@ export const filesSlice = slice<Ledger>({
 });
 
 /** What the owner's kind does later and outside turns, under the names that its contract gives. */
-export interface Duties {
-  /** `tend.ts` */
-  readonly tend: MessageShape<null>;
+export interface Cleanup {
+  /** `cleanup.ts` */
+  readonly timer: MessageShape<null>;
   /** `garbage.ts` */
   readonly remove: JobShape<null>;
 }
@@ -56,9 +56,9 @@ export function change(turn: Turn, changes: Partial<Ledger>): void {
 }
 
 /** Has the timer run at this time at the latest. */
-export function tendAt(turn: Turn, { tend }: Duties, atMs: number): void {
+export function cleanUpAt(turn: Turn, { timer }: Cleanup, atMs: number): void {
   const { tendAtMs } = turn.get(filesSlice);
   if (tendAtMs !== null && tendAtMs <= atMs) return;
-  turn.arm(tend, atMs, null);
+  turn.arm(timer, atMs, null);
   change(turn, { tendAtMs: atMs });
 }

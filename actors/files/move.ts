@@ -24,7 +24,7 @@
  * - Nothing else happens to a file on its way: neither side deletes or replaces it before the move is concluded. So nothing
  *   becomes garbage that the other side still names.
  * - Bytes count at the target from `arrive` on, and at the source until `conclude`: twice for a moment, never not at all.
- * - The id of the departure is that of the valet token, which is spent with the commit that concludes.
+ * - The id of the departure is that of the valet token, which is redeemed with the commit that concludes.
  */
 import { z } from 'zod';
 import {
@@ -43,7 +43,7 @@ import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../reply.ts';
 import { change, filesSlice } from './ledger.ts';
 import type { Owner } from './owner.ts';
-import { spend, spentOn } from './spent.ts';
+import { redeem, redeemedOn } from './redeemed.ts';
 import { type FileRow, file } from './tables.ts';
 
 const departuresMax = 100;
@@ -131,7 +131,7 @@ export function departFile({
   readonly timer: ConcludeTimer;
 }): Departed | Refused {
   const { id, remoteIdentifier, issuedMs, endsMs } = claims;
-  if (spentOn(turn, claims) !== undefined) return { isOver: true };
+  if (redeemedOn(turn, claims) !== undefined) return { isOver: true };
   if (row === undefined) return nothingToMove;
   const departure = turn.entry(fileDepartureMap, id);
   if (departure === undefined || departure.givenUpHop !== undefined) {
@@ -253,7 +253,7 @@ export function concludeFile(
   if (isGone) {
     turn.remove(file, key);
     owner.quota.grow(-row.bytes);
-    spend(turn, { id, ...token }, 'move');
+    redeem(turn, { id, ...token }, 'move');
     return { outcome: 'moved', to, uploadUuid };
   }
   const place = turn.get(filesSlice).place + 1;

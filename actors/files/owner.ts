@@ -1,9 +1,9 @@
-import type { Duties } from './ledger.ts';
+import type { Cleanup } from './ledger.ts';
 import type { Quota } from './quota.ts';
 
 /** Whose files: all that the functions here need to know of an owner. */
 export interface Owner {
-  readonly duties: Duties;
+  readonly cleanup: Cleanup;
   readonly quota: Quota;
   readonly fileBytesMax: number;
   /** The most that may wait for its removal from the store. With more, nothing new comes. */

@@ -18,7 +18,7 @@
  * Crash
  *   before `finish`   the chunk counts as held until the upload ends or `pendingMostMs` is over; the client sends it again
  *   a power cut       what it has taken of blobs that were not durable yet the close misses; the client uploads again
- *   around `close`    its commit is durable and a repeat is told so by the spent token, or the client closes again
+ *   around `close`    its commit is durable and a repeat is told so by the redeemed token, or the client closes again
  *
  * An upload that is not closed in time is ended by a timer. Everything of it is then garbage.
  */
@@ -38,7 +38,7 @@ import {
   type Origin,
   withChunk,
 } from './layout.ts';
-import { change, filesSlice, tendAt } from './ledger.ts';
+import { change, cleanUpAt, filesSlice } from './ledger.ts';
 import { beingMoved, isMoving } from './move.ts';
 import type { Owner } from './owner.ts';
 import { noSpace } from './quota.ts';
@@ -125,7 +125,7 @@ export function openUpload(turn: Turn, owner: Owner, request: OpenRequest): Done
   const endsAtMs = turn.nowMs + uploadAgeMs;
   const fresh = { storedBytes: 0, layout: noChunks, pending: [] };
   turn.setEntry(uploadMap, remoteIdentifier, { uploadUuid, unencryptedBytes, endsAtMs, ...fresh });
-  tendAt(turn, owner.duties, endsAtMs);
+  cleanUpAt(turn, owner.cleanup, endsAtMs);
   return done;
 }
 
@@ -165,7 +165,7 @@ export function beginChunk(
   const wanted = { uploadUuid, bytes: heldBy(upload) - bytesOf(late) + bytes };
   if (!owner.quota.hasRoom(wanted, others)) return noSpace;
   turn.setEntry(uploadMap, remoteIdentifier, next);
-  discard(turn, owner.duties, originOf(turn, upload), late);
+  discard(turn, owner.cleanup, originOf(turn, upload), late);
   return originOf(turn, upload);
 }
 
@@ -177,7 +177,7 @@ export interface StoredChunk {
 
 export function finishChunk(
   turn: Turn,
-  { duties }: Pick<Owner, 'duties'>,
+  { cleanup }: Pick<Owner, 'cleanup'>,
   { remoteIdentifier, uploadUuid, mark }: StoredChunk,
 ): Done | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
@@ -193,7 +193,7 @@ export function finishChunk(
     storedBytes: upload.storedBytes + chunk.bytes - (earlier?.bytes ?? 0),
     pending: upload.pending.filter((each) => each !== chunk && !replaced.includes(each)),
   });
-  discard(turn, duties, originOf(turn, upload), [...replaced, ...(earlier === undefined ? [] : [earlier])]);
+  discard(turn, cleanup, originOf(turn, upload), [...replaced, ...(earlier === undefined ? [] : [earlier])]);
   return done;
 }
 
@@ -216,7 +216,7 @@ export const abandonPlan = (
 /** What is in the store of it is garbage, unless a `finish` whose answer was lost has named it. */
 export function abandonChunk(
   turn: Turn,
-  { duties }: Pick<Owner, 'duties'>,
+  { cleanup }: Pick<Owner, 'cleanup'>,
   { remoteIdentifier, uploadUuid, ...chunk }: AbandonedChunk,
   { here, anywhere }: PlanResults<ReturnType<typeof abandonPlan>>,
 ): Done {
@@ -231,14 +231,14 @@ export function abandonChunk(
     const rows = own === undefined ? anywhere.rows : [own, ...anywhere.rows];
     if (rows.some((row) => row.upload_uuid === uploadUuid && chunksIn(row.layout).some(isIt))) return done;
   }
-  discard(turn, duties, originOf(turn, { uploadUuid }), [chunk]);
+  discard(turn, cleanup, originOf(turn, { uploadUuid }), [chunk]);
   return done;
 }
 
 /** `replaced` is the file of this name as it is so far. */
 export function closeUpload(
   turn: Turn,
-  { duties, quota, fileBytesMax }: Owner,
+  { cleanup, quota, fileBytesMax }: Owner,
   remoteIdentifier: string,
   replaced: FileRow | undefined,
 ): Done | Refused {
@@ -265,8 +265,8 @@ export function closeUpload(
   });
   change(turn, { place });
   turn.removeEntry(uploadMap, remoteIdentifier);
-  discard(turn, duties, originOf(turn, upload), pending);
-  if (replaced !== undefined) discardFile(turn, duties, replaced);
+  discard(turn, cleanup, originOf(turn, upload), pending);
+  if (replaced !== undefined) discardFile(turn, cleanup, replaced);
   quota.grow(bytes - (replaced?.bytes ?? 0), uploadUuid);
   return done;
 }
@@ -330,14 +330,14 @@ export function giveUpUnsent(turn: Turn, owner: Owner, uploadUuid: string): bool
 export function endUploads(turn: Turn, owner: Owner, which: 'overdue' | 'all'): void {
   for (const [remoteIdentifier, upload] of turn.entries(uploadMap)) {
     if (which === 'all' || upload.endsAtMs <= turn.nowMs) endUpload(turn, owner, remoteIdentifier, upload);
-    else tendAt(turn, owner.duties, upload.endsAtMs);
+    else cleanUpAt(turn, owner.cleanup, upload.endsAtMs);
   }
 }
 
 function endUpload(turn: Turn, owner: Owner, remoteIdentifier: string, upload: Upload): void {
   turn.removeEntry(uploadMap, remoteIdentifier);
   owner.quota.release(upload.uploadUuid);
-  discard(turn, owner.duties, originOf(turn, upload), [...chunksIn(upload.layout), ...upload.pending]);
+  discard(turn, owner.cleanup, originOf(turn, upload), [...chunksIn(upload.layout), ...upload.pending]);
 }
 
 function openUploadOf(turn: Turn, remoteIdentifier: string): Upload | undefined {

@@ -16,8 +16,8 @@ import { revision } from '../collection/revisions/table.ts';
 import { ItemSettings } from '../collection/settings.ts';
 import { filesSlice } from '../files/ledger.ts';
 import { fileArrivalMap, fileDepartureMap } from '../files/move.ts';
+import { redeemedMap } from '../files/redeemed.ts';
 import { FileSettings } from '../files/settings.ts';
-import { spentMap } from '../files/spent.ts';
 import { FileStore } from '../files/store.ts';
 import { file, fileGarbage } from '../files/tables.ts';
 import { uploadMap } from '../files/uploads.ts';
@@ -52,7 +52,7 @@ export const vault = kindOf(Vault, {
     departureMap,
     filesSlice,
     uploadMap,
-    spentMap,
+    redeemedMap,
     grantMap,
     fileDepartureMap,
     fileArrivalMap,

@@ -3,7 +3,7 @@
  * actor to say, each time. Refused with 403, as clients take 401 to mean that they are signed out.
  */
 import type { View } from '../../../runtime/command.ts';
-import { isVoid } from '../../files/spent.ts';
+import { isVoid } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { isBanned } from '../ban.ts';
@@ -15,7 +15,7 @@ import { refusalToWrite } from '../signed-in.ts';
 export const invalidToken = refuse.forbidden('This valet token is not valid any more.', 'invalid-auth');
 const otherOperation = refuse.badRequest('This valet token is for something else.');
 
-/** Undefined: it allows this, unless it is spent. */
+/** Undefined: it allows this, unless it is redeemed. */
 export function refusalOf(
   view: View & { readonly nowMs: number },
   claims: ValetClaims,

@@ -5,8 +5,8 @@ import { closePersisted } from '../../files/closing.ts';
 import { discardFile } from '../../files/garbage.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
 import { beingMoved, isMoving } from '../../files/move.ts';
+import { redeem, redeemedOn } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
-import { spend, spentOn } from '../../files/spent.ts';
 import { file } from '../../files/tables.ts';
 import {
   abandonChunk,
@@ -26,7 +26,7 @@ import { Files } from './contract.ts';
 import { mintVaultValetToken } from './mint-for-vault.ts';
 import { moveFile } from './move-file.ts';
 import { allows, allowsAsMinted, allowsUnspent, orOfVault } from './of-vaults.ts';
-import { duties, ownFiles } from './own-files.ts';
+import { cleanup, ownFiles } from './own-files.ts';
 import { holdForVault } from './vault-bytes.ts';
 
 const notUuid = refuse.badRequest('That is not the identifier of a file.', 'invalid-parameters');
@@ -75,12 +75,12 @@ const fileKey = ({ self }: Pick<View, 'self'>, { remoteIdentifier }: ValetClaims
 
 const ownFile = (view: View, { claims }: ByToken) => ({ files: keys(file, [fileKey(view, claims)]) });
 
-/** What a write token does, until it is spent. */
+/** What a write token does, until it is redeemed. */
 function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request) => Ok | Refused) {
   return (turn: Turn, request: Request) => {
     const refused = refusalOf(turn, request.claims, 'write');
     if (refused !== undefined) return refused;
-    return answerOf<Ok>(spentOn(turn, request.claims) === undefined ? run(turn, request) : invalidToken);
+    return answerOf<Ok>(redeemedOn(turn, request.claims) === undefined ? run(turn, request) : invalidToken);
   };
 }
 
@@ -126,13 +126,13 @@ const close = workflow({
       early: (turn) => {
         const refused = refusalOf(turn, claims, 'write');
         if (refused !== undefined) return refused;
-        const spent = spentOn(turn, claims);
-        return spent && answerOf(spent.on === 'close' ? {} : invalidToken);
+        const redeemed = redeemedOn(turn, claims);
+        return redeemed && answerOf(redeemed.on === 'close' ? {} : invalidToken);
       },
       close: (turn, { files }) => {
         const row = files.get(fileKey(turn, claims));
         const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
-        if (!isRefused(closed)) spend(turn, claims, 'close');
+        if (!isRefused(closed)) redeem(turn, claims, 'close');
         return answerOf(closed);
       },
     });
@@ -147,14 +147,14 @@ const deleteFile = command({
     if (refused !== undefined) return refused;
     const key = fileKey(turn, claims);
     const row = files.get(key);
-    const isSpent = spentOn(turn, claims) !== undefined;
-    if (isSpent) return answerOf(row === undefined ? {} : invalidToken);
+    const isRedeemed = redeemedOn(turn, claims) !== undefined;
+    if (isRedeemed) return answerOf(row === undefined ? {} : invalidToken);
     if (row === undefined) return nothingToDelete;
     if (isMoving(turn, row)) return beingMoved;
     turn.remove(file, key);
-    discardFile(turn, duties, row);
+    discardFile(turn, cleanup, row);
     ownFiles(turn).quota.grow(-row.bytes);
-    spend(turn, claims, 'delete');
+    redeem(turn, claims, 'delete');
     return { ok: {} };
   },
 });
@@ -165,7 +165,7 @@ const openFile = sharedRead({
   answer: (view, { claims }, { files }) => {
     const refused = refusalOf(view, claims, 'read');
     if (refused !== undefined) return refused;
-    if (spentOn(view, claims) !== undefined) return invalidToken;
+    if (redeemedOn(view, claims) !== undefined) return invalidToken;
     const row = files.get(fileKey(view, claims));
     if (row === undefined) return unknownFile;
     const { upload_uuid: uploadUuid, stored_under: storedUnder, bytes, layout } = row;
@@ -173,7 +173,7 @@ const openFile = sharedRead({
   },
 });
 
-/** A download may have spent its token: that is no reason to end it. */
+/** A download may have redeemed its token: that is no reason to end it. */
 const checkToken = sharedRead({
   ...Files.commands.checkToken,
   reads: ownFile,
@@ -190,9 +190,9 @@ const spendOnRead = command({
   turn: (turn, { claims, by }) => {
     const refused = refusalOf(turn, claims, 'read');
     if (refused !== undefined) return refused;
-    const spent = spentOn(turn, claims);
-    if (spent !== undefined) return answerOf(spent.by === by ? {} : invalidToken);
-    spend(turn, claims, 'read', by);
+    const redeemed = redeemedOn(turn, claims);
+    if (redeemed !== undefined) return answerOf(redeemed.by === by ? {} : invalidToken);
+    redeem(turn, claims, 'read', by);
     return { ok: {} };
   },
 });

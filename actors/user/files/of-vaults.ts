@@ -12,7 +12,7 @@ import {
   workflow,
 } from '../../../runtime/command.ts';
 import type { Ask } from '../../../runtime/handles.ts';
-import { spentOn } from '../../files/spent.ts';
+import { redeemedOn } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import type { Answer, Refused } from '../../reply.ts';
 import type { Vault } from '../../vault/contract.ts';
@@ -37,7 +37,7 @@ export const allows =
 export const allowsUnspent =
   (operation: ValetClaims['operation']): Refusing =>
   (turn, claims) =>
-    refusalOf(turn, claims, operation) ?? (spentOn(turn, claims) === undefined ? undefined : invalidToken);
+    refusalOf(turn, claims, operation) ?? (redeemedOn(turn, claims) === undefined ? undefined : invalidToken);
 
 /** What the token is for, whatever that is. */
 export const allowsAsMinted: Refusing = (turn, claims) => refusalOf(turn, claims, claims.operation);

@@ -1,6 +1,6 @@
 /** A user as an owner of files. Its quota is in two of its settings, which clients read. */
 import type { Turn, View } from '../../../runtime/command.ts';
-import type { Duties } from '../../files/ledger.ts';
+import type { Cleanup } from '../../files/ledger.ts';
 import type { Owner } from '../../files/owner.ts';
 import type { Quota } from '../../files/quota.ts';
 import { FileSettings } from '../../files/settings.ts';
@@ -8,11 +8,11 @@ import { putSetting, settingValue } from '../settings/stored.ts';
 import { Files } from './contract.ts';
 import { heldForVaults } from './vault-holds.ts';
 
-export const duties: Duties = { tend: Files.timers.tendFiles, remove: Files.jobs.removeBlobs };
+export const cleanup: Cleanup = { timer: Files.timers.tendFiles, remove: Files.jobs.removeBlobs };
 
 export function ownFiles(turn: Turn): Owner {
   const { fileBytesMax } = turn.use(FileSettings);
-  return { duties, quota: quotaOf(turn), fileBytesMax, garbageBytesMax: limitBytesOf(turn) };
+  return { cleanup, quota: quotaOf(turn), fileBytesMax, garbageBytesMax: limitBytesOf(turn) };
 }
 
 function quotaOf(turn: Turn): Quota {

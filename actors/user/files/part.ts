@@ -1,20 +1,20 @@
 /** The files of an account (docs/protocol/files.md). */
 import { range, type Turn } from '../../../runtime/command.ts';
+import { cleanupTimer } from '../../files/cleanup.ts';
 import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
 import { filesSlice } from '../../files/ledger.ts';
 import { fileArrivalMap, fileDepartureMap, isMoving } from '../../files/move.ts';
+import { forgetRedeemed, redeemedMap } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
-import { forgetSpent, spentMap } from '../../files/spent.ts';
 import { FileStore } from '../../files/store.ts';
 import { file, fileGarbage } from '../../files/tables.ts';
-import { tendTimer } from '../../files/tend.ts';
 import { endUploads, uploadMap } from '../../files/uploads.ts';
 import { ValetTokens } from '../../identity/valet-tokens.ts';
 import { purging, userPart } from '../hooks.ts';
 import { fileCommands } from './by-token.ts';
 import { Files } from './contract.ts';
 import { concludeFileMoveTimer, fileMoveTells } from './move-file.ts';
-import { duties, ownFiles } from './own-files.ts';
+import { cleanup, ownFiles } from './own-files.ts';
 import { vaultBytesMap, vaultFilesTell } from './vault-bytes.ts';
 import { vaultHoldMap } from './vault-holds.ts';
 
@@ -24,18 +24,18 @@ const purgedAtOnce = 10;
 /** No token counts any more, and no upload goes on. */
 function forgetFiles(turn: Turn): void {
   endUploads(turn, ownFiles(turn), 'all');
-  forgetSpent(turn);
+  forgetRedeemed(turn);
 }
 
 export const files = userPart(Files, {
   name: 'files',
   uses: [FileSettings, FileStore, ValetTokens],
-  slices: [filesSlice, uploadMap, spentMap, vaultBytesMap, vaultHoldMap, fileDepartureMap, fileArrivalMap],
+  slices: [filesSlice, uploadMap, redeemedMap, vaultBytesMap, vaultHoldMap, fileDepartureMap, fileArrivalMap],
   tables: [file, fileGarbage],
   commands: fileCommands,
   tells: { vaultFiles: vaultFilesTell, ...fileMoveTells },
-  timers: { tendFiles: tendTimer(duties, ownFiles), concludeFileMove: concludeFileMoveTimer },
-  jobs: { removeBlobs: removalJob(duties) },
+  timers: { tendFiles: cleanupTimer(cleanup, ownFiles), concludeFileMove: concludeFileMoveTimer },
+  jobs: { removeBlobs: removalJob(cleanup) },
   on: {
     accountDeleted: forgetFiles,
     purge: purging({
@@ -46,7 +46,7 @@ export const files = userPart(Files, {
         const still = rows.filter((row) => !isMoving(turn, row));
         for (const row of still) {
           turn.remove(file, { owner_uuid: row.owner_uuid, remote_identifier: row.remote_identifier });
-          discardFile(turn, duties, row);
+          discardFile(turn, cleanup, row);
         }
         if (still.length > 0) return { left: 'more' };
         // What moves and what is garbage is through when others have done with it.

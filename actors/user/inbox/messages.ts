@@ -12,7 +12,7 @@
  * - The sender decides what may be sent: whether a user is there, or reads what comes, makes no difference to the answer.
  *   Of nobody's actor nothing is consumed but the tell.
  * - Tells come in no order. Of those with one sender and identifier the one sent last stays; and one that was withdrawn
- *   or replaced before it came is recognised (see gone.ts).
+ *   or replaced before it came is recognised (see recently-deleted.ts).
  * - A crash at any step leaves the tell, which comes once in effect. So no message is lost or doubled.
  */
 import { z } from 'zod';

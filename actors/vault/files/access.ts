@@ -3,7 +3,7 @@
  * commit on, whatever tokens they hold. The user's own actor, which alone asks, has checked the session.
  */
 import { type KeysResult, keys, type View } from '../../../runtime/command.ts';
-import { isVoid } from '../../files/spent.ts';
+import { isVoid } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { memberKey, vaultKey } from '../member-list.ts';
@@ -28,7 +28,7 @@ export function accessOf(view: Pick<View, 'self'>, by: string, { vaults, member 
   return vault && asker && { vault, mayWrite: asker.permission !== 'read' };
 }
 
-/** Undefined: the token allows it. Whether it is spent is another question. */
+/** Undefined: the token allows it. Whether it is redeemed is another question. */
 export function refusalOf(
   view: View,
   claims: ValetClaims,

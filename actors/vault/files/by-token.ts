@@ -1,18 +1,18 @@
 /** What the vault is asked about its files with a valet token. */
 import { command, keys, sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
+import { cleanupTimer } from '../../files/cleanup.ts';
 import { discardFile, removalJob } from '../../files/garbage.ts';
 import { beingMoved, isMoving } from '../../files/move.ts';
-import { spend, spentOn } from '../../files/spent.ts';
+import { redeem, redeemedOn } from '../../files/redeemed.ts';
 import { file } from '../../files/tables.ts';
-import { tendTimer } from '../../files/tend.ts';
 import { answerOf, refuse } from '../../reply.ts';
 import { noSuchVault, Vault } from '../contract.ts';
 import { memberListFor, notify } from '../member-list.ts';
 import { accessOf, accessPlan, invalidToken, onlyReads, refusalOf } from './access.ts';
 import { eraseFilesTimer } from './end.ts';
 import { concludeFileMoveTimer, moveCommands } from './move.ts';
-import { duties, vaultFiles } from './own-files.ts';
+import { cleanup, vaultFiles } from './own-files.ts';
 import { changePlan, fileKey, uploadCommands } from './uploads.ts';
 
 const unknownFile = refuse.notFound('There is no such file.');
@@ -43,14 +43,14 @@ const deleteFile = command({
     if (refused !== undefined || memberList === undefined) return refused ?? invalidToken;
     const key = fileKey(turn, asked);
     const row = files.get(key);
-    const isSpent = spentOn(turn, claims) !== undefined;
-    if (isSpent) return answerOf(row === undefined ? {} : invalidToken);
+    const isRedeemed = redeemedOn(turn, claims) !== undefined;
+    if (isRedeemed) return answerOf(row === undefined ? {} : invalidToken);
     if (row === undefined) return nothingToDelete;
     if (isMoving(turn, row)) return beingMoved;
     turn.remove(file, key);
-    discardFile(turn, duties, row);
+    discardFile(turn, cleanup, row);
     vaultFiles(turn, memberList.vault).quota.grow(-row.bytes);
-    spend(turn, claims, 'delete');
+    redeem(turn, claims, 'delete');
     notify(turn, memberList.members, 'shared_vault_file_removed', turn.get(head).position);
     return { ok: {} };
   },
@@ -95,8 +95,8 @@ export const fileCommands = {
   checkToken,
 };
 export const fileTimers = {
-  tendFiles: tendTimer(duties, vaultFiles),
+  tendFiles: cleanupTimer(cleanup, vaultFiles),
   eraseFiles: eraseFilesTimer,
   concludeFileMove: concludeFileMoveTimer,
 };
-export const fileJobs = { removeBlobs: removalJob(duties) };
+export const fileJobs = { removeBlobs: removalJob(cleanup) };

@@ -3,14 +3,14 @@ import { range, type Turn, timer, type View } from '../../../runtime/command.ts'
 import { discardFile, garbageMax, garbageOf } from '../../files/garbage.ts';
 import { change, filesSlice } from '../../files/ledger.ts';
 import { isMoving } from '../../files/move.ts';
-import { forgetSpent } from '../../files/spent.ts';
+import { forgetRedeemed } from '../../files/redeemed.ts';
 import { file } from '../../files/tables.ts';
 import { endUploads } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
 import { nextChangeStamp } from '../change-stamp.ts';
 import { Vault } from '../contract.ts';
 import type { VaultRow } from '../tables.ts';
-import { duties, vaultFiles } from './own-files.ts';
+import { cleanup, vaultFiles } from './own-files.ts';
 
 const { eraseFiles } = Vault.timers;
 
@@ -21,7 +21,7 @@ const pauseMs = 60_000;
 /** With the commit that ends the vault: nothing counts any more, no upload goes on, and the files are about to go. */
 export function endFiles(turn: Turn, { owner_uuid, file_bytes }: VaultRow): void {
   endUploads(turn, vaultFiles(turn), 'all');
-  forgetSpent(turn);
+  forgetRedeemed(turn);
   if (file_bytes > 0) {
     const { position: at } = nextChangeStamp(turn);
     turn.tell(Files, owner_uuid).vaultFiles({ bytes: { used: 0, at }, ended: [] });
@@ -50,7 +50,7 @@ export const eraseFilesTimer = timer({
     const erased = isBusy ? [] : files.rows.filter((row) => !isMoving(turn, row));
     for (const row of erased) {
       turn.remove(file, { owner_uuid: row.owner_uuid, remote_identifier: row.remote_identifier });
-      discardFile(turn, duties, row);
+      discardFile(turn, cleanup, row);
     }
     const pause = erased.length > 0 ? 0 : pauseMs;
     if (isBusy || files.rows.length > 0) turn.arm(eraseFiles, turn.nowMs + pause, null);

@@ -20,7 +20,7 @@
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import type { Duties } from '../../files/ledger.ts';
+import type { Cleanup } from '../../files/ledger.ts';
 import type { Owner } from '../../files/owner.ts';
 import type { Quota } from '../../files/quota.ts';
 import { FileSettings } from '../../files/settings.ts';
@@ -30,7 +30,7 @@ import { nextChangeStamp } from '../change-stamp.ts';
 import { Vault } from '../contract.ts';
 import { type VaultRow, vaultTable } from '../tables.ts';
 
-export const duties: Duties = { tend: Vault.timers.tendFiles, remove: Vault.jobs.removeBlobs };
+export const cleanup: Cleanup = { timer: Vault.timers.tendFiles, remove: Vault.jobs.removeBlobs };
 
 /** By the uuid of the upload. */
 export const grantMap = sliceMap<{
@@ -49,7 +49,7 @@ export const grantMap = sliceMap<{
 export function vaultFiles(turn: Turn, vault?: VaultRow): Owner {
   const { fileBytesMax, accountBytesMax } = turn.use(FileSettings);
   const garbageBytesMax = accountBytesMax === 0 ? Number.POSITIVE_INFINITY : accountBytesMax;
-  return { duties, quota: quotaOf(turn, vault), fileBytesMax, garbageBytesMax };
+  return { cleanup, quota: quotaOf(turn, vault), fileBytesMax, garbageBytesMax };
 }
 
 function quotaOf(turn: Turn, vault: VaultRow | undefined): Quota {

@@ -5,7 +5,7 @@ import { head } from '../../collection/head.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
 import { noSpace } from '../../files/quota.ts';
-import { spend, spentOn } from '../../files/spent.ts';
+import { redeem, redeemedOn } from '../../files/redeemed.ts';
 import { file } from '../../files/tables.ts';
 import {
   abandonChunk,
@@ -46,14 +46,14 @@ interface ByToken {
   readonly claims: ValetClaims;
 }
 
-/** A turn of a member who may write, by a token that is not spent. */
+/** A turn of a member who may write, by a token that is not redeemed. */
 export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRow) => R | Refused) => ({
   reads: (view: View) => accessPlan(view, claims.userUuid),
   turn: (turn: Turn, reads: Parameters<typeof accessOf>[2]): R | Refused => {
     const access = accessOf(turn, claims.userUuid, reads);
     const refused = refusalOf(turn, claims, access);
     if (refused !== undefined || access === undefined) return refused ?? invalidToken;
-    return spentOn(turn, claims) === undefined ? run(turn, access.vault) : invalidToken;
+    return redeemedOn(turn, claims) === undefined ? run(turn, access.vault) : invalidToken;
   },
 });
 
@@ -230,8 +230,8 @@ const close = workflow({
           memberList && { mayWrite: memberList.asker.permission !== 'read' },
         );
         if (refused !== undefined) return refused;
-        const spent = spentOn(turn, claims);
-        return spent && answerOf(spent.on === 'close' ? {} : invalidToken);
+        const redeemed = redeemedOn(turn, claims);
+        return redeemed && answerOf(redeemed.on === 'close' ? {} : invalidToken);
       },
       close: (turn, { files, ...reads }) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
@@ -244,7 +244,7 @@ const close = workflow({
           replaced,
         );
         if (isRefused(closed)) return closed;
-        spend(turn, claims, 'close');
+        redeem(turn, claims, 'close');
         notify(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
         return answerOf(closed);
       },

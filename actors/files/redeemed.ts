@@ -1,6 +1,6 @@
 /**
- * Valet tokens that have done what they were for. They are remembered until they end by themselves; when they are too many,
- * those issued first are forgotten, and with them every token that was issued no later counts no more.
+ * Redeemed valet tokens: those that have done what they were for. They are remembered until they end by themselves; when they
+ * are too many, those issued first are forgotten, and with them every token that was issued no later counts no more.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -9,10 +9,10 @@ import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { change, filesSlice } from './ledger.ts';
 
 /** Each is a file that was read, written or deleted within the age of a token. */
-const spentMax = 2_000;
+const redeemedMax = 2_000;
 const keptShare = 3 / 4;
 
-interface Spent {
+interface Redeemed {
   readonly on: 'read' | 'close' | 'delete' | 'move';
   /** The call that did: a repeat of it is no other use. */
   readonly by: string;
@@ -21,10 +21,10 @@ interface Spent {
 }
 
 /** By the id of the token. */
-export const spentMap = sliceMap<Spent>({
+export const redeemedMap = sliceMap<Redeemed>({
   family: 'spent-valet-token',
   format: 1,
-  entriesMax: spentMax,
+  entriesMax: redeemedMax,
   schema: z.object({
     on: z.enum(['read', 'close', 'delete', 'move']),
     by: z.string(),
@@ -33,35 +33,35 @@ export const spentMap = sliceMap<Spent>({
   }),
 });
 
-export const spentOn = (view: Pick<View, 'entry'>, { id }: ValetClaims): Spent | undefined =>
-  view.entry(spentMap, id);
+export const redeemedOn = (view: Pick<View, 'entry'>, { id }: ValetClaims): Redeemed | undefined =>
+  view.entry(redeemedMap, id);
 
 /** Whether it is too old to tell. */
 export const isVoid = (view: Pick<View, 'get'>, { issuedMs }: ValetClaims): boolean =>
   issuedMs <= view.get(filesSlice).voidThroughMs;
 
-export function spend(
+export function redeem(
   turn: Turn,
   { id, issuedMs, endsMs }: Pick<ValetClaims, 'id' | 'issuedMs' | 'endsMs'>,
-  on: Spent['on'],
+  on: Redeemed['on'],
   by = '',
 ): void {
-  for (const [other, spent] of turn.entries(spentMap)) {
-    if (spent.endsMs <= turn.nowMs) turn.removeEntry(spentMap, other);
+  for (const [other, redeemed] of turn.entries(redeemedMap)) {
+    if (redeemed.endsMs <= turn.nowMs) turn.removeEntry(redeemedMap, other);
   }
-  if (turn.entries(spentMap).size >= spentMax) forgetFirst(turn);
-  turn.setEntry(spentMap, id, { on, by, issuedMs, endsMs });
+  if (turn.entries(redeemedMap).size >= redeemedMax) forgetFirst(turn);
+  turn.setEntry(redeemedMap, id, { on, by, issuedMs, endsMs });
 }
 
 function forgetFirst(turn: Turn): void {
-  const byIssue = [...turn.entries(spentMap)].sort(([, one], [, other]) => one.issuedMs - other.issuedMs);
-  const forgotten = byIssue.slice(0, spentMax * (1 - keptShare));
+  const byIssue = [...turn.entries(redeemedMap)].sort(([, one], [, other]) => one.issuedMs - other.issuedMs);
+  const forgotten = byIssue.slice(0, redeemedMax * (1 - keptShare));
   const [, last] = forgotten.at(-1) ?? [];
   if (last === undefined) return;
-  for (const [id] of forgotten) turn.removeEntry(spentMap, id);
+  for (const [id] of forgotten) turn.removeEntry(redeemedMap, id);
   change(turn, { voidThroughMs: last.issuedMs });
 }
 
-export function forgetSpent(turn: Turn): void {
-  for (const id of turn.entries(spentMap).keys()) turn.removeEntry(spentMap, id);
+export function forgetRedeemed(turn: Turn): void {
+  for (const id of turn.entries(redeemedMap).keys()) turn.removeEntry(redeemedMap, id);
 }
