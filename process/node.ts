@@ -14,6 +14,7 @@ import {
   ProvenTokens,
 } from '../actors/identity/calendar-tokens.ts';
 import { CaptchaVerifier, createCaptchaVerifier, noCaptcha } from '../actors/identity/captcha.ts';
+import { createImportedPasswords, ImportedPasswords } from '../actors/identity/imported-password.ts';
 import { rememberLastHash } from '../actors/identity/last-hash.ts';
 import { createPasswordHasher, PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { SessionTokens } from '../actors/identity/session-tokens.ts';
@@ -108,6 +109,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       provide(WebAuthnSettings, config.webAuthn),
       provide(CalendarTokens, parts.calendarTokens),
       provide(CalendarTokenHasher, createCalendarTokenHasher(hashing)),
+      provide(ImportedPasswords, createImportedPasswords()),
       provide(ProvenTokens, createProvenTokens()),
       provide(MailSettings, {
         ...config.mail,

@@ -8,6 +8,7 @@ import { buildHelm } from './helm.ts';
 import { buildHelmDocs } from './helm-docs.ts';
 import { buildK6 } from './k6.ts';
 import { findOrMakeKubernetesValidate } from './kubernetes-schemas.ts';
+import { mariadb } from './mariadb.ts';
 import { findOrMakeMoto } from './moto.ts';
 import { natsServer } from './nats-server.ts';
 import { postfix } from './postfix.ts';
@@ -42,7 +43,9 @@ export function findOrMakePrograms(environment: Environment): Programs {
       problems.push((error as Error).message);
     }
   };
-  for (const program of [chromium, natsServer, curl, psql, postfix, promtool, nginx, caddy, haproxy]) {
+  for (const program of [
+    ...[chromium, natsServer, curl, psql, mariadb, postfix, promtool, nginx, caddy, haproxy],
+  ]) {
     attempt(() => {
       found[program.variable] = findOrInstallProgram(program, environment);
     });

@@ -67,7 +67,7 @@ export { shownTodoSchema } from './calendar/todo.ts';
 export { type FrameEvent, type FrameType, frameTypes, itemsChanged, userEventSchema } from './events.ts';
 export { publishedReminder } from './published-reminders/shapes.ts';
 export { type ExportPlace, firstExportPlace } from './requests/shapes.ts';
-export { settingsActedOn, settingValueBytesMax } from './settings/known.ts';
+export { isRefusedSetting, settingsActedOn, settingValueBytesMax } from './settings/known.ts';
 export type { TicketClaims } from './sync-lane/shapes.ts';
 
 const nothing = z.object({});
@@ -108,6 +108,8 @@ export const User = contract({
         /** Must be right, and turn the second factor off. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
+        /** Of the same password, in place of one that another server made. */
+        newHash: z.string().optional(),
         /** Neither the device nor its network was known at the address. */
         isNewDevice: z.boolean(),
       }),

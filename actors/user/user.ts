@@ -26,6 +26,7 @@ import { SigninKeys } from '../identity/signin-keys.ts';
 import { SubscriptionTokens } from '../identity/subscription-tokens.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import { ValetTokens } from '../identity/valet-tokens.ts';
+import { importSlice } from '../import/standing.ts';
 import { Messengers } from '../messengers/messengers.ts';
 import { AccountSettings, WebAuthnSettings } from '../settings.ts';
 import { VaultSettings } from '../vault/settings.ts';
@@ -58,6 +59,7 @@ import { trustedDeviceMap } from './factors/trusted-devices.ts';
 import { fileCommands, fileJobs, fileTells, fileTimers } from './files/commands.ts';
 import { vaultBytesMap } from './files/vault-bytes.ts';
 import { vaultHoldMap } from './files/vault-holds.ts';
+import { importCommands } from './import/commands.ts';
 import { inboxCommands, inboxTells } from './inbox/commands.ts';
 import { goneSlice } from './inbox/gone.ts';
 import { sentSlice } from './inbox/messages.ts';
@@ -175,6 +177,7 @@ export const user = kindOf(User, {
     publicationSlice,
     wantedSlotMap,
     journalSlice,
+    importSlice,
   ],
   tables: [
     accountTable,
@@ -219,6 +222,7 @@ export const user = kindOf(User, {
     ...pairingCommands,
     ...codeHostCommands,
     ...operatorCommands,
+    ...importCommands,
     ...syncLaneCommands,
   },
   timers: {

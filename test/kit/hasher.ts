@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { CalendarTokenHasher } from '../../actors/identity/calendar-tokens.ts';
+import { closedHash, isImportedHash, verifyImported } from '../../actors/identity/imported-password.ts';
 import type { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import type { InTurn, Lane } from '../../actors/queue.ts';
 
@@ -23,6 +24,8 @@ export class CountingHasher implements PasswordHasher {
     const { meanwhile } = this;
     this.meanwhile = undefined;
     await meanwhile?.();
+    if (isImportedHash(hashed)) return verifyImported(hashed, password);
+    if (hashed === closedHash) return false;
     if (hashed !== undefined && !hashed.startsWith('hash of ')) throw new Error('not a hash');
     return hashed === `hash of ${password}`;
   }

@@ -19,6 +19,7 @@ import {
   ProvenTokens,
 } from '../../actors/identity/calendar-tokens.ts';
 import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
+import { createImportedPasswords, ImportedPasswords } from '../../actors/identity/imported-password.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { createShareIds, ShareIds } from '../../actors/identity/share-ids.ts';
@@ -146,6 +147,7 @@ export function domainOf(
     provide(BridgeTokens, bridgeTokens),
     provide(CalendarTokens, calendarTokens),
     provide(CalendarTokenHasher, quickTokenHasher),
+    provide(ImportedPasswords, createImportedPasswords()),
     provide(ProvenTokens, createProvenTokens()),
     provide(SubscriptionTokens, subscriptionTokens),
     provide(ShareIds, shareIds),

@@ -13,6 +13,7 @@ import {
   ProvenTokens,
 } from '../../actors/identity/calendar-tokens.ts';
 import { CaptchaVerifier, noCaptcha } from '../../actors/identity/captcha.ts';
+import { createImportedPasswords, ImportedPasswords } from '../../actors/identity/imported-password.ts';
 import { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import { createSessionTokens, SessionTokens } from '../../actors/identity/session-tokens.ts';
 import { createShareIds, ShareIds } from '../../actors/identity/share-ids.ts';
@@ -101,6 +102,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
     provide(BridgeTokens, bridgeTokens),
     provide(CalendarTokens, calendarTokens),
     provide(CalendarTokenHasher, quickTokenHasher),
+    provide(ImportedPasswords, createImportedPasswords()),
     provide(ProvenTokens, createProvenTokens()),
     provide(SubscriptionTokens, subscriptionTokens),
     provide(ShareIds, createShareIds(keyring)),

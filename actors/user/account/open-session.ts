@@ -1,9 +1,11 @@
-import { command, type Turn } from '../../../runtime/command.ts';
+import { command, type KeysResult, keys, type Turn } from '../../../runtime/command.ts';
+import { accountTable } from '../../identity/account-table.ts';
 import { sessionUuidOf } from '../../identity/session.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned } from '../ban.ts';
 import { User } from '../contract.ts';
 import { restoreFactors } from '../factors/restore.ts';
+import { noteUse } from '../import/account.ts';
 import { noteNewDevice, noteRecovery } from '../notices.ts';
 import { profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';
@@ -11,7 +13,14 @@ import { grantAccess } from '../sessions/issue.ts';
 export const openSession = command({
   ...User.commands.openSession,
   repeat: 'recorded',
-  turn: (turn, { credentialsVersion, email, workspace, recoveryCodes, isNewDevice, ...wanted }) => {
+  reads: (view, { newHash }) => ({
+    account: keys(accountTable, newHash === undefined ? [] : [{ user_uuid: view.self.id }]),
+  }),
+  turn: (
+    turn,
+    { credentialsVersion, email, workspace, recoveryCodes, isNewDevice, newHash, ...wanted },
+    { account },
+  ) => {
     const profile = turn.get(profileSlice);
     const stands =
       profile.state === 'active' &&
@@ -24,6 +33,8 @@ export const openSession = command({
       return { banned: true } as const;
     }
     if (!isRecovered(turn, recoveryCodes)) return { stale: true } as const;
+    if (newHash !== undefined) replaceHash(turn, newHash, account);
+    noteUse(turn);
     const { protocolVersion } = profile;
     const issued = grantAccess(turn, protocolVersion, { ...wanted, readonly: false });
     if (recoveryCodes !== undefined) {
@@ -38,3 +49,8 @@ export const openSession = command({
 
 const isRecovered = (turn: Turn, recoveryCodes: string | undefined): boolean =>
   recoveryCodes === undefined || restoreFactors(turn, recoveryCodes);
+
+function replaceHash(turn: Turn, newHash: string, account: KeysResult<typeof accountTable>): void {
+  const row = account.get({ user_uuid: turn.self.id });
+  if (row !== undefined) turn.put(accountTable, { ...row, password_hash: newHash });
+}

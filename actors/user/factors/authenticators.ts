@@ -26,7 +26,7 @@ import { profileSlice } from '../profile.ts';
 import { anotherUsers, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { askEverybodyAgain } from './turned-on.ts';
 
-const authenticatorsMax = 20;
+export const authenticatorsMax = 20;
 const challengeBytes = 32;
 const challengeMs = 300_000;
 /** How long the client waits for a touch. */

@@ -1,0 +1,15 @@
+/** The sizes that an import works with. They are told to it, so that another release may choose others. */
+import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
+
+const mebibyte = 1_048_576;
+
+/** The largest call: one item of the largest size, and what is around it. */
+export const importCallBytesMax = 70 * mebibyte;
+
+export const importLimits = {
+  /** A call that brings more holds up its actor for too long. A single larger item comes alone. */
+  batchBytes: 2 * mebibyte,
+  batchItems: 500,
+  filePartBytes: 4 * mebibyte,
+  revisionsPerItemMax,
+} as const;
