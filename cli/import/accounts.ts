@@ -53,7 +53,7 @@ export async function importAccount(context: Context, user: SourceUser): Promise
   if (locked) report.locked += 1;
   const refused = new Set(begun.refusedSettings);
   for (const { name, uuid } of settings) {
-    if (refused.has(name)) report.skipped('settings', 'unknown', uuid);
+    if (refused.has(name)) report.skipped('settings', 'not-kept-here', uuid);
     else if (!ofSubscription.includes(name)) report.written('settings', 1);
   }
   report.written('authenticators', authenticators.length);

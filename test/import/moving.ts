@@ -7,9 +7,18 @@ import { call } from '../kit/http.ts';
 import { type ApiWorld, startApi } from '../kit/internal-api.ts';
 import { type Operated, runTyped } from '../kit/operator.ts';
 import { encryptionServerKey, serverPassword } from './installation.ts';
+import { mariadbInstallation } from './mariadb.ts';
 import { type SqliteInstallation, sqliteInstallation } from './sqlite.ts';
 
-export interface Move extends SqliteInstallation {
+interface Source {
+  readonly there: SqliteInstallation['there'];
+  readonly folder: string;
+  readonly from: string;
+  whileClosed<T>(work: () => Promise<T>): Promise<T>;
+  readonly passwordFile?: string;
+}
+
+export interface Move extends Source {
   readonly world: ApiWorld;
   readonly reportFile: string;
   /** One pass; its report. @throws Error unless it ends with this code */
@@ -24,8 +33,14 @@ export type Report = any;
 /** A pass is many calls, one after the other. */
 const passMs = 600_000;
 
-export async function startMove(t: ExecutionContext): Promise<Move> {
-  const installation = await sqliteInstallation(t);
+export const startMove = async (t: ExecutionContext): Promise<Move> =>
+  moveFrom(t, await sqliteInstallation(t));
+
+export async function startMoveFromMariadb(t: ExecutionContext): Promise<Move> {
+  return moveFrom(t, { ...(await mariadbInstallation(t)), whileClosed: (work) => work() });
+}
+
+async function moveFrom(t: ExecutionContext, installation: Source): Promise<Move> {
   const world = await startApi(t);
   const { folder, from } = installation;
   const keyFile = join(folder, 'key');
@@ -33,7 +48,9 @@ export async function startMove(t: ExecutionContext): Promise<Move> {
   const reportFile = join(folder, 'report.json');
   const { server, address } = world;
   const run = (...args: readonly string[]) => server.answered(runTyped(args, { address }), passMs);
-  const source = ['--from', from, '--report', reportFile];
+  const { passwordFile } = installation;
+  const access = passwordFile === undefined ? [] : ['--password-file', passwordFile];
+  const source = ['--from', from, ...access, '--report', reportFile];
   const runFor = (command: string, options: readonly string[], code: number) =>
     installation.whileClosed(async () => {
       const ended = await run('import', command, ...source, ...options, '--json');
