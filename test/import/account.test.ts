@@ -39,6 +39,24 @@ test('the first sign-in puts a hash of our own in the place of the old one', asy
   t.is(hasher.hashes, 1, 'and only the first');
 });
 
+test('as long as an imported password is left, every sign-in takes as long as that one', async (t) => {
+  const move = await startMove(t);
+  await move.there.user('ada@example.org');
+  const { server } = move.world;
+  const leftAt = async (email: string, password?: string) => {
+    await signInWith(move, email, password);
+    return server.hasher.importedLeft;
+  };
+  t.false(await leftAt('nobody@example.org'));
+  await move.pass();
+  await server.advance(30_000);
+  t.true(await leftAt('nobody@example.org'));
+  t.true(await leftAt('ada@example.org', 'wrong'));
+  t.true(await leftAt('ada@example.org'));
+  await server.advance(30_000);
+  t.false(await leftAt('nobody@example.org'));
+});
+
 test('nobody signs in before the last pass', async (t) => {
   const move = await startMove(t);
   await move.there.user('ada@example.org');

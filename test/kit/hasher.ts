@@ -8,6 +8,8 @@ import type { InTurn, Lane } from '../../actors/queue.ts';
 export class CountingHasher implements PasswordHasher {
   hashes = 0;
   verifications = 0;
+  /** What the last verification was told of imported hashes. */
+  importedLeft: boolean | undefined;
   /** Runs once, before the next verification answers. */
   meanwhile: (() => Promise<unknown>) | undefined;
   /** Where verifications wait, if anywhere. */
@@ -18,8 +20,14 @@ export class CountingHasher implements PasswordHasher {
     return `hash of ${password}`;
   }
 
-  async verify(hashed: string | undefined, password: string, lane: Lane): Promise<boolean> {
+  async verify(
+    hashed: string | undefined,
+    password: string,
+    lane: Lane,
+    importedLeft?: boolean,
+  ): Promise<boolean> {
     this.verifications += 1;
+    this.importedLeft = importedLeft;
     await this.queue?.(async () => {}, undefined, lane);
     const { meanwhile } = this;
     this.meanwhile = undefined;
