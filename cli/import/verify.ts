@@ -188,7 +188,7 @@ async function compareCollection(
   const before = { differences: compared.differenceCount, revisions: compared.revisions };
   const there = await compareListed(context, compared, collection, vaults);
   const expected = await countExpected(context, collection, keys, vaults);
-  if (expected > there.items) {
+  if (expected > there.known) {
     await nameMissing(context, compared, collection, vaults);
   }
   compared.items += there.items;
@@ -204,11 +204,12 @@ async function compareListed(
   compared: Compared,
   collection: ImportCollection,
   vaults: Vaults,
-): Promise<{ readonly items: number; readonly sha256: string }> {
+): Promise<{ readonly items: number; readonly known: number; readonly sha256: string }> {
   const { tables, target } = context;
   // A sum does not depend on the order, in which both sides differ.
   const sum = Buffer.alloc(32);
   let count = 0;
+  let surplus = 0;
   for (let after = 0; ; ) {
     const asked = { collection, after, pageSize: context.limits.batchItems, withDigests: true };
     const { items, nextAfter } = await target.ask(ImportService.listItems, asked);
@@ -229,6 +230,7 @@ async function compareListed(
       count += 1;
       add(sum, sha256);
       if (source === undefined || own === undefined || !liesHere(source, collection, vaults)) {
+        surplus += 1;
         differ(compared, { what: 'item', uuid, why: 'surplus' });
       } else if (itemDigest(itemOf(source, own, { collection })) !== sha256) {
         differ(compared, { what: 'item', uuid, why: 'differs' });
@@ -242,7 +244,7 @@ async function compareListed(
       ({ uuid, createdAt, ownerUuid }) =>
         compareHistory(context, compared, collection, { uuid, createdAt, ownerUuid }),
     );
-    if (nextAfter === 0) return { items: count, sha256: sum.toString('hex') };
+    if (nextAfter === 0) return { items: count, known: count - surplus, sha256: sum.toString('hex') };
     after = nextAfter;
   }
 }

@@ -4,6 +4,7 @@ import { hashSync } from '@node-rs/bcrypt';
 import test from 'ava';
 import { generateSync } from 'otplib';
 import { tokensOf } from '../kit/account.ts';
+import { SecurityKey } from '../kit/security-key.ts';
 import { envelope, serverPassword, someTime } from './installation.ts';
 import { firstSync, loginParams, signInWith, startMove } from './moving.ts';
 
@@ -97,6 +98,33 @@ test('an authenticator app and its recovery codes go on as they were', async (t)
   const epoch = Math.floor(move.world.server.clock.nowMs() / 1_000);
   const code = generateSync({ secret: secret.toUpperCase(), epoch });
   t.is((await signInWith(move, 'ben@example.org', 'password', { mfa_code: code })).status, 200);
+});
+
+test('a security key signs in under the uuid that it had, and its counter goes on', async (t) => {
+  const move = await startMove(t);
+  const { uuid } = await move.there.user('cyd@example.org');
+  const securityKey = new SecurityKey();
+  const keyUuid = '8b85167d-0000-4000-8000-000000000001';
+  await move.there.insert('authenticators', {
+    ...{ uuid: keyUuid, user_uuid: uuid, credential_id: securityKey.id, counter: 7 },
+    ...{ credential_public_key: securityKey.storedPublicKey, transports: '["usb","nfc"]' },
+    ...{ created_at: '2023-11-14 22:13:20', updated_at: '2023-11-14 22:13:20' },
+  });
+  await move.pass();
+  const { server } = move.world;
+  const signedBy = async () => {
+    const asked = { body: { username: 'cyd@example.org' } };
+    const offered = await server.call('POST', '/v1/authenticators/generate-authentication-options', asked);
+    return { authenticator_response: securityKey.sign(offered.body.options.challenge) };
+  };
+  t.is((await loginParams(move, 'cyd@example.org')).body.error.tag, 'u2f-required');
+  t.is((await loginParams(move, 'cyd@example.org', await signedBy())).status, 401, 'a counter from before');
+  securityKey.counter = 7;
+  const signedIn = await signInWith(move, 'cyd@example.org', 'password', await signedBy());
+  t.is(signedIn.status, 200);
+  const { access } = tokensOf(signedIn);
+  const listed = await server.call('GET', '/v1/authenticators', { bearer: access });
+  t.deepEqual(listed.body.authenticators, [{ id: keyUuid }]);
 });
 
 test('without the key an import with second factors stops before it writes, or does as it is told', async (t) => {
