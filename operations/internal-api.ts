@@ -57,8 +57,6 @@ export interface InternalApi {
 const kibibyte = 1_024;
 
 const serverOptions = {
-  // The largest request is an item that an import brings. Callers have shown who they are before anything of it is read.
-  'grpc.max_receive_message_length': importCallBytesMax,
   'grpc.max_send_message_length': 4 * kibibyte * kibibyte,
   'grpc.max_concurrent_streams': 256,
   'grpc.keepalive_time_ms': 30_000,
@@ -89,7 +87,10 @@ export function createInternalApi(options: InternalApiOptions): InternalApi {
     credentials: ServerCredentials,
     interceptors: ServerInterceptor[],
   ): Promise<number> {
-    const server = new Server({ ...serverOptions, interceptors });
+    // The largest request is an item that an import brings.
+    const largest = importCallBytesMax(options.importing.contentBytesMax);
+    const bounds = { ...serverOptions, 'grpc.max_receive_message_length': largest };
+    const server = new Server({ ...bounds, interceptors });
     for (const [service, implementation] of services) server.addService(service, implementation);
     servers.push(server);
     return new Promise((resolve, reject) => {

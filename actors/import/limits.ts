@@ -3,9 +3,6 @@ import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
 
 const mebibyte = 1_048_576;
 
-/** The largest call: one item of the largest size, and what is around it. */
-export const importCallBytesMax = 70 * mebibyte;
-
 export const importLimits = {
   /** A call that brings more holds up its actor for too long. A single larger item comes alone. */
   batchBytes: 2 * mebibyte,
@@ -13,3 +10,7 @@ export const importLimits = {
   filePartBytes: 4 * mebibyte,
   revisionsPerItemMax,
 } as const;
+
+/** The largest call: an item of the largest size, or a part of a file, and what is around it. */
+export const importCallBytesMax = (contentBytesMax: number): number =>
+  Math.max(contentBytesMax, importLimits.filePartBytes) + 4 * mebibyte;
