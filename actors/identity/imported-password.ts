@@ -5,7 +5,6 @@
  * A bcrypt hash takes ten times as long as ours, so the time of an answer would tell that an address is one of an imported
  * account. While any such hash is left on the server, every check does the work of both.
  */
-import { verify as bcryptVerify } from '@node-rs/bcrypt';
 import { dependency } from '../../runtime/dependency.ts';
 
 /** The hash of an account that nobody can sign in to yet. No password is behind it. */
@@ -19,9 +18,11 @@ export const isImportedHash = (hashed: string | undefined): boolean =>
 /** Of the cost that such servers use. Nobody is known to have the password. */
 const nobodysHash = '$2a$11$NDUhdcCxC.mxwG/j2xc5cuZwhyLKkMofCLgiGqdRq4ckuzZD4eumW';
 
-/** Undefined: false, after the same work. */
-export const verifyImported = (hashed: string | undefined, password: string): Promise<boolean> =>
-  bcryptVerify(password, hashed ?? nobodysHash);
+/** Undefined: false, after the same work. The library is loaded by the first: most servers never need it. */
+export async function verifyImported(hashed: string | undefined, password: string): Promise<boolean> {
+  const { verify } = await import('@node-rs/bcrypt');
+  return verify(password, hashed ?? nobodysHash);
+}
 
 /** Whether any such hash is left on the server, as the hosts know it. */
 export interface ImportedPasswords {

@@ -114,29 +114,48 @@ export const addImportCommands: AddCommands = (program, run) => {
 async function importServer(session: Session, options: ServerOptions): Promise<number> {
   return withContext(session, options, async (context, files) => {
     const startMs = session.terminal.monotonicMs();
-    await runImport(context, files, { keepClosed: options.keepClosed === true });
     const { report } = context;
-    const seconds = (session.terminal.monotonicMs() - startMs) / 1_000;
-    const document = { dryRun: context.dryRun, seconds, ...report.document() };
+    const documentOf = (ended: object) => {
+      const seconds = (session.terminal.monotonicMs() - startMs) / 1_000;
+      return { dryRun: context.dryRun, seconds, ...ended, ...report.document() };
+    };
+    try {
+      await runImport(context, files, { keepClosed: options.keepClosed === true });
+    } catch (error) {
+      keep(options.report, documentOf({ failed: (error as Error).message }));
+      throw error;
+    }
+    const document = documentOf({});
+    const { seconds } = document;
     keep(options.report, document);
     session.answer(document, () => textOf(context, seconds, options.report));
     return report.isWanting ? exitCodes.incomplete : exitCodes.ok;
   });
 }
 
-function textOf({ report, dryRun }: Context, seconds: number, file: string): string {
+function textOf(context: Context, seconds: number, file: string): string {
+  const { report, dryRun } = context;
   const titles = ['TABLE', 'READ', dryRun ? 'WOULD COME' : 'WRITTEN', 'UNCHANGED', 'LEFT OUT', 'WHY'];
   const rate = Math.round(report.itemsWritten() / Math.max(seconds, 0.001));
   return [
     table(titles, report.rows()),
     '',
     ...(dryRun ? [] : [`${seconds.toFixed(1)} s, ${rate} items/s.`]),
+    ...keysText(context),
     ...(report.opened > 0 ? [`${counted(report.opened, 'account')} may sign in now.`] : []),
     ...(report.locked > 0
       ? [`${counted(report.locked, 'account')} locked: \`import unlock\` opens one.`]
       : []),
     `Each row that was left out: ${file}`,
   ].join('\n');
+}
+
+/** A security key works under the name alone that it was made for. */
+function keysText({ report, limits }: Context): string[] {
+  const count = report.securityKeys();
+  if (count === 0) return [];
+  const are = `${counted(count, 'security key')} of the other server`;
+  return [`${are}: U2F_RELYING_PARTY_ID has to be as it was there, and is ${limits.relyingPartyId} here.`];
 }
 
 async function verify(session: Session, options: SourceOptions): Promise<number> {

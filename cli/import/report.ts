@@ -86,6 +86,10 @@ export class Report {
     return this.#of('items').written;
   }
 
+  securityKeys(): number {
+    return this.#of('authenticators').written;
+  }
+
   rows(): readonly (readonly [string, number, number, number, number, string])[] {
     return [...this.#counts].map(([name, { read, written, unchanged, skipped }]) => {
       const all = [...skipped].toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -197,3 +197,20 @@ test('a password of another cost, and of each form of the hash, signs in', async
   await move.pass();
   for (const form of ['2a', '2b', '2y']) t.is((await signInWith(move, `${form}@example.org`)).status, 200);
 });
+
+test('an item that is larger than items may be here is left out and named, and its history with it', async (t) => {
+  const move = await startMove(t);
+  const { uuid } = await move.there.user('ada@example.org');
+  const large = await move.there.item(uuid, { content: `004:${'x'.repeat(1_048_577)}` });
+  await move.there.revision(large, uuid, '2023-11-14 22:13:20.000');
+  const fits = await move.there.item(uuid, { content: `004:${'x'.repeat(1_000_000)}` });
+  const { tables, findings } = await move.pass(undefined, 65);
+  t.deepEqual(tables.items.skipped, { 'too-large': 1 });
+  t.deepEqual(tables.revisions_revisions.skipped, { 'item-gone-or-deleted': 1 });
+  t.like(findings, [{ reason: 'too-large', uuid: large }]);
+  const { first } = await firstSync(move, 'ada@example.org');
+  t.deepEqual(
+    first.retrieved_items.map((item: { uuid: string }) => item.uuid),
+    [fits],
+  );
+});

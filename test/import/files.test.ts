@@ -43,6 +43,20 @@ test('from a folder', async (t) => {
   t.is(storedBytes(move), 9_001_000, 'nothing is stored twice');
 });
 
+test('a folder that is not there is said before anything is written', async (t) => {
+  const move = await startMove(t);
+  const { uuid } = await move.there.user('ada@example.org');
+  const folder = join(move.folder, 'uploads', uuid);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, randomUUID()), randomBytes(100));
+  const files = ['--files', join(move.folder, 'uploads'), '--source-key-file', join(move.folder, 'key')];
+  const { tables } = await move.pass(files);
+  t.like(tables.files, { read: 1, written: 1 });
+  const nowhere = await move.run('import', 'server', '--from', move.from, '--files', join(folder, 'none'));
+  t.is(nowhere.code, 64);
+  t.regex(nowhere.err, /There is no folder/);
+});
+
 test('from a bucket of S3', async (t) => {
   t.timeout(limitMs);
   const move = await startMove(t);

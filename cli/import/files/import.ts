@@ -29,9 +29,20 @@ export async function importFiles(
     const reason = owner === undefined ? reasonOf(file, population, vaults) : sizeProblemOf(context, file);
     if (owner === undefined || reason !== undefined)
       report.skipped('files', reason ?? 'account-gone', file.name);
-    else await importFile(context, files, file, owner);
+    else if (await isReadable(files, file)) await importFile(context, files, file, owner);
+    else report.skipped('files', 'unreadable', file.name);
   });
   report.read('files', read);
+}
+
+/** The folder of a container often belongs to another user. */
+async function isReadable(files: SourceFiles, file: SourceFile): Promise<boolean> {
+  try {
+    for await (const _first of await files.read(file)) return true;
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function ownerOf(

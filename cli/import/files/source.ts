@@ -1,5 +1,5 @@
 /** Where the files of the other server lie: `<owner>/<name>`, two uuids, in a folder or a bucket. Anything else is not a file of a user. */
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Dir } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exitCodes, Failure } from '../../failure.ts';
@@ -28,9 +28,9 @@ export async function openFiles(place: string): Promise<SourceFiles> {
 function openFolder(root: string): SourceFiles {
   return {
     async *list() {
-      for await (const owner of await opendir(root)) {
+      for await (const owner of await folderOf(root)) {
         if (!owner.isDirectory() || !uuidForm.test(owner.name)) continue;
-        for await (const file of await opendir(join(root, owner.name))) {
+        for await (const file of await folderOf(join(root, owner.name))) {
           if (!file.isFile() || !uuidForm.test(file.name)) continue;
           const { size } = await stat(join(root, owner.name, file.name));
           yield { ownerUuid: owner.name, name: file.name, bytes: size };
@@ -39,6 +39,19 @@ function openFolder(root: string): SourceFiles {
     },
     read: async ({ ownerUuid, name }) => createReadStream(join(root, ownerUuid, name)),
   };
+}
+
+/** @throws Failure */
+async function folderOf(path: string): Promise<Dir> {
+  try {
+    return await opendir(path);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Failure(
+      exitCodes.refused,
+      `${path} cannot be read (${message}). It may belong to another user.`,
+    );
+  }
 }
 
 /** Credentials come from where the SDK of S3 looks for them: the environment, or the file of a profile. */

@@ -1,5 +1,7 @@
 /** The database of the other server, as far as an import reads it. Statements quote by backticks, which both kinds understand. */
 
+import { exitCodes, Failure } from '../../failure.ts';
+
 export type Value = string | number | bigint | Uint8Array | null;
 export type Row = Readonly<Record<string, Value>>;
 
@@ -20,6 +22,13 @@ export interface Database {
   readonly lengthOf: (column: string) => string;
   close(): Promise<void>;
 }
+
+/** What is read can be read again: another pass goes on. */
+export const readFailure = (error: unknown): Failure =>
+  new Failure(
+    exitCodes.unavailable,
+    `The database of the other server could not be read (${(error as Error).message}). Start again: what has come stays.`,
+  );
 
 /** `(?, ?, ?)` */
 export const placeholders = (values: readonly unknown[]): string => `(${values.map(() => '?').join(', ')})`;

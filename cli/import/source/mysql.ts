@@ -4,7 +4,7 @@
  */
 import type { Connection } from 'mysql2/promise';
 import { exitCodes, Failure } from '../../failure.ts';
-import type { Database, Row, Selection, Value } from './database.ts';
+import { type Database, type Row, readFailure, type Selection, type Value } from './database.ts';
 
 const pageRows = 1_000;
 
@@ -12,8 +12,12 @@ const pageRows = 1_000;
 export async function openMysql(url: URL, password: string | undefined): Promise<Database> {
   const connection = await connect(url, password);
   const all = async (sql: string, values: readonly Value[] = []) => {
-    const [rows] = await connection.query(sql, [...values]);
-    return rows as Row[];
+    try {
+      const [rows] = await connection.query(sql, [...values]);
+      return rows as Row[];
+    } catch (error) {
+      throw readFailure(error);
+    }
   };
   await all('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
   await all('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');

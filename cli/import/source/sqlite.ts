@@ -4,7 +4,7 @@
  */
 import { existsSync, rmdirSync } from 'node:fs';
 import { exitCodes, Failure } from '../../failure.ts';
-import type { Database, Row, Value } from './database.ts';
+import { type Database, type Row, readFailure, type Value } from './database.ts';
 
 /** @throws Failure */
 export async function openSqlite(path: string): Promise<Database> {
@@ -23,7 +23,13 @@ export async function openSqlite(path: string): Promise<Database> {
       `${path} cannot be read (${(error as Error).message}). Stop the other server, or give a copy of the file with those beside it that end in -wal and -shm.`,
     );
   }
-  const all = (sql: string, values: readonly Value[] = []) => database.all(sql, [...values]) as Row[];
+  const all = (sql: string, values: readonly Value[] = []) => {
+    try {
+      return database.all(sql, [...values]) as Row[];
+    } catch (error) {
+      throw readFailure(error);
+    }
+  };
   return {
     all: async (sql, values) => all(sql, values),
     async *each({ columns, table, where, values }) {
