@@ -9,6 +9,7 @@ import { endLeftovers, type ServerProcess, startServerProcess } from './server-p
 export interface RunningServer {
   /** `http://localhost:<port>`: pages on other ports of localhost are of the same site. */
   url: string;
+  dataDirectory: string;
   /** What the server has logged as its own failure, line by line. */
   failures: readonly string[];
   /** Ends it as `kill -9` does, lets `meanwhile` at its data, and starts it again. Its port has to be among the settings. */
@@ -59,7 +60,7 @@ export async function startServer(
   };
   try {
     const { url } = await server.ready();
-    return { url: url.replace('127.0.0.1', 'localhost'), failures, crash, stop };
+    return { url: url.replace('127.0.0.1', 'localhost'), dataDirectory, failures, crash, stop };
   } catch (error) {
     await stop();
     throw error;
