@@ -206,7 +206,7 @@ test('an item that is larger than items may be here is left out and named, and i
   const fits = await move.there.item(uuid, { content: `004:${'x'.repeat(1_000_000)}` });
   const { tables, findings } = await move.pass(undefined, 65);
   t.deepEqual(tables.items.skipped, { 'too-large': 1 });
-  t.deepEqual(tables.revisions_revisions.skipped, { 'item-gone-or-deleted': 1 });
+  t.deepEqual(tables.revisions_revisions.skipped, { 'item-not-here': 1 });
   t.like(findings, [{ reason: 'too-large', uuid: large }]);
   const { first } = await firstSync(move, 'ada@example.org');
   t.deepEqual(
