@@ -167,7 +167,7 @@ test('an account that is in use is left alone by the next pass, and one that was
   t.deepEqual(second.tables.users.skipped, { native: 1, taken: 1, used: 1 });
 });
 
-test('of two addresses that differ in case, the account with the newer items comes, or the one that is named', async (t) => {
+test('of two addresses that differ in case, the account with the newer items comes', async (t) => {
   const move = await startMove(t);
   const older = await move.there.user('Two@example.org');
   const newer = await move.there.user('two@example.org');
@@ -175,6 +175,17 @@ test('of two addresses that differ in case, the account with the newer items com
   const { tables, findings } = await move.pass(undefined, 65);
   t.deepEqual(tables.users.skipped, { 'address-of-another': 1 });
   t.like(findings, [{ uuid: older.uuid, reason: 'address-of-another' }]);
+});
+
+test('of two that differ in case and have nothing, the one comes that could sign in, or the one that is named', async (t) => {
+  const move = await startMove(t);
+  const capital = await move.there.user('One@example.org', { uuid: '10000000-0000-4000-8000-000000000001' });
+  const lower = await move.there.user('one@example.org');
+  const key = ['--source-key-file', `${move.folder}/key`];
+  const byCase = await move.pass([...key, '--dry-run'], 65);
+  t.like(byCase.findings, [{ uuid: capital.uuid }]);
+  const named = await move.pass([...key, '--dry-run', '--prefer', capital.uuid], 65);
+  t.like(named.findings, [{ uuid: lower.uuid }]);
 });
 
 test('what no client could use is left out, and said', async (t) => {
