@@ -225,3 +225,28 @@ test('an item that is larger than items may be here is left out and named, and i
     [fits],
   );
 });
+
+test('administrators and quotas come where they are asked for, and times by the zone of the old process', async (t) => {
+  const move = await startMove(t);
+  const { there } = move;
+  const { uuid } = await there.user('ada@example.org');
+  const note = await there.item(uuid);
+  await there.revision(note, uuid, '2023-11-14 23:13:20.000');
+  await there.insert('roles', { uuid: 'role', name: 'INTERNAL_TEAM_USER' });
+  await there.insert('user_roles', { user_uuid: uuid, role_uuid: 'role' });
+  await there.insert('user_subscriptions', { uuid: 'subscription', user_uuid: uuid });
+  await there.insert('subscription_settings', {
+    ...{ uuid: '20000000-0000-4000-8000-000000000001', user_subscription_uuid: 'subscription' },
+    ...{ name: 'FILE_UPLOAD_BYTES_LIMIT', value: '1000', server_encryption_version: 0 },
+    ...{ created_at: someTime, updated_at: someTime },
+  });
+  const key = ['--source-key-file', `${move.folder}/key`];
+  await move.pass([...key, '--administrators', '--quotas', '--utc-offset', '60']);
+  const { get } = await firstSync(move, 'ada@example.org');
+  const { revisions } = (await get(`/v2/items/${note}/revisions`)).body;
+  t.is(revisions[0].created_at, '2023-11-14T22:13:20.000Z');
+  const limit = await get(`/v1/users/${uuid}/settings/FILE_UPLOAD_BYTES_LIMIT`);
+  t.is(limit.body.setting.value, '1000');
+  const { roles } = JSON.parse((await move.run('user', 'show', uuid, '--json')).out);
+  t.true(roles.includes('INTERNAL_TEAM_USER'), roles.join(' '));
+});
