@@ -115,7 +115,7 @@ async function importInbox({ tables, target, report, dryRun }: Context, userUuid
 /** What nothing has led to. */
 function settle({ report }: Context): void {
   report.settle('items', 'account-gone');
-  report.settle('revisions_revisions', 'item-gone-or-deleted');
+  report.settle('revisions_revisions', 'item-not-here');
   report.settle('settings', 'account-not-imported');
   report.settle('authenticators', 'account-gone');
   report.settle('shared_vault_users', 'vault-gone');

@@ -187,7 +187,7 @@ test('an account that is in use is left alone by the next pass, and one that was
   t.deepEqual(second.tables.users.skipped, { native: 1, taken: 1, used: 1 });
 });
 
-test('of two addresses that differ in case, the account with the newer items comes, or the one that is named', async (t) => {
+test('of two addresses that differ in case, the account with the newer items comes', async (t) => {
   const move = await startMove(t);
   const older = await move.there.user('Two@example.org');
   const newer = await move.there.user('two@example.org');
@@ -195,6 +195,17 @@ test('of two addresses that differ in case, the account with the newer items com
   const { tables, findings } = await move.pass(undefined, 65);
   t.deepEqual(tables.users.skipped, { 'address-of-another': 1 });
   t.like(findings, [{ uuid: older.uuid, reason: 'address-of-another' }]);
+});
+
+test('of two that differ in case and have nothing, the one comes that could sign in, or the one that is named', async (t) => {
+  const move = await startMove(t);
+  const capital = await move.there.user('One@example.org', { uuid: '10000000-0000-4000-8000-000000000001' });
+  const lower = await move.there.user('one@example.org');
+  const key = ['--source-key-file', `${move.folder}/key`];
+  const byCase = await move.pass([...key, '--dry-run'], 65);
+  t.like(byCase.findings, [{ uuid: capital.uuid }]);
+  const named = await move.pass([...key, '--dry-run', '--prefer', capital.uuid], 65);
+  t.like(named.findings, [{ uuid: lower.uuid }]);
 });
 
 test('what no client could use is left out, and said', async (t) => {
@@ -226,11 +237,36 @@ test('an item that is larger than items may be here is left out and named, and i
   const fits = await move.there.item(uuid, { content: `004:${'x'.repeat(1_000_000)}` });
   const { tables, findings } = await move.pass(undefined, 65);
   t.deepEqual(tables.items.skipped, { 'too-large': 1 });
-  t.deepEqual(tables.revisions_revisions.skipped, { 'item-gone-or-deleted': 1 });
+  t.deepEqual(tables.revisions_revisions.skipped, { 'item-not-here': 1 });
   t.like(findings, [{ reason: 'too-large', uuid: large }]);
   const { first } = await firstSync(move, 'ada@example.org');
   t.deepEqual(
     first.retrieved_items.map((item: { uuid: string }) => item.uuid),
     [fits],
   );
+});
+
+test('administrators and quotas come where they are asked for, and times by the zone of the old process', async (t) => {
+  const move = await startMove(t);
+  const { there } = move;
+  const { uuid } = await there.user('ada@example.org');
+  const note = await there.item(uuid);
+  await there.revision(note, uuid, '2023-11-14 23:13:20.000');
+  await there.insert('roles', { uuid: 'role', name: 'INTERNAL_TEAM_USER' });
+  await there.insert('user_roles', { user_uuid: uuid, role_uuid: 'role' });
+  await there.insert('user_subscriptions', { uuid: 'subscription', user_uuid: uuid });
+  await there.insert('subscription_settings', {
+    ...{ uuid: '20000000-0000-4000-8000-000000000001', user_subscription_uuid: 'subscription' },
+    ...{ name: 'FILE_UPLOAD_BYTES_LIMIT', value: '1000', server_encryption_version: 0 },
+    ...{ created_at: someTime, updated_at: someTime },
+  });
+  const key = ['--source-key-file', `${move.folder}/key`];
+  await move.pass([...key, '--administrators', '--quotas', '--utc-offset', '60']);
+  const { get } = await firstSync(move, 'ada@example.org');
+  const { revisions } = (await get(`/v2/items/${note}/revisions`)).body;
+  t.is(revisions[0].created_at, '2023-11-14T22:13:20.000Z');
+  const limit = await get(`/v1/users/${uuid}/settings/FILE_UPLOAD_BYTES_LIMIT`);
+  t.is(limit.body.setting.value, '1000');
+  const { roles } = JSON.parse((await move.run('user', 'show', uuid, '--json')).out);
+  t.true(roles.includes('INTERNAL_TEAM_USER'), roles.join(' '));
 });

@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Actors } from '../../runtime/handles.ts';
 import { apiOver } from '../kit/internal-api.ts';
 import { encryptionServerKey, someTime } from './installation.ts';
-import { firstSync, type Move, signInWith, startMove } from './moving.ts';
+import { firstSync, type Move, passMs, signInWith, startMove } from './moving.ts';
 
 const limitMs = 300_000;
 const commandLine = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
@@ -100,7 +100,7 @@ async function passUntil(t: ExecutionContext, move: Move, [command, times]: (typ
     );
     child = started;
     const over = new Promise<void>((resolve) => started.once('exit', () => resolve()));
-    await move.world.server.answered(over, limitMs);
+    await move.world.server.answered(over, passMs);
   });
   return isKilled;
 }

@@ -74,7 +74,7 @@ export async function checkPitfalls(
   const isNoted = (reason: string, uuid: string) =>
     findings.some((each: { reason: string; uuid: string }) => each.reason === reason && each.uuid === uuid);
   t.deepEqual(tables.items.skipped, { 'account-gone': 1, 'content-type': 1 });
-  t.deepEqual(tables.revisions_revisions.skipped, { 'item-gone-or-deleted': 2 });
+  t.deepEqual(tables.revisions_revisions.skipped, { 'item-not-here': 2 });
   t.deepEqual(tables.settings.skipped, {
     older: 1,
     'not-kept-here': 1,

@@ -136,6 +136,9 @@ const times = (row: Row) => ({
   updatedAt: numberIn(row, 'updated_at_timestamp'),
 });
 
+/** The other server finds an account by its address in lower case alone. */
+const rankOf = (row: Row): number => (textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0);
+
 const lower = (row: Row, column: string): string => (textIn(row, column) ?? '').toLowerCase();
 
 /** Tables whose rows are counted, so that everything that was read is accounted for. */
@@ -204,18 +207,18 @@ export class Tables {
     }
   }
 
-  /** Of each address that several accounts have but for its case: those accounts, the one with the newest items first. */
+  /** Of each address that several accounts have but for its case: those accounts, the one with the newest items first, else in lower case. */
   async sharedAddresses(): Promise<readonly (readonly string[])[]> {
     const shared = await this.#main.all(
       'SELECT LOWER(TRIM(`email`)) AS address FROM `users` WHERE `email` IS NOT NULL GROUP BY LOWER(TRIM(`email`)) HAVING COUNT(*) > 1',
     );
     const all = shared.map(async (row) => {
       const holders = await this.#main.all(
-        'SELECT u.`uuid` AS uuid, COALESCE((SELECT MAX(i.`updated_at_timestamp`) FROM `items` i WHERE i.`user_uuid` = u.`uuid`), -1) AS newest FROM `users` u WHERE LOWER(TRIM(u.`email`)) = ?',
+        'SELECT u.`uuid` AS uuid, u.`email` AS email, COALESCE((SELECT MAX(i.`updated_at_timestamp`) FROM `items` i WHERE i.`user_uuid` = u.`uuid`), -1) AS newest FROM `users` u WHERE LOWER(TRIM(u.`email`)) = ?',
         [textIn(row, 'address') ?? ''],
       );
       return holders
-        .toSorted((a, b) => numberIn(b, 'newest') - numberIn(a, 'newest'))
+        .toSorted((a, b) => numberIn(b, 'newest') - numberIn(a, 'newest') || rankOf(b) - rankOf(a))
         .map((holder) => String(holder['uuid']));
     });
     return Promise.all(all);
