@@ -14,7 +14,7 @@ export const messageSchema = z.object({
 });
 export type Message = z.infer<typeof messageSchema>;
 
-const notificationTypes = [
+export const notificationTypes = [
   'shared_vault_item_removed',
   'self_removed_from_shared_vault',
   'user_removed_from_shared_vault',

@@ -11,6 +11,7 @@ import { FileStore } from './files/store.ts';
 import { BridgeTokens } from './identity/bridge-tokens.ts';
 import { CalendarTokenHasher, CalendarTokens, ProvenTokens } from './identity/calendar-tokens.ts';
 import { CaptchaVerifier } from './identity/captcha.ts';
+import { ImportedPasswords } from './identity/imported-password.ts';
 import { PasswordHasher } from './identity/password-hasher.ts';
 import { SessionTokens } from './identity/session-tokens.ts';
 import { ShareIds } from './identity/share-ids.ts';
@@ -46,6 +47,7 @@ const dependencies = {
   valetTokens: ValetTokens,
 
   passwordHasher: PasswordHasher,
+  importedPasswords: ImportedPasswords,
   calendarTokenHasher: CalendarTokenHasher,
   provenTokens: ProvenTokens,
   captcha: CaptchaVerifier,

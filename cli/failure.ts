@@ -8,6 +8,8 @@ export const exitCodes = {
   refused: 1,
   /** The command line is wrong. */
   usage: 64,
+  /** What was asked for is done but for a part, which is named. */
+  incomplete: 65,
   /** The cluster cannot answer now; trying later may help. */
   unavailable: 69,
 } as const;

@@ -154,6 +154,7 @@ test('help says of every command when to use it, with an example', async (t) => 
     user: ['find', 'show', 'sign-out', 'promote', 'demote', 'flags', 'set-flag', 'remove-flag'],
     registration: ['show', 'close', 'open'],
     calendar: ['revoke'],
+    import: ['server', 'verify', 'unlock'],
     mail: ['relays', 'set-relays', 'test', 'queue', 'log', 'retry', 'discard'],
     pairing: ['status', 'list', 'start', 'complete', 'unpair', 'unpair-all', 'usage'],
   };

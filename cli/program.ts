@@ -5,6 +5,7 @@ import { addBacklogCommands } from './commands/backlog.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
 import type { Run } from './commands/command.ts';
 import { addHealthCommands } from './commands/health.ts';
+import { addImportCommands } from './commands/import.ts';
 import { addMailCommands } from './commands/mail.ts';
 import { addMigrateCommands, type Migrate } from './commands/migrate.ts';
 import { addNodeCommands } from './commands/nodes.ts';
@@ -47,7 +48,7 @@ const deadlineDefaultMs = 10_000;
 
 const exitCodeHelp = `
 Exit codes: 0 done; 1 the cluster refuses, or there is no such thing; 64 the command line is wrong;
-69 the node or the cluster cannot answer now.
+65 done but for what is named; 69 the node or the cluster cannot answer now.
 
 Start with \`scriptorium nodes\`. \`scriptorium help <command>\` explains when to use a command, with examples.
 `;
@@ -112,6 +113,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addPairingCommands,
     addHealthCommands,
     addSmokeTestCommand,
+    addImportCommands,
   ]) {
     add(program, run);
   }

@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import type { FileStore } from '../actors/files/store.ts';
 import type { Credentials } from '../actors/identity/session-tokens.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Actors } from '../runtime/handles.ts';
@@ -19,6 +20,13 @@ export interface InternalApiOptions {
   readonly workspacesPerEmail: boolean;
   /** According to the settings. */
   readonly registrationDisabled: boolean;
+  readonly fileStore: Pick<FileStore, 'write' | 'persist' | 'read'>;
+  /** What the settings say of what an import may bring. */
+  readonly importing: {
+    readonly contentBytesMax: number;
+    readonly fileBytesMax: number;
+    readonly relyingPartyId: string;
+  };
   readonly clock: Clock;
   readonly random: Pick<Random, 'uuid'>;
   readonly logger: Logger;

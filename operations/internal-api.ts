@@ -1,6 +1,6 @@
 /**
- * The internal gRPC API: sessions for other services; the cluster, its users, mail, registration and pairings for
- * operators; health for probes.
+ * The internal gRPC API: sessions for other services; the cluster, its users, imports, mail, registration and pairings
+ * for operators; health for probes.
  *
  * Anyone who can reach it may call everything. It listens on a socket, for callers that can open its file. If so
  * configured, it also listens on a port, for callers with a certificate (mutual TLS) or the token
@@ -18,8 +18,10 @@ import {
   type ServerInterceptor,
   setLogVerbosity,
 } from '@grpc/grpc-js';
+import { importCallBytesMax } from '../actors/import/operator-contract.ts';
 import { HealthService } from '../proto/generated/grpc/health/v1/health.ts';
 import { ClusterService } from '../proto/generated/scriptorium/v1/cluster.ts';
+import { ImportService } from '../proto/generated/scriptorium/v1/import.ts';
 import { MailService } from '../proto/generated/scriptorium/v1/mail.ts';
 import { PairingService } from '../proto/generated/scriptorium/v1/pairing.ts';
 import { RegistrationService } from '../proto/generated/scriptorium/v1/registration.ts';
@@ -30,6 +32,7 @@ import { demandToken } from './access.ts';
 import { Calls } from './calls.ts';
 import { clusterHandlers } from './cluster.ts';
 import { Health } from './health.ts';
+import { importHandlers } from './import.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 import { mailHandlers } from './mail.ts';
 import { pairingHandlers } from './pairing.ts';
@@ -54,8 +57,6 @@ export interface InternalApi {
 const kibibyte = 1_024;
 
 const serverOptions = {
-  // The largest request is a caller's cookies.
-  'grpc.max_receive_message_length': 256 * kibibyte,
   'grpc.max_send_message_length': 4 * kibibyte * kibibyte,
   'grpc.max_concurrent_streams': 256,
   'grpc.keepalive_time_ms': 30_000,
@@ -72,6 +73,7 @@ export function createInternalApi(options: InternalApiOptions): InternalApi {
   const services = [
     [HealthService, health.implement(calls)],
     [SessionsService, calls.implement(SessionsService, sessionsHandlers(options))],
+    [ImportService, calls.implement(ImportService, importHandlers(options))],
     [ClusterService, calls.implement(ClusterService, clusterHandlers(options))],
     [MailService, calls.implement(MailService, mailHandlers(options))],
     [PairingService, calls.implement(PairingService, pairingHandlers(options))],
@@ -85,7 +87,10 @@ export function createInternalApi(options: InternalApiOptions): InternalApi {
     credentials: ServerCredentials,
     interceptors: ServerInterceptor[],
   ): Promise<number> {
-    const server = new Server({ ...serverOptions, interceptors });
+    // The largest request is an item that an import brings.
+    const largest = importCallBytesMax(options.importing.contentBytesMax);
+    const bounds = { ...serverOptions, 'grpc.max_receive_message_length': largest };
+    const server = new Server({ ...bounds, interceptors });
     for (const [service, implementation] of services) server.addService(service, implementation);
     servers.push(server);
     return new Promise((resolve, reject) => {

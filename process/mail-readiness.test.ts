@@ -62,7 +62,7 @@ test('metrics show what the mailer last said, wait for it no more than readiness
   const shown = async () => {
     const text = await registry.metrics();
     await drainPromises();
-    return text.split('\n').filter((line) => line.startsWith('mail_queue_'));
+    return text.split('\n').filter((line) => line.startsWith('scriptorium_mail_queue_'));
   };
   t.is((await shown()).length, 5);
   const said = [

@@ -5,6 +5,7 @@ import { assistantPolicy } from '../actors/assistant/policy.ts';
 import type { FileStore } from '../actors/files/store.ts';
 import { createCalendarTokenHasher, createProvenTokens } from '../actors/identity/calendar-tokens.ts';
 import { createCaptchaVerifier, noCaptcha } from '../actors/identity/captcha.ts';
+import { createImportedPasswords } from '../actors/identity/imported-password.ts';
 import type { KeyedTools } from '../actors/identity/keyed-tools.ts';
 import { rememberLastHash } from '../actors/identity/last-hash.ts';
 import { createPasswordHasher, type PasswordHasher } from '../actors/identity/password-hasher.ts';
@@ -71,6 +72,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
       files: config.files,
       fileStore: parts.fileStore,
       passwordHasher: hasher,
+      importedPasswords: createImportedPasswords(),
       captcha,
       webAuthn: config.webAuthn,
       calendarTokenHasher: createCalendarTokenHasher(hashing),

@@ -80,6 +80,12 @@ export async function startServer(options: ServerOptions, overlay = openResource
     actors,
     readiness,
     verifyBearer,
+    fileStore,
+    importing: {
+      contentBytesMax: config.items.contentLimitBytes,
+      fileBytesMax: config.files.fileBytesMax,
+      relyingPartyId: config.webAuthn.relyingPartyId,
+    },
     shardCount,
     workspacesPerEmail: config.accounts.workspacesPerEmail,
     registrationDisabled: config.accounts.registrationDisabled,

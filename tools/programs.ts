@@ -8,6 +8,7 @@ import { buildHelm } from './helm.ts';
 import { buildHelmDocs } from './helm-docs.ts';
 import { buildK6 } from './k6.ts';
 import { findOrMakeKubernetesValidate } from './kubernetes-schemas.ts';
+import { mariadb } from './mariadb.ts';
 import { findOrMakeMoto } from './moto.ts';
 import { natsServer } from './nats-server.ts';
 import { postfix } from './postfix.ts';
@@ -48,6 +49,7 @@ export function findOrMakePrograms(environment: Environment): Programs {
     natsServer,
     curl,
     psql,
+    mariadb,
     postfix,
     promtool,
     prometheus,

@@ -39,3 +39,5 @@ export const itemsKeyContentType = 'SN|ItemsKey';
 export function isKnownContentType(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && contentTypes.has(value));
 }
+
+export const importedContentTypes: readonly string[] = [...contentTypes];

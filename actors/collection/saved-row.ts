@@ -67,12 +67,36 @@ function ciphertext(fields: Fields, mine: ItemRow | undefined): Ciphertext {
     enc_item_key: encItemKey,
     items_key_id: fields.itemsKeyId || (mine?.items_key_id ?? fields.itemsKeyId),
     auth_hash: fields.authHash || (mine?.auth_hash ?? fields.authHash),
-    size: metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? ''),
+    size: bytesStored(content, encItemKey),
   };
 }
 
 /** What an item's other fields take on the wire, about. */
 const metadataBytes = 640;
+
+export const bytesStored = (
+  content: string | null | undefined,
+  encItemKey: string | null | undefined,
+): number => metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? '');
+
+interface Whole {
+  readonly content?: string | undefined;
+  readonly encItemKey?: string | undefined;
+  readonly itemsKeyId?: string | undefined;
+  readonly authHash?: string | undefined;
+}
+
+/** The ciphertext of a row that is written as it was elsewhere: nothing is kept from before. */
+export const ciphertextAsItWas = {
+  tombstone: blank,
+  whole: ({ content, encItemKey, itemsKeyId, authHash }: Whole): Ciphertext => ({
+    content: content ?? null,
+    enc_item_key: encItemKey ?? null,
+    items_key_id: itemsKeyId ?? null,
+    auth_hash: authHash ?? null,
+    size: bytesStored(content, encItemKey),
+  }),
+} as const;
 
 function createdAt(fields: Fields, mine: ItemRow | undefined, deleted: boolean, nowMicros: number): number {
   if (mine === undefined) return fields.createdAtMicros ?? nowMicros;

@@ -44,7 +44,10 @@ export const keyParamsSchema = z.object({
 });
 export type KeyParams = z.infer<typeof keyParamsSchema>;
 
-const storedSchema = keyParamsSchema.omit({ email: true, identifier: true });
+const storedSchema = keyParamsSchema.omit({ email: true, identifier: true }).extend({
+  /** Where an imported account spells it otherwise than the address it is found by: keys are derived from this. */
+  identifier: z.string().optional(),
+});
 /** What is stored of them: the identifier is the account's. */
 export type StoredKeyParams = z.infer<typeof storedSchema>;
 
@@ -98,8 +101,7 @@ export function fullKeyParams(row: Named): KeyParams {
 
 /** As anyone gets them. */
 export function publicKeyParams(row: Named): KeyParams {
-  const { identifier } = row;
-  const { created, origination, version, ...derivation } = readKeyParams(row);
+  const { created, origination, version, identifier = row.identifier, ...derivation } = readKeyParams(row);
   return { ...(namesEmail(version) && { email: identifier }), identifier, ...derivation, version };
 }
 

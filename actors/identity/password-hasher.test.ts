@@ -1,6 +1,7 @@
 import test from 'ava';
 import { OverloadedError } from '../../runtime/errors.ts';
 import type { Lane } from '../queue.ts';
+import { closedHash } from './imported-password.ts';
 import { createPasswordHasher, laneOfKnown, laneOfStranger, laneOfUser } from './password-hasher.ts';
 
 const lane = ['lane'];
@@ -18,6 +19,25 @@ test('an unknown account is verified against a hash that no password has', async
   const hasher = createPasswordHasher({ concurrent: 1, waiting: 10 });
   t.false(await hasher.verify(undefined, 'a'.repeat(64), lane));
   t.false(await hasher.verify(undefined, '', lane));
+});
+
+test('while imported hashes are left, every account and none cost the same', async (t) => {
+  const asked: string[] = [];
+  const check = (name: string) => async () => {
+    asked.push(name);
+    return false;
+  };
+  const checks = { own: check('own'), imported: check('imported') };
+  const hasher = createPasswordHasher({ concurrent: 1, waiting: 10 }, checks);
+  const imported = `$2a$11$${'a'.repeat(53)}`;
+  for (const hashed of [undefined, closedHash, imported, '$argon2id$…']) {
+    asked.length = 0;
+    t.false(await hasher.verify(hashed, 'x', lane, true));
+    t.deepEqual(asked, ['own', 'imported']);
+  }
+  asked.length = 0;
+  t.false(await hasher.verify(undefined, 'x', lane));
+  t.deepEqual(asked, ['own'], 'without any, none is made up');
 });
 
 test('what does not fit the queue is refused, and places are free again afterwards', async (t) => {

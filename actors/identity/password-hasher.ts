@@ -10,6 +10,7 @@
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { dependency } from '../../runtime/dependency.ts';
 import { createQueue, type Lane, type QueueLimits } from '../queue.ts';
+import { closedHash, isImportedHash, verifyImported } from './imported-password.ts';
 import { networkOf, siteOf } from './network.ts';
 
 export interface PasswordHasher {
@@ -17,9 +18,10 @@ export interface PasswordHasher {
   hash(password: string, lane: Lane): Promise<string>;
   /**
    * Whether `password` is the one behind `hashed`. Undefined stands for an unknown account: false, after the same
-   * work. Throws `OverloadedError` when the queue is full.
+   * work. `importedLeft`: whether any account of the server may still have a hash that was made elsewhere; then every check
+   * takes as long as one of those. Throws `OverloadedError` when the queue is full.
    */
-  verify(hashed: string | undefined, password: string, lane: Lane): Promise<boolean>;
+  verify(hashed: string | undefined, password: string, lane: Lane, importedLeft?: boolean): Promise<boolean>;
 }
 export const PasswordHasher = dependency<PasswordHasher>('the password hasher');
 
@@ -36,11 +38,38 @@ const nobodysHash =
   '$argon2id$v=19$m=19456,t=2,p=1$c2NyaXB0b3JpdW0tLS0tLQ$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkLCBub2JvZHk';
 
 /** One less than the cores at once leaves one for the event loop. */
-export function createPasswordHasher(limits: QueueLimits): PasswordHasher {
+export function createPasswordHasher(limits: QueueLimits, checks: Checks = slowChecks): PasswordHasher {
   const inTurn = createQueue(limits, 'Too many passwords are being checked.');
   return {
     hash: (password, lane) => inTurn(() => argon2Hash(password, parameters), undefined, lane),
-    verify: (hashed, password, lane) =>
-      inTurn(() => argon2Verify(hashed ?? nobodysHash, password), undefined, lane),
+    verify: (hashed, password, lane, importedLeft = false) =>
+      inTurn(() => verifyEither(hashed, password, importedLeft, checks), undefined, lane),
   };
+}
+
+/** Undefined stands for what no password has. */
+type Check = (hashed: string | undefined, password: string) => Promise<boolean>;
+interface Checks {
+  readonly own: Check;
+  readonly imported: Check;
+}
+
+const slowChecks: Checks = {
+  own: (hashed, password) => argon2Verify(hashed ?? nobodysHash, password),
+  imported: verifyImported,
+};
+
+/** The same work for every account and none, as long as `importedLeft` is the same. */
+async function verifyEither(
+  hashed: string | undefined,
+  password: string,
+  importedLeft: boolean,
+  checks: Checks,
+): Promise<boolean> {
+  const imported = isImportedHash(hashed) ? hashed : undefined;
+  const own = hashed === closedHash || imported !== undefined ? undefined : hashed;
+  const isOwn = await checks.own(own, password);
+  if (imported === undefined && !importedLeft) return isOwn;
+  const isImported = await checks.imported(imported, password);
+  return imported === undefined ? isOwn : isImported;
 }

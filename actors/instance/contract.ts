@@ -17,5 +17,11 @@ export const Instance = contract({
     /** Whether an administrator or an operator has closed the registration. */
     registration: { request: z.object({}), reply: registration },
     setRegistration: { request: registration, reply: registration },
+    /** How many accounts still have a password that was hashed by another server. */
+    importedPasswords: { request: z.object({}), reply: z.object({ left: z.int() }) },
+  },
+  tells: {
+    /** By a user: one more or one fewer. */
+    importedPasswords: z.object({ by: z.int() }),
   },
 });

@@ -3,7 +3,7 @@
  * configuration says.
  */
 import { z } from 'zod';
-import { command, sharedRead } from '../../runtime/command.ts';
+import { command, sharedRead, tell } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { slice } from '../../runtime/slice.ts';
 import { Instance } from './contract.ts';
@@ -15,9 +15,16 @@ const registrationSlice = slice<{ readonly disabled: boolean }>({
   initial: { disabled: false },
 });
 
+const importedPasswordsSlice = slice<{ readonly left: number }>({
+  name: 'imported-passwords',
+  format: 1,
+  schema: z.object({ left: z.int() }),
+  initial: { left: 0 },
+});
+
 export const instance = kindOf(Instance, {
   uses: [],
-  slices: [registrationSlice],
+  slices: [registrationSlice, importedPasswordsSlice],
   tables: [],
   commands: {
     registration: sharedRead({
@@ -32,7 +39,18 @@ export const instance = kindOf(Instance, {
         return { disabled };
       },
     }),
+    importedPasswords: sharedRead({
+      ...Instance.commands.importedPasswords,
+      answer: (view) => view.get(importedPasswordsSlice),
+    }),
   },
-  tells: {},
+  tells: {
+    importedPasswords: tell({
+      ...Instance.tells.importedPasswords,
+      creates: true,
+      turn: (turn, { by }) =>
+        turn.set(importedPasswordsSlice, { left: turn.get(importedPasswordsSlice).left + by }),
+    }),
+  },
   timers: {},
 });

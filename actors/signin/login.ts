@@ -5,7 +5,7 @@
  *             challenge, and debits the attempt if there was one: without it no login can succeed
  *     captcha if one is needed, and only for a debited attempt, so that nobody can make us ask for many
  *     look    the account's row, if there is one; a hint
- *     hash    outside any turn; for an unknown address against a dummy hash
+ *     hash    outside any turn; for an unknown address against a dummy hash. One that another server made is replaced by `open`
  *     open    turn of `user`: are the credentials still those that were read? Opens the session
  *     accept  turn of `signin`: gives the attempts back, and knows network and device from now on
  *
@@ -16,10 +16,13 @@ import { lookup, type Turn, type Workflow, workflow } from '../../runtime/comman
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
+import { ImportedPasswords, isImportedHash } from '../identity/imported-password.ts';
 import { laneOfKnown, laneOfStranger, PasswordHasher } from '../identity/password-hasher.ts';
 import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
 import { signInReply } from '../identity/sign-in-reply.ts';
+import { Instance, instanceId } from '../instance/contract.ts';
 import type { Refusal, Refused } from '../reply.ts';
+import { unlessAbsent } from '../unless-absent.ts';
 import { Account } from '../user/account/contract.ts';
 import { lockedOut } from './attempts.ts';
 import { consumeChallenge, wayOf } from './challenges.ts';
@@ -86,10 +89,14 @@ export const login = workflow({
       turn: (_turn, { account }) => account.rows[0],
     });
     const lane = (origin.isStranger ? laneOfStranger : laneOfKnown)(device.ipAddress);
-    const isRight = await workflow.use(PasswordHasher).verify(account?.password_hash, login.password, lane);
+    const hasher = workflow.use(PasswordHasher);
+    const areLeft = await areImportedLeft(workflow);
+    const isRight = await hasher.verify(account?.password_hash, login.password, lane, areLeft);
     if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
     if (account === undefined || !isRight || !challengeMet) return refused;
-    const opened = await openSessionAt(workflow, account, login, origin);
+    const isImported = isImportedHash(account.password_hash);
+    const newHash = isImported ? await hasher.hash(login.password, lane) : undefined;
+    const opened = await openSessionAt(workflow, account, { ...login, newHash }, origin);
     if ('banned' in opened) return { refused: { ...banned, captchaRequired } };
     if ('stale' in opened) return refused;
     const sessionUuid = sessionUuidOf(opened.issued);
@@ -135,8 +142,20 @@ function accept(turn: Turn, origin: Origin, opened: Opened): void {
   expireLater(turn);
 }
 
-async function openSessionAt(workflow: Workflow, account: AccountRow, login: Login, origin: Origin) {
-  const { email, workspace, apiVersion, ephemeral, recoveryCodes, device } = login;
+/** Nobody may learn by the time of an answer which addresses have a password that was hashed elsewhere. */
+const areImportedLeft = (workflow: Workflow): Promise<boolean> =>
+  workflow.use(ImportedPasswords).areLeft(workflow.nowMs, async () => {
+    const asked = workflow.actors.get(Instance, instanceId).ask.importedPasswords({});
+    return ((await unlessAbsent(asked))?.left ?? 0) > 0;
+  });
+
+async function openSessionAt(
+  workflow: Workflow,
+  account: AccountRow,
+  login: Login & { readonly newHash?: string | undefined },
+  origin: Origin,
+) {
+  const { email, workspace, apiVersion, ephemeral, recoveryCodes, device, newHash } = login;
   const credentialsVersion = account.credentials_version;
   try {
     return await workflow.actors.get(Account, account.user_uuid).ask.openSession({
@@ -147,6 +166,7 @@ async function openSessionAt(workflow: Workflow, account: AccountRow, login: Log
       ephemeral,
       recoveryCodes,
       device,
+      newHash,
       isNewDevice: origin.isStranger,
     });
   } catch (error) {

@@ -7,6 +7,7 @@ import { tell } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
 import { CalendarTokenHasher } from '../identity/calendar-tokens.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
+import { ImportedPasswords } from '../identity/imported-password.ts';
 import { PasswordHasher } from '../identity/password-hasher.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { AccountSettings, WebAuthnSettings } from '../settings.ts';
@@ -32,7 +33,15 @@ import { strangersSlice } from './strangers.ts';
 
 export const signin = kindOf(Signin, {
   revivable: true,
-  uses: [AccountSettings, SigninKeys, PasswordHasher, CalendarTokenHasher, CaptchaVerifier, WebAuthnSettings],
+  uses: [
+    AccountSettings,
+    SigninKeys,
+    PasswordHasher,
+    ImportedPasswords,
+    CalendarTokenHasher,
+    CaptchaVerifier,
+    WebAuthnSettings,
+  ],
   slices: [
     attemptsMap,
     strangersSlice,

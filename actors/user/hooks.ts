@@ -17,6 +17,8 @@ export interface UserHooks {
   readonly purgeFirst: Purge;
   /** Likewise, after all of `purgeFirst` are through: these share each commit. */
   readonly purge: Purge;
+  /** In the commit that opens a session by a sign-in. */
+  readonly signedIn: (turn: Turn) => void;
   readonly banned: (turn: Turn) => void;
   readonly unbanned: (turn: Turn) => void;
   /** The profile has the new credentials, and the session of the change is not open yet. */

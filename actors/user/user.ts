@@ -12,6 +12,7 @@ import { emailDelivery } from './email-delivery/part.ts';
 import { factors } from './factors/part.ts';
 import { files } from './files/part.ts';
 import type { UserHooks } from './hooks.ts';
+import { importing } from './import/part.ts';
 import { inbox } from './inbox/part.ts';
 import { items } from './items/part.ts';
 import { notOfferedPart } from './not-offered/part.ts';
@@ -37,6 +38,7 @@ const features: readonly Part<UserHooks>[] = [
   vaults,
   publicShares,
   inbox,
+  importing,
   sessions,
   settings,
   subscription,

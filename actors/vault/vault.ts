@@ -21,12 +21,14 @@ import { FileSettings } from '../files/settings.ts';
 import { FileStore } from '../files/store.ts';
 import { file, fileGarbage } from '../files/tables.ts';
 import { uploadMap } from '../files/uploads.ts';
+import { importSlice } from '../import/standing.ts';
 import { Vault } from './contract.ts';
 import { create } from './create.ts';
 import { end, userGone } from './end.ts';
 import { fileCommands, fileJobs, fileTimers } from './files/by-token.ts';
 import { fileMoveTells } from './files/move.ts';
 import { grantMap } from './files/own-files.ts';
+import { importCommands } from './import/import-vault.ts';
 import { inviteCommands } from './invites.ts';
 import { getItem } from './items/get-item.ts';
 import { handItemsOnTimer } from './items/hand-on.ts';
@@ -56,6 +58,7 @@ export const vault = kindOf(Vault, {
     grantMap,
     fileDepartureMap,
     fileArrivalMap,
+    importSlice,
   ],
   tables: [vaultTable, memberTable, inviteTable, item, revision, file, fileGarbage],
   membershipTable: memberTable,
@@ -73,6 +76,7 @@ export const vault = kindOf(Vault, {
     getRevision,
     deleteRevision,
     ...fileCommands,
+    ...importCommands,
   },
   tells: { userGone, ...fileMoveTells },
   timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, vanish: tearDownTimer },

@@ -37,6 +37,8 @@ export class Device {
   /** `POST /v1/items 200` for each answer of the server, in order of arrival. */
   readonly answers: string[];
   readonly #sockets: WebSocket[] = [];
+  /** What the client has registered or signed in with last: it is derived from the password. */
+  serverPassword = '';
   /** Texts that came through the client's sockets. */
   readonly frames: string[] = [];
   readonly #options: DeviceOptions;
@@ -48,6 +50,10 @@ export class Device {
     this.#context = context;
     this.#page = page;
     this.answers = recordAnswers(page, options.serverUrl);
+    page.on('request', (request) => {
+      const isSignIn = request.method() === 'POST' && /\/(?:v1\/users|v[12]\/login)$/.test(request.url());
+      if (isSignIn) this.serverPassword = request.postDataJSON()?.password ?? this.serverPassword;
+    });
     page.on('websocket', (socket) => {
       this.#sockets.push(socket);
       socket.on('framereceived', ({ payload }) => this.frames.push(String(payload)));

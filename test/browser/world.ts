@@ -21,6 +21,7 @@ export class World {
   #closers: Closer[] = [];
   #failures: readonly string[] = [];
   #serverUrl = '';
+  #dataDirectory = '';
   #crash: RunningServer['crash'] = () => Promise.reject(new Error('Not open.'));
   #sameOrigin: Origin | undefined;
   #open: (name: string, style: DeviceStyle) => Promise<Device> = () => Promise.reject(new Error('Not open.'));
@@ -53,6 +54,10 @@ export class World {
     return this.#serverUrl;
   }
 
+  get dataDirectory(): string {
+    return this.#dataDirectory;
+  }
+
   /** The server's log of its own failures. */
   get serverFailures(): readonly string[] {
     return this.#failures;
@@ -80,6 +85,7 @@ export class World {
     this.#closers.push(() => server.stop());
     this.#failures = server.failures;
     this.#serverUrl = server.url;
+    this.#dataDirectory = server.dataDirectory;
     this.#crash = server.crash;
     const same = await openOrigin(server.url);
     this.#sameOrigin = same;

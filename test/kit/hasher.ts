@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { CalendarTokenHasher } from '../../actors/identity/calendar-tokens.ts';
+import { closedHash, isImportedHash, verifyImported } from '../../actors/identity/imported-password.ts';
 import type { PasswordHasher } from '../../actors/identity/password-hasher.ts';
 import type { InTurn, Lane } from '../../actors/queue.ts';
 
@@ -7,6 +8,8 @@ import type { InTurn, Lane } from '../../actors/queue.ts';
 export class CountingHasher implements PasswordHasher {
   hashes = 0;
   verifications = 0;
+  /** What the last verification was told of imported hashes. */
+  importedLeft: boolean | undefined;
   /** Runs once, before the next verification answers. */
   meanwhile: (() => Promise<unknown>) | undefined;
   /** Where verifications wait, if anywhere. */
@@ -17,12 +20,20 @@ export class CountingHasher implements PasswordHasher {
     return `hash of ${password}`;
   }
 
-  async verify(hashed: string | undefined, password: string, lane: Lane): Promise<boolean> {
+  async verify(
+    hashed: string | undefined,
+    password: string,
+    lane: Lane,
+    importedLeft?: boolean,
+  ): Promise<boolean> {
     this.verifications += 1;
+    this.importedLeft = importedLeft;
     await this.queue?.(async () => {}, undefined, lane);
     const { meanwhile } = this;
     this.meanwhile = undefined;
     await meanwhile?.();
+    if (isImportedHash(hashed)) return verifyImported(hashed, password);
+    if (hashed === closedHash) return false;
     if (hashed !== undefined && !hashed.startsWith('hash of ')) throw new Error('not a hash');
     return hashed === `hash of ${password}`;
   }

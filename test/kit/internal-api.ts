@@ -89,6 +89,8 @@ export async function apiOver(
       report: async () => ({ ready: Object.values(checks).every((check) => check === 'ok'), checks }),
     },
     verifyBearer: createVerifyBearer(sessionTokens),
+    fileStore: server.files,
+    importing: { contentBytesMax: 1_048_576, fileBytesMax: 1_073_741_824, relyingPartyId: 'notes.test' },
     shardCount,
     workspacesPerEmail: false,
     registrationDisabled: options.settings?.registrationDisabled === true,

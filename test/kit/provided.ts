@@ -4,6 +4,7 @@ import { defaultItemSettings } from '../../actors/collection/settings.ts';
 import { defaultFileSettings } from '../../actors/files/settings.ts';
 import { createProvenTokens } from '../../actors/identity/calendar-tokens.ts';
 import { noCaptcha } from '../../actors/identity/captcha.ts';
+import { createImportedPasswords } from '../../actors/identity/imported-password.ts';
 import { createKeyedTools } from '../../actors/identity/keyed-tools.ts';
 import { unknownRoom } from '../../actors/mailer/room.ts';
 import { defaultMailSettings } from '../../actors/mailer/settings.ts';
@@ -37,6 +38,7 @@ export const fakeTools = (tools: Partial<Tools> = {}): Tools => ({
     requireUserVerification: false,
   },
   passwordHasher: new CountingHasher(),
+  importedPasswords: createImportedPasswords(),
   calendarTokenHasher: quickTokenHasher,
   provenTokens: createProvenTokens(),
   captcha: noCaptcha,

@@ -95,8 +95,8 @@ export class SecurityKey {
     return Buffer.concat([createHash('sha256').update(this.#relyingPartyId).digest(), rest]);
   }
 
-  #credentialData(): Buffer {
-    const id = Buffer.from(this.id, 'base64url');
+  /** As servers keep it: in COSE. */
+  get storedPublicKey(): Buffer {
     const { x = '', y = '' } = jwkOf(this.#publicKey);
     const publicKey = new Map<number, unknown>([
       [1, 2],
@@ -105,8 +105,13 @@ export class SecurityKey {
       [-2, Buffer.from(x, 'base64url')],
       [-3, Buffer.from(y, 'base64url')],
     ]);
+    return cbor(publicKey);
+  }
+
+  #credentialData(): Buffer {
+    const id = Buffer.from(this.id, 'base64url');
     const idLength = Buffer.from([id.length >> 8, id.length & 0xff]);
-    return Buffer.concat([Buffer.alloc(16), idLength, id, cbor(publicKey)]);
+    return Buffer.concat([Buffer.alloc(16), idLength, id, this.storedPublicKey]);
   }
 }
 

@@ -9,6 +9,7 @@ import { endLeftovers, type ServerProcess, startServerProcess } from './server-p
 export interface RunningServer {
   /** `http://localhost:<port>`: pages on other ports of localhost are of the same site. */
   url: string;
+  dataDirectory: string;
   /** The failures that the server has logged, line by line. */
   failures: readonly string[];
   /**
@@ -62,7 +63,7 @@ export async function startServer(
   };
   try {
     const { url } = await server.ready();
-    return { url: url.replace('127.0.0.1', 'localhost'), failures, crash, stop };
+    return { url: url.replace('127.0.0.1', 'localhost'), dataDirectory, failures, crash, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -43,6 +43,8 @@ export const Account = contract({
         /** Must be right, and turn the second factor off. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
+        /** Of the same password, in place of one that another server made. */
+        newHash: z.string().optional(),
         /** Neither the device nor its network was known at the address. */
         isNewDevice: z.boolean(),
       }),

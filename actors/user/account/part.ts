@@ -26,7 +26,7 @@ export const account = (hooks: RaisedHooks) =>
     tables: [accountTable],
     commands: {
       register,
-      openSession,
+      openSession: openSession(hooks),
       keyParams,
       changeCredentials: changeCredentials(hooks),
       deleteAccount: deleteAccount(hooks),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 /** Names and uuids, never a content, a label or a value. */
 export const auditEventNames = [
   'registered',
+  'imported',
   'signed-in',
   'signed-in-from-new-device',
   'sign-in-failed',

@@ -26,7 +26,7 @@ import { anotherUsers, signedInRead, signedInTurn, signedInWorkflow } from '../s
 import { Factors } from './contract.ts';
 import { askEverybodyAgain } from './turned-on.ts';
 
-const authenticatorsMax = 20;
+export const authenticatorsMax = 20;
 const challengeBytes = 32;
 const challengeMs = 300_000;
 /** How long the client waits for a touch. */

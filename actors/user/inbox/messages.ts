@@ -82,7 +82,7 @@ const sentPlan = (view: View, columns?: readonly (keyof SentMessageRow)[]) =>
     ...(columns !== undefined && { columns }),
   });
 
-const inboxMessagesPlan = (view: View, columns?: readonly (keyof InboxMessageRow)[]) =>
+export const inboxMessagesPlan = (view: View, columns?: readonly (keyof InboxMessageRow)[]) =>
   range(inboxMessageTable, {
     after: 0,
     through: view.get(inboxSlice).messages,

@@ -8,6 +8,8 @@
  *
  * The oldest rows go where there are too many.
  */
+
+import { z } from 'zod';
 import {
   type KeysResult,
   keys,
@@ -66,6 +68,27 @@ const subjectText = (subject: Subject): string => {
   const other = 'inviteUuid' in subject ? subject.inviteUuid : (otherOf(subject)?.id ?? '');
   return [subject.type, subject.vaultUuid, other].join(':');
 };
+
+const payloadSchema = z.object({
+  type: z.string(),
+  primaryIdentifier: z.string(),
+  secondaryIdentifier: z.string().optional(),
+});
+
+/** Of a payload that was written elsewhere. Undefined where it is none. */
+export function subjectOfPayload(payload: string): string | undefined {
+  try {
+    const {
+      type,
+      primaryIdentifier: first,
+      secondaryIdentifier: second,
+    } = payloadSchema.parse(JSON.parse(payload));
+    const isOfInvite = type === 'shared_vault_invite_canceled';
+    return isOfInvite ? [type, second ?? '', first].join(':') : [type, first, second ?? ''].join(':');
+  } catch {
+    return undefined;
+  }
+}
 
 const keyOf = (view: View, subject: Subject) => ({ user_uuid: view.self.id, subject: subjectText(subject) });
 

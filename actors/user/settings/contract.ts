@@ -4,7 +4,7 @@ import { contract } from '../../../runtime/contract.ts';
 import { openToBridges, signedInOf } from '../../signed-in.ts';
 import { settingSchema } from './schema.ts';
 
-export { settingsActedOn, settingValueBytesMax } from './known.ts';
+export { isRefusedSetting, settingsActedOn, settingValueBytesMax } from './known.ts';
 
 const nothing = z.object({});
 const name = z.string().max(64);

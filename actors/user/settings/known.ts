@@ -138,6 +138,13 @@ export function checkedValue(
   return why === undefined ? { value } : { why };
 }
 
+/** Whether an import may not bring it. A null is as good as any value. */
+export function isRefusedSetting(givenName: string, value: string | undefined): boolean {
+  const name = settingNamed(givenName);
+  if (name === undefined) return true;
+  return value !== undefined && 'why' in checkedValue(name, value);
+}
+
 function switchedTo([on, off]: readonly string[] = [], given: string): string {
   const isOn = parsedSwitch(given);
   return (isOn === undefined ? undefined : isOn ? on : off) ?? given;

@@ -86,6 +86,17 @@ export function putSetting(turn: Turn, name: SettingName, value: string | null):
   });
 }
 
+/** With a uuid and times that it has had elsewhere. */
+export function placeSetting(
+  turn: Turn,
+  name: SettingName,
+  value: string | null,
+  about: Omit<StoredSetting, 'value'>,
+): void {
+  const isSecret = value !== null && knownSetting(name).secret === true;
+  turn.setEntry(settingMap, name, { ...about, value: isSecret ? sealed(turn, name, value) : value });
+}
+
 export function removeSetting(turn: Turn, name: SettingName): void {
   if (isStored(turn, name)) turn.removeEntry(settingMap, name);
 }

@@ -1,0 +1,179 @@
+/**
+ * Items as another server had them (docs/import.md): each keeps its uuid and its times, as those decide on every device whether
+ * there is a conflict. They take positions like any others.
+ *
+ * A row that is there is recognised by what `sameMark` compares. So a call may come twice, and a pass that was killed goes on.
+ */
+import type { KeysResult, Turn, View } from '../../runtime/command.ts';
+import { keys } from '../../runtime/command.ts';
+import { isKnownContentType } from '../collection/content-type.ts';
+import { advance, type Head, head, without } from '../collection/head.ts';
+import { type ItemRow, isForwardingTombstone, item } from '../collection/item.ts';
+import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
+import { revision } from '../collection/revisions/table.ts';
+import { ciphertextAsItWas } from '../collection/saved-row.ts';
+import { ItemSettings } from '../collection/settings.ts';
+import { isStorableText } from '../storable-text.ts';
+import type { ImportedItem, ItemMark, refusalReasons } from './messages.ts';
+
+type Existing = KeysResult<typeof item>;
+type Reason = (typeof refusalReasons)[number];
+
+/** Without ciphertext. */
+export const existingPlan = (view: View, uuids: readonly string[]) => ({
+  existing: keys(
+    item,
+    uuids.map((uuid) => ({ collection: view.self.id, uuid })),
+    0,
+  ),
+});
+
+export function wantedItems(view: View, items: readonly ItemMark[], existing: Existing): string[] {
+  return items
+    .filter((mark) => !sameMark(existing.get({ collection: view.self.id, uuid: mark.uuid }), mark))
+    .map(({ uuid }) => uuid);
+}
+
+function sameMark(row: ItemRow | undefined, mark: ItemMark): boolean {
+  return (
+    row !== undefined &&
+    row.updated_at_timestamp === mark.updatedAt &&
+    row.deleted === mark.deleted &&
+    row.owner_uuid === mark.ownerUuid &&
+    (row.shared_vault_uuid ?? '') === mark.vaultUuid &&
+    row.revisions === mark.revisions &&
+    row.revised_at === mark.revisedAt
+  );
+}
+
+interface Outcome {
+  readonly written: number;
+  readonly unchanged: number;
+  readonly refusedItems: { uuid: string; reason: Reason }[];
+}
+
+/** `vault`: the one that the collection is, or null for a user's own. */
+export function writeItems(
+  turn: Turn,
+  items: readonly ImportedItem[],
+  vault: string | null,
+  existing: Existing,
+): Outcome {
+  const refusedItems: { uuid: string; reason: Reason }[] = [];
+  let now = turn.get(head);
+  let written = 0;
+  let unchanged = 0;
+  for (const given of items) {
+    const before = existing.get({ collection: turn.self.id, uuid: given.uuid });
+    const reason = refusalOf(turn, given, before);
+    if (reason !== undefined) {
+      refusedItems.push({ uuid: given.uuid, reason });
+      continue;
+    }
+    if (sameMark(before, { ...given, vaultUuid: vault ?? '' })) {
+      unchanged += 1;
+      continue;
+    }
+    const place = { position: now.position + 1, vault };
+    const row = rowOf(turn, given, place, before);
+    if (before === undefined) turn.insert(item, row);
+    else turn.put(item, row);
+    forgetRevisions(turn, row, before);
+    now = { ...advance(now, row, before), updatedAtMicros: latest(turn, now, row) };
+    written += 1;
+  }
+  if (written > 0) turn.set(head, now);
+  return { written, unchanged, refusedItems };
+}
+
+/** A time in the future must not become the time of what is saved here next. */
+const latest = (turn: Turn, now: Head, row: ItemRow): number =>
+  Math.max(now.updatedAtMicros, Math.min(row.updated_at_timestamp, turn.nowMicros));
+
+function refusalOf(turn: Turn, given: ImportedItem, before: ItemRow | undefined): Reason | undefined {
+  if (!isKnownContentType(given.contentType ?? null)) return 'content-type';
+  const limitBytes = turn.use(ItemSettings).contentLimitBytes;
+  const { content, encItemKey, itemsKeyId, authHash, keySystemIdentifier } = given;
+  if (content !== undefined && Buffer.byteLength(content) > limitBytes) return 'too-large';
+  const texts = [content, encItemKey, itemsKeyId, authHash, keySystemIdentifier];
+  if (!texts.every((text) => text === undefined || isStorableText(text))) return 'not-text';
+  if (before !== undefined) return isForwardingTombstone(before) ? 'taken' : undefined;
+  const isTaken = turn.conflicting(item, { uuid: given.uuid, born: true }) !== undefined;
+  return isTaken ? 'taken' : undefined;
+}
+
+function rowOf(
+  turn: Turn,
+  given: ImportedItem,
+  { position, vault }: { readonly position: number; readonly vault: string | null },
+  before: ItemRow | undefined,
+): ItemRow {
+  return {
+    collection: turn.self.id,
+    uuid: given.uuid,
+    position,
+    created_position: before?.created_position ?? position,
+    owner_uuid: given.ownerUuid,
+    content_type: given.contentType ?? null,
+    ...(given.deleted ? ciphertextAsItWas.tombstone : ciphertextAsItWas.whole(given)),
+    duplicate_of: given.duplicateOf ?? null,
+    deleted: given.deleted,
+    created_at_timestamp: given.createdAt,
+    updated_at_timestamp: given.updatedAt,
+    updated_with_session: null,
+    key_system_identifier: given.keySystemIdentifier ?? null,
+    shared_vault_uuid: vault,
+    last_edited_by_uuid: vault === null ? null : (given.lastEditedBy ?? given.ownerUuid),
+    fingerprint: noFingerprint,
+    revisions: given.revisions,
+    revised_at: given.revisedAt,
+    born: before === undefined ? true : before.born,
+    hop: before?.hop ?? null,
+    moved_to: null,
+  };
+}
+
+/** No save of a client is a repeat of this. */
+const noFingerprint = Buffer.alloc(0);
+
+/** Those that the other server does not have any more. */
+function forgetRevisions(turn: Turn, row: ItemRow, before: ItemRow | undefined): void {
+  const had = Math.min(before?.revisions ?? 0, revisionsPerItemMax);
+  for (let slot = Math.min(row.revisions, revisionsPerItemMax); slot < had; slot += 1) {
+    turn.remove(revision, { collection: row.collection, item_uuid: row.uuid, slot });
+  }
+}
+
+export function removeItems(turn: Turn, uuids: readonly string[], existing: Existing): number {
+  let now = turn.get(head);
+  let removed = 0;
+  for (const uuid of uuids) {
+    const key = { collection: turn.self.id, uuid };
+    const row = existing.get(key);
+    if (row === undefined) continue;
+    turn.remove(item, key);
+    forgetRevisions(turn, { ...row, revisions: 0 }, row);
+    now = without(now, row);
+    removed += 1;
+  }
+  if (removed > 0) turn.set(head, now);
+  return removed;
+}
+
+export const importedItemOf = (row: ItemRow): ImportedItem => ({
+  uuid: row.uuid,
+  content: row.content ?? undefined,
+  contentType: row.content_type ?? undefined,
+  encItemKey: row.enc_item_key ?? undefined,
+  itemsKeyId: row.items_key_id ?? undefined,
+  authHash: row.auth_hash ?? undefined,
+  duplicateOf: row.duplicate_of ?? undefined,
+  deleted: row.deleted,
+  createdAt: row.created_at_timestamp,
+  updatedAt: row.updated_at_timestamp,
+  keySystemIdentifier: row.key_system_identifier ?? undefined,
+  ownerUuid: row.owner_uuid,
+  lastEditedBy: row.last_edited_by_uuid ?? undefined,
+  revisions: row.revisions,
+  revisedAt: row.revised_at,
+});

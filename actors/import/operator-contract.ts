@@ -1,0 +1,90 @@
+/**
+ * What an import asks of users and vaults, over the internal API alone: like the other contracts of operators, a lint rule closes
+ * this file to the gateway.
+ */
+import { z } from 'zod';
+import { contract } from '../../runtime/contract.ts';
+import { answerSchema } from '../reply.ts';
+import {
+  collectionImportShapes,
+  importedAuthenticatorSchema,
+  importedInviteSchema,
+  importedKeyParamsSchema,
+  importedMemberSchema,
+  importedMessageSchema,
+  importedNotificationSchema,
+  importedSettingSchema,
+} from './messages.ts';
+import { importPhases } from './standing.ts';
+
+export { importedContentTypes } from '../collection/content-type.ts';
+export { isUnusable } from './key-params.ts';
+export { importCallBytesMax, importLimits } from './limits.ts';
+
+export const accountRefusals = ['used', 'native', 'deleted', 'taken', 'key-params'] as const;
+const vaultRefusals = ['native', 'ended', 'used'] as const;
+
+export const UserImport = contract({
+  name: 'user',
+  commands: {
+    ...collectionImportShapes,
+    importAccount: {
+      request: z.object({
+        identifier: z.string(),
+        passwordHash: z.string(),
+        keyParams: importedKeyParamsSchema,
+        createdAtMs: z.int(),
+        administrator: z.boolean(),
+        locked: z.boolean(),
+        settings: z.array(importedSettingSchema).readonly(),
+        authenticators: z.array(importedAuthenticatorSchema).readonly(),
+      }),
+      reply: z.union([
+        z.object({ refused: z.enum(accountRefusals) }),
+        z.object({ fresh: z.boolean(), refusedSettings: z.array(z.string()) }),
+      ]),
+    },
+    /** `unlock`: also an account whose second factor could not be read. Refusals: 409. */
+    importOpen: {
+      request: z.object({ unlock: z.boolean() }),
+      reply: answerSchema(z.object({ opened: z.boolean() })),
+    },
+    importShow: {
+      request: z.object({}),
+      reply: z.object({
+        phase: z.enum([...importPhases, 'locked']),
+        keyParams: z.record(z.string(), z.union([z.string(), z.number()])),
+        settings: z.record(z.string(), z.string().nullable()),
+        authenticators: z.array(z.string()),
+        messages: z.array(importedMessageSchema),
+        notifications: z.array(importedNotificationSchema),
+        items: z.int(),
+      }),
+    },
+    importInbox: {
+      request: z.object({
+        messages: z.array(importedMessageSchema).readonly(),
+        notifications: z.array(importedNotificationSchema).readonly(),
+      }),
+      reply: answerSchema(z.object({ messages: z.int(), notifications: z.int() })),
+    },
+  },
+});
+
+export const VaultImport = contract({
+  name: 'vault',
+  commands: {
+    ...collectionImportShapes,
+    importVault: {
+      request: z.object({
+        ownerUuid: z.string(),
+        survivorUuid: z.string().nullable(),
+        createdAt: z.int(),
+        updatedAt: z.int(),
+        members: z.array(importedMemberSchema).readonly(),
+        invites: z.array(importedInviteSchema).readonly(),
+      }),
+      reply: z.union([z.object({ refused: z.enum(vaultRefusals) }), z.object({ fresh: z.boolean() })]),
+    },
+  },
+});

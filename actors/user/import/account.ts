@@ -1,0 +1,164 @@
+/**
+ * An account as another server had it (docs/import.md):
+ *
+ *     begin    one commit: the account with its settings and factors is there, and nobody can sign in. Again: brought up to date
+ *     items    see `actors/import/`
+ *     open     its password, hashed as the other server did, is the account's
+ *     used     the first sign-in puts a hash of our own in its place (`actors/user/account/open-session.ts`)
+ *
+ * A crash between two steps leaves a closed account, and the next pass goes on with it.
+ */
+import { command, type Turn } from '../../../runtime/command.ts';
+import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
+import { closedHash, isImportedHash } from '../../identity/imported-password.ts';
+import { storedKeyParams } from '../../identity/key-params.ts';
+import { defaultWorkspace, normaliseUsername } from '../../identity/usernames.ts';
+import { type ImportedKeyParams, isUnusable, sentKeyParamsOf } from '../../import/key-params.ts';
+import type { ImportedAuthenticator, ImportedSetting } from '../../import/messages.ts';
+import { type accountRefusals, UserImport } from '../../import/operator-contract.ts';
+import { importSlice, notWritable } from '../../import/standing.ts';
+import { Instance, instanceId } from '../../instance/contract.ts';
+import { type OwnAccount, ownAccount } from '../account/own-account.ts';
+import { adminRoleSlice } from '../admin-role.ts';
+import { audit } from '../audit/trail.ts';
+import { authenticatorMap, authenticatorsMax } from '../factors/authenticators.ts';
+import { profileSlice } from '../profile.ts';
+import { checkedValue, isRefusedSetting, type SettingName, settingNamed } from '../settings/known.ts';
+import { placeSetting, settingMap } from '../settings/stored.ts';
+
+interface ImportedAccount {
+  readonly identifier: string;
+  readonly passwordHash: string;
+  readonly keyParams: ImportedKeyParams;
+  readonly createdAtMs: number;
+  readonly administrator: boolean;
+  readonly locked: boolean;
+  readonly settings: readonly ImportedSetting[];
+  readonly authenticators: readonly ImportedAuthenticator[];
+}
+
+export const importAccount = command({
+  ...UserImport.commands.importAccount,
+  creates: true,
+  reads: ownAccount,
+  turn: (turn, given: ImportedAccount, reads) => begin(turn, given, reads),
+});
+
+function begin(turn: Turn, given: ImportedAccount, reads: OwnAccount) {
+  const before = turn.get(importSlice);
+  const refused = refusalOf(turn, given);
+  if (refused !== undefined) return { refused };
+  const fresh = before.phase === 'none';
+  writeRow(turn, given, reads);
+  turn.set(importSlice, { phase: 'closed', passwordHash: given.passwordHash, locked: given.locked });
+  if (given.administrator) turn.set(adminRoleSlice, { administrator: true, hasMoved: false });
+  const refusedSettings = writeSettings(turn, given.settings);
+  writeAuthenticators(turn, given.authenticators);
+  if (fresh) {
+    audit(turn, 'imported');
+    turn.tell(Instance, instanceId).importedPasswords({ by: 1 });
+  }
+  return { fresh, refusedSettings };
+}
+
+function refusalOf(turn: Turn, given: ImportedAccount): (typeof accountRefusals)[number] | undefined {
+  const { state } = turn.get(profileSlice);
+  const { phase } = turn.get(importSlice);
+  if (phase === 'used') return 'used';
+  if (state === 'deleted') return 'deleted';
+  if (state === 'active' && phase === 'none') return 'native';
+  if (isUnusable(given.keyParams)) return 'key-params';
+  const holder = turn.conflicting(accountTable, addressOf(given));
+  return holder !== undefined && holder.user_uuid !== turn.self.id ? 'taken' : undefined;
+}
+
+const addressOf = ({ identifier }: ImportedAccount) =>
+  addressKey({ email: normaliseUsername(identifier), workspace: defaultWorkspace });
+
+function writeRow(turn: Turn, given: ImportedAccount, { account }: OwnAccount): void {
+  const before = account.get({ user_uuid: turn.self.id });
+  const address = addressOf(given);
+  const spelled = given.identifier === address.identifier ? {} : { identifier: given.identifier };
+  const keyParams = { ...storedKeyParams(sentKeyParamsOf(given.keyParams), {}), ...spelled };
+  const row: AccountRow = {
+    user_uuid: turn.self.id,
+    ...address,
+    password_hash: closedHash,
+    // Also what an earlier pass has opened is checked anew.
+    credentials_version: (before?.credentials_version ?? 0) + 1,
+    key_params: JSON.stringify(keyParams),
+  };
+  if (before === undefined) turn.insert(accountTable, row);
+  else turn.put(accountTable, row);
+  turn.set(profileSlice, {
+    state: 'active',
+    email: address.identifier,
+    workspace: address.workspace,
+    protocolVersion: keyParams.version,
+    credentialsVersion: row.credentials_version,
+    createdAtMs: given.createdAtMs,
+  });
+}
+
+/** The names of those that are not kept here. */
+function writeSettings(turn: Turn, settings: readonly ImportedSetting[]): string[] {
+  const refused: string[] = [];
+  const kept = new Set<string>(['FILE_UPLOAD_BYTES_USED']);
+  for (const { name: givenName, value, uuid, createdAt, updatedAt } of settings) {
+    const name = settingNamed(givenName);
+    if (name === undefined || isRefusedSetting(name, value)) {
+      refused.push(givenName);
+      continue;
+    }
+    kept.add(name);
+    const times = { createdAtMicros: createdAt, updatedAtMicros: updatedAt };
+    placeSetting(turn, name, valueToStore(name, value), { uuid, ...times });
+  }
+  for (const name of turn.entries(settingMap).keys()) {
+    if (!kept.has(name)) turn.removeEntry(settingMap, name);
+  }
+  return refused;
+}
+
+function valueToStore(name: SettingName, given: string | undefined): string | null {
+  if (given === undefined) return null;
+  const checked = checkedValue(name, given);
+  return 'value' in checked ? checked.value : given;
+}
+
+/** Under their own uuids: clients keep the names that their users gave them by these. */
+function writeAuthenticators(turn: Turn, given: readonly ImportedAuthenticator[]): void {
+  const kept = given.slice(0, authenticatorsMax);
+  const uuids = new Set(kept.map(({ uuid }) => uuid));
+  for (const uuid of turn.entries(authenticatorMap).keys()) {
+    if (!uuids.has(uuid)) turn.removeEntry(authenticatorMap, uuid);
+  }
+  for (const { uuid, ...each } of kept) {
+    const publicKey = Uint8Array.from(each.publicKey);
+    turn.setEntry(authenticatorMap, uuid, { uuid, ...each, publicKey, lastUsedAtMs: null });
+  }
+}
+
+export const importOpen = command({
+  ...UserImport.commands.importOpen,
+  reads: ownAccount,
+  turn: (turn, { unlock }, { account }) => {
+    const standing = turn.get(importSlice);
+    const row = account.get({ user_uuid: turn.self.id });
+    if (standing.phase === 'none' || row === undefined) return notWritable;
+    const opens = standing.phase === 'closed' && (unlock || !standing.locked);
+    if (!opens) return { ok: { opened: false } };
+    // Nobody could ever sign in by what is no hash, here or there.
+    const isUsable = isImportedHash(standing.passwordHash);
+    turn.put(accountTable, { ...row, password_hash: isUsable ? standing.passwordHash : closedHash });
+    turn.set(importSlice, { phase: 'open', passwordHash: '', locked: false });
+    return { ok: { opened: true } };
+  },
+});
+
+/** Somebody has signed in: no import writes here any more. */
+export function noteUse(turn: Turn): void {
+  if (turn.get(importSlice).phase !== 'open') return;
+  turn.set(importSlice, { ...turn.get(importSlice), phase: 'used' });
+  turn.tell(Instance, instanceId).importedPasswords({ by: -1 });
+}

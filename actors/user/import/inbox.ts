@@ -1,0 +1,110 @@
+/** What an account has received and not processed yet, as another server had it. The whole of it is written at once. */
+
+import type { z } from 'zod';
+import { command, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
+import type { importedMessageSchema, importedNotificationSchema } from '../../import/messages.ts';
+import { UserImport } from '../../import/operator-contract.ts';
+import { isWritable, notWritable } from '../../import/standing.ts';
+import { notificationTypes } from '../../inbox-entries.ts';
+import { answerOf } from '../../reply.ts';
+import { inboxMessagesPlan } from '../inbox/messages.ts';
+import { notificationsMax, subjectOfPayload } from '../inbox/notifications.ts';
+import { inboxSlice, nextPosition } from '../inbox/positions.ts';
+import { messageRoomBytes, roomOf, surplus } from '../inbox/room.ts';
+import {
+  type InboxMessageRow,
+  inboxMessageTable,
+  type NotificationRow,
+  notificationTable,
+} from '../inbox/tables.ts';
+
+type Message = z.infer<typeof importedMessageSchema>;
+type Notification = z.infer<typeof importedNotificationSchema>;
+
+export const notificationsPlan = (view: View) =>
+  range(notificationTable, {
+    after: 0,
+    through: view.get(inboxSlice).notifications,
+    limit: notificationsMax,
+  });
+
+export const importInbox = command({
+  ...UserImport.commands.importInbox,
+  reads: (view) => ({ messages: inboxMessagesPlan(view), notifications: notificationsPlan(view) }),
+  turn: (turn, given, before) => {
+    if (!isWritable(turn)) return notWritable;
+    return answerOf({
+      messages: writeMessages(turn, given.messages, before.messages),
+      notifications: writeNotifications(turn, given.notifications, before.notifications),
+    });
+  },
+});
+
+function writeMessages(
+  turn: Turn,
+  given: readonly Message[],
+  { rows }: RangeResult<typeof inboxMessageTable>,
+): number {
+  const room = given.map((each) => ({
+    ...each,
+    sender_uuid: each.senderUuid,
+    size: roomOf(each.encryptedMessage),
+  }));
+  const gone = surplus(room, messageRoomBytes);
+  const kept = room.filter((each) => !gone.includes(each));
+  const uuids = new Set(kept.map(({ uuid }) => uuid));
+  const known = new Set(rows.map(({ uuid }) => uuid));
+  for (const uuid of known) {
+    if (!uuids.has(uuid)) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
+  }
+  for (const each of kept.filter(({ uuid }) => !known.has(uuid))) {
+    const row: InboxMessageRow = {
+      user_uuid: turn.self.id,
+      uuid: each.uuid,
+      position: nextPosition(turn, 'messages').position,
+      sender_uuid: each.senderUuid,
+      encrypted_message: each.encryptedMessage,
+      replaceability_identifier: each.replaceabilityIdentifier ?? null,
+      size: each.size,
+      created_at: each.createdAt,
+      updated_at: each.updatedAt,
+    };
+    turn.put(inboxMessageTable, row);
+  }
+  return kept.length;
+}
+
+/** One of each subject: of two, the later. */
+function writeNotifications(
+  turn: Turn,
+  given: readonly Notification[],
+  { rows }: RangeResult<typeof notificationTable>,
+): number {
+  const latest = new Map<string, Notification>();
+  const isKnown = ({ type }: Notification) => (notificationTypes as readonly string[]).includes(type);
+  const inOrder = given.filter(isKnown).toSorted((a, b) => a.createdAt - b.createdAt);
+  for (const each of inOrder) latest.set(subjectOfPayload(each.payload) ?? each.uuid, each);
+  const kept = new Map([...latest].slice(-notificationsMax));
+  const known = new Map(rows.map((row) => [row.subject, row]));
+  for (const subject of known.keys()) {
+    if (!kept.has(subject)) turn.remove(notificationTable, { user_uuid: turn.self.id, subject });
+  }
+  for (const [subject, each] of kept) {
+    if (known.get(subject)?.uuid === each.uuid) continue;
+    const row: NotificationRow = {
+      user_uuid: turn.self.id,
+      subject,
+      position: nextPosition(turn, 'notifications').position,
+      uuid: each.uuid,
+      type: each.type,
+      payload: each.payload,
+      happened_at: 0,
+      cleared: false,
+      created_at: each.createdAt,
+      updated_at: each.updatedAt,
+    };
+    turn.put(notificationTable, row);
+  }
+  turn.set(inboxSlice, { ...turn.get(inboxSlice), notificationCount: kept.size });
+  return kept.size;
+}

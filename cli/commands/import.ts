@@ -1,0 +1,245 @@
+/** The commands of `import`. */
+import { writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import { readGivenFile } from '../given-file.ts';
+import type { Context } from '../import/context.ts';
+import { openFiles, type SourceFiles } from '../import/files/source.ts';
+import { checkKey, sourceKey } from '../import/keys.ts';
+import { Report } from '../import/report.ts';
+import { runImport } from '../import/run.ts';
+import type { Database } from '../import/source/database.ts';
+import { openMysql } from '../import/source/mysql.ts';
+import { openSqlite } from '../import/source/sqlite.ts';
+import { Tables } from '../import/source/tables.ts';
+import { Target } from '../import/target.ts';
+import { type Compared, verifyImport } from '../import/verify.ts';
+import type { Session } from '../session.ts';
+import { counted, table } from '../table.ts';
+import { type AddCommands, teach } from './command.ts';
+import { uuidHelp } from './users.ts';
+
+interface SourceOptions {
+  readonly from: string;
+  readonly revisionsFrom?: string;
+  readonly passwordFile?: string;
+  readonly files?: string;
+  readonly sourceKeyFile?: string;
+  readonly envFile?: string;
+  readonly utcOffset: number;
+  readonly report: string;
+}
+
+interface ServerOptions extends SourceOptions {
+  readonly dryRun?: boolean;
+  readonly keepClosed?: boolean;
+  readonly withoutKey: 'stop' | 'lock' | 'drop';
+  readonly administrators?: boolean;
+  readonly quotas?: boolean;
+  readonly prefer?: readonly string[];
+}
+
+const utcOffset = (text: string): number => {
+  const minutes = Number(text);
+  if (Number.isInteger(minutes) && Math.abs(minutes) <= 14 * 60) return minutes;
+  throw new Failure(exitCodes.usage, '--utc-offset is a number of minutes, such as 60.');
+};
+
+function withSource(command: Command): Command {
+  return command
+    .requiredOption('--from <database>', 'mysql://user@host/name, or sqlite:/path/home_server.sqlite')
+    .option('--password-file <file>', 'the file with the password of that database')
+    .option('--revisions-from <database>', 'the one with the revisions, if they have one of their own')
+    .option('--files <place>', 'the folder with the files, or s3://bucket?region=…&endpoint=…')
+    .option('--source-key-file <file>', 'the file with ENCRYPTION_SERVER_KEY of the other server')
+    .option('--env-file <file>', 'its .env, which has that key')
+    .option('--utc-offset <minutes>', 'the time zone that its process had, for MySQL', utcOffset, 0);
+}
+
+export const addImportCommands: AddCommands = (program, run) => {
+  const group = program
+    .command('import')
+    .summary('move accounts in from the existing server')
+    .description('Move accounts in from the existing server, and compare both servers. See docs/import.md.');
+  teach(
+    withSource(group.command('server'))
+      .option('--dry-run', 'say what would come, what would not and why; nothing is written')
+      .option('--keep-closed', 'let nobody sign in yet: another pass follows')
+      .addOption(
+        new Option('--without-key <choice>', 'accounts whose second factor cannot be read')
+          .choices(['stop', 'lock', 'drop'])
+          .default('stop'),
+      )
+      .option('--administrators', 'administrators over there are administrators here')
+      .option('--quotas', 'take over how much each account may upload')
+      .option('--prefer <uuid...>', 'of accounts whose addresses differ in case alone, those that come')
+      .option('--report <file>', 'where the report is kept', 'import-report.json')
+      .summary('bring everything that a server has')
+      .description(
+        'Bring the accounts of a server with their passwords, items, history, vaults, settings, second factors and ' +
+          'files. Accounts are closed until the end. Once more brings what has changed since, and nothing twice.',
+      )
+      .action((options: ServerOptions) => run((session) => importServer(session, options))),
+    'To move in. First with --dry-run; then with --keep-closed while the other server runs; then, with that one ' +
+      'stopped, once more without it. It may be interrupted at any time.',
+    'import server --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
+    'import server --from mysql://notes@127.0.0.1/notes --password-file pw --dry-run',
+  );
+  teach(
+    withSource(group.command('verify'))
+      .option('--report <file>', 'where the report is kept', 'verify-report.json')
+      .summary('compare both servers')
+      .description(
+        'Compare every account on both servers: numbers, and digests of everything that clients are given. ' +
+          'Exit code 65: something differs.',
+      )
+      .action((options: SourceOptions) => run((session) => verify(session, options))),
+    'After the last pass, before anybody signs in. Accounts that are in use already are left out.',
+    'import verify --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
+  );
+  teach(
+    group
+      .command('unlock')
+      .argument('<user>', uuidHelp)
+      .summary('open an account whose second factor could not be read')
+      .description('Let an account sign in by its password alone: its second factor could not be read.')
+      .action((userUuid) => run((session) => unlock(session, userUuid))),
+    'Once you have made sure that it is its owner who asks.',
+    'import unlock 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
+  );
+};
+
+async function importServer(session: Session, options: ServerOptions): Promise<number> {
+  return withContext(session, options, async (context, files) => {
+    const startMs = session.terminal.monotonicMs();
+    const { report } = context;
+    const documentOf = (ended: object) => {
+      const seconds = (session.terminal.monotonicMs() - startMs) / 1_000;
+      return { dryRun: context.dryRun, seconds, ...ended, ...report.document() };
+    };
+    try {
+      await runImport(context, files, { keepClosed: options.keepClosed === true });
+    } catch (error) {
+      keep(options.report, documentOf({ failed: (error as Error).message }));
+      throw error;
+    }
+    const document = documentOf({});
+    const { seconds } = document;
+    keep(options.report, document);
+    session.answer(document, () => textOf(context, seconds, options.report));
+    return report.isWanting ? exitCodes.incomplete : exitCodes.ok;
+  });
+}
+
+function textOf(context: Context, seconds: number, file: string): string {
+  const { report, dryRun } = context;
+  const titles = ['TABLE', 'READ', dryRun ? 'WOULD COME' : 'WRITTEN', 'UNCHANGED', 'LEFT OUT', 'WHY'];
+  const rate = Math.round(report.itemsWritten() / Math.max(seconds, 0.001));
+  return [
+    table(titles, report.rows()),
+    '',
+    ...(dryRun ? [] : [`${seconds.toFixed(1)} s, ${rate} items/s.`]),
+    ...keysText(context),
+    ...(report.opened > 0 ? [`${counted(report.opened, 'account')} may sign in now.`] : []),
+    ...(report.locked > 0
+      ? [`${counted(report.locked, 'account')} locked: \`import unlock\` opens one.`]
+      : []),
+    `Each row that was left out: ${file}`,
+  ].join('\n');
+}
+
+/** A security key works under the name alone that it was made for. */
+function keysText({ report, limits }: Context): string[] {
+  const count = report.securityKeys();
+  if (count === 0) return [];
+  const are = `${counted(count, 'security key')} of the other server`;
+  return [`${are}: U2F_RELYING_PARTY_ID has to be as it was there, and is ${limits.relyingPartyId} here.`];
+}
+
+async function verify(session: Session, options: SourceOptions): Promise<number> {
+  const choices = { withoutKey: 'drop' as const, dryRun: false };
+  return withContext(session, { ...options, ...choices }, async (context, files) => {
+    const compared = await verifyImport(context, files);
+    const isSame = compared.differenceCount === 0;
+    keep(options.report, { same: isSame, ...compared });
+    session.answer({ same: isSame, ...compared }, () => comparedText(compared, options.report));
+    return isSame ? exitCodes.ok : exitCodes.incomplete;
+  });
+}
+
+function comparedText(compared: Compared, file: string): string {
+  const { accounts, inUse, notImported, items, revisions, settings, differences } = compared;
+  const rows = differences.slice(0, 20).map(({ what, uuid, why }) => [what, uuid, why]);
+  return [
+    `${counted(accounts, 'account')} compared, ${inUse} in use already, ${notImported} not imported.`,
+    `${items} items, ${revisions} revisions, ${settings} settings, ${compared.files} files.`,
+    ...(rows.length > 0 ? [table(['WHAT', 'UUID', 'HOW'], rows)] : []),
+    compared.differenceCount === 0
+      ? 'Both servers have the same.'
+      : `${compared.differenceCount} differences.`,
+    `All of it: ${file}`,
+  ].join('\n');
+}
+
+async function unlock(session: Session, userUuid: string): Promise<void> {
+  const { opened } = await new Target(session).ask(ImportService.openAccount, { userUuid, unlock: true });
+  session.answer({ userUuid, opened }, opened ? 'It may sign in now.' : 'It was open already.');
+}
+
+async function withContext(
+  session: Session,
+  options: Partial<ServerOptions> & SourceOptions,
+  work: (context: Context, files: SourceFiles | undefined) => Promise<number>,
+): Promise<number> {
+  const serverKey = sourceKey(options);
+  const files = options.files === undefined ? undefined : await openFiles(options.files);
+  const target = new Target(session);
+  const limits = await target.describe();
+  const main = await openDatabase(options.from, options.passwordFile);
+  const revisions =
+    options.revisionsFrom === undefined
+      ? main
+      : await openDatabase(options.revisionsFrom, options.passwordFile);
+  const tables = new Tables(main, revisions, options.utcOffset);
+  try {
+    await tables.check();
+    const { withoutKey = 'stop', dryRun = false } = options;
+    await checkKey(tables, serverKey, withoutKey);
+    const context: Context = {
+      tables,
+      target,
+      limits,
+      report: new Report(),
+      serverKey,
+      withoutKey,
+      dryRun,
+      administrators: options.administrators === true,
+      quotas: options.quotas === true,
+      preferred: new Set(options.prefer?.map((uuid) => uuid.toLowerCase())),
+      progress: (text) => session.progress(text),
+    };
+    return await work(context, files);
+  } finally {
+    await tables.close();
+  }
+}
+
+/** @throws Failure */
+async function openDatabase(from: string, passwordFile: string | undefined): Promise<Database> {
+  if (from.startsWith('sqlite:')) return openSqlite(from.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, ''));
+  if (/^(mysql|mariadb):\/\//.test(from) && URL.canParse(from)) {
+    const password =
+      passwordFile === undefined
+        ? undefined
+        : readGivenFile(passwordFile, '--password-file').toString().trimEnd();
+    return openMysql(new URL(from), password);
+  }
+  throw new Failure(exitCodes.usage, '--from is mysql://user@host/name or sqlite:/path.');
+}
+
+/** It names accounts, so nobody else reads it. */
+function keep(file: string, document: object): void {
+  writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+}

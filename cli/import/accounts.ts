@@ -1,0 +1,170 @@
+/** Accounts: who comes, with which password, settings and second factors. */
+import {
+  type ImportKeyParams,
+  ImportService,
+  type ImportSetting,
+} from '../../proto/generated/scriptorium/v1/import.ts';
+import type { Context } from './context.ts';
+import { envelopeIn, opened, userKeyFrom } from './envelope.ts';
+import { numberIn, type Row, textIn } from './source/database.ts';
+import type { SourceSetting, SourceUser } from './source/tables.ts';
+
+const bcryptForm = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
+const base32Form = /^[A-Z2-7]{16,}$/;
+
+/** Settings that are kept by this server under the same names, and are not of the account alone. */
+const ofSubscription = ['MUTE_SIGN_IN_EMAILS', 'FILE_UPLOAD_BYTES_LIMIT'];
+/** It is reckoned anew from the files that come. */
+const reckoned = 'FILE_UPLOAD_BYTES_USED';
+
+export interface Reading {
+  readonly settings: ImportSetting[];
+  /** The second factor is there, and cannot be read. */
+  readonly locked: boolean;
+}
+
+/** `in-use`: it is there, and no import writes it. */
+export type AccountOutcome =
+  | { readonly state: 'written'; readonly fresh: boolean }
+  | { readonly state: 'in-use' | 'skipped' };
+
+export async function importAccount(context: Context, user: SourceUser): Promise<AccountOutcome> {
+  const { report, target, dryRun } = context;
+  const reason = refusalOf(context, user);
+  if (reason !== undefined) {
+    report.skipped('users', reason, user.uuid);
+    return { state: 'skipped' };
+  }
+  const { settings, locked } = await readSettings(context, user);
+  const authenticators = [...(await context.tables.authenticators(user.uuid))];
+  const administrator = context.administrators && (await context.tables.isAdministrator(user.uuid));
+  const userUuid = user.uuid.toLowerCase();
+  const asked = {
+    userUuid,
+    identifier: user.email ?? '',
+    passwordHash: user.passwordHash,
+    keyParams: keyParamsOf(user),
+    createdAtMs: user.createdAtMs,
+    administrator,
+    settings,
+    authenticators,
+    locked,
+  };
+  const begun = dryRun ? await target.check(asked) : await target.ask(ImportService.beginAccount, asked);
+  if (begun.refused !== '') {
+    report.skipped('users', begun.refused, user.uuid);
+    return { state: ['used', 'native'].includes(begun.refused) ? 'in-use' : 'skipped' };
+  }
+  report.written('users', 1);
+  if (locked) report.locked += 1;
+  const refused = new Set(begun.refusedSettings);
+  for (const { name, uuid } of settings) {
+    if (refused.has(name)) report.skipped('settings', 'not-kept-here', uuid);
+    else if (!ofSubscription.includes(name)) report.written('settings', 1);
+  }
+  report.written('authenticators', authenticators.length);
+  for (const { uuid } of authenticators) report.note('authenticators', 'of-relying-party', uuid);
+  return { state: 'written', fresh: begun.fresh };
+}
+
+function refusalOf({ report }: Context, user: SourceUser): string | undefined {
+  if (user.email === undefined || user.email.trim() === '') return 'no-address';
+  if (versionOf(user) === undefined) return 'key-params';
+  if (!bcryptForm.test(user.passwordHash)) report.note('users', 'password-unusable', user.uuid);
+  return undefined;
+}
+
+/** Very old accounts do not say their version, and have what only the first had. */
+export function versionOf(user: SourceUser): string | undefined {
+  if (user.version !== undefined) return user.version;
+  const isFirst =
+    textIn(user.keyParams, 'pw_func') !== undefined || textIn(user.keyParams, 'pw_alg') !== undefined;
+  return isFirst ? '001' : undefined;
+}
+
+export function keyParamsOf(user: SourceUser): ImportKeyParams {
+  const row = user.keyParams;
+  return {
+    version: versionOf(user) ?? '',
+    pwNonce: textIn(row, 'pw_nonce'),
+    pwCost: numberOrNone(row, 'pw_cost'),
+    pwSalt: textIn(row, 'pw_salt'),
+    pwAlg: textIn(row, 'pw_alg'),
+    pwFunc: textIn(row, 'pw_func'),
+    pwKeySize: numberOrNone(row, 'pw_key_size'),
+    created: textIn(row, 'kp_created'),
+    origination: textIn(row, 'kp_origination'),
+  };
+}
+
+const numberOrNone = (row: Row, column: string): number | undefined =>
+  textIn(row, column) === undefined ? undefined : numberIn(row, column);
+
+/** The newest of each name, opened. */
+export async function readSettings(context: Context, user: SourceUser): Promise<Reading> {
+  const { report, tables } = context;
+  const userKey =
+    user.serverKey === undefined || context.serverKey === undefined
+      ? undefined
+      : userKeyFrom(user.serverKey, context.serverKey);
+  const own = await tables.settings(user.uuid);
+  const ofUser = new Map<string, SourceSetting>();
+  for (const setting of own) {
+    const older = ofUser.get(setting.name);
+    if (older !== undefined) report.skipped('settings', 'older', older.uuid);
+    ofUser.set(setting.name, setting);
+  }
+  const subscribed = (await tables.subscriptionSettings(user.uuid)).filter(
+    ({ name }) => name === 'MUTE_SIGN_IN_EMAILS' || (context.quotas && name === 'FILE_UPLOAD_BYTES_LIMIT'),
+  );
+  const settings: ImportSetting[] = [];
+  let locked = false;
+  for (const setting of [...ofUser.values(), ...subscribed]) {
+    const brought = broughtOf(setting, userKey);
+    if ('why' in brought) {
+      report.skipped('settings', brought.why, setting.uuid);
+      if (brought.why === 'unreadable') locked = true;
+      if (setting.name === 'MFA_SECRET' && brought.why === 'not-opened-by-the-key')
+        locked ||= context.withoutKey !== 'drop';
+      continue;
+    }
+    const { name, uuid, createdAt, updatedAt } = setting;
+    settings.push({ name, uuid, createdAt, updatedAt, value: brought.value });
+  }
+  return { settings, locked };
+}
+
+/** The value as it comes, or why it does not. */
+function broughtOf(
+  setting: SourceSetting,
+  userKey: Buffer | undefined,
+): { readonly value: string | undefined } | { readonly why: string } {
+  const { name } = setting;
+  const value = plainOf(setting, userKey);
+  if (value === unreadable) return { why: 'not-opened-by-the-key' };
+  const isFactor = name === 'MFA_SECRET' || name === 'RECOVERY_CODES';
+  if (isFactor && value === undefined) return { why: 'off' };
+  if (name === reckoned) return { why: 'reckoned-anew' };
+  if (name !== 'MFA_SECRET') return { value };
+  const secret = totpSecretOf(value ?? '');
+  return secret === undefined ? { why: 'unreadable' } : { value: secret };
+}
+
+const unreadable = Symbol('unreadable');
+
+/** What is marked as encrypted and is not, is taken as it is. */
+function plainOf(
+  { value, isEncrypted }: SourceSetting,
+  key: Buffer | undefined,
+): string | undefined | typeof unreadable {
+  if (value === undefined || !isEncrypted) return value;
+  const envelope = envelopeIn(value);
+  if (envelope === undefined) return value;
+  return (key && opened(envelope, key)) ?? unreadable;
+}
+
+/** Undefined for what no authenticator app could have. */
+function totpSecretOf(text: string): string | undefined {
+  const secret = text.replaceAll(/[\s=]/g, '').toUpperCase();
+  return base32Form.test(secret) ? secret : undefined;
+}

@@ -1,0 +1,67 @@
+/** What every part of an import works with. */
+import type { ImportDescribeResponse } from '../../proto/generated/scriptorium/v1/import.ts';
+import type { Report } from './report.ts';
+import type { Tables } from './source/tables.ts';
+import type { Target } from './target.ts';
+
+interface Choices {
+  readonly dryRun: boolean;
+  /** Of the other server; without it nothing that it has encrypted comes. */
+  readonly serverKey: Buffer | undefined;
+  /** What becomes of accounts whose second factor cannot be read. */
+  readonly withoutKey: 'stop' | 'lock' | 'drop';
+  readonly administrators: boolean;
+  readonly quotas: boolean;
+  /** Of accounts that differ in the case of their address alone, those that come. */
+  readonly preferred: ReadonlySet<string>;
+}
+
+export interface Context extends Choices {
+  readonly tables: Tables;
+  readonly target: Target;
+  readonly report: Report;
+  readonly limits: ImportDescribeResponse;
+  progress(text: string): void;
+}
+
+/** Runs at most `limit` of them at once. The first that fails ends the others after what they are doing. */
+export async function eachAtOnce<T>(
+  of: AsyncIterable<T> | Iterable<T>,
+  limit: number,
+  work: (each: T) => Promise<void>,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  let failed: { readonly error: unknown } | undefined;
+  for await (const each of of) {
+    if (failed !== undefined) break;
+    const run = work(each)
+      .catch((error: unknown) => {
+        failed ??= { error };
+      })
+      .finally(() => running.delete(run));
+    running.add(run);
+    if (running.size >= limit) await Promise.race(running);
+  }
+  await Promise.all(running);
+  if (failed !== undefined) throw failed.error;
+}
+
+/** In groups that end with the one by which they reach the bytes, or the number. */
+export async function* groups<T>(
+  of: AsyncIterable<T> | Iterable<T>,
+  numberMax: number,
+  bytesMax = Number.POSITIVE_INFINITY,
+  bytesOf: (each: T) => number = () => 0,
+): AsyncGenerator<T[]> {
+  let group: T[] = [];
+  let bytes = 0;
+  for await (const each of of) {
+    group.push(each);
+    bytes += bytesOf(each);
+    if (group.length < numberMax && bytes < bytesMax) continue;
+    yield group;
+    group = [];
+    bytes = 0;
+  }
+  if (group.length > 0) yield group;
+}

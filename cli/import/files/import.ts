@@ -1,0 +1,116 @@
+/**
+ * Files, part by part: never one as a whole in memory. A file is there from its last call on, and what it holds is compared then by
+ * its hash. What an attempt has left that was killed, the server sweeps away.
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import {
+  type ImportCollection,
+  type ImportFilePart,
+  ImportService,
+} from '../../../proto/generated/scriptorium/v1/import.ts';
+import { type Context, eachAtOnce } from '../context.ts';
+import type { Vaults } from '../items.ts';
+import type { Population } from '../vaults.ts';
+import type { SourceFile, SourceFiles } from './source.ts';
+
+const filesAtOnce = 2;
+
+export async function importFiles(
+  context: Context,
+  files: SourceFiles,
+  population: Population,
+  vaults: Vaults,
+): Promise<void> {
+  const { report } = context;
+  let read = 0;
+  await eachAtOnce(files.list(), filesAtOnce, async (file) => {
+    read += 1;
+    const owner = ownerOf(file, population, vaults);
+    const reason = owner === undefined ? reasonOf(file, population, vaults) : sizeProblemOf(context, file);
+    if (owner === undefined || reason !== undefined)
+      report.skipped('files', reason ?? 'account-gone', file.name);
+    else if (await isReadable(files, file)) await importFile(context, files, file, owner);
+    else report.skipped('files', 'unreadable', file.name);
+  });
+  report.read('files', read);
+}
+
+/** The folder of a container often belongs to another user. */
+async function isReadable(files: SourceFiles, file: SourceFile): Promise<boolean> {
+  try {
+    for await (const _first of await files.read(file)) return true;
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function ownerOf(
+  { ownerUuid }: SourceFile,
+  { accepted }: Pick<Population, 'accepted'>,
+  vaults: Vaults,
+): ImportCollection | undefined {
+  const uuid = ownerUuid.toLowerCase();
+  if (accepted.has(uuid)) return { isVault: false, uuid };
+  return vaults.get(uuid) === 'here' ? { isVault: true, uuid } : undefined;
+}
+
+function reasonOf({ ownerUuid }: SourceFile, { refused }: Population, vaults: Vaults): string {
+  const uuid = ownerUuid.toLowerCase();
+  return refused.has(uuid) || vaults.has(uuid) ? 'in-use' : 'account-gone';
+}
+
+function sizeProblemOf({ limits }: Context, { bytes }: SourceFile): string | undefined {
+  if (bytes === 0) return 'empty';
+  return bytes > limits.fileBytesMax ? 'too-large' : undefined;
+}
+
+async function importFile(
+  { target, report, limits, dryRun }: Context,
+  files: SourceFiles,
+  source: SourceFile,
+  owner: ImportCollection,
+): Promise<void> {
+  const remoteIdentifier = source.name.toLowerCase();
+  if (dryRun) {
+    report.written('files', 1);
+    return;
+  }
+  if ((await target.fileBytes(owner, remoteIdentifier)) === source.bytes) {
+    report.unchanged('files', 1);
+    return;
+  }
+  const file = { owner, remoteIdentifier, uploadUuid: randomUUID() };
+  const hash = createHash('sha256');
+  const parts: ImportFilePart[] = [];
+  for await (const content of partsOf(await files.read(source), limits.filePartBytes)) {
+    hash.update(content);
+    const mark = randomBytes(8).toString('hex');
+    const part = { number: parts.length + 1, bytes: content.byteLength, mark };
+    await target.ask(ImportService.writeFilePart, { file, part, content });
+    parts.push(part);
+  }
+  await target.ask(ImportService.closeFile, { file, parts });
+  const asked = { owner, remoteIdentifier, withDigest: true };
+  const { sha256 } = await target.ask(ImportService.showFile, asked);
+  if (sha256 === hash.digest('hex')) report.written('files', 1);
+  else report.skipped('files', 'differs', source.name);
+}
+
+export async function* partsOf(body: AsyncIterable<Uint8Array>, bytesMax: number): AsyncGenerator<Buffer> {
+  let pending: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    for (let at = 0; at < piece.byteLength; ) {
+      const some = piece.subarray(at, at + bytesMax - bytes);
+      pending.push(some);
+      bytes += some.byteLength;
+      at += some.byteLength;
+      if (bytes < bytesMax) continue;
+      yield Buffer.concat(pending);
+      pending = [];
+      bytes = 0;
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(pending);
+}

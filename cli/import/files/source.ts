@@ -1,0 +1,85 @@
+/** Where the files of the other server lie: `<owner>/<name>`, two uuids, in a folder or a bucket. Anything else is not a file of a user. */
+import { createReadStream, type Dir } from 'node:fs';
+import { opendir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exitCodes, Failure } from '../../failure.ts';
+
+export interface SourceFile {
+  readonly ownerUuid: string;
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export interface SourceFiles {
+  list(): AsyncIterable<SourceFile>;
+  read(file: SourceFile): Promise<AsyncIterable<Uint8Array>>;
+}
+
+const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** @throws Failure */
+export async function openFiles(place: string): Promise<SourceFiles> {
+  if (place.startsWith('s3://')) return openBucket(new URL(place));
+  const found = await stat(place).catch(() => undefined);
+  if (!found?.isDirectory()) throw new Failure(exitCodes.usage, `There is no folder ${place}.`);
+  return openFolder(place);
+}
+
+function openFolder(root: string): SourceFiles {
+  return {
+    async *list() {
+      for await (const owner of await folderOf(root)) {
+        if (!owner.isDirectory() || !uuidForm.test(owner.name)) continue;
+        for await (const file of await folderOf(join(root, owner.name))) {
+          if (!file.isFile() || !uuidForm.test(file.name)) continue;
+          const { size } = await stat(join(root, owner.name, file.name));
+          yield { ownerUuid: owner.name, name: file.name, bytes: size };
+        }
+      }
+    },
+    read: async ({ ownerUuid, name }) => createReadStream(join(root, ownerUuid, name)),
+  };
+}
+
+/** @throws Failure */
+async function folderOf(path: string): Promise<Dir> {
+  try {
+    return await opendir(path);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Failure(
+      exitCodes.refused,
+      `${path} cannot be read (${message}). It may belong to another user.`,
+    );
+  }
+}
+
+/** Credentials come from where the SDK of S3 looks for them: the environment, or the file of a profile. */
+async function openBucket(url: URL): Promise<SourceFiles> {
+  const { GetObjectCommand, ListObjectsV2Command, S3Client } = await import('@aws-sdk/client-s3');
+  const endpoint = url.searchParams.get('endpoint') ?? undefined;
+  const client = new S3Client({
+    region: url.searchParams.get('region') ?? 'us-east-1',
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+  });
+  const Bucket = url.hostname;
+  return {
+    async *list() {
+      for (let token: string | undefined; ; ) {
+        const page = await client.send(new ListObjectsV2Command({ Bucket, ContinuationToken: token }));
+        for (const { Key = '', Size = 0 } of page.Contents ?? []) {
+          const [ownerUuid = '', name = '', ...more] = Key.split('/');
+          if (more.length > 0 || !uuidForm.test(ownerUuid) || !uuidForm.test(name)) continue;
+          yield { ownerUuid, name, bytes: Size };
+        }
+        token = page.NextContinuationToken;
+        if (token === undefined) return;
+      }
+    },
+    async read({ ownerUuid, name }) {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: `${ownerUuid}/${name}` }));
+      if (Body === undefined) throw new Failure(exitCodes.unavailable, `${Bucket} gave no body.`);
+      return Body as unknown as AsyncIterable<Uint8Array>;
+    },
+  };
+}

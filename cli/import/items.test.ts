@@ -1,0 +1,33 @@
+import test from 'ava';
+import { homeOf, numbered } from './items.ts';
+
+const key = (uuid: string, createdAtMs?: number) => ({ uuid, itemUuid: 'item', createdAtMs, bytes: 1 });
+const uuidsOf = (keys: readonly { readonly uuid: string }[]) => keys.map(({ uuid }) => uuid);
+
+test('revisions are numbered by their times, and by their uuids where those are the same', (t) => {
+  const { kept, left } = numbered([key('c', 2), key('b', 1), key('a', 2)], () => 0, 100);
+  t.deepEqual(uuidsOf(kept), ['b', 'a', 'c']);
+  t.deepEqual(
+    kept.map(({ number }) => number),
+    [0, 1, 2],
+  );
+  t.deepEqual(left, []);
+});
+
+test('of more than an item has, the newest stay', (t) => {
+  const { kept, left } = numbered([key('a', 1), key('b', 2), key('c', 3)], () => 0, 2);
+  t.deepEqual(uuidsOf(kept), ['b', 'c']);
+  t.deepEqual(uuidsOf(left), ['a']);
+});
+
+test('a revision without a time has that of its item', (t) => {
+  const { kept } = numbered([key('a'), key('b', 4), key('c', 6)], () => 5, 100);
+  t.deepEqual(uuidsOf(kept), ['b', 'a', 'c']);
+});
+
+test('an item of a vault that is not there is its creator’s', (t) => {
+  const vaults = new Map([['there', 'here' as const]]);
+  t.is(homeOf({ vaultUuid: 'there' }, vaults), 'there');
+  t.is(homeOf({ vaultUuid: 'gone' }, vaults), undefined);
+  t.is(homeOf({ vaultUuid: undefined }, vaults), undefined);
+});

@@ -1,0 +1,290 @@
+/**
+ * Items and their history, of one user or of one vault. What is read is in memory a group at a time. The history of an item is
+ * written before its row, which says how much of it there is: a pass that is killed in between finds the row missing.
+ */
+import {
+  type ImportCollection,
+  type ImportItem,
+  type ImportItemMark,
+  type ImportRevision,
+  ImportService,
+} from '../../proto/generated/scriptorium/v1/import.ts';
+import { type Context, eachAtOnce, groups } from './context.ts';
+import type { ItemKey, RevisionKey, SourceItem, SourceRevision } from './source/tables.ts';
+
+/** Groups that are on their way at once, while the next is read. */
+const groupsAtOnce = 3;
+
+/** Whether a vault is imported (`here`), left as it is because it is in use (`not-now`), or not there (undefined). */
+export type Vaults = ReadonlyMap<string, 'here' | 'not-now'>;
+
+export interface Where {
+  readonly collection: ImportCollection;
+  /** There was nothing before, so there is nothing to compare with. */
+  readonly fresh: boolean;
+  readonly vaults: Vaults;
+}
+
+export interface Marked extends ItemKey {
+  readonly mark: ImportItemMark;
+}
+
+/** Where an item lies: an item of a vault that is gone is its creator's. */
+export const homeOf = ({ vaultUuid }: Pick<ItemKey, 'vaultUuid'>, vaults: Vaults): string | undefined =>
+  vaultUuid === undefined ? undefined : vaults.has(vaultUuid) ? vaultUuid : undefined;
+
+export async function importItems(
+  context: Context,
+  where: Where,
+  keys: AsyncIterable<ItemKey>,
+): Promise<void> {
+  const own = lyingHere(context, where, keys);
+  const { batchItems } = context.limits;
+  await eachAtOnce(groups(own, batchItems), groupsAtOnce, async (group) => {
+    const marked = await markedOf(context, group, where);
+    const wanted = await wantedOf(context, marked, where);
+    const { batchBytes } = context.limits;
+    for await (const some of groups(wanted, batchItems, batchBytes, ({ bytes }) => bytes)) {
+      await write(context, some, where);
+    }
+  });
+}
+
+/** Those of a user that lie in a vault are read with the vault. */
+async function* lyingHere(
+  { report }: Context,
+  { collection, vaults }: Where,
+  keys: AsyncIterable<ItemKey>,
+): AsyncGenerator<ItemKey> {
+  for await (const key of keys) {
+    const home = homeOf(key, vaults);
+    if (collection.isVault || home === undefined) yield key;
+    else if (vaults.get(home) === 'not-now') report.skipped('items', 'vault-in-use', key.uuid);
+  }
+}
+
+export async function markedOf(
+  { tables, limits }: Pick<Context, 'tables' | 'limits'>,
+  keys: readonly ItemKey[],
+  { collection }: Pick<Where, 'collection'>,
+): Promise<readonly Marked[]> {
+  const living = keys.filter(({ deleted }) => !deleted).map(({ uuid }) => uuid);
+  const histories = await tables.histories(living);
+  return keys.map((key) => {
+    const uuid = key.uuid.toLowerCase();
+    const history = key.deleted ? undefined : histories.get(uuid);
+    const latestMs = history && (history.latestMs ?? Math.floor(key.createdAt / 1_000));
+    const mark: ImportItemMark = {
+      uuid,
+      updatedAt: key.updatedAt,
+      deleted: key.deleted,
+      ownerUuid: key.ownerUuid,
+      vaultUuid: collection.isVault ? collection.uuid : '',
+      revisions: Math.min(history?.count ?? 0, limits.revisionsPerItemMax),
+      revisedAt: latestMs === undefined ? 0 : latestMs * 1_000,
+    };
+    return { ...key, mark };
+  });
+}
+
+async function wantedOf(
+  { target, report, dryRun }: Context,
+  marked: readonly Marked[],
+  { collection, fresh }: Where,
+): Promise<readonly Marked[]> {
+  if (fresh || dryRun) return marked;
+  const items = marked.map(({ mark }) => mark);
+  const { uuids } = await target.ask(ImportService.wantItems, { collection, items });
+  const wanted = new Set(uuids);
+  const kept = marked.filter(({ mark }) => !wanted.has(mark.uuid));
+  report.unchanged('items', kept.length);
+  report.unchanged(
+    'revisions_revisions',
+    kept.reduce((sum, { mark }) => sum + mark.revisions, 0),
+  );
+  return marked.filter(({ mark }) => wanted.has(mark.uuid));
+}
+
+async function write(context: Context, marked: readonly Marked[], where: Where): Promise<void> {
+  const { tables, report, target, dryRun } = context;
+  const marks = new Map(marked.map(({ mark }) => [mark.uuid, mark]));
+  const items: ImportItem[] = [];
+  for (const item of await tables.items(marked.map(({ uuid }) => uuid))) {
+    const mark = marks.get(item.uuid.toLowerCase());
+    const reason = mark === undefined ? 'changing' : refusalOf(context, item);
+    if (mark === undefined || reason !== undefined) {
+      report.skipped('items', reason ?? 'changing', item.uuid);
+      continue;
+    }
+    noteAbout(context, item, where);
+    items.push(itemOf(item, mark, where));
+  }
+  await writeHistory(context, items, where);
+  if (items.length === 0) return;
+  report.bytes(items.reduce((sum, { content }) => sum + (content?.length ?? 0), 0));
+  if (dryRun) {
+    report.written('items', items.length);
+    return;
+  }
+  const { written, unchanged, refused } = await target.writeItems(where.collection, items);
+  report.written('items', written);
+  report.unchanged('items', unchanged);
+  for (const { uuid, reason } of refused) report.skipped('items', reason, uuid);
+}
+
+export function refusalOf({ limits }: Pick<Context, 'limits'>, item: SourceItem): string | undefined {
+  if (item.contentType !== undefined && !limits.contentTypes.includes(item.contentType))
+    return 'content-type';
+  const isTooLarge = Buffer.byteLength(item.content ?? '') > limits.contentBytesMax;
+  return isTooLarge ? 'too-large' : undefined;
+}
+
+/** The longest texts that MySQL keeps. What is exactly as long was cut off. */
+const cutContentBytes = 16_777_215;
+const cutKeyBytes = 65_535;
+
+function noteAbout({ report }: Context, item: SourceItem, { collection }: Where): void {
+  if (item.deleted && item.content !== undefined) report.note('items', 'deleted-with-content', item.uuid);
+  if (!collection.isVault && item.vaultUuid !== undefined) report.note('items', 'vault-gone', item.uuid);
+  const isCut =
+    Buffer.byteLength(item.content ?? '') === cutContentBytes ||
+    Buffer.byteLength(item.encItemKey ?? '') === cutKeyBytes;
+  if (isCut) report.note('items', 'cut-off', item.uuid);
+}
+
+/** As it is written, and as the digest of it is taken. */
+export function itemOf(
+  item: SourceItem,
+  mark: ImportItemMark,
+  { collection }: Pick<Where, 'collection'>,
+): ImportItem {
+  const blank = { content: undefined, encItemKey: undefined, itemsKeyId: undefined, authHash: undefined };
+  const { content, encItemKey, itemsKeyId, authHash } = item.deleted ? blank : item;
+  return {
+    uuid: mark.uuid,
+    content,
+    encItemKey,
+    itemsKeyId,
+    authHash,
+    contentType: item.contentType,
+    duplicateOf: item.duplicateOf,
+    deleted: item.deleted,
+    createdAt: item.createdAt,
+    updatedAt: item.updatedAt,
+    keySystemIdentifier: item.keySystemIdentifier,
+    ownerUuid: item.ownerUuid,
+    lastEditedBy: collection.isVault ? (item.lastEditedBy ?? item.ownerUuid) : undefined,
+    revisions: mark.revisions,
+    revisedAt: mark.revisedAt,
+  };
+}
+
+export interface Numbered extends RevisionKey {
+  readonly number: number;
+}
+
+/** The newest of each item in the order of their times. */
+export function numbered(
+  keys: readonly RevisionKey[],
+  createdAtMsOf: (itemUuid: string) => number,
+  max: number,
+): { readonly kept: readonly Numbered[]; readonly left: readonly RevisionKey[] } {
+  const byItem = new Map<string, RevisionKey[]>();
+  for (const key of keys) byItem.set(key.itemUuid, [...(byItem.get(key.itemUuid) ?? []), key]);
+  const kept: Numbered[] = [];
+  const left: RevisionKey[] = [];
+  for (const [itemUuid, history] of byItem) {
+    const timeOf = (key: RevisionKey) => key.createdAtMs ?? createdAtMsOf(itemUuid);
+    const inOrder = history.toSorted((a, b) => timeOf(a) - timeOf(b) || (a.uuid < b.uuid ? -1 : 1));
+    left.push(...inOrder.slice(0, -max));
+    kept.push(...inOrder.slice(-max).map((key, number) => ({ ...key, createdAtMs: timeOf(key), number })));
+  }
+  return { kept, left };
+}
+
+async function writeHistory(context: Context, items: readonly ImportItem[], where: Where): Promise<void> {
+  const { tables, report, limits } = context;
+  const withHistory = items.filter(({ revisions }) => revisions > 0);
+  const byUuid = new Map(withHistory.map((item) => [item.uuid, item]));
+  const keys = await tables.revisionKeys(withHistory.map(({ uuid }) => uuid));
+  const createdAtMsOf = (uuid: string) => Math.floor((byUuid.get(uuid)?.createdAt ?? 0) / 1_000);
+  const { kept, left } = numbered(keys, createdAtMsOf, limits.revisionsPerItemMax);
+  for (const { uuid } of left) report.skipped('revisions_revisions', 'more-than-an-item-has-here', uuid);
+  for (const { uuid } of keys.filter(({ createdAtMs }) => createdAtMs === undefined)) {
+    report.note('revisions_revisions', 'without-time', uuid);
+  }
+  const { batchItems, batchBytes } = limits;
+  for await (const group of groups(kept, batchItems, batchBytes, ({ bytes }) => bytes)) {
+    await writeRevisions(context, group, byUuid, where);
+  }
+}
+
+async function writeRevisions(
+  { tables, report, target, dryRun }: Context,
+  group: readonly Numbered[],
+  items: ReadonlyMap<string, ImportItem>,
+  { collection }: Where,
+): Promise<void> {
+  const byUuid = new Map(group.map((key) => [key.uuid, key]));
+  const revisions: ImportRevision[] = [];
+  for (const revision of await tables.revisions(group.map(({ uuid }) => uuid))) {
+    const key = byUuid.get(revision.uuid);
+    const item = items.get(revision.itemUuid);
+    if (key === undefined || item === undefined) continue;
+    const isAnothers = revision.ownerUuid !== undefined && revision.ownerUuid !== item.ownerUuid;
+    if (isAnothers && !collection.isVault)
+      report.note('revisions_revisions', 'of-another-owner', revision.uuid);
+    revisions.push(revisionOf(revision, key, item, collection));
+  }
+  if (dryRun) {
+    report.written('revisions_revisions', revisions.length);
+    return;
+  }
+  const { written } = await target.ask(ImportService.writeRevisions, { collection, revisions });
+  report.written('revisions_revisions', written);
+  const leftOut = revisions.length - written;
+  if (leftOut > 0) report.skipped('revisions_revisions', 'no-room', revisions[0]?.itemUuid ?? '', leftOut);
+}
+
+/** The owner of the item is that of its history, whatever the row says. */
+export const revisionOf = (
+  revision: SourceRevision,
+  key: Numbered,
+  item: Pick<ImportItem, 'ownerUuid'>,
+  collection: ImportCollection,
+): ImportRevision => ({
+  uuid: revision.uuid.toLowerCase(),
+  itemUuid: revision.itemUuid,
+  number: key.number,
+  createdAtMs: key.createdAtMs ?? 0,
+  ownerUuid: item.ownerUuid,
+  content: revision.content,
+  contentType: revision.contentType,
+  encItemKey: revision.encItemKey,
+  itemsKeyId: revision.itemsKeyId,
+  authHash: revision.authHash,
+  keySystemIdentifier: revision.keySystemIdentifier,
+  vaultUuid: collection.isVault ? collection.uuid : undefined,
+  editedBy: revision.editedBy,
+});
+
+/** Removes what lies here and does not lie there any more, as it has moved or vanished. */
+export async function prune(context: Context, { collection, vaults }: Omit<Where, 'fresh'>): Promise<void> {
+  const { tables, target, limits } = context;
+  for (let after = 0; ; ) {
+    const asked = { collection, after, pageSize: limits.batchItems, withDigests: false };
+    const { items, nextAfter } = await target.ask(ImportService.listItems, asked);
+    const uuids = items.flatMap(({ mark }) => mark?.uuid ?? []);
+    const there = new Map((await tables.itemKeys(uuids)).map((key) => [key.uuid.toLowerCase(), key]));
+    const gone = uuids.filter((uuid) => {
+      const key = there.get(uuid);
+      if (key === undefined) return true;
+      return collection.isVault
+        ? homeOf(key, vaults) !== collection.uuid
+        : homeOf(key, vaults) !== undefined || key.ownerUuid !== collection.uuid;
+    });
+    if (gone.length > 0) await target.ask(ImportService.removeItems, { collection, uuids: gone });
+    if (nextAfter === 0) return;
+    after = nextAfter;
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * What an import has read and what became of it: of every table, the rows that came, and those that did not, by reason. It takes
+ * as much memory for a million rows as for one, so single findings are kept up to a bound.
+ */
+import { countedTables } from './source/tables.ts';
+
+export type Tally = (typeof countedTables)[number] | 'files';
+
+export interface Finding {
+  readonly table: Tally;
+  readonly reason: string;
+  readonly uuid: string;
+  /** Where the row came all the same, and something of it is otherwise. */
+  readonly imported: boolean;
+}
+
+interface Counts {
+  read: number;
+  written: number;
+  unchanged: number;
+  readonly skipped: Map<string, number>;
+}
+
+const findingsMax = 10_000;
+
+/** Reasons for which an operator has something to do. The others are as they should be. */
+const wanting: ReadonlySet<string> = new Set([
+  'not-text',
+  'too-large',
+  'taken',
+  'native',
+  'key-params',
+  'address-of-another',
+  'differs',
+  'not-opened-by-the-key',
+  'unreadable',
+]);
+
+export class Report {
+  readonly #counts = new Map<Tally, Counts>(
+    [...countedTables, 'files' as const].map((name) => [name, noCounts()]),
+  );
+  readonly #findings: Finding[] = [];
+  #omitted = 0;
+  #bytes = 0;
+  isWanting = false;
+  /** Accounts with a hash of the other server, until their first sign-in. */
+  opened = 0;
+  locked = 0;
+
+  read(table: Tally, rows: number): void {
+    this.#of(table).read = rows;
+  }
+
+  written(table: Tally, rows: number): void {
+    this.#of(table).written += rows;
+  }
+
+  unchanged(table: Tally, rows: number): void {
+    this.#of(table).unchanged += rows;
+  }
+
+  bytes(count: number): void {
+    this.#bytes += count;
+  }
+
+  skipped(table: Tally, reason: string, uuid: string, rows = 1): void {
+    const { skipped } = this.#of(table);
+    skipped.set(reason, (skipped.get(reason) ?? 0) + rows);
+    this.#find({ table, reason, uuid, imported: false });
+  }
+
+  /** It came, and the operator may want to know this of it. */
+  note(table: Tally, reason: string, uuid: string): void {
+    this.#find({ table, reason, uuid, imported: true });
+  }
+
+  /** Rows that nothing above has led to: those whose owner, item or vault is gone. */
+  settle(table: Tally, reason: string): void {
+    const counts = this.#of(table);
+    const left = counts.read - accounted(counts);
+    if (left > 0) counts.skipped.set(reason, (counts.skipped.get(reason) ?? 0) + left);
+  }
+
+  itemsWritten(): number {
+    return this.#of('items').written;
+  }
+
+  securityKeys(): number {
+    return this.#of('authenticators').written;
+  }
+
+  rows(): readonly (readonly [string, number, number, number, number, string])[] {
+    return [...this.#counts].map(([name, { read, written, unchanged, skipped }]) => {
+      const all = [...skipped].toSorted(([a], [b]) => (a < b ? -1 : 1));
+      const sum = all.reduce((total, [, rows]) => total + rows, 0);
+      return [
+        name,
+        read,
+        written,
+        unchanged,
+        sum,
+        all.map(([reason, rows]) => `${reason} ${rows}`).join(', '),
+      ];
+    });
+  }
+
+  document(): object {
+    const tables = [...this.#counts].map(([name, { read, written, unchanged, skipped }]) => [
+      name,
+      { read, written, unchanged, skipped: Object.fromEntries(skipped) },
+    ]);
+    return {
+      tables: Object.fromEntries(tables),
+      itemBytes: this.#bytes,
+      opened: this.opened,
+      locked: this.locked,
+      findings: this.#findings,
+      findingsOmitted: this.#omitted,
+    };
+  }
+
+  #find(finding: Finding): void {
+    if (wanting.has(finding.reason)) this.isWanting = true;
+    if (this.#findings.length < findingsMax) this.#findings.push(finding);
+    else this.#omitted += 1;
+  }
+
+  #of(table: Tally): Counts {
+    const found = this.#counts.get(table);
+    if (found === undefined) throw new Error(`nothing is counted of ${table}`);
+    return found;
+  }
+}
+
+const noCounts = (): Counts => ({ read: 0, written: 0, unchanged: 0, skipped: new Map() });
+
+const accounted = ({ written, unchanged, skipped }: Counts): number =>
+  [...skipped.values()].reduce((sum, rows) => sum + rows, written + unchanged);

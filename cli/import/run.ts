@@ -1,0 +1,132 @@
+/**
+ * One pass of an import (docs/import.md):
+ *
+ *     accounts   each is there, closed, with its settings and factors
+ *     vaults     with their members and open invites
+ *     prune      what has moved or vanished over there since an earlier pass goes
+ *     items      of each user and each vault, history first; then what a user has received, and files
+ *     open       the passwords sign in
+ *
+ * A pass that is killed leaves closed accounts, and the next does what is left. Nobody sees a part.
+ */
+import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
+import { importAccount } from './accounts.ts';
+import { type Context, eachAtOnce } from './context.ts';
+import { importFiles } from './files/import.ts';
+import type { SourceFiles } from './files/source.ts';
+import { importItems, prune, type Vaults } from './items.ts';
+import { countedTables } from './source/tables.ts';
+import { importVaults, type Population } from './vaults.ts';
+
+const usersAtOnce = 4;
+
+export async function runImport(
+  context: Context,
+  files: SourceFiles | undefined,
+  { keepClosed }: { readonly keepClosed: boolean },
+): Promise<void> {
+  const { tables, report } = context;
+  for (const table of countedTables) report.read(table, await tables.count(table));
+  context.progress('Accounts …');
+  const population = await importAccounts(context);
+  context.progress(`${population.accepted.size} accounts. Vaults …`);
+  const { vaults, fresh } = await importVaults(context, population);
+  if (!context.dryRun) await pruneAll(context, population, vaults, fresh);
+  context.progress('Items …');
+  await eachAtOnce(population.accepted, usersAtOnce, async ([uuid, { fresh: isFresh }]) => {
+    const collection = { isVault: false, uuid };
+    await importItems(context, { collection, fresh: isFresh, vaults }, tables.itemsOf(uuid));
+    await importInbox(context, uuid);
+  });
+  for (const [uuid, standing] of vaults) {
+    if (standing !== 'here') continue;
+    const collection = { isVault: true, uuid };
+    await importItems(context, { collection, fresh: fresh.has(uuid), vaults }, tables.itemsIn(uuid));
+  }
+  if (files !== undefined) {
+    context.progress('Files …');
+    await importFiles(context, files, population, vaults);
+  }
+  settle(context);
+  if (!context.dryRun && !keepClosed) await openAll(context, population);
+}
+
+async function importAccounts(context: Context): Promise<Population> {
+  const { tables, report } = context;
+  const accepted = new Map<string, { readonly fresh: boolean }>();
+  const refused = new Set<string>();
+  const losers = await losersOf(context);
+  await eachAtOnce(tables.users(), usersAtOnce, async (user) => {
+    const uuid = user.uuid.toLowerCase();
+    if (losers.has(user.uuid)) {
+      report.skipped('users', 'address-of-another', user.uuid);
+      return;
+    }
+    const outcome = await importAccount(context, user);
+    if (outcome.state === 'written') accepted.set(uuid, { fresh: outcome.fresh });
+    else if (outcome.state === 'in-use') refused.add(uuid);
+  });
+  return { accepted, refused };
+}
+
+/** Of accounts with one address but for its case, all but one. */
+async function losersOf({ tables, preferred }: Context): Promise<ReadonlySet<string>> {
+  const losers = new Set<string>();
+  for (const holders of await tables.sharedAddresses()) {
+    const chosen = holders.find((uuid) => preferred.has(uuid.toLowerCase())) ?? holders[0];
+    for (const uuid of holders) if (uuid !== chosen) losers.add(uuid);
+  }
+  return losers;
+}
+
+async function pruneAll(
+  context: Context,
+  { accepted }: Population,
+  vaults: Vaults,
+  fresh: ReadonlySet<string>,
+): Promise<void> {
+  const earlier = [...accepted].filter(([, { fresh: isFresh }]) => !isFresh).map(([uuid]) => uuid);
+  await eachAtOnce(earlier, usersAtOnce, (uuid) =>
+    prune(context, { collection: { isVault: false, uuid }, vaults }),
+  );
+  const before = [...vaults].filter(([uuid, standing]) => standing === 'here' && !fresh.has(uuid));
+  await eachAtOnce(before, usersAtOnce, ([uuid]) =>
+    prune(context, { collection: { isVault: true, uuid }, vaults }),
+  );
+}
+
+async function importInbox({ tables, target, report, dryRun }: Context, userUuid: string): Promise<void> {
+  const messages = [...(await tables.messages(userUuid))];
+  const notifications = [...(await tables.notifications(userUuid))];
+  if (dryRun) {
+    report.written('messages', messages.length);
+    report.written('notifications', notifications.length);
+    return;
+  }
+  const kept = await target.ask(ImportService.writeInbox, { userUuid, messages, notifications });
+  report.written('messages', kept.messages);
+  report.written('notifications', kept.notifications);
+  const noRoom = messages.length - kept.messages;
+  if (noRoom > 0) report.skipped('messages', 'no-room', userUuid, noRoom);
+  const later = notifications.length - kept.notifications;
+  if (later > 0) report.skipped('notifications', 'said-again-later', userUuid, later);
+}
+
+/** What nothing has led to. */
+function settle({ report }: Context): void {
+  report.settle('items', 'account-gone');
+  report.settle('revisions_revisions', 'item-not-here');
+  report.settle('settings', 'account-not-imported');
+  report.settle('authenticators', 'account-gone');
+  report.settle('shared_vault_users', 'vault-gone');
+  report.settle('shared_vault_invites', 'vault-gone');
+  report.settle('messages', 'account-gone');
+  report.settle('notifications', 'account-gone');
+}
+
+async function openAll({ target, report }: Context, { accepted }: Population): Promise<void> {
+  await eachAtOnce(accepted.keys(), usersAtOnce, async (userUuid) => {
+    const { opened } = await target.ask(ImportService.openAccount, { userUuid, unlock: false });
+    if (opened) report.opened += 1;
+  });
+}

@@ -1,0 +1,59 @@
+/** The database of the other server, as far as an import reads it. Statements quote by backticks, which both kinds understand. */
+
+import { exitCodes, Failure } from '../../failure.ts';
+
+export type Value = string | number | bigint | Uint8Array | null;
+export type Row = Readonly<Record<string, Value>>;
+
+export interface Selection {
+  readonly columns: string;
+  readonly table: string;
+  /** Of this table alone, as the pages of a large one go by its `uuid`. */
+  readonly where: string;
+  readonly values: readonly Value[];
+}
+
+export interface Database {
+  all(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
+  /** All rows, in no order that counts, and never the whole of them in memory. `columns` has to name `uuid`. */
+  each(selection: Selection): AsyncIterable<Row>;
+  columnsOf(table: string): Promise<readonly string[]>;
+  /** The length of a text in bytes. */
+  readonly lengthOf: (column: string) => string;
+  close(): Promise<void>;
+}
+
+/** What is read can be read again: another pass goes on. */
+export const readFailure = (error: unknown): Failure =>
+  new Failure(
+    exitCodes.unavailable,
+    `The database of the other server could not be read (${(error as Error).message}). Start again: what has come stays.`,
+  );
+
+/** `(?, ?, ?)` */
+export const placeholders = (values: readonly unknown[]): string => `(${values.map(() => '?').join(', ')})`;
+
+export function textIn(row: Row, column: string): string | undefined {
+  const value = row[column];
+  if (value === null || value === undefined) return undefined;
+  return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value);
+}
+
+/** Whole numbers beyond what a double holds exactly do not occur, and would not survive. */
+export function numberIn(row: Row, column: string): number {
+  const value = Number(row[column] ?? 0);
+  if (!Number.isSafeInteger(value))
+    throw new RangeError(`the column ${column} holds a number that is too large`);
+  return value;
+}
+
+/** Null counts as false. */
+export const flagIn = (row: Row, column: string): boolean => Number(row[column] ?? 0) !== 0;
+
+/** A date and time without a zone; those without fractions too. Undefined for none. */
+export function millisecondsIn(row: Row, column: string, utcOffsetMinutes: number): number | undefined {
+  const text = textIn(row, column);
+  if (text === undefined) return undefined;
+  const ms = Date.parse(`${text.replace(' ', 'T').slice(0, 23)}Z`);
+  return Number.isNaN(ms) ? undefined : ms - utcOffsetMinutes * 60_000;
+}

@@ -1,0 +1,59 @@
+/**
+ * The SQLite file of a home server. It is read page by page and never written to. The exclusive mode is what lets a reader
+ * without shared memory see the journal beside it (`-wal`), where most of a small database may still be.
+ */
+import { existsSync, rmdirSync } from 'node:fs';
+import { exitCodes, Failure } from '../../failure.ts';
+import { type Database, type Row, readFailure, type Value } from './database.ts';
+
+/** @throws Failure */
+export async function openSqlite(path: string): Promise<Database> {
+  if (!existsSync(path)) throw new Failure(exitCodes.usage, `There is no file ${path}.`);
+  const { default: sqlite } = await import('node-sqlite3-wasm');
+  forgetOwnLock(path);
+  const database = new sqlite.Database(path, { readOnly: true, fileMustExist: true });
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE');
+    database.exec('PRAGMA query_only = ON');
+    database.all('SELECT name FROM sqlite_master LIMIT 1');
+  } catch (error) {
+    database.close();
+    throw new Failure(
+      exitCodes.refused,
+      `${path} cannot be read (${(error as Error).message}). Stop the other server, or give a copy of the file with those beside it that end in -wal and -shm.`,
+    );
+  }
+  const all = (sql: string, values: readonly Value[] = []) => {
+    try {
+      return database.all(sql, [...values]) as Row[];
+    } catch (error) {
+      throw readFailure(error);
+    }
+  };
+  return {
+    all: async (sql, values) => all(sql, values),
+    async *each({ columns, table, where, values }) {
+      const statement = database.prepare(`SELECT ${columns} FROM \`${table}\` WHERE ${where}`);
+      try {
+        yield* statement.iterate([...values]) as IterableIterator<Row>;
+      } finally {
+        statement.finalize();
+      }
+    },
+    columnsOf: async (table) => all(`PRAGMA table_info(\`${table}\`)`).map((row) => String(row['name'])),
+    lengthOf: (column) => `octet_length(\`${column}\`)`,
+    close: async () => database.close(),
+  };
+}
+
+/**
+ * This reader locks a file by a folder beside it, which nobody else looks at. It stays where a reader was killed, and two that read
+ * do each other no harm.
+ */
+function forgetOwnLock(path: string): void {
+  try {
+    rmdirSync(`${path}.lock`);
+  } catch {
+    // There is none.
+  }
+}

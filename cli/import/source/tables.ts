@@ -1,0 +1,455 @@
+/**
+ * What is read from the other server's tables, in the words of this one. Which tables and columns there are, and what they mean, is
+ * that server's: this is the one file that knows.
+ */
+import { exitCodes, Failure } from '../../failure.ts';
+import {
+  type Database,
+  flagIn,
+  millisecondsIn,
+  numberIn,
+  placeholders,
+  type Row,
+  textIn,
+} from './database.ts';
+
+export interface SourceUser {
+  readonly uuid: string;
+  readonly email: string | undefined;
+  readonly version: string | undefined;
+  readonly passwordHash: string;
+  readonly serverKey: string | undefined;
+  readonly createdAtMs: number;
+  readonly keyParams: Row;
+}
+
+export interface SourceSetting {
+  readonly uuid: string;
+  readonly name: string;
+  readonly value: string | undefined;
+  readonly isEncrypted: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface SourceAuthenticator {
+  readonly uuid: string;
+  readonly credentialId: string;
+  readonly publicKey: Buffer;
+  readonly counter: number;
+  readonly transports: string[];
+  readonly createdAtMs: number;
+}
+
+/** What tells one state of an item from another, and where it belongs. */
+export interface ItemKey {
+  readonly uuid: string;
+  readonly ownerUuid: string;
+  readonly vaultUuid: string | undefined;
+  readonly updatedAt: number;
+  readonly createdAt: number;
+  readonly deleted: boolean;
+  readonly bytes: number;
+}
+
+export interface SourceItem extends Omit<ItemKey, 'bytes'> {
+  readonly content: string | undefined;
+  readonly contentType: string | undefined;
+  readonly encItemKey: string | undefined;
+  readonly itemsKeyId: string | undefined;
+  readonly authHash: string | undefined;
+  readonly duplicateOf: string | undefined;
+  readonly keySystemIdentifier: string | undefined;
+  readonly lastEditedBy: string | undefined;
+}
+
+export interface RevisionKey {
+  readonly uuid: string;
+  readonly itemUuid: string;
+  readonly createdAtMs: number | undefined;
+  readonly bytes: number;
+}
+
+export interface SourceRevision extends Omit<RevisionKey, 'bytes'> {
+  readonly ownerUuid: string | undefined;
+  readonly content: string | undefined;
+  readonly contentType: string | undefined;
+  readonly encItemKey: string | undefined;
+  readonly itemsKeyId: string | undefined;
+  readonly authHash: string | undefined;
+  readonly keySystemIdentifier: string | undefined;
+  readonly vaultUuid: string | undefined;
+  readonly editedBy: string | undefined;
+}
+
+export interface History {
+  readonly count: number;
+  /** Undefined where no revision has a time. */
+  readonly latestMs: number | undefined;
+}
+
+export interface SourceVault {
+  readonly uuid: string;
+  readonly ownerUuid: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface SourceMember {
+  readonly uuid: string;
+  readonly userUuid: string;
+  readonly permission: string;
+  readonly isSurvivor: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface SourceInvite {
+  readonly uuid: string;
+  readonly inviteeUuid: string;
+  readonly senderUuid: string;
+  readonly permission: string;
+  readonly encryptedMessage: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface SourceMessage {
+  readonly uuid: string;
+  readonly senderUuid: string;
+  readonly encryptedMessage: string;
+  readonly replaceabilityIdentifier: string | undefined;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface SourceNotification {
+  readonly uuid: string;
+  readonly type: string;
+  readonly payload: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+const times = (row: Row) => ({
+  createdAt: numberIn(row, 'created_at_timestamp'),
+  updatedAt: numberIn(row, 'updated_at_timestamp'),
+});
+
+/** The other server finds an account by its address in lower case alone. */
+const rankOf = (row: Row): number => (textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0);
+
+const lower = (row: Row, column: string): string => (textIn(row, column) ?? '').toLowerCase();
+
+/** Tables whose rows are counted, so that everything that was read is accounted for. */
+export const countedTables = [
+  'users',
+  'items',
+  'revisions_revisions',
+  'settings',
+  'authenticators',
+  'shared_vaults',
+  'shared_vault_users',
+  'shared_vault_invites',
+  'messages',
+  'notifications',
+] as const;
+export type CountedTable = (typeof countedTables)[number];
+
+export class Tables {
+  readonly #main: Database;
+  readonly #revisions: Database;
+  readonly #utcOffsetMinutes: number;
+
+  constructor(main: Database, revisions: Database, utcOffsetMinutes: number) {
+    this.#main = main;
+    this.#revisions = revisions;
+    this.#utcOffsetMinutes = utcOffsetMinutes;
+  }
+
+  /** @throws Failure unless it has the tables of a release since March 2024 */
+  async check(): Promise<void> {
+    const sessions = await this.#main.columnsOf('sessions');
+    if (!sessions.includes('snjs')) {
+      throw new Failure(
+        exitCodes.refused,
+        'This is no database of the existing server, or it is older than March 2024. Start its newest release once: it brings its database up to date.',
+      );
+    }
+    if ((await this.#revisions.columnsOf('revisions_revisions')).length === 0) {
+      throw new Failure(
+        exitCodes.refused,
+        'There are no revisions in this database. Older set-ups keep them in one of their own: name it with --revisions-from.',
+      );
+    }
+  }
+
+  async count(table: CountedTable): Promise<number> {
+    const database = table === 'revisions_revisions' ? this.#revisions : this.#main;
+    const [row] = await database.all(`SELECT COUNT(*) AS n FROM \`${table}\``);
+    return row === undefined ? 0 : numberIn(row, 'n');
+  }
+
+  // --- accounts ---------------------------------------------------------------------------------------------------
+
+  async *users(): AsyncGenerator<SourceUser> {
+    const selection = { columns: '*', table: 'users', where: '1 = 1', values: [] };
+    for await (const row of this.#main.each(selection)) {
+      yield {
+        uuid: String(row['uuid']),
+        email: textIn(row, 'email'),
+        version: textIn(row, 'version'),
+        passwordHash: textIn(row, 'encrypted_password') ?? '',
+        serverKey: textIn(row, 'encrypted_server_key'),
+        createdAtMs: this.#ms(row, 'created_at') ?? 0,
+        keyParams: row,
+      };
+    }
+  }
+
+  /** Of each address that several accounts have but for its case: those accounts, the one with the newest items first, else in lower case. */
+  async sharedAddresses(): Promise<readonly (readonly string[])[]> {
+    const shared = await this.#main.all(
+      'SELECT LOWER(TRIM(`email`)) AS address FROM `users` WHERE `email` IS NOT NULL GROUP BY LOWER(TRIM(`email`)) HAVING COUNT(*) > 1',
+    );
+    const all = shared.map(async (row) => {
+      const holders = await this.#main.all(
+        'SELECT u.`uuid` AS uuid, u.`email` AS email, COALESCE((SELECT MAX(i.`updated_at_timestamp`) FROM `items` i WHERE i.`user_uuid` = u.`uuid`), -1) AS newest FROM `users` u WHERE LOWER(TRIM(u.`email`)) = ?',
+        [textIn(row, 'address') ?? ''],
+      );
+      return holders
+        .toSorted((a, b) => numberIn(b, 'newest') - numberIn(a, 'newest') || rankOf(b) - rankOf(a))
+        .map((holder) => String(holder['uuid']));
+    });
+    return Promise.all(all);
+  }
+
+  async isAdministrator(userUuid: string): Promise<boolean> {
+    const rows = await this.#main.all(
+      "SELECT 1 AS n FROM `user_roles` u JOIN `roles` r ON r.`uuid` = u.`role_uuid` WHERE u.`user_uuid` = ? AND r.`name` = 'INTERNAL_TEAM_USER' LIMIT 1",
+      [userUuid],
+    );
+    return rows.length > 0;
+  }
+
+  /** The newest of each name comes last. */
+  async settings(userUuid: string): Promise<readonly SourceSetting[]> {
+    const rows = await this.#main.all('SELECT * FROM `settings` WHERE `user_uuid` = ?', [userUuid]);
+    return rows.map(settingOf).toSorted((a, b) => a.updatedAt - b.updatedAt);
+  }
+
+  async subscriptionSettings(userUuid: string): Promise<readonly SourceSetting[]> {
+    const rows = await this.#main.all(
+      'SELECT s.* FROM `subscription_settings` s JOIN `user_subscriptions` u ON u.`uuid` = s.`user_subscription_uuid` WHERE u.`user_uuid` = ?',
+      [userUuid],
+    );
+    return rows.map(settingOf).toSorted((a, b) => a.updatedAt - b.updatedAt);
+  }
+
+  /** Whether anybody has a second factor that only the key of the other server opens. */
+  async hasEncryptedFactors(): Promise<boolean> {
+    const rows = await this.#main.all(
+      "SELECT 1 AS n FROM `settings` WHERE `name` = 'MFA_SECRET' AND `value` IS NOT NULL AND `server_encryption_version` = 1 LIMIT 1",
+    );
+    return rows.length > 0;
+  }
+
+  /** A user server key to try the key of the other server on. */
+  async anyServerKey(): Promise<string | undefined> {
+    const [row] = await this.#main.all(
+      'SELECT `encrypted_server_key` AS k FROM `users` WHERE `encrypted_server_key` IS NOT NULL ORDER BY `uuid` LIMIT 1',
+    );
+    return row && textIn(row, 'k');
+  }
+
+  async authenticators(userUuid: string): Promise<readonly SourceAuthenticator[]> {
+    const rows = await this.#main.all('SELECT * FROM `authenticators` WHERE `user_uuid` = ?', [userUuid]);
+    return rows.map((row) => ({
+      uuid: lower(row, 'uuid'),
+      credentialId: textIn(row, 'credential_id') ?? '',
+      publicKey: Buffer.from(row['credential_public_key'] as Uint8Array),
+      counter: numberIn(row, 'counter'),
+      transports: transportsIn(row),
+      createdAtMs: this.#ms(row, 'created_at') ?? 0,
+    }));
+  }
+
+  // --- items ------------------------------------------------------------------------------------------------------
+
+  /** Those that the user has created, also in vaults. */
+  async *itemsOf(userUuid: string): AsyncGenerator<ItemKey> {
+    yield* this.#itemKeys('`user_uuid` = ?', userUuid);
+  }
+
+  async *itemsIn(vaultUuid: string): AsyncGenerator<ItemKey> {
+    yield* this.#itemKeys('`shared_vault_uuid` = ?', vaultUuid);
+  }
+
+  async *#itemKeys(where: string, value: string): AsyncGenerator<ItemKey> {
+    const length = `COALESCE(${this.#main.lengthOf('content')}, 0)`;
+    const columns = `\`uuid\`, \`user_uuid\`, \`shared_vault_uuid\`, \`deleted\`, \`created_at_timestamp\`, \`updated_at_timestamp\`, ${length} AS bytes`;
+    for await (const row of this.#main.each({ columns, table: 'items', where, values: [value] })) {
+      yield { ...keyOf(row), bytes: numberIn(row, 'bytes') };
+    }
+  }
+
+  async items(uuids: readonly string[]): Promise<readonly SourceItem[]> {
+    if (uuids.length === 0) return [];
+    const sql = `SELECT * FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
+    return (await this.#main.all(sql, uuids)).map((row) => ({
+      ...keyOf(row),
+      content: textIn(row, 'content'),
+      contentType: textIn(row, 'content_type'),
+      encItemKey: textIn(row, 'enc_item_key'),
+      itemsKeyId: textIn(row, 'items_key_id'),
+      authHash: textIn(row, 'auth_hash'),
+      duplicateOf: textIn(row, 'duplicate_of'),
+      keySystemIdentifier: textIn(row, 'key_system_identifier'),
+      lastEditedBy: textIn(row, 'last_edited_by')?.toLowerCase(),
+    }));
+  }
+
+  /** Those of these that are there, without their contents. */
+  async itemKeys(uuids: readonly string[]): Promise<readonly Omit<ItemKey, 'bytes'>[]> {
+    if (uuids.length === 0) return [];
+    const sql = `SELECT \`uuid\`, \`user_uuid\`, \`shared_vault_uuid\`, \`deleted\`, \`created_at_timestamp\`, \`updated_at_timestamp\` FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
+    return (await this.#main.all(sql, uuids)).map(keyOf);
+  }
+
+  async histories(itemUuids: readonly string[]): Promise<ReadonlyMap<string, History>> {
+    if (itemUuids.length === 0) return new Map();
+    const sql = `SELECT \`item_uuid\`, COUNT(*) AS n, MAX(\`created_at\`) AS latest FROM \`revisions_revisions\` WHERE \`item_uuid\` IN ${placeholders(itemUuids)} GROUP BY \`item_uuid\``;
+    const rows = await this.#revisions.all(sql, itemUuids);
+    return new Map(
+      rows.map((row) => [
+        lower(row, 'item_uuid'),
+        { count: numberIn(row, 'n'), latestMs: this.#ms(row, 'latest') },
+      ]),
+    );
+  }
+
+  async revisionKeys(itemUuids: readonly string[]): Promise<readonly RevisionKey[]> {
+    if (itemUuids.length === 0) return [];
+    const length = `COALESCE(${this.#revisions.lengthOf('content')}, 0)`;
+    const sql = `SELECT \`uuid\`, \`item_uuid\`, \`created_at\`, ${length} AS bytes FROM \`revisions_revisions\` WHERE \`item_uuid\` IN ${placeholders(itemUuids)}`;
+    return (await this.#revisions.all(sql, itemUuids)).map((row) => ({
+      uuid: String(row['uuid']),
+      itemUuid: lower(row, 'item_uuid'),
+      createdAtMs: this.#ms(row, 'created_at'),
+      bytes: numberIn(row, 'bytes'),
+    }));
+  }
+
+  async revisions(uuids: readonly string[]): Promise<readonly SourceRevision[]> {
+    if (uuids.length === 0) return [];
+    const sql = `SELECT * FROM \`revisions_revisions\` WHERE \`uuid\` IN ${placeholders(uuids)}`;
+    return (await this.#revisions.all(sql, uuids)).map((row) => ({
+      uuid: String(row['uuid']),
+      itemUuid: lower(row, 'item_uuid'),
+      createdAtMs: this.#ms(row, 'created_at'),
+      ownerUuid: textIn(row, 'user_uuid')?.toLowerCase(),
+      content: textIn(row, 'content'),
+      contentType: textIn(row, 'content_type'),
+      encItemKey: textIn(row, 'enc_item_key'),
+      itemsKeyId: textIn(row, 'items_key_id'),
+      authHash: textIn(row, 'auth_hash'),
+      keySystemIdentifier: textIn(row, 'key_system_identifier'),
+      vaultUuid: textIn(row, 'shared_vault_uuid')?.toLowerCase(),
+      editedBy: textIn(row, 'edited_by')?.toLowerCase(),
+    }));
+  }
+
+  // --- vaults and the inbox ---------------------------------------------------------------------------------------
+
+  async vaults(): Promise<readonly SourceVault[]> {
+    const rows = await this.#main.all('SELECT * FROM `shared_vaults`');
+    return rows.map((row) => ({
+      uuid: lower(row, 'uuid'),
+      ownerUuid: lower(row, 'user_uuid'),
+      ...times(row),
+    }));
+  }
+
+  async members(vaultUuid: string): Promise<readonly SourceMember[]> {
+    const rows = await this.#main.all('SELECT * FROM `shared_vault_users` WHERE `shared_vault_uuid` = ?', [
+      vaultUuid,
+    ]);
+    return rows.map((row) => ({
+      uuid: lower(row, 'uuid'),
+      userUuid: lower(row, 'user_uuid'),
+      permission: textIn(row, 'permission') ?? '',
+      isSurvivor: flagIn(row, 'is_designated_survivor'),
+      ...times(row),
+    }));
+  }
+
+  async invites(vaultUuid: string): Promise<readonly SourceInvite[]> {
+    const rows = await this.#main.all('SELECT * FROM `shared_vault_invites` WHERE `shared_vault_uuid` = ?', [
+      vaultUuid,
+    ]);
+    return rows.map((row) => ({
+      uuid: lower(row, 'uuid'),
+      inviteeUuid: lower(row, 'user_uuid'),
+      senderUuid: lower(row, 'sender_uuid'),
+      permission: textIn(row, 'permission') ?? '',
+      encryptedMessage: textIn(row, 'encrypted_message') ?? '',
+      ...times(row),
+    }));
+  }
+
+  async messages(userUuid: string): Promise<readonly SourceMessage[]> {
+    const rows = await this.#main.all('SELECT * FROM `messages` WHERE `recipient_uuid` = ?', [userUuid]);
+    return rows.map((row) => ({
+      uuid: lower(row, 'uuid'),
+      senderUuid: lower(row, 'sender_uuid'),
+      encryptedMessage: textIn(row, 'encrypted_message') ?? '',
+      replaceabilityIdentifier: textIn(row, 'replaceability_identifier'),
+      ...times(row),
+    }));
+  }
+
+  async notifications(userUuid: string): Promise<readonly SourceNotification[]> {
+    const rows = await this.#main.all('SELECT * FROM `notifications` WHERE `user_uuid` = ?', [userUuid]);
+    return rows.map((row) => ({
+      uuid: lower(row, 'uuid'),
+      type: textIn(row, 'type') ?? '',
+      payload: textIn(row, 'payload') ?? '',
+      ...times(row),
+    }));
+  }
+
+  async close(): Promise<void> {
+    await this.#main.close();
+    if (this.#revisions !== this.#main) await this.#revisions.close();
+  }
+
+  #ms(row: Row, column: string): number | undefined {
+    return millisecondsIn(row, column, this.#utcOffsetMinutes);
+  }
+}
+
+const keyOf = (row: Row): Omit<ItemKey, 'bytes'> => ({
+  uuid: String(row['uuid']),
+  ownerUuid: lower(row, 'user_uuid'),
+  vaultUuid: textIn(row, 'shared_vault_uuid')?.toLowerCase(),
+  deleted: flagIn(row, 'deleted'),
+  ...times(row),
+});
+
+const settingOf = (row: Row): SourceSetting => ({
+  uuid: lower(row, 'uuid'),
+  name: textIn(row, 'name') ?? '',
+  value: textIn(row, 'value'),
+  isEncrypted: flagIn(row, 'server_encryption_version'),
+  createdAt: numberIn(row, 'created_at'),
+  updatedAt: numberIn(row, 'updated_at'),
+});
+
+function transportsIn(row: Row): string[] {
+  try {
+    const parsed: unknown = JSON.parse(textIn(row, 'transports') ?? '[]');
+    return Array.isArray(parsed) ? parsed.filter((each) => typeof each === 'string') : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,95 @@
+/** The server that an import writes to, over its internal API. Every call may be repeated, so what fails for a moment is tried again. */
+import { status } from '@grpc/grpc-js';
+import {
+  type ImportBeginAccountRequest,
+  type ImportBeginAccountResponse,
+  type ImportCollection,
+  type ImportDescribeResponse,
+  type ImportItem,
+  type ImportItemMark,
+  ImportService,
+  type ImportShowAccountResponse,
+} from '../../proto/generated/scriptorium/v1/import.ts';
+import type { Method } from '../connection.ts';
+import { Failure } from '../failure.ts';
+import type { Session } from '../session.ts';
+
+const callMs = 60_000;
+const triesMax = 40;
+const pauseMaxMs = 5_000;
+
+const passing: readonly (status | undefined)[] = [
+  status.UNAVAILABLE,
+  status.RESOURCE_EXHAUSTED,
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+];
+
+export class Target {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** @throws Failure */
+  async ask<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#session.ask(method, request, callMs);
+      } catch (error) {
+        const isPassing = error instanceof Failure && passing.includes(error.code);
+        if (!isPassing || tries >= triesMax) throw error;
+        await this.#session.terminal.sleep(Math.min(100 * 2 ** tries, pauseMaxMs));
+      }
+    }
+  }
+
+  describe(): Promise<ImportDescribeResponse> {
+    return this.ask(ImportService.describe, {});
+  }
+
+  /** Undefined where there is nothing. */
+  showAccount(userUuid: string): Promise<ImportShowAccountResponse | undefined> {
+    return unlessAbsent(this.ask(ImportService.showAccount, { userUuid }));
+  }
+
+  async check(account: ImportBeginAccountRequest): Promise<ImportBeginAccountResponse> {
+    const { answer } = await this.ask(ImportService.checkAccount, { account });
+    if (answer === undefined) throw new Error('the server has not answered what it was asked');
+    return answer;
+  }
+
+  async fileBytes(owner: ImportCollection, remoteIdentifier: string): Promise<number | undefined> {
+    const asked = { owner, remoteIdentifier, withDigest: false };
+    return (await unlessAbsent(this.ask(ImportService.showFile, asked)))?.bytes;
+  }
+
+  async fileDigest(owner: ImportCollection, remoteIdentifier: string): Promise<string | undefined> {
+    const asked = { owner, remoteIdentifier, withDigest: true };
+    return (await unlessAbsent(this.ask(ImportService.showFile, asked)))?.sha256;
+  }
+
+  async isThere(collection: ImportCollection): Promise<boolean> {
+    const asked = { collection, after: 0, pageSize: 1, withDigests: false };
+    return (await unlessAbsent(this.ask(ImportService.listItems, asked))) !== undefined;
+  }
+
+  /** Also of what is open already. */
+  async wanted(asked: { readonly collection: ImportCollection; readonly items: ImportItemMark[] }) {
+    return (await this.ask(ImportService.wantItems, asked)).uuids;
+  }
+
+  writeItems(collection: ImportCollection, items: ImportItem[]) {
+    return this.ask(ImportService.writeItems, { collection, items });
+  }
+}
+
+async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Failure && error.code === status.NOT_FOUND) return undefined;
+    throw error;
+  }
+}

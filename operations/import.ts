@@ -1,0 +1,334 @@
+/**
+ * `scriptorium.v1.Import`: accounts of another server, written by their own actors (docs/import.md). Every call can be repeated.
+ * The parts of a file are stored here, in the order in which they come.
+ */
+import { createHash } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
+import { blobName, chunksMax, type Layout, noChunks, piecesOf, withChunk } from '../actors/files/layout.ts';
+import { type FileStore, FileStoreError, isBlobName } from '../actors/files/store.ts';
+import { findUser } from '../actors/identity/account-table.ts';
+import { defaultWorkspace, normaliseUsername } from '../actors/identity/usernames.ts';
+import {
+  type accountRefusals,
+  importedContentTypes,
+  importLimits,
+  isUnusable,
+  UserImport,
+  VaultImport,
+} from '../actors/import/operator-contract.ts';
+import { permissions } from '../actors/inbox-entries.ts';
+import { isRefusedSetting } from '../actors/user/settings/contract.ts';
+import type {
+  ImportCollection,
+  ImportFile,
+  ImportFilePart,
+  ImportKeyParams,
+  ImportMember,
+  ImportService,
+} from '../proto/generated/scriptorium/v1/import.ts';
+import {
+  itemDigest,
+  keyParamsDigest,
+  messageDigest,
+  notificationDigest,
+  revisionDigest,
+  valueDigest,
+} from '../proto/import-digests.ts';
+import { NotFoundError } from '../runtime/errors.ts';
+import type { Ask, AskOptions } from '../runtime/handles.ts';
+import { accepted } from './answers.ts';
+import type { Handlers } from './calls.ts';
+import { CallError, failedPrecondition, invalidArgument, notFound } from './errors.ts';
+import { limitField, uuidField } from './fields.ts';
+import type { InternalApiOptions } from './internal-api-options.ts';
+
+type Options = Pick<InternalApiOptions, 'actors' | 'fileStore' | 'importing' | 'lookups' | 'logger'>;
+
+export function importHandlers(options: Options): Handlers<ImportService> {
+  const { actors, importing } = options;
+  const user = (uuid: string) => actors.get(UserImport, uuidField('user_uuid', uuid)).ask;
+  const vault = (uuid: string) => actors.get(VaultImport, uuidField('vault_uuid', uuid)).ask;
+  const collection = (of: ImportCollection | undefined) => {
+    if (of === undefined) throw invalidArgument('collection is missing.');
+    return of.isVault ? vault(of.uuid) : user(of.uuid);
+  };
+  return {
+    async describe() {
+      return { ...importing, ...importLimits, contentTypes: [...importedContentTypes] };
+    },
+
+    ...accountHandlers(options, user),
+    ...vaultHandlers(user, vault),
+    ...itemHandlers(collection),
+    ...fileHandlers(options, collection),
+  };
+}
+
+type User = (uuid: string) => Ask<(typeof UserImport)['commands']>;
+type Vault = (uuid: string) => Ask<(typeof VaultImport)['commands']>;
+type Collection = (of: ImportCollection | undefined) => ReturnType<User> | ReturnType<Vault>;
+
+function accountHandlers(
+  { lookups, logger }: Pick<Options, 'lookups' | 'logger'>,
+  user: User,
+): Pick<
+  Handlers<ImportService>,
+  'checkAccount' | 'beginAccount' | 'openAccount' | 'showAccount' | 'writeInbox'
+> {
+  return {
+    async checkAccount({ account }, ask) {
+      if (account?.keyParams === undefined) throw invalidArgument('key_params is missing.');
+      const userUuid = uuidField('user_uuid', account.userUuid);
+      const shown = await gone(user(userUuid).importShow({}, ask));
+      const email = normaliseUsername(account.identifier);
+      const holder = await findUser(lookups, { email, workspace: defaultWorkspace });
+      const refusedSettings = account.settings.filter(({ name, value }) => isRefusedSetting(name, value));
+      const answer = {
+        refused: foreseenRefusal(
+          shown?.phase,
+          holder !== undefined && holder !== userUuid,
+          account.keyParams,
+        ),
+        fresh: shown === undefined,
+        refusedSettings: refusedSettings.map(({ name }) => name),
+      };
+      return { answer };
+    },
+
+    async beginAccount({ userUuid, keyParams, ...account }, ask) {
+      if (keyParams === undefined) throw invalidArgument('key_params is missing.');
+      const answer = await gone(user(userUuid).importAccount({ keyParams, ...account }, ask));
+      if (answer === undefined) return { refused: 'deleted', fresh: false, refusedSettings: [] };
+      if ('refused' in answer) return { refused: answer.refused, fresh: false, refusedSettings: [] };
+      if (answer.fresh) logger.info({ userUuid }, 'an import has made an account');
+      return { refused: '', ...answer };
+    },
+
+    async openAccount({ userUuid, unlock }, ask) {
+      const opened = accepted(await there(user(userUuid).importOpen({ unlock }, ask)));
+      if (opened.opened) logger.info({ userUuid }, 'an import has opened an account');
+      return opened;
+    },
+
+    async showAccount({ userUuid }, ask) {
+      const shown = await there(user(userUuid).importShow({}, ask));
+      return {
+        phase: shown.phase,
+        keyParamsSha256: keyParamsDigest(shown.keyParams),
+        settings: Object.entries(shown.settings).map(([name, value]) => ({
+          name,
+          valueSha256: valueDigest(value),
+        })),
+        authenticators: shown.authenticators,
+        messages: shown.messages.map((each) => ({ uuid: each.uuid, sha256: messageDigest(each) })),
+        notifications: shown.notifications.map((each) => ({
+          uuid: each.uuid,
+          sha256: notificationDigest(each),
+        })),
+        items: shown.items,
+      };
+    },
+
+    async writeInbox({ userUuid, messages, notifications }, ask) {
+      return accepted(await there(user(userUuid).importInbox({ messages, notifications }, ask)));
+    },
+  };
+}
+
+function vaultHandlers(user: User, vault: Vault): Pick<Handlers<ImportService>, 'writeVault'> {
+  return {
+    async writeVault({ vaultUuid, members, invites, survivorUuid, ...about }, ask) {
+      const phases = await Promise.all(members.map((member) => phaseOf(user(member.userUuid), ask)));
+      if (phases.some((phase) => phase !== 'closed' && phase !== 'locked')) {
+        return { refused: 'used', fresh: false };
+      }
+      const answer = await gone(
+        vault(vaultUuid).importVault(
+          {
+            ...about,
+            survivorUuid: survivorUuid === '' ? null : survivorUuid,
+            members: members.map(withPermission),
+            invites: invites.map(withPermission),
+          },
+          ask,
+        ),
+      );
+      if (answer === undefined) return { refused: 'ended', fresh: false };
+      return 'refused' in answer ? { refused: answer.refused, fresh: false } : { refused: '', ...answer };
+    },
+  };
+}
+
+function itemHandlers(
+  collection: Collection,
+): Pick<
+  Handlers<ImportService>,
+  'wantItems' | 'writeItems' | 'writeRevisions' | 'removeItems' | 'listItems' | 'listRevisions'
+> {
+  return {
+    async wantItems({ collection: of, items }, ask) {
+      return there(collection(of).importWantItems({ items }, ask));
+    },
+
+    async writeItems({ collection: of, items }, ask) {
+      const asked = collection(of).importItems({ items }, ask);
+      const { refusedItems: refused, ...counts } = accepted(await there(asked));
+      return { ...counts, refused };
+    },
+
+    async writeRevisions({ collection: of, revisions }, ask) {
+      return accepted(await there(collection(of).importRevisions({ revisions }, ask)));
+    },
+
+    async removeItems({ collection: of, uuids }, ask) {
+      return accepted(await there(collection(of).importRemoveItems({ uuids }, ask)));
+    },
+
+    async listItems({ collection: of, after, pageSize, withDigests }, ask) {
+      const limit = limitField('page_size', pageSize);
+      const page = await there(collection(of).importListItems({ after, limit, whole: withDigests }, ask));
+      const items = page.items.map((item, index) => ({
+        mark: {
+          uuid: item.uuid,
+          updatedAt: item.updatedAt,
+          deleted: item.deleted,
+          ownerUuid: item.ownerUuid,
+          vaultUuid: page.vaultUuids[index] ?? '',
+          revisions: item.revisions,
+          revisedAt: item.revisedAt,
+        },
+        sha256: withDigests ? itemDigest(item) : '',
+      }));
+      return { items, nextAfter: page.nextAfter };
+    },
+
+    async listRevisions({ collection: of, itemUuid }, ask) {
+      const uuid = uuidField('item_uuid', itemUuid);
+      const { revisions } = await there(collection(of).importListRevisions({ itemUuid: uuid }, ask));
+      return { revisions: revisions.map((each) => ({ uuid: each.uuid, sha256: revisionDigest(each) })) };
+    },
+  };
+}
+
+function fileHandlers(
+  { fileStore }: Pick<Options, 'fileStore'>,
+  collection: Collection,
+): Pick<Handlers<ImportService>, 'writeFilePart' | 'closeFile' | 'showFile'> {
+  return {
+    async writeFilePart({ file, part, content }, ask) {
+      const { name, owner } = nameOf(file, part);
+      if (content.byteLength === 0 || content.byteLength !== part?.bytes) {
+        throw invalidArgument('content is not as long as part says.');
+      }
+      const signal = AbortSignal.timeout(ask.deadlineMs ?? partMs);
+      await stored(fileStore.write(name, pieceOf(content), { owner, bytes: content.byteLength, signal }));
+      return {};
+    },
+
+    async closeFile({ file, parts }, ask) {
+      if (parts.length === 0 || parts.length > chunksMax) throw invalidArgument('parts are missing.');
+      const blobs = parts.map((part) => ({ name: nameOf(file, part).name, bytes: part.bytes }));
+      await stored(fileStore.persist(blobs));
+      const layout = parts.reduce<Layout>(withChunk, noChunks);
+      const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+      const { remoteIdentifier, uploadUuid } = fileOf(file);
+      const asked = { remoteIdentifier, uploadUuid, bytes, layout };
+      accepted(await there(collection(file?.owner).importFile(asked, ask)));
+      return {};
+    },
+
+    async showFile({ owner, remoteIdentifier, withDigest }, ask) {
+      const uuid = uuidField('remote_identifier', remoteIdentifier);
+      const { file } = await there(collection(owner).importShowFile({ remoteIdentifier: uuid }, ask));
+      if (file === null) throw notFound('There is no such file.');
+      return { bytes: file.bytes, sha256: withDigest ? await digestOf(fileStore, file) : '' };
+    },
+  };
+}
+
+function foreseenRefusal(
+  phase: string | undefined,
+  isTaken: boolean,
+  keyParams: ImportKeyParams,
+): (typeof accountRefusals)[number] | '' {
+  if (phase === 'used') return 'used';
+  if (phase === 'none') return 'native';
+  if (isUnusable(keyParams)) return 'key-params';
+  return isTaken ? 'taken' : '';
+}
+
+/** The longest that one part is waited for. */
+const partMs = 60_000;
+
+async function* pieceOf(content: Uint8Array) {
+  yield content;
+}
+
+/** Undefined: the actor was there, and is gone for good. */
+async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof NotFoundError) return undefined;
+    throw error;
+  }
+}
+
+async function there<T>(asked: Promise<T>): Promise<T> {
+  const answer = await gone(asked);
+  if (answer === undefined) throw notFound('An import has not begun with this.');
+  return answer;
+}
+
+async function phaseOf(
+  user: { importShow(asked: object, ask: AskOptions): Promise<{ readonly phase: string }> },
+  ask: AskOptions,
+): Promise<string> {
+  return (await gone(user.importShow({}, ask)))?.phase ?? 'none';
+}
+
+function withPermission<T extends Pick<ImportMember, 'permission'>>(of: T) {
+  const permission = permissions.find((each) => each === of.permission);
+  if (permission === undefined) throw invalidArgument('permission is none of read, write and admin.');
+  return { ...of, permission };
+}
+
+function fileOf(file: ImportFile | undefined) {
+  if (file?.owner === undefined) throw invalidArgument('file is missing.');
+  return {
+    storedUnder: uuidField('owner', file.owner.uuid),
+    remoteIdentifier: uuidField('remote_identifier', file.remoteIdentifier),
+    uploadUuid: uuidField('upload_uuid', file.uploadUuid),
+  };
+}
+
+function nameOf(file: ImportFile | undefined, part: ImportFilePart | undefined) {
+  const { storedUnder, uploadUuid } = fileOf(file);
+  if (part === undefined) throw invalidArgument('part is missing.');
+  const name = blobName({ storedUnder, uploadUuid }, part);
+  if (!isBlobName(name) || part.number < 1) throw invalidArgument('part has no number, or no mark.');
+  return { name, owner: storedUnder };
+}
+
+/** @throws CallError */
+async function stored(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof FileStoreError)) throw error;
+    if (error.failure === 'full') throw failedPrecondition('The store of files has no room left.');
+    throw new CallError(status.UNAVAILABLE, 'The store of files cannot take this now. Try again.');
+  }
+}
+
+async function digestOf(
+  store: Pick<FileStore, 'read'>,
+  file: { uploadUuid: string; storedUnder: string; bytes: number; layout: Uint8Array },
+): Promise<string> {
+  const hash = createHash('sha256');
+  const { signal } = new AbortController();
+  for (const { name, start, end } of piecesOf(file, file.layout, { first: 0, last: file.bytes - 1 })) {
+    for await (const piece of store.read(name, { start, end }, signal)) hash.update(piece);
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,136 @@
+/** What has changed at the other server since the first pass: the second brings that, and nothing else. */
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { envelope, someTime } from './installation.ts';
+import { firstSync, loginParams, signInWith, startMove } from './moving.ts';
+
+const key = ['--keep-closed', '--source-key-file'];
+
+test('items that were changed, deleted, added or removed, or have moved, are where they are now', async (t) => {
+  const move = await startMove(t);
+  const { there, folder } = move;
+  const ada = await there.user('ada@example.org');
+  const ben = await there.user('ben@example.org');
+  const vault = await there.vault(ada.uuid);
+  await there.member(vault, ben.uuid, 'write');
+  const inVault = { shared_vault_uuid: vault, key_system_identifier: 'k', last_edited_by: ada.uuid };
+  const kept = await there.item(ada.uuid);
+  const deleted = await there.item(ada.uuid);
+  await there.revision(deleted, ada.uuid, '2023-11-14 22:13:20.000');
+  const vanished = await there.item(ada.uuid);
+  const moves = await there.item(ada.uuid);
+  const comesHome = await there.item(ada.uuid, inVault);
+  const changesHands = await there.item(ada.uuid, inVault);
+  await move.pass([...key, `${folder}/key`]);
+
+  const later = someTime + 1_000;
+  await there.run(
+    'UPDATE items SET deleted = 1, content = NULL, enc_item_key = NULL, items_key_id = NULL, updated_at_timestamp = ? WHERE uuid = ?',
+    [later, deleted],
+  );
+  await there.run('DELETE FROM revisions_revisions WHERE item_uuid = ?', [deleted]);
+  await there.run('DELETE FROM items WHERE uuid = ?', [vanished]);
+  await there.run(
+    'UPDATE items SET shared_vault_uuid = ?, last_edited_by = ?, updated_at_timestamp = ? WHERE uuid = ?',
+    [vault, ben.uuid, later, moves],
+  );
+  // A vault that is left, or handed on, changes no time.
+  await there.run('UPDATE items SET shared_vault_uuid = NULL WHERE uuid = ?', [comesHome]);
+  await there.run('UPDATE items SET user_uuid = ? WHERE uuid = ?', [ben.uuid, changesHands]);
+  const added = await there.item(ben.uuid);
+  const { tables } = await move.pass();
+  t.like(tables.items, { read: 6, unchanged: 1, written: 5 });
+  t.like(await move.verify(), { same: true, items: 6, revisions: 0 });
+
+  const { first, sync } = await firstSync(move, 'ada@example.org');
+  const found = new Map(first.retrieved_items.map((item: { uuid: string }) => [item.uuid, item]));
+  t.deepEqual([...found.keys()].toSorted(), [kept, moves, comesHome, changesHands].toSorted());
+  t.like(found.get(moves), { shared_vault_uuid: vault, last_edited_by_uuid: ben.uuid });
+  t.like(found.get(comesHome), { shared_vault_uuid: null, updated_at_timestamp: someTime + 1 });
+  t.like(found.get(changesHands), { user_uuid: ben.uuid, shared_vault_uuid: vault });
+  const again = (await sync([], 'unknown')).body.retrieved_items;
+  t.true(again.find((item: { uuid: string }) => item.uuid === deleted).deleted);
+  const ofBen = (await firstSync(move, 'ben@example.org')).first.retrieved_items;
+  t.true(ofBen.some((item: { uuid: string }) => item.uuid === added));
+});
+
+test('a new password, a factor, a setting and a message that are gone, and a member who has left', async (t) => {
+  const move = await startMove(t);
+  const { there, folder } = move;
+  const ada = await there.user('ada@example.org');
+  const ben = await there.user('ben@example.org');
+  const secret = envelope('JBSWY3DPEHPK3PXP', ada.userKey);
+  await there.setting(ada.uuid, 'MFA_SECRET', secret, { server_encryption_version: 1 });
+  await there.setting(ada.uuid, 'MUTE_MARKETING_EMAILS', 'muted');
+  const vault = await there.vault(ada.uuid);
+  await there.member(vault, ben.uuid, 'write');
+  const times = { created_at_timestamp: someTime, updated_at_timestamp: someTime };
+  const message = { recipient_uuid: ada.uuid, sender_uuid: ben.uuid, encrypted_message: 'x', ...times };
+  const processed = randomUUID();
+  await there.insert('messages', { uuid: processed, ...message });
+  await there.insert('messages', { uuid: randomUUID(), ...message });
+  await move.pass([...key, `${folder}/key`]);
+  t.is((await loginParams(move, 'ada@example.org')).body.error.tag, 'mfa-required');
+
+  await there.run('DELETE FROM settings');
+  await there.run('DELETE FROM messages WHERE uuid = ?', [processed]);
+  await there.run('DELETE FROM shared_vault_users WHERE user_uuid = ?', [ben.uuid]);
+  await there.run('UPDATE users SET pw_nonce = ? WHERE uuid = ?', ['other'.padEnd(64, '0'), ada.uuid]);
+  await move.pass();
+  t.true((await move.verify()).same);
+  t.like((await loginParams(move, 'ada@example.org')).body, { pw_nonce: 'other'.padEnd(64, '0') });
+  const { get } = await firstSync(move, 'ada@example.org');
+  t.is((await get('/v1/messages')).body.messages.length, 1);
+  t.is((await get(`/v1/users/${ada.uuid}/settings/MUTE_MARKETING_EMAILS`)).body.setting.value, 'not_muted');
+  t.is((await get(`/v1/shared-vaults/${vault}/users`)).body.users.length, 1);
+  const ofBen = await firstSync(move, 'ben@example.org');
+  t.deepEqual((await ofBen.get('/v1/shared-vaults')).body.sharedVaults, []);
+});
+
+test('a vault with a member who has signed in here is left as it is, and verify says what is in use', async (t) => {
+  const move = await startMove(t);
+  const { there } = move;
+  const ada = await there.user('ada@example.org');
+  const ben = await there.user('ben@example.org');
+  const vault = await there.vault(ada.uuid);
+  await there.member(vault, ben.uuid, 'write');
+  await move.pass();
+  t.is((await signInWith(move, 'ben@example.org')).status, 200);
+  const inVault = { shared_vault_uuid: vault, key_system_identifier: 'k', last_edited_by: ada.uuid };
+  await there.item(ada.uuid, inVault);
+  await there.item(ada.uuid);
+  const { tables } = await move.pass();
+  t.deepEqual(tables.users.skipped, { used: 1 });
+  t.deepEqual(tables.shared_vaults.skipped, { 'in-use': 1 });
+  t.deepEqual(tables.items.skipped, { 'vault-in-use': 1 });
+  t.is(tables.items.written, 1);
+  t.like(await move.verify(), { same: true, accounts: 1, inUse: 1 });
+});
+
+test('verify finds what is missing, what is more, and what differs', async (t) => {
+  const move = await startMove(t);
+  const { there } = move;
+  const ada = await there.user('ada@example.org');
+  const [changed, removed] = [await there.item(ada.uuid), await there.item(ada.uuid)];
+  await there.revision(changed, ada.uuid, '2023-11-14 22:13:20.000');
+  await move.pass();
+  await there.run('UPDATE items SET content = ? WHERE uuid = ?', ['004:other', changed]);
+  await there.run('UPDATE revisions_revisions SET content = ?', ['004:other']);
+  await there.run('DELETE FROM items WHERE uuid = ?', [removed]);
+  const added = await there.item(ada.uuid);
+  const { same, differences } = await move.verify(65);
+  t.false(same);
+  const named = differences.map(({ what, uuid, why }: Record<string, string>) => [what, uuid, why]);
+  const [[, revisionUuid] = []] = named.filter(([what]: string[]) => what === 'revision');
+  t.deepEqual(
+    named.map(String).toSorted(),
+    [
+      ['item', changed, 'differs'],
+      ['item', removed, 'surplus'],
+      ['item', added, 'missing'],
+      ['revision', revisionUuid, 'differs'],
+    ]
+      .map(String)
+      .toSorted(),
+  );
+});
