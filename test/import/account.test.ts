@@ -256,9 +256,13 @@ test('administrators and quotas come where they are asked for, and times by the 
   await there.insert('user_roles', { user_uuid: uuid, role_uuid: 'role' });
   await there.insert('user_subscriptions', { uuid: 'subscription', user_uuid: uuid });
   await there.insert('subscription_settings', {
-    ...{ uuid: '20000000-0000-4000-8000-000000000001', user_subscription_uuid: 'subscription' },
-    ...{ name: 'FILE_UPLOAD_BYTES_LIMIT', value: '1000', server_encryption_version: 0 },
-    ...{ created_at: someTime, updated_at: someTime },
+    uuid: '20000000-0000-4000-8000-000000000001',
+    user_subscription_uuid: 'subscription',
+    name: 'FILE_UPLOAD_BYTES_LIMIT',
+    value: '1000',
+    server_encryption_version: 0,
+    created_at: someTime,
+    updated_at: someTime,
   });
   const key = ['--source-key-file', `${move.folder}/key`];
   await move.pass([...key, '--administrators', '--quotas', '--utc-offset', '60']);

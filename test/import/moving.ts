@@ -1,5 +1,5 @@
 /** Moves an installation into a server in the test's own process, and looks at it as a client does. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { challengeOf, signIn, tokensOf } from '../kit/account.ts';
@@ -66,8 +66,6 @@ async function moveFrom(t: ExecutionContext, installation: Source): Promise<Move
     verify: (code = 0) => runFor('verify', ['--source-key-file', keyFile], code),
   };
 }
-
-const reportIn = ({ reportFile }: Move): Report => JSON.parse(readFileSync(reportFile, 'utf8'));
 
 /** As a client that knows the password. */
 export const signInWith = ({ world }: Move, email: string, password = 'password', fields: object = {}) =>
