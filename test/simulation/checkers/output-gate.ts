@@ -23,6 +23,8 @@ export class OutputGateChecker implements Checker {
   readonly #itemVersions = new Set<string>();
   readonly #tells = new Set<string>();
   readonly #pairs = new Set<string>();
+  /** The furthest durable position of each user. A late reply may still name it when the account is purged. */
+  readonly #heads = new Map<string, number>();
 
   constructor(report: Report, durable: Durable) {
     this.#report = report;
@@ -35,9 +37,15 @@ export class OutputGateChecker implements Checker {
       const { table, put } = write;
       if (table.name === 'item') this.#itemVersions.add(`${put['uuid']}@${put['updated_at_timestamp']}`);
       if (table.name === 'outbox') this.#tells.add(String(put['tell_id']));
-      if (table.name !== 'slice' || !String(put['slice']).startsWith('session:')) continue;
-      this.#keepPairs(address, String(put['slice']));
+      if (table.name !== 'slice') continue;
+      if (put['slice'] === 'items') this.#keepHead(address);
+      if (String(put['slice']).startsWith('session:')) this.#keepPairs(address, String(put['slice']));
     }
+  }
+
+  #keepHead(address: Address): void {
+    const position = this.#durable.slice<{ position: number }>(address, 'items')?.position ?? 0;
+    this.#heads.set(address.id, Math.max(position, this.#heads.get(address.id) ?? 0));
   }
 
   /** If one commit contains two refreshes, only the second leaves the current pair. */
@@ -104,7 +112,7 @@ export class OutputGateChecker implements Checker {
     if (issued !== undefined && !this.#pairs.has(secretHash(issued))) this.#early(command, 'a token pair');
     const reply = answer['ok'] as Partial<SyncAnswer> | undefined;
     if (reply?.sync_token === undefined) return;
-    const head = this.#durable.slice<{ position: number }>(address, 'items')?.position ?? 0;
+    const head = this.#heads.get(address.id) ?? 0;
     if (positionOf(reply.sync_token).position > head) this.#early(command, 'a token beyond the durable head');
     const given = [...(reply.retrieved_items ?? []), ...(reply.saved_items ?? [])];
     const theirs = (reply.conflicts ?? []).flatMap(({ server_item: item }) => (item ? [item] : []));
