@@ -80,7 +80,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
           after,
           through: view.get(head).position,
           limit,
-          subset: 'home',
+          subset: 'present',
           ...(whole ? { budgetBytes: pageBytes } : { columns: markColumns }),
         }),
       }),
