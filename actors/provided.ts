@@ -1,6 +1,6 @@
 /**
- * What a process provides to the kinds it runs: one list of names, each with the dependency it answers. Whoever starts a host
- * hands in all of them (`Tools`), so that one that is missing is a type error, in tests as in the server.
+ * What a process provides to the kinds it runs: one list of names, each with the dependency it answers. Starting a host
+ * takes all of them (`Tools`), so a missing one is a type error, in tests as in the server.
  */
 
 import { type Dependency, type Provided, provide } from '../runtime/dependency.ts';

@@ -120,7 +120,7 @@ export const importedInviteSchema = z.object({
   updatedAt: micros,
 });
 
-/** Of a collection, whether it is a user's or a vault's. Refusals of those that write: 409 unless an import may. */
+/** Commands for a collection of a user or of a vault. Those that write are refused with 409 unless an import may write. */
 export const collectionImportShapes = {
   importWantItems: {
     request: z.object({ items: z.array(itemMarkSchema).readonly() }),

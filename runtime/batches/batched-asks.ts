@@ -33,7 +33,7 @@ interface Gathered {
   readonly resolve: (answer: unknown) => void;
 }
 
-/** Of the requests in one batch: little enough to be sent in one piece, with all that goes around them. */
+/** The bytes of the requests in one batch. A batch with its envelope has to fit one message. */
 const batchBytesMax = 32 * 1_024;
 /** A batch is waited for no longer, so that there is time to ask alone. */
 const batchMs = 2_000;

@@ -99,7 +99,7 @@ export class Installation {
     );
   }
 
-  /** Of the protocol 004, unless the fields say otherwise. */
+  /** An account of protocol 004, unless the fields say otherwise. */
   async user(email: string | null, fields: Fields = {}) {
     const userUuid = String(fields['uuid'] ?? randomUUID());
     const userKey = randomBytes(32).toString('hex');

@@ -30,7 +30,7 @@ async function rowsOf(server: TestServer, death?: Death): Promise<readonly AnyRo
 const homesOf = async (server: TestServer) =>
   (await rowsOf(server)).filter((row) => row['moved_to'] === null);
 
-/** The invariant at every moment between two commits, whoever died. */
+/** The invariant at every moment between two commits, whichever host died. */
 async function isWhole(t: ExecutionContext, server: TestServer, death: Death) {
   const rows = await rowsOf(server, death);
   t.is(rows.filter((row) => row['born'] === true).length, 1);

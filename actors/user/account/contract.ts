@@ -43,7 +43,7 @@ export const Account = contract({
         /** Must be right, and turn the second factor off. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
-        /** Of the same password, in place of one that another server made. */
+        /** A hash of the same password that replaces the one of another server. */
         newHash: z.string().optional(),
         /** Neither the device nor its network was known at the address. */
         isNewDevice: z.boolean(),

@@ -6,7 +6,7 @@
  *             PostgreSQL until there are enough; where rows succeed each other, one more for each row
  *   fitting   says of each whether the limit and the running sum of sizes still have room for it
  *
- * Whoever is authorized is answered, with rows or without. The first row that does not fit is never fetched, but its place
+ * An authorized reader gets an answer, with rows or without. The first row that does not fit is never fetched, but its place
  * among the owners comes with each row of the answer.
  */
 import { type AnyRow, type AnyTable, ownerColumn } from '../../table.ts';

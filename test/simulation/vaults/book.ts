@@ -10,7 +10,7 @@ export class Book {
   readonly vaults: string[] = [];
   readonly invites: Invite[] = [];
   readonly accepted: Invite[] = [];
-  /** Items, whoever made them. */
+  /** The items of all users. */
   readonly items: string[] = [];
 
   /** An account has one uuid, whichever device reports it. */
