@@ -48,6 +48,8 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
   readonly order?: (keyof C & string) | undefined;
   /** An `int8` column that holds a row's size in bytes, for reads with a byte budget. */
   readonly size?: (keyof C & string) | undefined;
+  /** Its rows leave memory once they are durable, so that they do not push out rows that are read again. */
+  readonly rarelyRead?: boolean | undefined;
   /** A `text?` column whose values may be large (up to 16 MiB); the store keeps those above 512 KiB in parts. */
   readonly large?: (keyof C & string) | undefined;
   /** Named constant predicates that a range may ask for. */
@@ -93,6 +95,7 @@ export function table<const C extends Columns, const K extends keyof C & string>
   keyImplied?: boolean;
   order?: keyof C & string;
   size?: keyof C & string;
+  rarelyRead?: boolean;
   large?: keyof C & string;
   subsets?: Readonly<Record<string, Subset>>;
   succession?: Succession<keyof C & string>;

@@ -37,6 +37,7 @@ export const revision = table({
   key: ['collection', 'item_uuid', 'slot'],
   order: 'place',
   size: 'size',
+  rarelyRead: true,
   large: 'content',
 });
 
