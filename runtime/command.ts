@@ -214,6 +214,11 @@ export interface Turn extends View {
    * out to be taken, the turn runs again and `conflicting` says so.
    */
   insert<T extends AnyTable>(table: T, row: RowOf<T>): void;
+  /**
+   * Writes a row whose key no row has ever had, in a table without `generation`. Were it wrong, parts of an older large
+   * value would stay in the database, and no reader would see them.
+   */
+  putFirst<T extends AnyTable>(table: T, row: RowOf<T>): void;
   remove<T extends AnyTable>(table: T, key: KeyOf<T>): void;
   /** Arms (or moves) a timer of the kind; `keyed` makes one of several. */
   arm<Payload>(timer: MessageShape<Payload>, dueMs: number, payload: Payload): void;
@@ -232,9 +237,10 @@ export interface Turn extends View {
   tell<T>(kind: { readonly name: string; readonly tells: T }, id: string): Tells<T>;
   /**
    * Hands an event to every gateway subscribed to this actor, once the outcome of this turn may leave. Best effort: what must
-   * arrive is a `tell`.
+   * arrive is a `tell`. An event that takes work to make is given as a function, which is called only if a gateway
+   * subscribes. Like a turn it depends on nothing that changes.
    */
-  publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E): void;
+  publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E | (() => E)): void;
   /**
    * From when this turn's outcome leaves, what this actor publishes is handed to the gateway of this id, for a while
    * and for as long as this host runs the actor. Returns the incarnation of the host that the events will come from.

@@ -47,19 +47,21 @@ const isNearlyFull = ({ place, trimmed }: Ledger, bytesMax: number): boolean =>
   place - trimmed > bytesMax * fullShare;
 
 /**
- * Writes a revision at the next place. Where they come faster than the oldest can be removed, it is left out: the
+ * Writes a revision at the next place; the `first` of its item into a slot that nothing was ever written to. Where they come faster than the oldest can be removed, it is left out: the
  * history has a gap then, and the save is as good as any.
  */
 export function keepRevision(
   turn: Turn,
   row: Omit<RevisionRow, 'place' | 'kept_at'>,
-  as: 'save' | 'copy' = 'save',
+  as: 'first' | 'save' | 'copy' = 'save',
 ): void {
   const before = turn.get(ledgerSlice);
   const copied = before.copied + (as === 'copy' ? row.size : 0);
   const after = { ...before, copied, place: before.place + row.size };
   if (after.place - after.trimmed > turn.use(ItemSettings).revisions.bytesMax) return;
-  turn.put(revision, { ...row, place: after.place, kept_at: turn.nowMs });
+  const kept = { ...row, place: after.place, kept_at: turn.nowMs };
+  if (as === 'first') turn.putFirst(revision, kept);
+  else turn.put(revision, kept);
   turn.set(ledgerSlice, after);
 }
 

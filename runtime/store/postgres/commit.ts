@@ -164,8 +164,8 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
   const parts = partsOf(write.put[large.column]);
   const inRow = parts.length === 0 ? write.put : { ...write.put, [large.column]: null };
   changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }));
-  // Only where `generation` keeps an insert from hitting an older row is there nothing stale to delete.
-  const isFresh = write.isNew && write.table.generation !== undefined;
+  // Only where `generation` keeps an insert from hitting an older row is there nothing stale to delete. Or the domain knows.
+  const isFresh = write.isFirst === true || (write.isNew && write.table.generation !== undefined);
   if (isFresh && parts.length === 0) return;
   const key = keyOf(write.table, write.put);
   if (!isFresh) removeParts({ changeOf, member, large, key, from: parts.length });
