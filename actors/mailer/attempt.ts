@@ -242,7 +242,7 @@ interface Next {
 }
 
 function again(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: Next): undefined {
-  if (isUnwanted(turn, before.id)) return giveBack(turn, before, changed);
+  if (isUnwanted(turn, before.id)) return recallUnsent(turn, before, changed);
   const nextAttemptAtMs = turn.nowMs + (waitMs ?? 0);
   if (before.expires_at !== null && nextAttemptAtMs >= before.expires_at) {
     return die(turn, before, changed, 'expired');
@@ -259,7 +259,7 @@ function again(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs 
   if (place === 'waiting') tell(turn, mail, 'failed');
 }
 
-function giveBack(turn: Turn, before: MailRow, { attempts }: MailRow): undefined {
+function recallUnsent(turn: Turn, before: MailRow, { attempts }: MailRow): undefined {
   write(turn, before, { ...before, attempts, place: 'recalled', next_attempt_at: null, listener: null });
   tellRecalled(turn, { ...before, attempts });
 }

@@ -283,7 +283,7 @@ export class Actor implements Committing {
   #take(entry: Queued): void {
     const turn = new RunningTurn(this.#scope(entry.conflicting));
     const outcome = this.#run(entry, turn);
-    if (isPlanOutdated(entry, outcome)) this.#mailbox.giveBack(entry);
+    if (isPlanOutdated(entry, outcome)) this.#mailbox.requeue(entry);
     else this.#took(entry, turn, outcome);
   }
 
@@ -297,7 +297,7 @@ export class Actor implements Committing {
 
   #takeAfterCommit(entry: Queued): void {
     this.#gate.seal();
-    this.#mailbox.giveBack(entry);
+    this.#mailbox.requeue(entry);
   }
 
   #run({ message, reads }: Queued, turn: RunningTurn): Outcome {

@@ -329,7 +329,7 @@ export class Host {
       failures: this.#failures,
       publisher: this.#publisher,
       gone: (actor) => this.#actors.gone(actor),
-      unreadable: (actor) => this.#giveBack(actor),
+      unreadable: (actor) => this.#release(actor),
       timersCommitted: (timers) => {
         for (const timer of timers) if (timer !== removed) this.#timers.armed(timer.due_at);
       },
@@ -341,8 +341,8 @@ export class Host {
   }
 
   /** With no other host there is no one to give it to. */
-  #giveBack({ shard }: { readonly shard: number }): void {
-    if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
+  #release({ shard }: { readonly shard: number }): void {
+    if (this.#options.transport.reachesOthers) this.#ownership.release(shard);
   }
 }
 

@@ -206,7 +206,7 @@ export class Ownership {
   }
 
   /** This host cannot read what is stored in the shard: another one may. */
-  giveBack(shard: number): void {
+  release(shard: number): void {
     // One that was declined before and is here again could be read by nobody.
     if (this.#declinedUntilMs.has(shard)) return;
     const { clock, leaseMs, logger } = this.#options;

@@ -9,7 +9,7 @@ const nothing = z.object({});
 const commands = {
   getAssistantUsage: signedIn({
     access: 'reads',
-    bearerAlone: true,
+    bearerSuffices: true,
     fields: nothing,
     /** `limit` 0: none. `resetsAt`: ISO text. */
     ok: z.object({ used: z.int(), limit: z.int(), resetsAt: z.string() }),
@@ -20,7 +20,7 @@ const commands = {
    */
   beginAssistantStream: signedIn({
     access: 'writes',
-    bearerAlone: true,
+    bearerSuffices: true,
     /** Whether what is to be answered has its form: that is told after what the account may. */
     fields: z.object({ isValid: z.boolean() }),
     ok: z.object({

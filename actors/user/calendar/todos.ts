@@ -7,7 +7,7 @@ import { byUid, UserCalendar } from './contract.ts';
 import { closedGate } from './gates.ts';
 import { type GivenTodo, givenTodo, isUid } from './given.ts';
 import { drafted, overflowOf, publicationSlice, put, remove, todosMax, todosPlan } from './publication.ts';
-import { busy, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
+import { busy, keepSlot, releaseUnused, takeSlot } from './slots.ts';
 import { openTodo, type ShownTodo } from './todo.ts';
 import { type TodoRow, todoTable } from './todo-table.ts';
 
@@ -86,7 +86,7 @@ function publish(
   const draft = drafted(turn, uid, todo, before);
   const overflow = overflowOf(draft.after);
   if (overflow !== undefined) {
-    if (wanted !== undefined) giveUnusedBack(turn, 'publisher', wanted);
+    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
     return overflow === 'todos' ? tooMany : full;
   }
   const withoutSlot = holdSlot(turn, wanted);
@@ -99,7 +99,7 @@ function publish(
 function holdSlot(turn: Turn, wanted: string | undefined): Refused | undefined {
   const publication = turn.get(publicationSlice);
   if (publication.slot !== null) {
-    if (wanted !== undefined) giveUnusedBack(turn, 'publisher', wanted);
+    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
     return undefined;
   }
   if (wanted === undefined) return busy;

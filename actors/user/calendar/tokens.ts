@@ -21,7 +21,7 @@ import type { ShownToken } from './contract.ts';
 import { UserCalendar } from './contract.ts';
 import { closedGate, isOpenToAll, isWanted } from './gates.ts';
 import { givenLabel } from './given.ts';
-import { giveBack, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
+import { keepSlot, releaseSlots, releaseUnused, takeSlot } from './slots.ts';
 
 const tokensMax = 100;
 const secretBytes = 32;
@@ -98,7 +98,7 @@ const makeCalendarToken = signedInWorkflow({
       recorded: true,
       turn: (turn, _reads, { session }) => {
         const refused = refusedNow(turn);
-        if (refused !== undefined) giveUnusedBack(turn, 'token', uuid);
+        if (refused !== undefined) releaseUnused(turn, 'token', uuid);
         const lost = refused ?? keepSlot(turn, uuid);
         if (lost !== undefined) return lost;
         if (isRefused(label)) return label;
@@ -143,7 +143,7 @@ export function revokeAllCalendarTokens(turn: Turn): number {
 
 function revoke(turn: Turn, uuids: readonly string[]): void {
   for (const uuid of uuids) turn.removeEntry(calendarTokenMap, uuid);
-  giveBack(turn, 'token', uuids);
+  releaseSlots(turn, 'token', uuids);
 }
 
 const calendarTokenSalt = sharedRead({

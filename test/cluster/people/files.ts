@@ -71,14 +71,14 @@ async function uploadOne(place: Place, { file, chunks }: Plan): Promise<void> {
     }
     return send(fileCall(place, token, 'POST', '/upload/close-session'));
   });
-  if (status !== 200) await giveBack(place);
+  if (status !== 200) await abandonUpload(place);
 }
 
 /**
  * Frees the reservation of a refused upload by replacing it with an empty one. That one stays open for hours, so a
  * person with several of them in one owner's vaults may open no more there.
  */
-async function giveBack(place: Place): Promise<void> {
+async function abandonUpload(place: Place): Promise<void> {
   const { client } = place.person;
   const send: Send = (request) => client.call(request);
   const [token] = await askForToken(place, send, 'write', { bytes: 1 });
