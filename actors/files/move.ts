@@ -185,10 +185,10 @@ export function arriveFile(
   const refused = lacksRoom();
   if (refused !== undefined) return refused;
   if (!noteArrival(turn, upload_uuid)) return beingMoved;
-  const place = turn.get(filesSlice).place + 1;
+  const sequence = turn.get(filesSlice).sequence + 1;
   turn.put(file, {
     ...keyOf(turn, moving.remoteIdentifier),
-    place,
+    sequence,
     upload_uuid,
     hop,
     stored_under: moving.storedUnder,
@@ -196,7 +196,7 @@ export function arriveFile(
     layout: Buffer.from(moving.layout),
     closed_at: moving.closedAt,
   });
-  change(turn, { place });
+  change(turn, { sequence });
   return 'arrived';
 }
 
@@ -256,9 +256,9 @@ export function concludeFile(
     redeem(turn, { id, ...token }, 'move');
     return { outcome: 'moved', to, uploadUuid };
   }
-  const place = turn.get(filesSlice).place + 1;
-  turn.put(file, { ...row, ...next, place });
-  change(turn, { place });
+  const sequence = turn.get(filesSlice).sequence + 1;
+  turn.put(file, { ...row, ...next, sequence });
+  change(turn, { sequence });
   if (arrived === false) return undefined;
   turn.setEntry(fileDepartureMap, id, { ...departure, givenUpHop: next.hop });
   turn.arm(keyed(timer, id), turn.nowMs + givenUpMostMs, { id });

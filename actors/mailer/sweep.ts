@@ -16,7 +16,7 @@ const oldest = (view: View, subset: string) =>
     through: view.get(queueSlice).position,
     limit: batchRows,
     subset,
-    columns: ['mailer', 'id', 'user_uuid', 'position', 'place', 'updated_at', 'size'],
+    columns: ['mailer', 'id', 'user_uuid', 'position', 'state', 'updated_at', 'size'],
   });
 
 export const sweepTimer = timer({

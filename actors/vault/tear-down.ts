@@ -26,7 +26,7 @@ export const tearDownTimer = timer({
   reads: (view) => ({
     revisions: range(revision, {
       after: 0,
-      through: view.get(ledgerSlice).place,
+      through: view.get(ledgerSlice).endOffset,
       // The last item may go before the turn: one tells whether there are any.
       limit: view.get(head).items === 0 ? revisionsAtOnceMax : 1,
       columns: ['item_uuid', 'slot'],

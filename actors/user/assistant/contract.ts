@@ -15,7 +15,7 @@ const commands = {
     ok: z.object({ used: z.int(), limit: z.int(), resetsAt: z.string() }),
   }),
   /**
-   * Counts one answer, and holds a place for it until it has ended or its time is over. Refusals, in this order: 403
+   * Counts one answer, and reserves a slot for it until it has ended or its time is over. Refusals, in this order: 403
    * `ai-disabled`, 400 `invalid-request`, 503 `assistant-unavailable`, 429 `assistant-busy`, 429 `ai-rate-limited`.
    */
   beginAssistantStream: signedIn({
