@@ -10,7 +10,7 @@ const overMs = 7 * dayMs;
 const deadMs = 30 * dayMs;
 const batchRows = 250;
 
-const oldest = (view: View, subset: string) =>
+const oldest = (view: View, subset: 'dead' | 'over') =>
   range(mailTable, {
     after: 0,
     through: view.get(queueSlice).position,

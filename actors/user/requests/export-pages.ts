@@ -10,7 +10,7 @@ import {
   range,
   type View,
 } from '../../../runtime/command.ts';
-import type { AnyTable, RowOf } from '../../../runtime/table.ts';
+import type { AnyTable, RowOf, SubsetOf } from '../../../runtime/table.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
@@ -30,7 +30,7 @@ const pageBytesMax = 1_048_576;
 interface Source<T extends AnyTable> {
   readonly table: T;
   readonly head: (view: View) => number;
-  readonly subset?: string;
+  readonly subset?: SubsetOf<T>;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
   /** What of a vault is the member's own. */
   readonly isOf: (row: RowOf<T>, userUuid: string) => boolean;
