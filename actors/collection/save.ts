@@ -14,8 +14,8 @@
  * 9. the member may do this (vault-rules.ts)   else shared_vault_*
  * 10. a client that knows vaults, if they touch it   else shared_vault_snjs_version_error
  *
- * What passes all of them and names another collection than this one departs for it (see move/), and the checks of that one
- * follow there. What comes from another collection is saved over the row that it had there.
+ * An item that passes all of them and names another collection moves there (see transfer/), and that collection checks it
+ * again. What comes from another collection is saved over the row that it had there.
  *
  * A mismatch is always the client's to merge: nothing here compares contents or lets the later time win.
  */
@@ -61,7 +61,7 @@ export type Outcome =
   /** Another collection owns it. */
   | { readonly outcome: 'elsewhere' }
   /** To another collection; this is the row that it has here. */
-  | { readonly outcome: 'departs'; readonly row: ItemRow; readonly to: string }
+  | { readonly outcome: 'moves'; readonly row: ItemRow; readonly to: string }
   /** Its stored ciphertext is needed and was not read. */
   | { readonly outcome: 'later' }
   /** To be written. */
@@ -76,8 +76,8 @@ export function targetOf(
 }
 
 /**
- * `stored` is the row that holds the item's uuid on this server, in whichever collection; where it arrives from another
- * one, the row that it has there, and `arrives` the forwarding tombstone that it has here, if any.
+ * `stored` is the row that holds the item's uuid on this server, in whichever collection. For an item that a transfer brings
+ * here it is the row at the source, and `incoming` has the forwarding tombstone here, if there is one.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the order of the checks is what clients rely on.
 export function save({
@@ -86,18 +86,18 @@ export function save({
   sent,
   stored,
   nowMicros,
-  arrives,
+  incoming,
 }: {
   readonly saver: Saver;
   readonly head: Head;
   readonly sent: ClientItem;
   readonly stored: ItemRow | undefined;
   readonly nowMicros: number;
-  readonly arrives?: { readonly over: ItemRow | undefined } | undefined;
+  readonly incoming?: { readonly over: ItemRow | undefined } | undefined;
 }): Outcome {
   if (!isUuid(sent.uuid)) return conflict(refusal('uuid_conflict', sent, saver.userUuid));
   const isHere =
-    arrives !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
+    incoming !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
   const mine = isHere ? stored : undefined;
   const target = targetOf(saver, sent);
   const refused = access(saver, sent, mine);
@@ -105,7 +105,7 @@ export function save({
   if (mine === undefined && (stored !== undefined || target !== saver.collection)) return elsewhere;
   const fingerprint = fingerprintOf(saver.sessionUuid, sent);
   // Also where it names another collection: it was saved there, and has come from there without a save.
-  if (mine?.fingerprint.equals(fingerprint) && arrives === undefined) {
+  if (mine?.fingerprint.equals(fingerprint) && incoming === undefined) {
     return saver.legacy && !isWhole(mine) ? later : { outcome: 'repeat', row: mine };
   }
   if (mine !== undefined && !isBasedOn(mine, sent, saver.legacy)) {
@@ -122,16 +122,16 @@ export function save({
     return conflict(refusal('shared_vault_snjs_version_error', sent, saver.userUuid, mine));
   }
   if (mine !== undefined && target !== saver.collection) {
-    return isWhole(mine) ? { outcome: 'departs', row: mine, to: target } : later;
+    return isWhole(mine) ? { outcome: 'moves', row: mine, to: target } : later;
   }
   if (mine !== undefined && !isWhole(mine) && !fields.content && fields.deleted !== true) return later;
   const uuid = sent.uuid.toLowerCase();
   const row = savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicros });
-  return { outcome: 'saved', row: arrives === undefined ? row : arrived(row, arrives.over) };
+  return { outcome: 'saved', row: incoming === undefined ? row : transferred(row, incoming.over) };
 }
 
 /** The row in the new owning collection has the next transfer version and replaces a forwarding tombstone there. */
-function arrived(row: ItemRow, over: ItemRow | undefined): ItemRow {
+function transferred(row: ItemRow, over: ItemRow | undefined): ItemRow {
   return {
     ...row,
     created_position: over?.created_position ?? row.position,

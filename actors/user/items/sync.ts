@@ -139,8 +139,8 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   });
   let { progress } = begun;
   for (const items of others) progress = await saveMore(workflow, request, items, progress);
-  const { departed, elsewhere } = progress;
-  if (departed.length + elsewhere.length > 0) {
+  const { transfers, elsewhere } = progress;
+  if (transfers.length + elsewhere.length > 0) {
     const own = ownPlace(workflow, request, progress);
     const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
     const elsewhereSaved = await saveElsewhere(places, progress);
@@ -183,12 +183,12 @@ function saveMore(
   request: SyncRequest,
   items: readonly ClientItem[],
   before: Progress,
-  arriving?: ReadonlyMap<string, ItemRow>,
+  incoming?: ReadonlyMap<string, ItemRow>,
 ): Promise<Progress> {
   return workflow.turn({
-    reads: (view) => storedPlan({ view, request, items, roomBytes: before.roomBytes, arriving }),
+    reads: (view) => storedPlan({ view, request, items, roomBytes: before.roomBytes, incoming }),
     turn: (turn, reads, by) =>
-      save(turn, { request, items, reads, by: memberOf(turn, by), ...(arriving && { arriving }) }, before),
+      save(turn, { request, items, reads, by: memberOf(turn, by), ...(incoming && { incoming }) }, before),
   });
 }
 
@@ -198,7 +198,7 @@ function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head
     page,
     saved: [],
     conflicts: [],
-    departed: [],
+    transfers: [],
     elsewhere: [],
     roomBytes,
     end: -1,
@@ -207,7 +207,7 @@ function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head
   const empty = { ...unsaved, vaults: noVaults };
   return {
     save: (items) => saveMore(workflow, request, items, empty),
-    arrive: (items) => {
+    apply: (items) => {
       const rows = new Map(items.map(({ row }) => [row.uuid, row]));
       const sent = items.map((each) => each.sent);
       return saveMore(workflow, request, sent, empty, rows);
