@@ -45,8 +45,8 @@ export interface MovingItem {
 
 export interface SavedItems {
   readonly moving: readonly MovingItem[];
-  /** What was sent of items whose owning collection is another. */
-  readonly elsewhere: readonly ClientItem[];
+  /** Sent items that are not in this collection. */
+  readonly notHere: readonly ClientItem[];
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   /** The last write of each uuid. */
@@ -74,7 +74,7 @@ export function saveItems({
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
   const moving: MovingItem[] = [];
-  const elsewhere: ClientItem[] = [];
+  const notHere: ClientItem[] = [];
   const writes = new Map<string, ItemWrite>();
   const leaving = new Set<string>();
   const given = new Set<string>();
@@ -83,9 +83,9 @@ export function saveItems({
   for (const sent of items) {
     const uuid = isUuid(sent.uuid) ? sent.uuid : '';
     const key = uuid.toLowerCase();
-    // What would be saved over it here would not go along.
+    // The item takes along what it was; a second save here would be lost.
     if (leaving.has(key)) {
-      elsewhere.push(sent);
+      notHere.push(sent);
       continue;
     }
     const before = writes.get(key);
@@ -94,8 +94,8 @@ export function saveItems({
     const base = atSource ?? existing;
     const incoming = atSource === undefined ? undefined : { over: existing };
     const result = save({ saver, head, sent, stored: base, nowMicros, incoming });
-    if (result.outcome === 'elsewhere') {
-      elsewhere.push(sent);
+    if (result.outcome === 'notHere') {
+      notHere.push(sent);
       continue;
     }
     if (result.outcome === 'moves') {
@@ -119,7 +119,7 @@ export function saveItems({
     head = advance(head, result.row, existing);
     writes.set(key, { ...writeOf(result.row, base, before), isNew: before?.isNew ?? existing === undefined });
   }
-  return { saved, conflicts, moving, elsewhere, writes, storedBytes, head };
+  return { saved, conflicts, moving, notHere, writes, storedBytes, head };
 }
 
 function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite | undefined): ItemWrite {
@@ -132,7 +132,7 @@ function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite 
   };
 }
 
-type Answered = Exclude<Outcome, { readonly outcome: 'elsewhere' | 'moves' }>;
+type Answered = Exclude<Outcome, { readonly outcome: 'notHere' | 'moves' }>;
 
 /** Ciphertext that the client has sent itself does not count: it is bounded by the body. */
 function storedBytesOf(result: Answered, sent: ClientItem): number {

@@ -80,7 +80,7 @@ test('an item whose owning collection is another is looked for there, and nothin
     [toVault, undefined],
     [toVault, foreign],
   ] as const) {
-    t.deepEqual(attempt(sent, row), { outcome: 'elsewhere' });
+    t.deepEqual(attempt(sent, row), { outcome: 'notHere' });
   }
 });
 

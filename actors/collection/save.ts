@@ -7,7 +7,7 @@
  * 3. the session may write                     else readonly_error
  * 4. who saves is a member of this vault       else shared_vault_*; before the time check, which would show the
  *                                              stored ciphertext to a non-member
- * 5. the item is here, or nowhere              else it is elsewhere, and the caller looks there
+ * 5. the item is here, or nowhere              else it is not here, and the caller looks further
  * 6. not a repeat of the last accepted save    else saved, and nothing is written
  * 7. based on exactly the stored version       else sync_conflict with the stored row
  * 8. fields are of their types and limits      else content_type_error, content_error, uuid_error
@@ -59,7 +59,7 @@ export type Outcome =
   /** Saved before: this is its row, and there is nothing to write. */
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
   /** Another collection owns it. */
-  | { readonly outcome: 'elsewhere' }
+  | { readonly outcome: 'notHere' }
   /** To another collection; this is the row that it has here. */
   | { readonly outcome: 'moves'; readonly row: ItemRow; readonly to: string }
   /** Its stored ciphertext is needed and was not read. */
@@ -102,7 +102,7 @@ export function save({
   const target = targetOf(saver, sent);
   const refused = access(saver, sent, mine);
   if (refused !== undefined) return conflict(refused);
-  if (mine === undefined && (stored !== undefined || target !== saver.collection)) return elsewhere;
+  if (mine === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
   const fingerprint = fingerprintOf(saver.sessionUuid, sent);
   // Also where it names another collection: it was saved there, and has come from there without a save.
   if (mine?.fingerprint.equals(fingerprint) && incoming === undefined) {
@@ -163,7 +163,7 @@ function operationOf(sent: ClientItem, mine: ItemRow | undefined, stays: boolean
 }
 
 const later: Outcome = { outcome: 'later' };
-const elsewhere: Outcome = { outcome: 'elsewhere' };
+const notHere: Outcome = { outcome: 'notHere' };
 
 /** Rows beyond what a turn reads come without ciphertext. */
 export const isWhole = ({ content }: { readonly content?: unknown }): boolean => content !== undefined;

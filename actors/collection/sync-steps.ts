@@ -61,9 +61,9 @@ export interface Progress {
   readonly page: Page;
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  /** What is on its way to other collections, and what was sent of items that are elsewhere. */
   readonly transfers: readonly PreparedTransfer[];
-  readonly elsewhere: readonly ClientItem[];
+  /** Sent items that are not in this collection. */
+  readonly notHere: readonly ClientItem[];
   /** What is left of `storedBytesMax`. */
   readonly roomBytes: number;
   /** With the page and what is saved, the client has everything up to this position. */
@@ -89,7 +89,7 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): Progr
     saved: [],
     conflicts: [],
     transfers: [],
-    elsewhere: [],
+    notHere: [],
     roomBytes: view.use(ItemSettings).storedBytesMax,
     end: page.reached,
     head: now,
@@ -108,7 +108,7 @@ export function unbegun(view: View): Progress {
     saved: [],
     conflicts: [],
     transfers: [],
-    elsewhere: [],
+    notHere: [],
     roomBytes,
     end: now.position,
     head: now,
@@ -241,7 +241,7 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
     saved: [...progress.saved, ...result.saved],
     conflicts: [...progress.conflicts, ...result.conflicts],
     transfers: [...progress.transfers, ...transfers],
-    elsewhere: [...progress.elsewhere, ...result.elsewhere],
+    notHere: [...progress.notHere, ...result.notHere],
     roomBytes: roomBytes - result.storedBytes,
     end: before.position === progress.end ? result.head.position : progress.end,
     head: result.head,
@@ -362,7 +362,7 @@ export function answer(
   return modernReply(result);
 }
 
-/** The other side of a conflict was looked at elsewhere than the page, and an item that has moved meanwhile is newer there. */
+/** The page and the conflicts come from different reads. An item that moved in between is newer in the page. */
 function newestKnown(conflicts: readonly Conflict[], rows: readonly ItemRow[]): readonly Conflict[] {
   if (conflicts.length === 0 || rows.length === 0) return conflicts;
   const byUuid = new Map(rows.map((row) => [row.uuid, row]));

@@ -5,7 +5,7 @@
  *     source   prepare    commits which items may leave, at which transfer version, and a timer; their rows stay
  *     target   apply      checks rights, fields and capacity, then writes the row with the next transfer version: from this
  *                         commit on the target is the owning collection
- *     source   finalize   leaves a forwarding tombstone where the item was applied; elsewhere its own row takes the next
+ *     source   finalize   leaves a forwarding tombstone if the target applied the item; if not, its own row takes the next
  *                         transfer version, which ends the transfer
  *
  * - (uuid, hop) is unique on the server. So of `apply` and of whatever ends the transfer at the source, one commit is

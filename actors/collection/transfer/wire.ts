@@ -40,7 +40,7 @@ export interface SaveResult {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   readonly transfers: readonly PreparedTransfer[];
-  readonly elsewhere: readonly ClientItem[];
+  readonly notHere: readonly ClientItem[];
   /** Tombstones for items of a vault that has ended, which are not there any more. */
   readonly orphaned?: readonly ClientItem[] | undefined;
   readonly passed?: Passed | undefined;
@@ -60,7 +60,7 @@ const saveResult = z.object({
   saved: listOf<SavedEntry>(),
   conflicts: listOf<Conflict>(),
   transfers: listOf<PreparedTransfer>(),
-  elsewhere: listOf<ClientItem>(),
+  notHere: listOf<ClientItem>(),
   orphaned: listOf<ClientItem>().optional(),
   passed: z.object({ collection: z.string(), before: z.number(), after: z.number() }).optional(),
 });

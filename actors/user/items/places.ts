@@ -49,7 +49,7 @@ export interface Places {
 }
 
 /** What has become of what was not saved in the own collection. */
-export interface Elsewhere {
+export interface SavedInOthers {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   /** In the order in which the vaults have saved. */
@@ -57,10 +57,10 @@ export interface Elsewhere {
 }
 
 /** Finishes what the own collection has begun with. */
-export async function saveElsewhere(
+export async function saveInOtherCollections(
   places: Places,
-  { transfers, elsewhere }: Pick<SaveResult, 'transfers' | 'elsewhere'>,
-): Promise<Elsewhere | Refused> {
+  { transfers, notHere }: Pick<SaveResult, 'transfers' | 'notHere'>,
+): Promise<SavedInOthers | Refused> {
   const userUuid = places.workflow.self.id;
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
@@ -68,8 +68,8 @@ export async function saveElsewhere(
   let leaving = transfers;
   let lost: readonly ClientItem[] = [];
   let missing = nothing;
-  let offered = inVaults(userUuid, elsewhere);
-  lost = elsewhere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let offered = inVaults(userUuid, notHere);
+  lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
   for (let round = 0; round < roundsMax; round += 1) {
     const answers: (Answer<SaveResult> | SaveResult)[] = [];
     for (const each of leaving) answers.push(await move(places, each));
@@ -83,7 +83,7 @@ export async function saveElsewhere(
     conflicts.push(...results.flatMap((each) => each.conflicts));
     passed.push(...results.flatMap((each) => each.passed ?? []));
     leaving = results.flatMap((each) => each.transfers);
-    lost = [...lost, ...results.flatMap((each) => each.elsewhere)];
+    lost = [...lost, ...results.flatMap((each) => each.notHere)];
     const orphaned = results.flatMap((each) => each.orphaned ?? []);
     if (leaving.length + lost.length + orphaned.length === 0) return { saved, conflicts, passed };
     const found = await locate(places, { lost, orphaned, missing });
@@ -194,7 +194,7 @@ async function orNoMember(
     const orphaned = items.filter((sent) => sent.deleted === true);
     const refused = items.filter((sent) => !orphaned.includes(sent));
     const conflicts = refused.map((sent) => notMember(sent, userUuid));
-    return { ok: { saved: [], conflicts, transfers: [], elsewhere: [], orphaned } };
+    return { ok: { saved: [], conflicts, transfers: [], notHere: [], orphaned } };
   }
 }
 

@@ -51,7 +51,7 @@ import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
-import { type OwnPlace, saveElsewhere } from './places.ts';
+import { type OwnPlace, saveInOtherCollections } from './places.ts';
 import { tellOtherDevices } from './push.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
@@ -111,7 +111,7 @@ function runInOneTurn(
   if (isRefused(progress)) return progress;
   // One that may be in a vault is left out: with the token of this answer it is looked for when it is sent again.
   const mayBeInVault = !isLegacy(request) && membershipsOf(turn).size > 0;
-  const foreign = progress.elsewhere
+  const foreign = progress.notHere
     .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
     .map((each) => refusal('uuid_conflict', each, turn.self.id));
   const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
@@ -139,18 +139,18 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   });
   let { progress } = begun;
   for (const items of others) progress = await saveMore(workflow, request, items, progress);
-  const { transfers, elsewhere } = progress;
-  if (transfers.length + elsewhere.length > 0) {
+  const { transfers, notHere } = progress;
+  if (transfers.length + notHere.length > 0) {
     const own = ownPlace(workflow, request, progress);
     const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
-    const elsewhereSaved = await saveElsewhere(places, progress);
-    if (isRefused(elsewhereSaved)) return elsewhereSaved;
+    const others = await saveInOtherCollections(places, progress);
+    if (isRefused(others)) return others;
     const { saved, conflicts } = progress;
     progress = {
       ...progress,
-      saved: [...saved, ...elsewhereSaved.saved],
-      conflicts: [...conflicts, ...elsewhereSaved.conflicts],
-      vaults: past(progress.vaults, elsewhereSaved.passed),
+      saved: [...saved, ...others.saved],
+      conflicts: [...conflicts, ...others.conflicts],
+      vaults: past(progress.vaults, others.passed),
     };
   }
   return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
@@ -199,7 +199,7 @@ function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head
     saved: [],
     conflicts: [],
     transfers: [],
-    elsewhere: [],
+    notHere: [],
     roomBytes,
     end: -1,
     head: now,

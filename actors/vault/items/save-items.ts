@@ -130,7 +130,7 @@ function saveAs({
   const progress = proceed(turn, batch, unbegun(turn));
   if (isRefused(progress)) return progress;
   notifyMembers(turn, before, saver);
-  const { saved, conflicts, transfers, elsewhere } = progress;
+  const { saved, conflicts, transfers, notHere } = progress;
   const given = isLegacy(request)
     ? saved
     : saved.map(({ row, uuid }) => ({ uuid, row: withoutContent(row) }));
@@ -139,7 +139,7 @@ function saveAs({
     before: itemsThrough(before),
     after: itemsThrough(turn.get(head)),
   };
-  return { ok: { saved: given, conflicts, transfers, elsewhere, passed } };
+  return { ok: { saved: given, conflicts, transfers, notHere, passed } };
 }
 
 /** Clients keep their own. */
@@ -183,14 +183,14 @@ function saveInEndedVault({
   const going = (to: Way) => ways.filter(({ way }) => way === to).map(({ sent }) => sent);
   const result = saveAs({ turn, saver, permission: 'admin', items: going('here'), reads });
   if (isRefused(result)) return result;
-  const { saved, conflicts, elsewhere, ...rest } = result.ok;
+  const { saved, conflicts, notHere, ...rest } = result.ok;
   const refused = going('refused').map((sent) => notMember(sent, saver.by));
   return {
     ok: {
       ...rest,
       saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
       conflicts: [...conflicts.map(atHome), ...refused],
-      elsewhere: [...elsewhere, ...going('returned')],
+      notHere: [...notHere, ...going('returned')],
       orphaned: going('orphaned'),
     },
   };
