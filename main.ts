@@ -1,7 +1,13 @@
 /** The entry: reads the configuration, starts the server, tells where it is, and owns how the process ends. */
 import { readFileSync } from 'node:fs';
-import { type Config, ConfigError, type Configuration, configuration, urlHost } from './config.ts';
 import { NativeHttpError } from './gateway/http/native-library.ts';
+import {
+  type Config,
+  ConfigError,
+  type Configuration,
+  configuration,
+  urlHost,
+} from './process/config/config.ts';
 import type { InternalApiAddresses } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';

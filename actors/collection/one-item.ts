@@ -2,7 +2,7 @@
 import { type KeysPlan, type KeysResult, keys, type View } from '../../runtime/command.ts';
 import { isUuid } from './incoming.ts';
 import { type ItemRow, isForwardingTombstone, item } from './item.ts';
-import { type Locations, locationsPlan, successorOf } from './move/location-lookup.ts';
+import { type Locations, locationsPlan, successorOf } from './transfer/location-lookup.ts';
 
 export interface OneItemReads extends Locations {
   readonly found: KeysResult<typeof item>;

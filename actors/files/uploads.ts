@@ -39,10 +39,10 @@ import {
   withChunk,
 } from './layout.ts';
 import { change, cleanUpAt, filesSlice } from './ledger.ts';
-import { beingMoved, isMoving } from './move.ts';
 import type { Owner } from './owner.ts';
 import { noSpace } from './quota.ts';
 import { type FileRow, file } from './tables.ts';
+import { beingMoved, isMoving } from './transfer.ts';
 
 export const uploadAgeMs = 7_200_000;
 /** Clients have one or a few. */

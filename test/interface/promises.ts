@@ -686,7 +686,10 @@ export const promises: readonly Promised[] = [
   {
     says: 'The addresses of the provider are https, or loopback, without credentials, query or fragment; the callback is below PUBLIC_URL.',
     provenBy: [
-      ['config.test.ts', 'a provider of pairings is asked at addresses that keep what is sent there secret'],
+      [
+        'process/config/config.test.ts',
+        'a provider of pairings is asked at addresses that keep what is sent there secret',
+      ],
     ],
   },
   {

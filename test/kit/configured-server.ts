@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { configurationFrom } from '../../config.ts';
+import { configurationFrom } from '../../process/config/config.ts';
 import { openDataDirectory } from '../../process/data-directory.ts';
 import type { InternalApiAddresses } from '../../process/internal-api.ts';
 import { Lifetime } from '../../process/lifetime.ts';

@@ -18,21 +18,8 @@ export type Verdict =
   | { readonly verdict: 'void'; readonly why: string };
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const copied = [
-  'runtime',
-  'actors',
-  'gateway',
-  'config',
-  'operations',
-  'process',
-  'proto',
-  'test',
-  'cli',
-  'tools',
-];
+const copied = ['runtime', 'actors', 'gateway', 'operations', 'process', 'proto', 'test', 'cli', 'tools'];
 const copiedFiles = [
-  'config.ts',
-  'config.test.ts',
   'main.ts',
   'package.json',
   'tsconfig.json',

@@ -1,12 +1,12 @@
 /**
  * Where the items of one sync are saved: the user's own collection, and the vaults that they are in or go to
  * (docs/protocol/sync.md, "Items of vaults"). The user's actor finds out where an item is and asks for every step of a
- * move (`actors/collection/move/departures.ts`). Each collection decides for itself, in turns of its own.
+ * move (`actors/collection/transfer/transfer.ts`). Each collection decides for itself, in turns of its own.
  *
- *     own       everything is offered to the own collection first: an item that is there is saved, or departs
+ *     own       everything is offered to the own collection first: an item that is there is saved, or leaves
  *     vaults    an item that names a vault and is not in the own collection goes to that vault
  *     locate    an item that a collection does not have is looked for by its uuid
- *     arrive    an item that has departed goes to its target; then its source concludes
+ *     transfer  an item that leaves is applied at its target; then its source finalizes
  *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
  * These steps repeat until every item is saved or in conflict. Somebody else may move an item meanwhile. A sync that loses
@@ -18,15 +18,15 @@ import { batchesOf } from '../../collection/batches.ts';
 import { type Conflict, refusal } from '../../collection/conflicts.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import { conclude, concludePlan } from '../../collection/move/departures.ts';
-import { locationsPlan, owningRowsOf } from '../../collection/move/location-lookup.ts';
-import type { Passed, SaveResult } from '../../collection/move/wire.ts';
 import { notMember, targetOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply } from '../../collection/sync-reply.ts';
 import type { SyncRequest } from '../../collection/sync-request.ts';
-import type { Arriving, Departed } from '../../collection/sync-steps.ts';
+import type { PreparedTransfer, TransferredItem } from '../../collection/sync-steps.ts';
+import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
+import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
+import type { Passed, SaveResult } from '../../collection/transfer/wire.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { Vault } from '../../vault/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
@@ -35,10 +35,10 @@ import { Items } from './contract.ts';
 
 const roundsMax = 4;
 
-/** Saves in the user's own collection what is there, and what arrives there. */
+/** Saves in the user's own collection: items that are there, and items that a transfer brings. */
 export interface OwnCollection {
   save(items: readonly ClientItem[]): Promise<SaveResult>;
-  arrive(items: readonly Arriving[]): Promise<SaveResult>;
+  apply(items: readonly TransferredItem[]): Promise<SaveResult>;
 }
 
 export interface SaveContext {
@@ -49,7 +49,7 @@ export interface SaveContext {
 }
 
 /** What has become of what was not saved in the own collection. */
-export interface Elsewhere {
+export interface SavedInOthers {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   /** In the order in which the vaults have saved. */
@@ -57,19 +57,19 @@ export interface Elsewhere {
 }
 
 /** Finishes what the own collection has begun with. */
-export async function saveElsewhere(
+export async function saveInOtherCollections(
   context: SaveContext,
-  { departed, elsewhere }: Pick<SaveResult, 'departed' | 'elsewhere'>,
-): Promise<Elsewhere | Refused> {
+  { transfers, notHere }: Pick<SaveResult, 'transfers' | 'notHere'>,
+): Promise<SavedInOthers | Refused> {
   const userUuid = context.workflow.self.id;
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
   const passed: Passed[] = [];
-  let leaving = departed;
+  let leaving = transfers;
   let lost: readonly ClientItem[] = [];
   let missing = nothing;
-  let offered = inVaults(userUuid, elsewhere);
-  lost = elsewhere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let offered = inVaults(userUuid, notHere);
+  lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
   for (let round = 0; round < roundsMax; round += 1) {
     const answers: (Answer<SaveResult> | SaveResult)[] = [];
     for (const each of leaving) answers.push(await move(context, each));
@@ -82,9 +82,9 @@ export async function saveElsewhere(
     saved.push(...results.flatMap((each) => each.saved));
     conflicts.push(...results.flatMap((each) => each.conflicts));
     passed.push(...results.flatMap((each) => each.passed ?? []));
-    leaving = results.flatMap((each) => each.departed);
-    lost = [...lost, ...results.flatMap((each) => each.elsewhere)];
-    const orphaned = results.flatMap((each) => each.homeless ?? []);
+    leaving = results.flatMap((each) => each.transfers);
+    lost = [...lost, ...results.flatMap((each) => each.notHere)];
+    const orphaned = results.flatMap((each) => each.orphaned ?? []);
     if (leaving.length + lost.length + orphaned.length === 0) return { saved, conflicts, passed };
     const found = await locate(context, { lost, orphaned, missing });
     conflicts.push(...found.conflicts);
@@ -111,46 +111,46 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
   return groups;
 }
 
-/** Arrives, then concludes. Where the call ends in between, the source's timer concludes. */
+/** Applies, then finalizes. If the call ends in between, the source's timer finalizes. */
 async function move(
   context: SaveContext,
-  { id, from, to, items }: Departed,
+  { id, from, to, items }: PreparedTransfer,
 ): Promise<Answer<SaveResult> | SaveResult> {
-  const answer = await arriveAt(context, to, items);
+  const answer = await applyAt(context, to, items);
   const result = isRefused(answer) ? undefined : 'ok' in answer ? answer.ok : answer;
-  const arrived = (result?.saved ?? []).map(({ row }) => row.uuid);
-  await concludeAt(context, from, id, arrived);
+  const applied = (result?.saved ?? []).map(({ row }) => row.uuid);
+  await finalizeAt(context, from, id, applied);
   return answer;
 }
 
-async function arriveAt(
+async function applyAt(
   { workflow, own, ...saver }: SaveContext,
   to: string,
-  items: readonly Arriving[],
+  items: readonly TransferredItem[],
 ): Promise<Answer<SaveResult> | SaveResult> {
-  if (to === workflow.self.id) return own.arrive(items);
+  if (to === workflow.self.id) return own.apply(items);
   const sent = items.map((each) => each.sent);
   return orNoMember(workflow.self.id, sent, () =>
-    workflow.actors.get(Vault, to).ask.arriveItems({ ...bySaver(workflow.self.id, saver), items }),
+    workflow.actors.get(Vault, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
   );
 }
 
-async function concludeAt(
+async function finalizeAt(
   { workflow }: SaveContext,
   from: string,
   id: string,
-  arrived: readonly string[],
+  applied: readonly string[],
 ): Promise<void> {
   if (from !== workflow.self.id) {
     await workflow.actors
       .get(Vault, from)
-      .ask.concludeItems({ id, arrived: [...arrived], by: workflow.self.id });
+      .ask.finalizeItemTransfer({ id, applied: [...applied], by: workflow.self.id });
     return;
   }
   await workflow.turn({
-    reads: (view) => concludePlan(view, id, arrived),
+    reads: (view) => finalizePlan(view, id, applied),
     turn: (turn, reads) =>
-      conclude({ turn, id, arrived, reads, timer: Items.timers.concludeDeparture }).length,
+      finalizeTransfer({ turn, id, applied, reads, timer: Items.timers.finalizeOverdueTransfer }).length,
   });
 }
 
@@ -194,7 +194,7 @@ async function orNoMember(
     const orphaned = items.filter((sent) => sent.deleted === true);
     const refused = items.filter((sent) => !orphaned.includes(sent));
     const conflicts = refused.map((sent) => notMember(sent, userUuid));
-    return { ok: { saved: [], conflicts, departed: [], elsewhere: [], homeless: orphaned } };
+    return { ok: { saved: [], conflicts, transfers: [], notHere: [], orphaned } };
   }
 }
 

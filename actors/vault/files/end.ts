@@ -2,9 +2,9 @@
 import { range, type Turn, timer, type View } from '../../../runtime/command.ts';
 import { discardFile, garbageMax, garbageOf } from '../../files/garbage.ts';
 import { change, filesSlice } from '../../files/ledger.ts';
-import { isMoving } from '../../files/move.ts';
 import { forgetRedeemed } from '../../files/redeemed.ts';
 import { file } from '../../files/tables.ts';
+import { isMoving } from '../../files/transfer.ts';
 import { endUploads } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
 import { nextChangeStamp } from '../change-stamp.ts';

@@ -39,10 +39,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'nats-in-plain-text-anywhere',
     harm: 'Everybody on the way to NATS reads what users send.',
-    file: 'config.ts',
+    file: 'process/config/config.ts',
     find: 'if (!isNatsSecure && secrets.natsUrls?.some(isPlainNats)) {',
     replace: 'if (!isNatsSecure && secrets.natsUrls?.every(isPlainNats)) {',
-    tests: ['config.test.ts'],
+    tests: ['process/config/config.test.ts'],
   },
   {
     name: 'a-socket-for-everybody',
