@@ -18,7 +18,7 @@ import { needing } from './database.ts';
 import { openFiles } from './files.ts';
 import { openGateway } from './gateway.ts';
 import { createHostCheck } from './host-readiness.ts';
-import { type InternalApiPlaces, openInternalApi } from './internal-api.ts';
+import { type InternalApiAddresses, openInternalApi } from './internal-api.ts';
 import { LastRun } from './last-run.ts';
 import { createMailCheck } from './mail-readiness.ts';
 import { createNode, createPresence, type NodeParts } from './node.ts';
@@ -32,7 +32,7 @@ export interface Ports {
   /** Absent: no client connects to this process. */
   readonly port: number | undefined;
   readonly adminPort: number;
-  readonly internalApi: InternalApiPlaces;
+  readonly internalApi: InternalApiAddresses;
 }
 
 /** Starts everything and resolves to the ports in use. All of it closes with the lifetime. @throws StartError */

@@ -1,4 +1,4 @@
-/** Settings of a process in any role: where it listens, its data, its place in a cluster. */
+/** Settings of a process in any role: where it listens, its data, its part in a cluster. */
 import {
   address,
   choice,

@@ -1,12 +1,12 @@
 /**
  * Where the items of one sync are saved: the user's own collection, and the vaults that they are in or go to
  * (docs/protocol/sync.md, "Items of vaults"). The user's actor finds out where an item is and asks for every step of a
- * move (`actors/collection/move/departures.ts`). Each collection decides for itself, in turns of its own.
+ * move (`actors/collection/transfer/transfer.ts`). Each collection decides for itself, in turns of its own.
  *
- *     own       everything is offered to the own collection first: an item that is there is saved, or departs
+ *     own       everything is offered to the own collection first: an item that is there is saved, or leaves
  *     vaults    an item that names a vault and is not in the own collection goes to that vault
  *     locate    an item that a collection does not have is looked for by its uuid
- *     arrive    an item that has departed goes to its target; then its source concludes
+ *     transfer  an item that leaves is applied at its target; then its source finalizes
  *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
  * These steps repeat until every item is saved or in conflict. Somebody else may move an item meanwhile. A sync that loses
@@ -18,15 +18,15 @@ import { batchesOf } from '../../collection/batches.ts';
 import { type Conflict, refusal } from '../../collection/conflicts.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import { conclude, concludePlan } from '../../collection/move/departures.ts';
-import { locationsPlan, owningRowsOf } from '../../collection/move/location-lookup.ts';
-import type { Passed, SaveResult } from '../../collection/move/wire.ts';
 import { notMember, targetOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply } from '../../collection/sync-reply.ts';
 import type { SyncRequest } from '../../collection/sync-request.ts';
-import type { Arriving, Departed } from '../../collection/sync-steps.ts';
+import type { PreparedTransfer, TransferredItem } from '../../collection/sync-steps.ts';
+import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
+import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
+import type { Passed, SaveResult } from '../../collection/transfer/wire.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { Vault } from '../../vault/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
@@ -35,21 +35,21 @@ import { Items } from './contract.ts';
 
 const roundsMax = 4;
 
-/** Saves in the user's own collection what is there, and what arrives there. */
-export interface OwnPlace {
+/** Saves in the user's own collection: items that are there, and items that a transfer brings. */
+export interface OwnCollection {
   save(items: readonly ClientItem[]): Promise<SaveResult>;
-  arrive(items: readonly Arriving[]): Promise<SaveResult>;
+  apply(items: readonly TransferredItem[]): Promise<SaveResult>;
 }
 
-export interface Places {
+export interface SaveContext {
   readonly workflow: SignedInWorkflow<SyncReply>;
   readonly request: SyncRequest;
   readonly sessionUuid: string;
-  readonly own: OwnPlace;
+  readonly own: OwnCollection;
 }
 
 /** What has become of what was not saved in the own collection. */
-export interface Elsewhere {
+export interface SavedInOthers {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   /** In the order in which the vaults have saved. */
@@ -57,23 +57,23 @@ export interface Elsewhere {
 }
 
 /** Finishes what the own collection has begun with. */
-export async function saveElsewhere(
-  places: Places,
-  { departed, elsewhere }: Pick<SaveResult, 'departed' | 'elsewhere'>,
-): Promise<Elsewhere | Refused> {
-  const userUuid = places.workflow.self.id;
+export async function saveInOtherCollections(
+  context: SaveContext,
+  { transfers, notHere }: Pick<SaveResult, 'transfers' | 'notHere'>,
+): Promise<SavedInOthers | Refused> {
+  const userUuid = context.workflow.self.id;
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
   const passed: Passed[] = [];
-  let leaving = departed;
+  let leaving = transfers;
   let lost: readonly ClientItem[] = [];
   let missing = nothing;
-  let offered = inVaults(userUuid, elsewhere);
-  lost = elsewhere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let offered = inVaults(userUuid, notHere);
+  lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
   for (let round = 0; round < roundsMax; round += 1) {
     const answers: (Answer<SaveResult> | SaveResult)[] = [];
-    for (const each of leaving) answers.push(await move(places, each));
-    for (const [collection, items] of offered) answers.push(...(await saveAt(places, collection, items)));
+    for (const each of leaving) answers.push(await move(context, each));
+    for (const [collection, items] of offered) answers.push(...(await saveAt(context, collection, items)));
     const results: SaveResult[] = [];
     for (const answer of answers) {
       if (isRefused(answer)) return answer;
@@ -82,11 +82,11 @@ export async function saveElsewhere(
     saved.push(...results.flatMap((each) => each.saved));
     conflicts.push(...results.flatMap((each) => each.conflicts));
     passed.push(...results.flatMap((each) => each.passed ?? []));
-    leaving = results.flatMap((each) => each.departed);
-    lost = [...lost, ...results.flatMap((each) => each.elsewhere)];
-    const orphaned = results.flatMap((each) => each.homeless ?? []);
+    leaving = results.flatMap((each) => each.transfers);
+    lost = [...lost, ...results.flatMap((each) => each.notHere)];
+    const orphaned = results.flatMap((each) => each.orphaned ?? []);
     if (leaving.length + lost.length + orphaned.length === 0) return { saved, conflicts, passed };
-    const found = await locate(places, { lost, orphaned, missing });
+    const found = await locate(context, { lost, orphaned, missing });
     conflicts.push(...found.conflicts);
     ({ offered, missing } = found);
     lost = [];
@@ -111,55 +111,55 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
   return groups;
 }
 
-/** Arrives, then concludes. Where the call ends in between, the source's timer concludes. */
+/** Applies, then finalizes. If the call ends in between, the source's timer finalizes. */
 async function move(
-  places: Places,
-  { id, from, to, items }: Departed,
+  context: SaveContext,
+  { id, from, to, items }: PreparedTransfer,
 ): Promise<Answer<SaveResult> | SaveResult> {
-  const answer = await arriveAt(places, to, items);
+  const answer = await applyAt(context, to, items);
   const result = isRefused(answer) ? undefined : 'ok' in answer ? answer.ok : answer;
-  const arrived = (result?.saved ?? []).map(({ row }) => row.uuid);
-  await concludeAt(places, from, id, arrived);
+  const applied = (result?.saved ?? []).map(({ row }) => row.uuid);
+  await finalizeAt(context, from, id, applied);
   return answer;
 }
 
-async function arriveAt(
-  { workflow, own, ...saver }: Places,
+async function applyAt(
+  { workflow, own, ...saver }: SaveContext,
   to: string,
-  items: readonly Arriving[],
+  items: readonly TransferredItem[],
 ): Promise<Answer<SaveResult> | SaveResult> {
-  if (to === workflow.self.id) return own.arrive(items);
+  if (to === workflow.self.id) return own.apply(items);
   const sent = items.map((each) => each.sent);
   return orNoMember(workflow.self.id, sent, () =>
-    workflow.actors.get(Vault, to).ask.arriveItems({ ...bySaver(workflow.self.id, saver), items }),
+    workflow.actors.get(Vault, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
   );
 }
 
-async function concludeAt(
-  { workflow }: Places,
+async function finalizeAt(
+  { workflow }: SaveContext,
   from: string,
   id: string,
-  arrived: readonly string[],
+  applied: readonly string[],
 ): Promise<void> {
   if (from !== workflow.self.id) {
     await workflow.actors
       .get(Vault, from)
-      .ask.concludeItems({ id, arrived: [...arrived], by: workflow.self.id });
+      .ask.finalizeItemTransfer({ id, applied: [...applied], by: workflow.self.id });
     return;
   }
   await workflow.turn({
-    reads: (view) => concludePlan(view, id, arrived),
+    reads: (view) => finalizePlan(view, id, applied),
     turn: (turn, reads) =>
-      conclude({ turn, id, arrived, reads, timer: Items.timers.concludeDeparture }).length,
+      finalizeTransfer({ turn, id, applied, reads, timer: Items.timers.finalizeOverdueTransfer }).length,
   });
 }
 
 async function saveAt(
-  places: Places,
+  context: SaveContext,
   collection: string,
   items: readonly ClientItem[],
 ): Promise<readonly (Answer<SaveResult> | SaveResult)[]> {
-  const { workflow, own, ...saver } = places;
+  const { workflow, own, ...saver } = context;
   const answers: (Answer<SaveResult> | SaveResult)[] = [];
   for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
     if (collection === workflow.self.id) answers.push(await own.save(batch));
@@ -174,7 +174,7 @@ async function saveAt(
   return answers;
 }
 
-const bySaver = (by: string, { sessionUuid, request }: Pick<Places, 'sessionUuid' | 'request'>) => ({
+const bySaver = (by: string, { sessionUuid, request }: Pick<SaveContext, 'sessionUuid' | 'request'>) => ({
   by,
   sessionUuid,
   snjsVersion: request.snjs_version,
@@ -194,7 +194,7 @@ async function orNoMember(
     const orphaned = items.filter((sent) => sent.deleted === true);
     const refused = items.filter((sent) => !orphaned.includes(sent));
     const conflicts = refused.map((sent) => notMember(sent, userUuid));
-    return { ok: { saved: [], conflicts, departed: [], elsewhere: [], homeless: orphaned } };
+    return { ok: { saved: [], conflicts, transfers: [], notHere: [], orphaned } };
   }
 }
 
@@ -216,7 +216,7 @@ interface Found {
  * its owner is deleted there; the user is not told where items of others went. Only forwarding tombstones remain of items
  * that are gone, and an item that moves during the search may look so for a moment.
  */
-async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought): Promise<Found> {
+async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: Sought): Promise<Found> {
   if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
   const uuids = [...new Set([...lost, ...orphaned].map(uuidOf))];
   const { rows, vaults } = await workflow.turn({
