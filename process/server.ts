@@ -6,6 +6,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createKeyedTools } from '../actors/identity/keyed-tools.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
+import { createStatusPage } from '../operations/status-page/status-page.ts';
 import { createActors } from '../runtime/host/actors.ts';
 import { createClusterOperations, createLookups } from '../runtime/host/cluster-operations.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
@@ -67,7 +68,19 @@ export async function startServer(options: ServerOptions, overlay = openResource
     config.readyWithout,
   );
   const verifyBearer = createVerifyBearer(keyedTools.sessionTokens);
-  const admin = createAdmin(registry, readiness, [config.adminHost, ...config.adminNames]);
+  const cluster = createClusterOperations({ store, transport });
+  const statusPage = createStatusPage({
+    node: config.nodeId,
+    version: options.version,
+    clock,
+    registry,
+    readiness,
+    cluster,
+    actors,
+    shardCount,
+  });
+  const names = [config.adminHost, ...config.adminNames];
+  const admin = createAdmin({ registry, readiness, names, statusPage });
   lifetime.onEnd(() => admin.close());
   const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
   const lookups = createLookups(store);
@@ -75,7 +88,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     warnOfUnclaimedAdmins(config.accounts, lookups, logger),
   );
   const internal = {
-    cluster: createClusterOperations({ store, transport }),
+    cluster,
     lookups,
     actors,
     readiness,
