@@ -1,4 +1,4 @@
-/** Reads outside of every turn. */
+/** Reads outside of turns. */
 import type { LookupPlan, LookupResult } from './command.ts';
 import type { AnyTable } from './table.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Work that may wait for something that never comes: a bounded amount at once, the rest in order of arrival.
- */
+/** Bounds work that may wait for something that never comes. The rest waits in order of arrival. */
 export class Semaphore {
   readonly #slots: number;
   readonly #waiting: (() => void)[] = [];
@@ -14,14 +12,14 @@ export class Semaphore {
     return this.#running === 0;
   }
 
-  /** The user of the semaphore bounds how much waits in it. @throws what `work` throws */
+  /** The caller bounds how much waits here. @throws what `work` throws */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#slots) this.#running += 1;
     else await new Promise<void>((enter) => this.#waiting.push(enter));
     try {
       return await work();
     } finally {
-      // The longest waiting takes over the slot; if none waits it is free.
+      // The work that has waited longest takes over the slot. Without any the slot is free.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();
