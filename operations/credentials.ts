@@ -13,7 +13,7 @@ export interface ServerCertificate {
 export function serverCredentials(tls: ServerCertificate | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
   const { certificate, key, clientCa } = tls;
-  // Checked here. At the first connection nobody would notice the error.
+  // Checked here, because the error would go unnoticed at the first connection.
   createSecureContext({ cert: certificate, key });
   if (clientCa !== undefined && !clientCa.includes('-----BEGIN CERTIFICATE-----')) {
     throw new Error('the file of authorities for callers holds no certificate');

@@ -1,4 +1,4 @@
-/** Whether a gateway gets answers from the hosts. Without them it can serve nobody. */
+/** Whether a gateway gets answers from the hosts. Without them it can serve no request. */
 import { Instance, instanceId } from '../actors/instance/contract.ts';
 import type { Actors } from '../runtime/handles.ts';
 import type { ReadinessCheck } from '../runtime/readiness.ts';

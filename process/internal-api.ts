@@ -1,6 +1,6 @@
 /**
- * The internal API: always on a socket in the data directory, for callers that may read that directory, and on a port
- * if one is set. A port without mutual TLS requires the token, which is then in the data directory too.
+ * The internal API: always on a socket in the data directory, for callers that may read that directory. A setting adds a port.
+ * A port without mutual TLS requires the token, which is then in the data directory, too.
  */
 import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The composition: configuration -> resources (directory, keys, database) -> transport -> the roles of this process ->
- * the ports it listens on, and back at the end.
+ * The composition: configuration -> resources (directory, keys, database) -> transport -> the roles of this process -> the
+ * ports that it listens on. The end goes back the same way.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createKeyedTools } from '../actors/identity/keyed-tools.ts';

@@ -4,12 +4,11 @@
  *
  * Invariants that the store relies on:
  * - The first key column of a domain's table is the id of the actor that owns the row (its collection, its user). So an upsert
- *   by key
- *   can only touch a row of its own actor.
+ *   by key can only touch a row of its own actor.
  * - `generation` names a column that tells a *new* row from a rewritten one. It is part of the SQL primary key and never
- *   changes in the
- *   life of a row. A new row has a value there that no earlier row of that owner had. So an upsert whose key exists under another
- *   generation violates `key`, which is kept as a unique index. It does not overwrite a row that its turn has not read.
+ *   changes in the life of a row. A new row has a value there that no earlier row of that owner had. So an upsert whose key
+ *   exists under another generation violates `key`, which is kept as a unique index. It does not overwrite a row that its turn
+ *   has not read.
  * - `unique` keys hold on the whole server, whoever owns the row. Violating one rejects the whole commit (see
  *   runtime/store/postgres/commit.ts, "rejections").
  */

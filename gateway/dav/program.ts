@@ -35,8 +35,8 @@ export interface ProgramOptions {
 }
 
 /**
- * Proofs in flight, by credentials. A program that sends many requests at once has its token hashed once, and does
- * not look like somebody who guesses.
+ * Proofs in flight, by credentials. A program that sends many requests at once has its token hashed only once. So it does not
+ * look like an attacker who guesses tokens.
  */
 export class Proofs {
   readonly #inFlight = new Map<string, Promise<Answer<object>>>();

@@ -5,18 +5,18 @@
 
 /** As much as the library hands over at once. */
 export const blockBytes = 512 * 1024;
-/** Blocks kept while nobody needs them. */
+/** The most blocks that are kept while unused. */
 const freeMax = 16;
 
 export class Blocks {
   readonly #free: Buffer[] = [];
 
-  /** Its contents belong to somebody else. */
+  /** A block whose old contents belong to another request. */
   take(): Buffer {
     return this.#free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  /** Call when nobody reads the block any more. Memory that did not come from here is left alone. */
+  /** Call when the block is no longer read. It ignores memory that did not come from here. */
   release(block: Buffer): void {
     if (block.length === blockBytes && this.#free.length < freeMax) this.#free.push(block);
   }

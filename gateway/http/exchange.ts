@@ -337,7 +337,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     return error === this.#gone.signal.reason || (error instanceof Error && error.name === 'AbortError');
   }
 
-  /** `status` 0: nobody received a whole reply. */
+  /** `status` 0: the client did not get a whole reply. */
   done(status: number): void {
     this.#busySinceMs = undefined;
     this.#receiving?.end();

@@ -323,10 +323,10 @@ function objectsNamed(
   return [...named.values()];
 }
 
-/** Writing one of the largest objects takes up to 10 ms, and nobody else is served meanwhile. */
+/** Writing one of the largest objects takes up to 10 ms, and blocks all other requests meanwhile. */
 const namedAtOnce = 5;
 
-/** In the order of the request. It says only that a missing object, or somebody else's, is not there. */
+/** In the order of the request. A missing object and another user's object look the same: neither is there. */
 async function* namedTexts(
   program: Program,
   named: readonly NamedObject[],

@@ -58,7 +58,7 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
   });
 }
 
-/** Undefined: the browser returns them, as far as anybody can know. */
+/** Undefined if the browser seems to return them. */
 export function lostCookies(
   { sameSite, secure }: Pick<CookieOptions, 'sameSite' | 'secure'>,
   { origin, host, fetchSite, forwardedProto }: Sent,

@@ -30,7 +30,7 @@ export const pairingArea: Area = {
   replyHeaders: { 'Cache-Control': 'private, no-store, max-age=0', Pragma: 'no-cache' },
 };
 
-/** An administrator comes back a few times; nobody guesses 32 bytes. */
+/** An administrator comes back a few times. 32 bytes cannot be guessed. */
 const callbacks: RateBucket = { name: 'pairing callbacks', perMinute: 10, by: 'address' };
 
 const administration = [

@@ -20,8 +20,7 @@
  *
  * - They are registered in random order. Those of one shard go in one message (`runtime/batches/batched-asks.ts`).
  * - A bounded number is in flight, so the hosts' answers set the speed. A shard whose registrations fail has one at a time in
- *   flight,
- *   which does not count among those of the others.
+ *   flight, which does not count among those of the others.
  * - Subscribers hear of repairs at a bounded rate, because all of their clients then sync.
  */
 import { type Address, addressKey, shardOf } from '../address.ts';

@@ -6,10 +6,11 @@
  * them may come late. Recorded calls and repeats make up for that with calls, and the outbox with wake-ups. The owners'
  * reconciliation with the database makes up for lost hints, and the gateways' registrations for lost events.
  *
- * An adapter must still guarantee: 1. A call whose shard is routed to this process is a function call. 2. A call that certainly
- * reached no handler rejects as `moved` (no process serves its shard now) or `unavailable` (this process is
- *    cut off). A call that may have reached one and was not answered rejects as `retryable`, outcome unknown. An `ActorError` of the
- *    handler arrives as the same class with the same meaning, and any other error as `terminal`.
+ * An adapter must still guarantee:
+ * 1. A call whose shard is routed to this process is a function call.
+ * 2. A call that certainly reached no handler rejects as `moved` (no process serves its shard now) or `unavailable` (this
+ *    process is cut off). A call that may have reached one and was not answered rejects as `retryable`, outcome unknown. An
+ *    `ActorError` of the handler arrives as the same class with the same meaning, and any other error as `terminal`.
  * 3. Everything that it holds is bounded. Beyond the bound a call rejects as `overloaded`.
  */
 import type { Address } from '../address.ts';

@@ -139,7 +139,7 @@ export class Commands {
     }
   }
 
-  /** Nothing more will happen, so nobody has to wait until the hold expires. */
+  /** Nothing more will happen, so no client has to wait until the hold expires. */
   async #release(commandId: string, credentials: Credentials, hold: string): Promise<void> {
     const asked = { sessionUuid: credentials.identifier, commandId, hold };
     await this.#of(SyncLane, credentials)
