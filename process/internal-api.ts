@@ -5,8 +5,7 @@
 import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServerCredentials } from '@grpc/grpc-js';
-import { internalApiToken } from '../operations/access.ts';
-import { serverCredentials } from '../operations/credentials.ts';
+import { internalApiToken, serverCredentials } from '../operations/access.ts';
 import { createInternalApi, type InternalApi } from '../operations/internal-api.ts';
 import type { InternalApiOptions } from '../operations/internal-api-options.ts';
 import { messageOf } from '../runtime/errors.ts';

@@ -416,3 +416,9 @@ export interface JobHandler<Payload = unknown> {
 export function job<Payload>(definition: JobHandler<Payload>): JobHandler<Payload> {
   return definition;
 }
+
+/** Reads outside of turns. */
+export interface Lookups {
+  /** Committed rows of any actor by a server-wide unique key: a hint, as in a read plan. @throws ActorError */
+  find<T extends AnyTable>(plan: LookupPlan<T>): Promise<LookupResult<T>>;
+}

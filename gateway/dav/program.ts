@@ -21,8 +21,7 @@ import {
 } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 import type { RateBucket, RateLimiter } from '../admission/rate-limit.ts';
-import { refusals } from '../http/refusal.ts';
-import { statusOf } from '../http/refusal-status.ts';
+import { refusals, statusOf } from '../http/refusal.ts';
 import type { BodyKind, RequestContext, RouteReply } from '../http/route.ts';
 
 export interface ProgramOptions {

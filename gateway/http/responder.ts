@@ -11,7 +11,6 @@
 import { BodyWriter, type BodyWriterOptions } from './body-writer.ts';
 import { type HeaderValues, requireOneLine, type StandingHeaders, standardHeaders } from './reply-headers.ts';
 import type { Reader, ReplyHolder } from './reply-memory.ts';
-import { statusLine } from './status.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface OutgoingHead {
@@ -299,3 +298,34 @@ export class Responder {
     this.#replying.done(status);
   }
 }
+
+const reasons: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No Content',
+  206: 'Partial Content',
+  207: 'Multi-Status',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition Failed',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  423: 'Locked',
+  429: 'Too Many Requests',
+  498: 'Invalid Token',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+};
+
+/** The text after the version in a reply's first line. */
+const statusLine = (status: number) => `${status} ${reasons[status] ?? 'Unknown'}`;

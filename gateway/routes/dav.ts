@@ -6,11 +6,10 @@ import { z } from 'zod';
 import { calendarBegin, calendarEnd, calendarOf } from '../../actors/icalendar.ts';
 import { uidEscapedMax } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
-import { unmetCondition } from '../dav/conditions.ts';
 import { UnsupportedFilter } from '../dav/filter.ts';
 import { asProgram, type Program, type ProgramOptions, Proofs } from '../dav/program.ts';
 import { type Described, httpDate, missingText, objectType, Responses } from '../dav/properties.ts';
-import { Refused, readPropfind, readReport, wantsData } from '../dav/requests.ts';
+import { Refused, readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
 import { type Hrefs, type Kind, type Resource, uidOf, uidOfHref } from '../dav/resources.ts';
 import { declarations, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
 import {

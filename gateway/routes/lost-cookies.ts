@@ -5,7 +5,7 @@
  * two names of one domain.
  */
 import { isIP } from 'node:net';
-import type { RouteRefusal } from '../http/refusal-status.ts';
+import type { RouteRefusal } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type Route, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { errorBodySchema, refusedAnswer } from './answer.ts';

@@ -24,8 +24,8 @@
  * - Subscribers hear of repairs at a bounded rate, because all of their clients then sync.
  */
 import { type Address, addressKey, shardOf } from '../address.ts';
+import { batchMax } from '../batches/batch-answers.ts';
 import { BatchedAsks } from '../batches/batched-asks.ts';
-import { batchMax } from '../batches/shapes.ts';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
@@ -36,9 +36,8 @@ import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
 import { nobody } from './publisher.ts';
-import { RegistrationQueue } from './registration-queue.ts';
 import { Repairs } from './repairs.ts';
-import { type Subscription, SubscriptionIndex } from './subscription-index.ts';
+import { RegistrationQueue, type Subscription, SubscriptionIndex } from './subscription-index.ts';
 
 export interface SubscriptionsOptions extends Subscriber {
   readonly transport: Pick<Transport, 'listen' | 'ask' | 'reachesOthers'>;

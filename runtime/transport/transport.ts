@@ -14,7 +14,6 @@
  * 3. Everything that it holds is bounded. Beyond the bound a call rejects as `overloaded`.
  */
 import type { Address } from '../address.ts';
-import type { AskCall } from '../host/call.ts';
 import type { TellRow } from '../store/store.ts';
 
 export interface Transport {
@@ -79,4 +78,15 @@ export interface GatewayListener {
   hinted(hint: Hint): void;
   /** This process was cut off and is connected again. Events may have been lost. */
   reconnected(): void;
+}
+
+/** One ask on its way to the owner of an actor. */
+export interface AskCall {
+  readonly address: Address;
+  readonly command: string;
+  readonly request: unknown;
+  /** The same for every repeat of one call. */
+  readonly callId: string;
+  /** After this the caller no longer waits, in monotonic milliseconds of the host's clock. */
+  readonly deadlineMs: number;
 }

@@ -20,7 +20,7 @@ import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import type { Actors, Ask, KindRef } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { refusalOf } from '../../http/errors.ts';
-import { type RouteRefusal, statusOf } from '../../http/refusal-status.ts';
+import { type RouteRefusal, statusOf } from '../../http/refusal.ts';
 import { validateRequest } from '../../http/request.ts';
 import type { ClientFrame } from './envelope.ts';
 

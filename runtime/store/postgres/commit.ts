@@ -13,8 +13,8 @@
  */
 import type { AnyRow } from '../../table.ts';
 import type { Commit, Write } from '../store.ts';
+import { layoutOf } from './columns.ts';
 import { keyOf, type LargeColumn, partsOf } from './large.ts';
-import { layoutOf } from './layout.ts';
 import { ident, idents, Parameters, type SqlTable, type Statement, typeOf } from './sql.ts';
 import { nowMs } from './statements.ts';
 
