@@ -31,11 +31,11 @@ import { Framing } from './http/framing.ts';
 import { createHttps } from './http/https.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
+import { ReplyCapacity } from './http/reply-capacity.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
-import { ReplyRoom } from './http/reply-room.ts';
 import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
-import { type UploadMarks, UploadScheduler } from './http/upload-scheduler.ts';
+import { UploadScheduler, type UploadThresholds } from './http/upload-scheduler.ts';
 import {
   App,
   type HttpRequest,
@@ -100,7 +100,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = new RouteMetrics(routes);
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes, bodyShareBytes(config));
   const replyMemory = new ReplyMemory(config.replyMemoryBytes, config.userReplyMemoryBytes);
-  const replyRoom = new ReplyRoom(config.shareMemoryBytes, clock);
+  const replyCapacity = new ReplyCapacity(config.shareMemoryBytes, clock);
   const framing = new Framing();
   const replies: BodyWriterOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
@@ -136,8 +136,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
-    uploadScheduler: new UploadScheduler(uploadMarks(config)),
-    replyRoom,
+    uploadScheduler: new UploadScheduler(uploadThresholds(config)),
+    replyCapacity,
     largeBodies: new LargeBodies(),
     checkSession: createSessionCheck(actors),
     metrics,
@@ -250,7 +250,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     [
       'scriptorium_http_reply_room_bytes',
       'Bytes taken for replies that are not broken off.',
-      () => replyRoom.bytes,
+      () => replyCapacity.bytes,
     ],
     [
       'scriptorium_http_requests_aborted',
@@ -336,7 +336,7 @@ const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): num
   Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
-const uploadMarks = ({ bodyMemoryBytes }: GatewayConfig): UploadMarks => ({
+const uploadThresholds = ({ bodyMemoryBytes }: GatewayConfig): UploadThresholds => ({
   userBytes: bodyMemoryBytes / 32,
   allBytes: bodyMemoryBytes / 8,
 });

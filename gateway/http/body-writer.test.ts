@@ -91,7 +91,7 @@ function world(lengthBytes: number | undefined, replyMemoryBytes = 10_000_000) {
       bodyWriter.end();
     },
   };
-  const reader = { name: 'alice', isStranger: false };
+  const reader = { name: 'alice', isAnonymous: false };
   const response = res as unknown as HttpResponse;
   const bodyWriter: BodyWriter = new BodyWriter({
     res: response,

@@ -379,11 +379,11 @@ export class Ownership {
   async #claim(): Promise<void> {
     if (this.#ended) return;
     const { store, node, shardCount } = this.#options;
-    const elsewhere = Array.from({ length: shardCount }, (_, shard) => shard).filter(
+    const notOwned = Array.from({ length: shardCount }, (_, shard) => shard).filter(
       (shard) => !this.#epochs.has(shard) && !this.#handOver.has(shard),
     );
-    const wanted = elsewhere.filter((shard) => this.#belongsHere(shard));
-    const strays = await this.#strays(elsewhere.filter((shard) => !this.#belongsHere(shard)));
+    const wanted = notOwned.filter((shard) => this.#belongsHere(shard));
+    const strays = await this.#strays(notOwned.filter((shard) => !this.#belongsHere(shard)));
     const unserved = [...wanted, ...strays];
     if (unserved.length > 0) {
       const claimed = await store.claim(node.id, node.incarnation, unserved);
@@ -400,12 +400,12 @@ export class Ownership {
   }
 
   /** The shards that have been free for so long that their host seems unable to take them. */
-  async #strays(elsewhere: readonly number[]): Promise<readonly number[]> {
+  async #strays(notOwned: readonly number[]): Promise<readonly number[]> {
     const { store, clock, leaseMs } = this.#options;
     const nowMs = clock.monotonicMs();
     if (this.#isLeaving || this.#membership.isDraining) return [];
     const isSearchDue = nowMs >= this.#searchesAtMs;
-    const candidates = elsewhere.filter(
+    const candidates = notOwned.filter(
       (shard) => (isSearchDue || this.#freeSinceMs.has(shard)) && !this.#isDeclined(shard),
     );
     const free = candidates.length === 0 ? [] : await store.freeShards(candidates);
