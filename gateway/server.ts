@@ -28,7 +28,7 @@ import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
 import { Framing } from './http/framing.ts';
 import { createHttps } from './http/https.ts';
-import { Intake, type IntakeMarks } from './http/intake.ts';
+import { Intake, type IntakeWatermarks } from './http/intake.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
 import type { OutflowOptions } from './http/outflow.ts';
@@ -136,7 +136,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
-    intake: new Intake(intakeMarks(config)),
+    intake: new Intake(intakeWatermarks(config)),
     replyRoom,
     largeBodies: new LargeBodies(),
     checkSession: createSessionCheck(actors),
@@ -336,7 +336,7 @@ const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): num
   Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
-const intakeMarks = ({ bodyMemoryBytes }: GatewayConfig): IntakeMarks => ({
+const intakeWatermarks = ({ bodyMemoryBytes }: GatewayConfig): IntakeWatermarks => ({
   userBytes: bodyMemoryBytes / 32,
   allBytes: bodyMemoryBytes / 8,
 });

@@ -15,7 +15,7 @@ import { type RangePlan, type RangeResult, range } from '../../runtime/command.t
 import { frontContentTypes } from './content-type.ts';
 import type { Head } from './head.ts';
 import { type ItemRow, item, transferVersionOf } from './item.ts';
-import { encodeToken, type Mark, type Start, tokenAt } from './token.ts';
+import { type Cursor, encodeToken, type Start, tokenAt } from './token.ts';
 
 export interface PageLimits {
   readonly items: number;
@@ -153,7 +153,7 @@ export function tokensOf({
   readonly head: Head;
   readonly position: number;
   readonly more: boolean;
-  readonly others?: readonly Mark[];
+  readonly others?: readonly Cursor[];
 }): Tokens {
   const token =
     others.length === 0

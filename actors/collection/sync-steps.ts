@@ -23,7 +23,7 @@ import { type MovingItem, type SavedEntry, type Stored, saveItems, uuidsToRead }
 import { ItemSettings } from './settings.ts';
 import { legacyReply, modernReply, type SharedVault, type SyncReply } from './sync-reply.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
-import { type Mark, type Start, startOf } from './token.ts';
+import { type Cursor, type Start, startOf } from './token.ts';
 import {
   isAwaited,
   isStillAt,
@@ -50,10 +50,10 @@ export interface PageReads {
 /** What a sync gives of vaults, beside their items. */
 export interface VaultPart {
   /** Where the client stands in each of them after this. */
-  readonly marks: readonly Mark[];
+  readonly cursors: readonly Cursor[];
   readonly shared: readonly SharedVault[];
 }
-export const noVaults: VaultPart = { marks: [], shared: [] };
+export const noVaults: VaultPart = { cursors: [], shared: [] };
 
 /** How far a sync has come. */
 export interface Progress {
@@ -356,7 +356,14 @@ export function answer(
   const known = newestKnown(conflicts, page.rows);
   const retrieved = given(page.rows, request, known);
   const more = !page.complete && retrieved.length > 0;
-  const tokens = tokensOf({ collection, generation, head: after, position: end, more, others: vaults.marks });
+  const tokens = tokensOf({
+    collection,
+    generation,
+    head: after,
+    position: end,
+    more,
+    others: vaults.cursors,
+  });
   const result = { retrieved, saved, conflicts: known, tokens, vaults: vaults.shared };
   if (isLegacy(request)) return legacyReply(result);
   return modernReply(result);

@@ -15,9 +15,9 @@ import { job, keys, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
 import { blobName, type Chunk, chunksIn, type Origin, packBlobs, unpackBlobs } from './layout.ts';
-import type { Cleanup } from './ledger.ts';
-import { change, cleanUpAt, filesSlice } from './ledger.ts';
 import type { Owner } from './owner.ts';
+import type { Cleanup } from './state.ts';
+import { change, cleanUpAt, filesSlice } from './state.ts';
 import { FileStore, FileStoreError, listLimitMax } from './store.ts';
 import { type FileRow, fileGarbage, originOf } from './tables.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ValetClaims, valetClaimsSchema } from '../identity/valet-tokens.ts';
 import { answerSchema } from '../reply.ts';
-import { markForm } from './layout.ts';
+import { nonceForm } from './layout.ts';
 import { finalizePayload } from './transfer.ts';
 
 const nothing = z.object({});
@@ -14,20 +14,20 @@ export const byToken = <Fields extends z.ZodRawShape, Ok>(fields: Fields, ok: z.
 });
 
 const uploadUuid = z.string();
-const mark = z.string().regex(markForm);
+const nonce = z.string().regex(nonceForm);
 
 export const byTokenShapes = {
   /** Refusals: 413 for a file that is too large, 429. */
   openUpload: byToken({ uploadUuid }, nothing),
-  /** Before the chunk is stored, under a mark that the gateway has made up. Refusals: 429, 503. */
+  /** Before the chunk is stored, under a nonce that the gateway has made up. Refusals: 429, 503. */
   beginChunk: byToken(
-    { number: z.int(), bytes: z.int(), mark },
+    { number: z.int(), bytes: z.int(), nonce },
     z.object({ uploadUuid, storedUnder: z.string() }),
   ),
   /** It is in the store, whole. */
-  finishChunk: byToken({ uploadUuid, mark }, nothing),
+  finishChunk: byToken({ uploadUuid, nonce }, nothing),
   /** It is not, or could not be finished, and nobody stores it any more. `bytes`: what may be in the store of it. */
-  abandonChunk: byToken({ uploadUuid, number: z.int(), bytes: z.int(), mark }, nothing),
+  abandonChunk: byToken({ uploadUuid, number: z.int(), bytes: z.int(), nonce }, nothing),
   /** Refusals: 413. */
   closeUpload: byToken({}, nothing),
   /** Refusals: 404. */

@@ -1,5 +1,5 @@
-import type { Cleanup } from './ledger.ts';
 import type { Quota } from './quota.ts';
+import type { Cleanup } from './state.ts';
 
 /** Whose files: all that the functions here need to know of an owner. */
 export interface Owner {

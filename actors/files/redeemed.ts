@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import type { ValetClaims } from '../identity/valet-tokens.ts';
-import { change, filesSlice } from './ledger.ts';
+import { change, filesSlice } from './state.ts';
 
 /** Each is a file that was read, written or deleted within the age of a token. */
 const redeemedMax = 2_000;

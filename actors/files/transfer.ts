@@ -40,9 +40,9 @@ import type { State } from '../../runtime/slice.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../reply.ts';
-import { change, filesSlice } from './ledger.ts';
 import type { Owner } from './owner.ts';
 import { redeem, redeemedOn } from './redeemed.ts';
+import { change, filesSlice } from './state.ts';
 import { type FileRow, file } from './tables.ts';
 
 const transfersMax = 100;

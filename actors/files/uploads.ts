@@ -38,9 +38,9 @@ import {
   type Origin,
   withChunk,
 } from './layout.ts';
-import { change, cleanUpAt, filesSlice } from './ledger.ts';
 import type { Owner } from './owner.ts';
 import { noSpace } from './quota.ts';
+import { change, cleanUpAt, filesSlice } from './state.ts';
 import { type FileRow, file } from './tables.ts';
 import { beingMoved, isMoving } from './transfer.ts';
 
@@ -84,7 +84,7 @@ export const uploadMap = sliceMap<Upload>({
     endsAtMs: z.number(),
     storedBytes: z.number(),
     layout: z.instanceof(Uint8Array),
-    pending: z.array(z.object({ number: z.int(), bytes: z.int(), mark: z.string(), sinceMs: z.number() })),
+    pending: z.array(z.object({ number: z.int(), bytes: z.int(), nonce: z.string(), sinceMs: z.number() })),
   }),
 });
 
@@ -147,18 +147,18 @@ export interface ChunkRequest extends Chunk {
 export function beginChunk(
   turn: Turn,
   owner: Owner,
-  { remoteIdentifier, number, bytes, mark }: ChunkRequest,
+  { remoteIdentifier, number, bytes, nonce }: ChunkRequest,
 ): Origin | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
   if (upload === undefined) return noUpload;
-  const isRepeat = [chunkIn(upload.layout, number), ...upload.pending].some((each) => each?.mark === mark);
+  const isRepeat = [chunkIn(upload.layout, number), ...upload.pending].some((each) => each?.nonce === nonce);
   if (isRepeat) return originOf(turn, upload);
   const late = upload.pending.filter(({ sinceMs }) => turn.nowMs - sinceMs >= pendingMostMs);
   const pending = upload.pending.filter((each) => !late.includes(each));
   if (pending.length >= pendingMax) return tooManyPending;
   const cleaningUp = refusalByGarbage(turn, owner);
   if (cleaningUp !== undefined) return cleaningUp;
-  const next = { ...upload, pending: [...pending, { number, bytes, mark, sinceMs: turn.nowMs }] };
+  const next = { ...upload, pending: [...pending, { number, bytes, nonce, sinceMs: turn.nowMs }] };
   if (!fits(next)) return longerThanSaid;
   const { uploadUuid } = upload;
   const others = heldBytes(turn) - heldBy(upload);
@@ -172,19 +172,19 @@ export function beginChunk(
 export interface StoredChunk {
   readonly remoteIdentifier: string;
   readonly uploadUuid: string;
-  readonly mark: string;
+  readonly nonce: string;
 }
 
 export function finishChunk(
   turn: Turn,
   { cleanup }: Pick<Owner, 'cleanup'>,
-  { remoteIdentifier, uploadUuid, mark }: StoredChunk,
+  { remoteIdentifier, uploadUuid, nonce }: StoredChunk,
 ): Done | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
   if (upload?.uploadUuid !== uploadUuid) return notExpected;
-  const chunk = upload.pending.find((pending) => pending.mark === mark);
+  const chunk = upload.pending.find((pending) => pending.nonce === nonce);
   if (chunk === undefined)
-    return chunksIn(upload.layout).some((each) => each.mark === mark) ? done : notExpected;
+    return chunksIn(upload.layout).some((each) => each.nonce === nonce) ? done : notExpected;
   const earlier = chunkIn(upload.layout, chunk.number);
   const replaced = replacedBy(chunk, upload.pending);
   turn.setEntry(uploadMap, remoteIdentifier, {
@@ -221,7 +221,7 @@ export function abandonChunk(
   { here, anywhere }: PlanResults<ReturnType<typeof abandonPlan>>,
 ): Done {
   const upload = turn.entry(uploadMap, remoteIdentifier);
-  const isIt = ({ mark }: Chunk) => mark === chunk.mark;
+  const isIt = ({ nonce }: Chunk) => nonce === chunk.nonce;
   if (upload?.uploadUuid === uploadUuid) {
     if (chunksIn(upload.layout).some(isIt)) return done;
     const pending = upload.pending.filter((each) => !isIt(each));

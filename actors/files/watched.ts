@@ -1,6 +1,6 @@
 import type { Turn } from '../../runtime/command.ts';
 import { Sweeper, sweeperId } from '../sweeper/contract.ts';
-import { change, filesSlice } from './ledger.ts';
+import { change, filesSlice } from './state.ts';
 
 /** From the first upload of an owner on, the sweep looks for what is left of theirs. */
 export function haveWatched(turn: Turn): void {

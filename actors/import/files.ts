@@ -1,8 +1,8 @@
 /** A file as another server had it: its parts are chunks like any others. The next run of a sweep removes those of attempts that failed. */
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
 import { discardFile } from '../files/garbage.ts';
-import { change, filesSlice } from '../files/ledger.ts';
 import type { Owner } from '../files/owner.ts';
+import { change, filesSlice } from '../files/state.ts';
 import { file } from '../files/tables.ts';
 import { haveWatched } from '../files/watched.ts';
 

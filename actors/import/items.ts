@@ -2,7 +2,7 @@
  * Items as another server had them (docs/import.md): each keeps its uuid and its times, as those decide on every device whether
  * there is a conflict. They take positions like any others.
  *
- * A row that is there is recognised by what `sameMark` compares. So a call may come twice, and a pass that was killed goes on.
+ * A row that is there is recognised by what `isSameVersion` compares. So a call may come twice, and a pass that was killed goes on.
  */
 import type { KeysResult, Turn, View } from '../../runtime/command.ts';
 import { keys } from '../../runtime/command.ts';
@@ -14,7 +14,7 @@ import { revision } from '../collection/revisions/table.ts';
 import { ciphertextAsItWas } from '../collection/saved-row.ts';
 import { ItemSettings } from '../collection/settings.ts';
 import { isStorableText } from '../storable-text.ts';
-import type { ImportedItem, ItemMark, refusalReasons } from './messages.ts';
+import type { ImportedItem, ItemVersion, refusalReasons } from './messages.ts';
 
 type Existing = KeysResult<typeof item>;
 type Reason = (typeof refusalReasons)[number];
@@ -28,21 +28,23 @@ export const existingPlan = (view: View, uuids: readonly string[]) => ({
   ),
 });
 
-export function wantedItems(view: View, items: readonly ItemMark[], existing: Existing): string[] {
+export function wantedItems(view: View, items: readonly ItemVersion[], existing: Existing): string[] {
   return items
-    .filter((mark) => !sameMark(existing.get({ collection: view.self.id, uuid: mark.uuid }), mark))
+    .filter(
+      (version) => !isSameVersion(existing.get({ collection: view.self.id, uuid: version.uuid }), version),
+    )
     .map(({ uuid }) => uuid);
 }
 
-function sameMark(row: ItemRow | undefined, mark: ItemMark): boolean {
+function isSameVersion(row: ItemRow | undefined, version: ItemVersion): boolean {
   return (
     row !== undefined &&
-    row.updated_at_timestamp === mark.updatedAt &&
-    row.deleted === mark.deleted &&
-    row.owner_uuid === mark.ownerUuid &&
-    (row.shared_vault_uuid ?? '') === mark.vaultUuid &&
-    row.revisions === mark.revisions &&
-    row.revised_at === mark.revisedAt
+    row.updated_at_timestamp === version.updatedAt &&
+    row.deleted === version.deleted &&
+    row.owner_uuid === version.ownerUuid &&
+    (row.shared_vault_uuid ?? '') === version.vaultUuid &&
+    row.revisions === version.revisions &&
+    row.revised_at === version.revisedAt
   );
 }
 
@@ -70,7 +72,7 @@ export function writeItems(
       refusedItems.push({ uuid: given.uuid, reason });
       continue;
     }
-    if (sameMark(before, { ...given, vaultUuid: vault ?? '' })) {
+    if (isSameVersion(before, { ...given, vaultUuid: vault ?? '' })) {
       unchanged += 1;
       continue;
     }

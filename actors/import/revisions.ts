@@ -3,9 +3,9 @@
  * (`actors/collection/revisions/slots.ts`), so the last two digits change; nothing but a list that is fetched anew names it.
  */
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
-import { armTrim, keepRevision, ledgerSlice, type TrimTimer } from '../collection/revisions/ledger.ts';
 import { revisionsPerItemMax, revisionUuid, slotKeys } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
+import { armTrim, keepRevision, revisionUsageSlice, type TrimTimer } from '../collection/revisions/usage.ts';
 import { bytesStored } from '../collection/saved-row.ts';
 import type { ImportedRevision } from './messages.ts';
 
@@ -13,9 +13,9 @@ export function writeRevisions(turn: Turn, revisions: readonly ImportedRevision[
   let written = 0;
   for (const given of revisions) {
     if (given.number >= revisionsPerItemMax) continue;
-    const before = turn.get(ledgerSlice).place;
+    const before = turn.get(revisionUsageSlice).place;
     keepRevision(turn, rowOf(turn, given));
-    if (turn.get(ledgerSlice).place > before) written += 1;
+    if (turn.get(revisionUsageSlice).place > before) written += 1;
   }
   if (written > 0) armTrim(turn, trim);
   return written;

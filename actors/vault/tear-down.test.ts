@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Turn, View } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
-import { ledgerSlice } from '../collection/revisions/ledger.ts';
+import { revisionUsageSlice } from '../collection/revisions/usage.ts';
 import { standingSlice } from './standing.ts';
 import { tearDownTimer } from './tear-down.ts';
 
@@ -9,7 +9,7 @@ import { tearDownTimer } from './tear-down.ts';
 function ended(items: number, did: string[] = []) {
   const slices = new Map<string, unknown>([
     [head.name, { ...head.initial, items }],
-    [ledgerSlice.name, { ...ledgerSlice.initial, place: 3_000 }],
+    [revisionUsageSlice.name, { ...revisionUsageSlice.initial, place: 3_000 }],
     [standingSlice.name, 'ended'],
   ]);
   const note = (what: string) => () => did.push(what);

@@ -1,8 +1,8 @@
 /** What a vault that has ended still has to do: its items return to their owners, then it is gone itself. */
 import { range, type Turn, timer } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
-import { ledgerSlice } from '../collection/revisions/ledger.ts';
 import { revision } from '../collection/revisions/table.ts';
+import { revisionUsageSlice } from '../collection/revisions/usage.ts';
 import { Vault } from './contract.ts';
 import { areFilesGone } from './files/end.ts';
 import { standingSlice } from './standing.ts';
@@ -26,7 +26,7 @@ export const tearDownTimer = timer({
   reads: (view) => ({
     revisions: range(revision, {
       after: 0,
-      through: view.get(ledgerSlice).place,
+      through: view.get(revisionUsageSlice).place,
       // The last item may go before the turn: one tells whether there are any.
       limit: view.get(head).items === 0 ? revisionsAtOnceMax : 1,
       columns: ['item_uuid', 'slot'],

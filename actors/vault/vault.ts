@@ -10,13 +10,13 @@
 import { kindOf } from '../../runtime/kind.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
-import { ledgerSlice } from '../collection/revisions/ledger.ts';
 import { revision } from '../collection/revisions/table.ts';
+import { revisionUsageSlice } from '../collection/revisions/usage.ts';
 import { ItemSettings } from '../collection/settings.ts';
 import { outgoingTransferMap } from '../collection/transfer/transfer.ts';
-import { filesSlice } from '../files/ledger.ts';
 import { redeemedMap } from '../files/redeemed.ts';
 import { FileSettings } from '../files/settings.ts';
+import { filesSlice } from '../files/state.ts';
 import { FileStore } from '../files/store.ts';
 import { file, fileGarbage } from '../files/tables.ts';
 import { incomingFileMap, outgoingFileMap } from '../files/transfer.ts';
@@ -50,7 +50,7 @@ export const vault = kindOf(Vault, {
     standingSlice,
     successorMap,
     head,
-    ledgerSlice,
+    revisionUsageSlice,
     outgoingTransferMap,
     filesSlice,
     uploadMap,

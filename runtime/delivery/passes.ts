@@ -5,8 +5,8 @@
  *   further pass   only those that had their share full, a few in turn: what was left there follows at once, and the more
  *                  of it in a sweep the fewer shards have any
  *
- * A pass begins at the low-water mark, before which nothing was left: else it would go through whatever was removed there
- * lately, which a database may keep for a while. The mark is a hint. Rows may come below it, written by a commit that
+ * A pass begins at the low watermark, before which nothing was left: else it would go through whatever was removed there
+ * lately, which a database may keep for a while. The watermark is a hint. Rows may come below it, written by a commit that
  * took long or by a clock that is behind, so it stays well behind the time, gives way to what is known to be below it,
  * and every now and then a pass begins at the beginning.
  */
@@ -30,7 +30,7 @@ export interface Found {
 
 export class Passes {
   readonly #wholeEveryMs: number;
-  #markMs = 0;
+  #watermarkMs = 0;
   /** The earliest that was said of the time since the last pass began, which may not have seen it. */
   #saidMs = Number.POSITIVE_INFINITY;
   #fromBeginningAtMs = Number.NEGATIVE_INFINITY;
@@ -50,8 +50,8 @@ export class Passes {
   /** Something may be due from this time on, in any shard. */
   from(timeMs: number): void {
     this.#saidMs = Math.min(this.#saidMs, timeMs);
-    if (timeMs > this.#markMs) return;
-    this.#markMs = timeMs;
+    if (timeMs > this.#watermarkMs) return;
+    this.#watermarkMs = timeMs;
     this.#wholeAtMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -77,11 +77,11 @@ export class Passes {
     if (isWhole) this.#wholeAtMs = monotonicMs;
     if (monotonicMs - this.#fromBeginningAtMs >= fromBeginningMs) {
       this.#fromBeginningAtMs = monotonicMs;
-      this.#markMs = 0;
+      this.#watermarkMs = 0;
     }
     const shareOfRoom = Math.ceil(room / Math.max(1, shards.length));
     const share = Math.max(isWhole ? wholeShareMin : shareMin, shareOfRoom) + extra;
-    return { shards, fromMs: this.#markMs, untilMs: nowMs, limit: room + extra, share, isWhole };
+    return { shards, fromMs: this.#watermarkMs, untilMs: nowMs, limit: room + extra, share, isWhole };
   }
 
   /** What a pass has found. Gives whether there is nothing else. */
@@ -95,7 +95,7 @@ export class Passes {
     this.#unread = [...others, ...full];
     if (this.#unread.length > 0 || !pass.isWhole) return false;
     const oldestMs = rows.reduce((oldest, { timeMs }) => Math.min(oldest, timeMs), this.#saidMs);
-    this.#markMs = Math.max(0, Math.min(oldestMs, pass.untilMs - behindMs));
+    this.#watermarkMs = Math.max(0, Math.min(oldestMs, pass.untilMs - behindMs));
     return true;
   }
 }

@@ -8,10 +8,10 @@ import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
 import { item } from '../item.ts';
-import { armTrim, keepRevision, type TrimTimer, takeCopies } from './ledger.ts';
 import { newestFirst } from './read.ts';
 import { revisionsPerItemMax, revisionUuid, type SlotKey, slotKeys, slotOfCopy } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
+import { armTrim, keepRevision, type TrimTimer, takeCopies } from './usage.ts';
 
 export const copyPayload = z.object({
   from: z.string(),

@@ -8,9 +8,9 @@ import type { ItemRow } from '../item.ts';
 import type { ItemWrite } from '../save-items.ts';
 import type { CopyPayload } from './copy.ts';
 import type { ForgetPayload } from './forget.ts';
-import { armTrim, keepRevision, ledgerSlice, type TrimTimer } from './ledger.ts';
 import { revisionUuid, slotOfSave, usedSlotKeys } from './slots.ts';
 import { revision } from './table.ts';
+import { armTrim, keepRevision, revisionUsageSlice, type TrimTimer } from './usage.ts';
 
 /** The timers that the kind of a collection declares for it. */
 export interface RevisionTimers {
@@ -70,7 +70,7 @@ function forget(turn: Turn, row: ItemRow, removed: number, timers: RevisionTimer
   if (used.length === 0) return removed;
   if (isDuplicate) turn.disarm(keyed(timers.copyRevisions, row.uuid));
   if (removed + used.length > removedAtOnceMax) {
-    const payload = { itemUuid: row.uuid, through: turn.get(ledgerSlice).place };
+    const payload = { itemUuid: row.uuid, through: turn.get(revisionUsageSlice).place };
     turn.arm(keyed(timers.forgetRevisions, row.uuid), turn.nowMs, payload);
     return removed;
   }

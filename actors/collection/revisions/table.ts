@@ -6,7 +6,7 @@
  *   oldest. So a save writes one row and reads none, and whoever wants all of an item asks for all of its slots.
  * - `place` says how many bytes of revisions the collection had written with this one. Those after a place p take
  *   no more than what was written since, so the oldest can be found and removed without adding anything up (see
- *   ledger.ts).
+ *   usage.ts).
  */
 import { type RowOf, table } from '../../../runtime/table.ts';
 

@@ -4,8 +4,8 @@
  */
 import { type RangePlan, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import { ItemSettings } from '../settings.ts';
-import { ledgerSlice, type TrimTimer } from './ledger.ts';
 import { type RevisionRow, revision } from './table.ts';
+import { revisionUsageSlice, type TrimTimer } from './usage.ts';
 
 const trimmedAtOnceMax = 500;
 /** What is left of a history that is full. An item that takes more than the rest may have to do without a revision. */
@@ -18,15 +18,15 @@ export interface Oldest {
 }
 
 export function trimPlan(view: View): { oldest: RangePlan<typeof revision> } {
-  const { trimmed, place } = view.get(ledgerSlice);
+  const { trimmed, place } = view.get(revisionUsageSlice);
   const columns = ['item_uuid', 'slot', 'size', 'kept_at'] as const;
   return { oldest: range(revision, { after: trimmed, through: place, limit: trimmedAtOnceMax, columns }) };
 }
 
 export function trimRevisions(turn: Turn, { oldest }: Oldest, timer: TrimTimer): void {
-  const ledger = turn.get(ledgerSlice);
+  const usage = turn.get(revisionUsageSlice);
   const { ageMs, bytesMax } = turn.use(ItemSettings).revisions;
-  const cutPlace = ledger.place - bytesMax * leftShare;
+  const cutPlace = usage.place - bytesMax * leftShare;
   const isDue = (row: RevisionRow) =>
     startOf(row) < cutPlace || (ageMs > 0 && row.kept_at <= turn.nowMs - ageMs);
   const first = oldest.rows.find((row) => !isDue(row));
@@ -38,8 +38,8 @@ export function trimRevisions(turn: Turn, { oldest }: Oldest, timer: TrimTimer):
   if (goesOn) turn.arm(timer, turn.nowMs, null);
   const waits = first !== undefined && ageMs > 0;
   if (waits) turn.arm(timer, Math.max(first.kept_at + ageMs, turn.nowMs + trimPauseMs), null);
-  const trimmed = first === undefined ? Math.min(oldest.upTo, ledger.place) : startOf(first);
-  turn.set(ledgerSlice, { ...ledger, trimmed, trimming: goesOn || waits });
+  const trimmed = first === undefined ? Math.min(oldest.upTo, usage.place) : startOf(first);
+  turn.set(revisionUsageSlice, { ...usage, trimmed, trimming: goesOn || waits });
 }
 
 const startOf = ({ place, size }: RevisionRow): number => place - size;

@@ -2,9 +2,9 @@
 import { range, type Turn } from '../../../runtime/command.ts';
 import { cleanupTimer } from '../../files/cleanup.ts';
 import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
-import { filesSlice } from '../../files/ledger.ts';
 import { forgetRedeemed, redeemedMap } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
+import { filesSlice } from '../../files/state.ts';
 import { FileStore } from '../../files/store.ts';
 import { file, fileGarbage } from '../../files/tables.ts';
 import { incomingFileMap, isMoving, outgoingFileMap } from '../../files/transfer.ts';

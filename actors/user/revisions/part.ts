@@ -1,7 +1,7 @@
 /** The history of the user's items (docs/protocol/sync.md, "Revisions"). */
 import { range } from '../../../runtime/command.ts';
-import { ledgerSlice } from '../../collection/revisions/ledger.ts';
 import { revision } from '../../collection/revisions/table.ts';
+import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { purging, userPart } from '../hooks.ts';
 import { Revisions } from './contract.ts';
@@ -13,7 +13,7 @@ const purgedAtOnce = 500;
 export const revisions = userPart(Revisions, {
   name: 'revisions',
   uses: [ItemSettings],
-  slices: [ledgerSlice],
+  slices: [revisionUsageSlice],
   tables: [revision],
   commands: revisionCommands,
   timers: userRevisionTimers,
@@ -22,7 +22,7 @@ export const revisions = userPart(Revisions, {
       reads: (view, { afterPlace }) => ({
         revisions: range(revision, {
           after: afterPlace,
-          through: view.get(ledgerSlice).place,
+          through: view.get(revisionUsageSlice).place,
           limit: purgedAtOnce,
           columns: ['item_uuid', 'slot'],
         }),
@@ -33,7 +33,7 @@ export const revisions = userPart(Revisions, {
         }
         return {
           left: complete ? 'nothing' : 'more',
-          place: { afterPlace: Math.min(upTo, turn.get(ledgerSlice).place) },
+          place: { afterPlace: Math.min(upTo, turn.get(revisionUsageSlice).place) },
         };
       },
     }),

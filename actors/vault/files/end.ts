@@ -1,8 +1,8 @@
 /** What becomes of the files of a vault that ends, or whose owner's account is deleted. */
 import { range, type Turn, timer, type View } from '../../../runtime/command.ts';
 import { discardFile, garbageMax, garbageOf } from '../../files/garbage.ts';
-import { change, filesSlice } from '../../files/ledger.ts';
 import { forgetRedeemed } from '../../files/redeemed.ts';
+import { change, filesSlice } from '../../files/state.ts';
 import { file } from '../../files/tables.ts';
 import { isMoving } from '../../files/transfer.ts';
 import { endUploads } from '../../files/uploads.ts';

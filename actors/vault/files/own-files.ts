@@ -20,10 +20,10 @@
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import type { Cleanup } from '../../files/ledger.ts';
 import type { Owner } from '../../files/owner.ts';
 import type { Quota } from '../../files/quota.ts';
 import { FileSettings } from '../../files/settings.ts';
+import type { Cleanup } from '../../files/state.ts';
 import { uploadsMax } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
 import { nextChangeStamp } from '../change-stamp.ts';

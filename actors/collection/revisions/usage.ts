@@ -10,7 +10,7 @@ import { slice } from '../../../runtime/slice.ts';
 import { ItemSettings } from '../settings.ts';
 import { type RevisionRow, revision } from './table.ts';
 
-export interface Ledger {
+export interface RevisionUsage {
   /** The place of the last revision that was written. */
   readonly place: number;
   /** Every revision up to this place is gone. */
@@ -25,7 +25,7 @@ export interface Ledger {
 
 const noDebt = { bytes: 0, atMs: 0 };
 
-export const ledgerSlice = slice<Ledger>({
+export const revisionUsageSlice = slice<RevisionUsage>({
   name: 'revisions',
   format: 1,
   schema: z.object({
@@ -43,7 +43,7 @@ export type TrimTimer = MessageShape<null>;
 /** The oldest are removed from here on, so that there is room for the next ones. */
 const fullShare = 7 / 8;
 
-const isNearlyFull = ({ place, trimmed }: Ledger, bytesMax: number): boolean =>
+const isNearlyFull = ({ place, trimmed }: RevisionUsage, bytesMax: number): boolean =>
   place - trimmed > bytesMax * fullShare;
 
 /**
@@ -55,26 +55,26 @@ export function keepRevision(
   row: Omit<RevisionRow, 'place' | 'kept_at'>,
   as: 'save' | 'copy' = 'save',
 ): void {
-  const before = turn.get(ledgerSlice);
+  const before = turn.get(revisionUsageSlice);
   const copied = before.copied + (as === 'copy' ? row.size : 0);
   const after = { ...before, copied, place: before.place + row.size };
   if (after.place - after.trimmed > turn.use(ItemSettings).revisions.bytesMax) return;
   turn.put(revision, { ...row, place: after.place, kept_at: turn.nowMs });
-  turn.set(ledgerSlice, after);
+  turn.set(revisionUsageSlice, after);
 }
 
 /** Has the oldest removed when it is time. To be called after what a turn has kept. */
 export function armTrim(turn: Turn, timer: TrimTimer): void {
-  const ledger = turn.get(ledgerSlice);
+  const usage = turn.get(revisionUsageSlice);
   const { ageMs, bytesMax } = turn.use(ItemSettings).revisions;
-  if (isNearlyFull(ledger, bytesMax)) {
+  if (isNearlyFull(usage, bytesMax)) {
     turn.arm(timer, turn.nowMs, null);
-    turn.set(ledgerSlice, { ...ledger, trimming: true });
+    turn.set(revisionUsageSlice, { ...usage, trimming: true });
     return;
   }
-  if (ageMs === 0 || ledger.trimming || ledger.place === ledger.trimmed) return;
+  if (ageMs === 0 || usage.trimming || usage.place === usage.trimmed) return;
   turn.arm(timer, turn.nowMs + ageMs, null);
-  turn.set(ledgerSlice, { ...ledger, trimming: true });
+  turn.set(revisionUsageSlice, { ...usage, trimming: true });
 }
 
 /** Every collection may have so much copied a day, and so much at once. */
@@ -88,8 +88,8 @@ const dayMs = 86_400_000;
  * large, so without this a small request has gigabytes written.
  */
 export function takeCopies(turn: Turn, wanted: readonly RevisionRow[]): readonly RevisionRow[] {
-  const ledger = turn.get(ledgerSlice);
-  const { place, copied, debt } = ledger;
+  const usage = turn.get(revisionUsageSlice);
+  const { place, copied, debt } = usage;
   const paidOff = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;
   const allowed = copiedPerDayBytes + copiesOfSavedBytes * (place - copied);
   let bytes = Math.max(0, Math.ceil(debt.bytes - Math.max(0, paidOff)));
@@ -99,6 +99,6 @@ export function takeCopies(turn: Turn, wanted: readonly RevisionRow[]): readonly
     bytes += row.size;
     taken.push(row);
   }
-  turn.set(ledgerSlice, { ...ledger, debt: { bytes, atMs: turn.nowMs } });
+  turn.set(revisionUsageSlice, { ...usage, debt: { bytes, atMs: turn.nowMs } });
   return taken;
 }

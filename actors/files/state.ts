@@ -4,7 +4,7 @@ import type { Turn } from '../../runtime/command.ts';
 import type { JobShape, MessageShape } from '../../runtime/contract.ts';
 import { slice } from '../../runtime/slice.ts';
 
-interface Ledger {
+interface FilesState {
   /** The place of the file written last. */
   readonly place: number;
   /** Numbers of garbage: those in between are in the store still, or may be. */
@@ -20,7 +20,7 @@ interface Ledger {
   readonly isSwept: boolean;
 }
 
-export const filesSlice = slice<Ledger>({
+export const filesSlice = slice<FilesState>({
   name: 'files',
   format: 1,
   schema: z.object({
@@ -51,7 +51,7 @@ export interface Cleanup {
   readonly remove: JobShape<null>;
 }
 
-export function change(turn: Turn, changes: Partial<Ledger>): void {
+export function change(turn: Turn, changes: Partial<FilesState>): void {
   turn.set(filesSlice, { ...turn.get(filesSlice), ...changes });
 }
 
