@@ -1,17 +1,16 @@
 /** What the vault is asked about its files with a valet token. */
 import { command, keys, sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { cleanupTimer } from '../../files/cleanup.ts';
-import { discardFile, removalJob } from '../../files/garbage.ts';
+import { discardFile } from '../../files/garbage.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
 import { file } from '../../files/tables.ts';
 import { beingMoved, isMoving } from '../../files/transfer.ts';
 import { answerOf, refuse } from '../../reply.ts';
-import { noSuchVault, Vault } from '../contract.ts';
+import { noSuchVault } from '../contract.ts';
 import { memberListFor, notify } from '../member-list.ts';
 import { accessOf, accessPlan, invalidToken, onlyReads, refusalOf } from './access.ts';
-import { eraseFilesTimer } from './end.ts';
-import { finalizeOverdueFileTimer, moveCommands } from './move.ts';
+import { VaultFiles } from './contract.ts';
+import { moveCommands } from './move.ts';
 import { cleanup, vaultFiles } from './own-files.ts';
 import { changePlan, fileKey, uploadCommands } from './uploads.ts';
 
@@ -20,7 +19,7 @@ const unknownFile = refuse.notFound('There is no such file.');
 const nothingToDelete = refuse.badRequest('There is no such file.');
 
 const mayUseFiles = sharedRead({
-  ...Vault.commands.mayUseFiles,
+  ...VaultFiles.commands.mayUseFiles,
   reads: (view, { by }) => accessPlan(view, by),
   answer: (view, { by, writes }, reads) => {
     const access = accessOf(view, by, reads);
@@ -30,7 +29,7 @@ const mayUseFiles = sharedRead({
 });
 
 const deleteFile = command({
-  ...Vault.commands.deleteFile,
+  ...VaultFiles.commands.deleteFile,
   reads: changePlan,
   turn: (turn, asked, { files, ...reads }) => {
     const { claims } = asked;
@@ -57,7 +56,7 @@ const deleteFile = command({
 });
 
 const openFile = sharedRead({
-  ...Vault.commands.openFile,
+  ...VaultFiles.commands.openFile,
   reads: (view, asked) => ({
     ...accessPlan(view, asked.claims.userUuid),
     files: keys(file, [fileKey(view, asked)]),
@@ -73,7 +72,7 @@ const openFile = sharedRead({
 });
 
 const checkToken = sharedRead({
-  ...Vault.commands.checkToken,
+  ...VaultFiles.commands.checkToken,
   reads: (view, asked) => ({
     ...accessPlan(view, asked.claims.userUuid),
     files: keys(file, [fileKey(view, asked)]),
@@ -94,9 +93,3 @@ export const fileCommands = {
   openFile,
   checkToken,
 };
-export const fileTimers = {
-  cleanUpFiles: cleanupTimer(cleanup, vaultFiles),
-  eraseFiles: eraseFilesTimer,
-  finalizeOverdueFile: finalizeOverdueFileTimer,
-};
-export const fileJobs = { removeBlobs: removalJob(cleanup) };

@@ -8,11 +8,11 @@ import { isMoving } from '../../files/transfer.ts';
 import { endUploads } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
 import { nextChangeStamp } from '../change-stamp.ts';
-import { Vault } from '../contract.ts';
 import type { VaultRow } from '../tables.ts';
+import { VaultFiles } from './contract.ts';
 import { cleanup, vaultFiles } from './own-files.ts';
 
-const { eraseFiles } = Vault.timers;
+const { eraseFiles } = VaultFiles.timers;
 
 /** Each row may name thousands of blobs. */
 const erasedAtOnce = 10;
@@ -30,13 +30,9 @@ export function endFiles(turn: Turn, { owner_uuid, file_bytes }: VaultRow): void
 }
 
 /** What is there counts for the survivor from now on, who has no room for what others have begun. */
-export function transferFiles(
-  turn: Turn,
-  { file_bytes, position: at }: VaultRow,
-  survivorUuid: string,
-): void {
+export function transferFiles(turn: Turn, { file_bytes, position: at, owner_uuid }: VaultRow): void {
   endUploads(turn, vaultFiles(turn), 'all');
-  turn.tell(Files, survivorUuid).vaultFiles({ bytes: { used: file_bytes, at }, ended: [] });
+  turn.tell(Files, owner_uuid).vaultFiles({ bytes: { used: file_bytes, at }, ended: [] });
 }
 
 export const eraseFilesTimer = timer({

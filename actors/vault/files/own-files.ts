@@ -27,10 +27,13 @@ import type { Cleanup } from '../../files/state.ts';
 import { uploadsMax } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
 import { nextChangeStamp } from '../change-stamp.ts';
-import { Vault } from '../contract.ts';
 import { type VaultRow, vaultTable } from '../tables.ts';
+import { VaultFiles } from './contract.ts';
 
-export const cleanup: Cleanup = { timer: Vault.timers.cleanUpFiles, remove: Vault.jobs.removeBlobs };
+export const cleanup: Cleanup = {
+  timer: VaultFiles.timers.cleanUpFiles,
+  remove: VaultFiles.jobs.removeBlobs,
+};
 
 /** By the uuid of the upload. */
 export const grantMap = sliceMap<{

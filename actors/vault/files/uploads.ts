@@ -27,10 +27,10 @@ import { haveWatched } from '../../files/watched.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { Vault } from '../contract.ts';
 import { memberListFor, memberListPlan, notify } from '../member-list.ts';
 import type { VaultRow } from '../tables.ts';
 import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
+import { VaultFiles } from './contract.ts';
 import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
 
 /** After the end of an upload: what nobody has told of then counts no more. */
@@ -127,7 +127,7 @@ async function roomToOpen(
 }
 
 const open = workflow({
-  ...Vault.commands.openUpload,
+  ...VaultFiles.commands.openUpload,
   run: async (steps, { claims, uploadUuid }): Promise<Answer<Record<never, never>>> => {
     const first = await steps.turn(
       writing(claims, (turn, vault) => {
@@ -159,7 +159,7 @@ const open = workflow({
 });
 
 const begin = workflow({
-  ...Vault.commands.beginChunk,
+  ...VaultFiles.commands.beginChunk,
   run: async (steps, { claims, ...chunk }) => {
     const isOne = isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax;
     if (!isOne) return wrongChunk;
@@ -187,7 +187,7 @@ const begin = workflow({
 });
 
 const finish = workflow({
-  ...Vault.commands.finishChunk,
+  ...VaultFiles.commands.finishChunk,
   run: async (steps, { claims, ...stored }) => {
     const { remoteIdentifier } = claims;
     const run = (turn: Turn, vault: VaultRow) =>
@@ -198,7 +198,7 @@ const finish = workflow({
 
 /** Allowed to the member who began it. Nothing is gained by it. */
 const abandon = command({
-  ...Vault.commands.abandonChunk,
+  ...VaultFiles.commands.abandonChunk,
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
     abandonPlan(view, { remoteIdentifier, uploadUuid }),
   turn: (turn, { claims: { remoteIdentifier }, ...abandoned }, reads) =>
@@ -217,7 +217,7 @@ export const changePlan = (view: View, asked: ByToken) => ({
 });
 
 const close = workflow({
-  ...Vault.commands.closeUpload,
+  ...VaultFiles.commands.closeUpload,
   run: (steps, asked) => {
     const { claims } = asked;
     return closePersisted(steps, claims.remoteIdentifier, {

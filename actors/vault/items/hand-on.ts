@@ -22,12 +22,12 @@ import { advance, head } from '../../collection/head.ts';
 import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
-import { Vault } from '../contract.ts';
-import { standingSlice } from '../standing.ts';
+import { statusSlice } from '../status.ts';
 import { successorOfOwner } from '../successors.ts';
-import { notifyMembers } from './notify-members.ts';
+import { VaultItems } from './contract.ts';
+import { notifyMembers } from './notify.ts';
 
-const { handItemsOn } = Vault.timers;
+const { handItemsOn } = VaultItems.timers;
 
 /** Members hear of their new owner first. */
 const pauseMs = 5_000;
@@ -56,7 +56,7 @@ export const handItemsOnTimer = timer({
   missed: 'fire-once',
   reads: pagePlan,
   turn: (turn, { isAwaiting }, { page }: Reads) => {
-    if (turn.get(standingSlice) !== 'open') return;
+    if (turn.get(statusSlice) !== 'open') return;
     const moving = outgoingTransferVersions(turn);
     const isLeaving = (row: ItemRow) => moving.get(row.uuid) === transferVersionOf(row);
     const handedOn = page.rows.filter(({ owner_uuid: owner }) => successorOfOwner(turn, owner) !== owner);

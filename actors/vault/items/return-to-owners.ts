@@ -17,8 +17,8 @@ import { ItemSettings } from '../../collection/settings.ts';
 import { finalizePlan, finalizeTransfer, prepareTransfer } from '../../collection/transfer/transfer.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { Items } from '../../user/items/contract.ts';
-import { Vault } from '../contract.ts';
 import { successorOfOwner } from '../successors.ts';
+import { VaultItems } from './contract.ts';
 
 const minuteMs = 60_000;
 /** So that the job of a vault with very many items is one that ends, and another host goes on soon where one has died. */
@@ -27,8 +27,8 @@ const timeoutMs = 2 * minuteMs;
 /** As rows without ciphertext. */
 const removedAtOnceMax = 500;
 
-const { returnToOwners } = Vault.jobs;
-const { finalizeOverdueTransfer } = Vault.timers;
+const { returnToOwners } = VaultItems.jobs;
+const { finalizeOverdueTransfer } = VaultItems.timers;
 
 export const returnToOwnersJob = job({
   ...returnToOwners,

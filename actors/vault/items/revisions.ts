@@ -13,11 +13,11 @@ import {
   revisionKey,
 } from '../../collection/revisions/read.ts';
 import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
-import { Vault } from '../contract.ts';
 import { memberKey } from '../member-list.ts';
-import { standingSlice } from '../standing.ts';
+import { statusSlice } from '../status.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
+import { VaultItems } from './contract.ts';
 
 interface Asked {
   readonly by: string;
@@ -45,7 +45,7 @@ function shownTo(
   { items, member }: Access,
 ): ((row: RevisionRow) => RevisionRow) | undefined {
   const row = items.get(itemKey(view, asked));
-  if (row === undefined || view.get(standingSlice) !== 'open') return undefined;
+  if (row === undefined || view.get(statusSlice) !== 'open') return undefined;
   if (!isForwardingTombstone(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
   return successorOfOwner(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
 }
@@ -60,7 +60,7 @@ const outOfVault = (row: RevisionRow): RevisionRow => ({
 });
 
 export const listRevisions = sharedRead({
-  ...Vault.commands.listRevisions,
+  ...VaultItems.commands.listRevisions,
   reads: (view, asked) => ({ ...accessPlan(view, asked), rows: historyPlan(view.self.id, asked.itemUuid) }),
   answer: (view, asked, { rows, ...access }) => {
     const shown = shownTo(view, asked, access);
@@ -71,7 +71,7 @@ export const listRevisions = sharedRead({
 });
 
 export const getRevision = sharedRead({
-  ...Vault.commands.getRevision,
+  ...VaultItems.commands.getRevision,
   reads: (view, asked) => ({
     ...accessPlan(view, asked),
     rows: keys(revision, [ownKey(view, asked)]),
@@ -84,7 +84,7 @@ export const getRevision = sharedRead({
 });
 
 export const deleteRevision = command({
-  ...Vault.commands.deleteRevision,
+  ...VaultItems.commands.deleteRevision,
   reads: (view, asked) => ({
     ...accessPlan(view, asked),
     rows: keys(revision, [ownKey(view, asked)], 0),

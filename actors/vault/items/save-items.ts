@@ -22,13 +22,12 @@ import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection
 import type { SaveResult } from '../../collection/transfer/wire.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
-import { Vault } from '../contract.ts';
 import { memberKey, memberUuidsPlan } from '../member-list.ts';
-import { standingSlice } from '../standing.ts';
+import { statusSlice } from '../status.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
-import { notifyMembers } from './notify-members.ts';
-import { leave, leavePlan, notifyRejoined, returning } from './notify-moves.ts';
+import { VaultItems } from './contract.ts';
+import { leave, leavePlan, notifyMembers, notifyRejoined, returning } from './notify.ts';
 
 interface BySaver {
   readonly by: string;
@@ -45,21 +44,21 @@ interface Reads extends StoredReads {
 }
 
 export const saveItems = command({
-  ...Vault.commands.saveItems,
+  ...VaultItems.commands.saveItems,
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
     ...storedPlan({ view, request: requestOf(asked), items: asked.items }),
     left: leftPlan(view, asked.items),
   }),
   turn: (turn, asked, { left, ...reads }) => {
-    if (turn.get(standingSlice) !== 'ended')
+    if (turn.get(statusSlice) !== 'ended')
       return saveByMember({ turn, saver: asked, items: asked.items, reads });
     return saveInEndedVault({ turn, saver: asked, items: asked.items, reads, left });
   },
 });
 
 export const applyItemTransfer = command({
-  ...Vault.commands.applyItemTransfer,
+  ...VaultItems.commands.applyItemTransfer,
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
     ...storedPlan({
@@ -73,7 +72,7 @@ export const applyItemTransfer = command({
   turn: (turn, asked, { members, ...reads }) => {
     const incoming = rowsOf(asked);
     const back = returning(turn, incoming, reads.stored);
-    if (turn.get(standingSlice) === 'ended')
+    if (turn.get(statusSlice) === 'ended')
       return saveInEndedVault({ turn, saver: asked, items: sentOf(asked), reads });
     const result = saveByMember({ turn, saver: asked, items: sentOf(asked), reads, incoming });
     if (isRefused(result)) return result;
@@ -125,7 +124,14 @@ function saveAs({
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
   const owned = { ...reads, stored: withSuccessors(turn, reads.stored) };
-  const batch = { request, items, reads: owned, by, timers: Vault.timers, ...(incoming && { incoming }) };
+  const batch = {
+    request,
+    items,
+    reads: owned,
+    by,
+    timers: VaultItems.timers,
+    ...(incoming && { incoming }),
+  };
   const before = turn.get(head);
   const progress = proceed(turn, batch, unbegun(turn));
   if (isRefused(progress)) return progress;
@@ -206,7 +212,7 @@ const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
 /** Without ciphertext. Also of items that were never synced, which a vault that has not ended takes as new. */
 function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof item> {
   const uuids = new Set(items.flatMap(({ uuid }) => (isUuid(uuid) ? [uuid.toLowerCase()] : [])));
-  const sought = view.get(standingSlice) === 'ended' ? [...uuids] : [];
+  const sought = view.get(statusSlice) === 'ended' ? [...uuids] : [];
   return keys(
     item,
     sought.map((uuid) => keyOf(view, uuid)),
@@ -237,7 +243,7 @@ const atHome = ({ server_item, ...conflict }: Conflict): Conflict => ({
 });
 
 export const finalizeItemTransfer = command({
-  ...Vault.commands.finalizeItemTransfer,
+  ...VaultItems.commands.finalizeItemTransfer,
   reads: (view, { id, applied }) => leavePlan(view, id, applied),
   turn: (turn, { id, applied, by }, reads) => {
     leave({ turn, id, applied, reads, by });
