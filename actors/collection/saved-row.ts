@@ -1,7 +1,7 @@
 /**
- * The row that an accepted save leaves (docs/protocol/sync.md, "The stored item"). In short: ciphertext is replaced
- * where the client sent some and kept where it did not; what places an item in a vault is always replaced, absent
- * meaning removed; a tombstone keeps its identity and loses its ciphertext.
+ * The row that an accepted save leaves (docs/protocol/sync.md, "The stored item"). In short: ciphertext is replaced if the
+ * client sent some, and kept if not. The fields that place an item in a vault are always replaced; an absent one counts as
+ * removed. A tombstone keeps its identity and loses its ciphertext.
  */
 import { type Head, stamp } from './head.ts';
 import type { Fields } from './incoming.ts';
@@ -71,7 +71,7 @@ function ciphertext(fields: Fields, mine: ItemRow | undefined): Ciphertext {
   };
 }
 
-/** What an item's other fields take on the wire, about. */
+/** Bytes of an item's other fields on the wire, estimated. */
 const metadataBytes = 640;
 
 export const bytesStored = (

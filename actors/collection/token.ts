@@ -2,9 +2,8 @@
  * Sync and cursor tokens (docs/protocol/sync.md, "Tokens"): for each collection the position up to which the client has
  * seen its changes, and the generation that position belongs to. Opaque to clients.
  *
- * A generation names one run of positions on this server: random, new with the database and with each restore of a
- * backup (docs/operations.md). What a restored collection counts from there on are not the changes that a client had
- * seen under the same positions before.
+ * A generation names one run of positions on this server. It is random, and new with the database and with each restore of
+ * a backup (docs/operations.md). After a restore the same positions stand for other changes than those a client has seen.
  *
  * A client repeats a rejected token forever, so no token is an error. One that is unreadable, of a predecessor
  * server, of another collection or generation, or ahead of the head counts as position 0 *with* tombstones: the
@@ -13,14 +12,14 @@
 import { dashed } from '../identity/uuid-text.ts';
 import type { Head } from './head.ts';
 
-/** Where a client stands in one collection. */
+/** How far a client has seen one collection. */
 export interface Cursor {
   readonly collection: string;
   readonly generation: string;
   readonly position: number;
 }
 
-/** Where a sync begins: after this position; `first` when the client has nothing yet. */
+/** The position after which a sync begins; `first` when the client has nothing yet. */
 export interface Start {
   readonly after: number;
   readonly first: boolean;
@@ -30,10 +29,10 @@ const format = '4';
 /** More than two cursors for each vault that an account may be in, and its own. */
 const cursorsMax = 2_000;
 const tokenLengthMax = 128 * 1024;
-/** A collection that is left out is that of the cursor before; a generation after a tilde goes on where the first one ends. */
+/** An empty collection is that of the previous cursor; a generation after a tilde continues the first cursor's. */
 const cursorPattern = /^([\w-]{22})?\.(~)?([\w-]{0,32})\.(\d{1,16})$/;
 
-/** A user in a hundred vaults sends the token with each sync, so it says nothing twice. */
+/** A user in a hundred vaults sends the token with each sync, so it repeats nothing. */
 export function encodeToken(cursors: readonly Cursor[]): string {
   const parts = cursors.map(({ collection, generation, position }, index) => {
     const before = cursors[index - 1];
@@ -49,7 +48,7 @@ const shortOf = (uuid: string): string => Buffer.from(uuid.replaceAll('-', ''), 
 
 const uuidOf = (short: string): string => dashed(Buffer.from(short, 'base64url').toString('hex'));
 
-/** Nearly every sync comes from where the head is and stays there, so that token is made once per head. */
+/** Nearly every sync starts and ends at the head, so the token of the head is made once. */
 const tokensAtHeads = new WeakMap<Head, string>();
 
 /** The token of this position in one collection. */
@@ -63,7 +62,7 @@ export function tokenAt(collection: string, generation: string, head: Head, posi
   return token;
 }
 
-/** The cursors of a token of ours; undefined for any other text. */
+/** The cursors of a token of this server; undefined for any other text. */
 export function decodeToken(token: string): readonly Cursor[] | undefined {
   if (token.length > tokenLengthMax) return undefined;
   const [version, ...parts] = Buffer.from(token, 'base64url').toString('latin1').split(':');

@@ -11,9 +11,9 @@ import { answerSchema, refuse } from '../reply.ts';
 import { membersMax } from './bounds.ts';
 import { memberSchema, vaultSchema } from './shown.ts';
 
-/** For a caller who is not a member, in the same words whether there is such a vault or not. */
+/** For a caller who is not a member. The words do not tell whether there is such a vault. */
 export const noSuchVault = refuse.badRequest('There is no such shared vault, or you are not a member of it.');
-/** Likewise, for a caller whom the invite is neither to nor from. */
+/** Likewise, for a caller who neither sent the invite nor got it. */
 export const noSuchInvite = refuse.badRequest('There is no such invite, or it is not yours.');
 export const notTheOwner = refuse.badRequest('Only the owner of the shared vault may do this.');
 
@@ -30,13 +30,13 @@ const membershipAnswer = answerSchema(z.object({ membership: z.number() }));
 const itemsChangedSchema = z.object({
   event: z.literal('items-changed'),
   timestamp: z.number(),
-  /** The user who caused it. They hear nothing, but for their sessions other than this one, where one is named. */
+  /** The user who caused it, who hears nothing. If `session` is given, their other sessions do. */
   by: z.string().optional(),
   session: z.string().optional(),
 });
 export type VaultItemsChanged = z.infer<typeof itemsChangedSchema>;
 
-/** From this commit on the user is no member by this membership. Another may come after it. */
+/** This membership of the user has ended. Another may begin later. */
 const memberRemovedSchema = z.object({
   event: z.literal('member-removed'),
   userUuid: z.string(),
@@ -46,7 +46,7 @@ const memberRemovedSchema = z.object({
 /** What a vault publishes to the gateways that hold sockets of its members (docs/protocol/sockets.md, "Vaults"). */
 export const vaultEventSchema = z.discriminatedUnion('event', [itemsChangedSchema, memberRemovedSchema]);
 
-/** As many as one question may name. */
+/** Users that one question may name, at most. */
 export const subscribersMax = membersMax;
 
 /** Refusals: 400 throughout. */
@@ -61,7 +61,7 @@ export const Vault = contract({
         z.object({ sharedVault: vaultSchema, sharedVaultUser: memberSchema, membership: z.number() }),
       ),
     },
-    /** By its owner: it ends for everybody with this commit. */
+    /** By its owner. The vault ends for everybody with this commit. */
     end: { request: byMember, reply: membershipAnswer },
     members: { request: byMember, reply: answerSchema(z.object({ users: z.array(memberSchema) })) },
     /** By its owner, or by a member who leaves. */
@@ -78,7 +78,7 @@ export const Vault = contract({
       }),
       reply: inviteAnswer,
     },
-    /** By who has sent it. */
+    /** By its sender. */
     changeInvite: {
       request: z.object({
         by,
@@ -88,24 +88,24 @@ export const Vault = contract({
       }),
       reply: inviteAnswer,
     },
-    /** By the invitee, and again by one who is a member already. */
+    /** By the invitee. For a member it changes nothing. */
     acceptInvite: { request: ofInvite, reply: membershipAnswer },
     /** By the invitee or the sender. */
     endInvite: { request: ofInvite, reply: done },
-    /** Those that the member has sent. None to others. */
+    /** The invites that the member has sent. Others get none. */
     sentInvites: { request: byMember, reply: z.object({ invites: z.array(vaultInviteSchema) }) },
-    /** All that the member has sent. */
+    /** Cancels all invites that the member has sent. */
     cancelInvites: { request: byMember, reply: z.object({}) },
 
     /**
-     * By a gateway that has sockets of these users: which of them are members at this moment, with the numbers of their
-     * memberships. If any is, the gateway is subscribed to this vault from then on.
+     * By a gateway that has sockets of these users. Answers which of them are members, with the numbers of their memberships. If
+     * any is, the gateway is subscribed to this vault from then on.
      */
     subscribe: {
       request: z.object({ gateway: z.string(), users: z.array(z.string()).max(subscribersMax).readonly() }),
       reply: z.object({
         memberships: z.record(z.string(), z.number()),
-        /** The incarnation of the host that events will come from; undefined where none will. */
+        /** The incarnation of the host that will send events; absent if none will. */
         host: z.string().optional(),
       }),
     },
@@ -115,7 +115,7 @@ export const Vault = contract({
     userGone: z.null(),
   },
   timers: {
-    /** It has ended a while ago. */
+    /** Removes what is left of a vault that ended a while ago. */
     tearDown: z.null(),
   },
 });

@@ -1,8 +1,8 @@
-/** Whether there is a vault. */
+/** Whether the vault is there, and open. */
 import { z } from 'zod';
 import { slice } from '../../runtime/slice.ts';
 
-/** `ended`: for everybody; its items are on their way to their owners, and then the actor is gone. */
+/** `ended`: nobody has access any more, and the tear-down has begun. The stored name of the slice is `standing`. */
 export const statusSlice = slice<'none' | 'open' | 'ended'>({
   name: 'standing',
   format: 1,

@@ -2,10 +2,10 @@
  * The `vault` kind: a list of parts that share one mailbox.
  *
  * Invariants:
- * - What is decided about a vault is decided in a turn of its own, by the rows of its members at that moment.
+ * - Every decision about a vault is made in a turn of its actor, by the rows of its members at that moment.
  * - Its owner is a member with `admin`, and its survivor is a member who is not the owner.
  * - Nobody has both a member's row and an invite's.
- * - Every change tells whom it concerns in its own commit: nobody is told of what is not so, and everybody of what is.
+ * - Every change tells the users concerned in its own commit, so that nobody hears of a change that did not happen.
  */
 import { hooksOf, kindOfParts, type Part } from '../../runtime/part.ts';
 import { Vault } from './contract.ts';

@@ -1,6 +1,5 @@
 /**
- * What a turn that saves items does to their history, in the commit of the save: a revision is there if and only if its
- * save is.
+ * Writes the history of saved items in the commit of the save, so that a revision exists if and only if its save does.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
@@ -19,7 +18,7 @@ export interface RevisionTimers {
   readonly forgetRevisions: MessageShape<ForgetPayload>;
 }
 
-/** Slots that one commit removes with their items. Most items have a few; of more than that a timer takes care. */
+/** Slots that one commit removes with their items, at most. Most items have a few; a timer removes the others. */
 const removedAtOnceMax = 1_000;
 
 export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: RevisionTimers): void {

@@ -8,9 +8,9 @@ import { type RevisionRow, revision } from './table.ts';
 import { revisionUsageSlice, type TrimTimer } from './usage.ts';
 
 const trimmedAtOnceMax = 500;
-/** What is left of a history that is full. An item that takes more than the rest may have to do without a revision. */
+/** The share of a full history that stays. An item larger than the rest may get no revision. */
 const leftShare = 3 / 4;
-/** A collection that is in use every day is not trimmed more often than that. */
+/** A collection in daily use is not trimmed more often than this. */
 const trimPauseMs = 86_400_000;
 
 export interface Oldest {

@@ -1,6 +1,6 @@
 /**
- * What a member may do with the files of a vault, by the rows of this moment: a removed member has access to none from that
- * commit on, whatever tokens they hold. The user's own actor, which alone asks, has checked the session.
+ * The rights of a member on the files of a vault, by the rows of this moment: a removed member has no access from that commit
+ * on, whatever tokens they hold. Only the user's own actor asks, and it has checked the session.
  */
 import { type KeysResult, keys, type View } from '../../../runtime/command.ts';
 import { isVoid } from '../../files/redeemed.ts';
@@ -28,7 +28,7 @@ export function accessOf(view: Pick<View, 'self'>, by: string, { vaults, member 
   return vault && asker && { vault, mayWrite: asker.permission !== 'read' };
 }
 
-/** Undefined: the token allows it. Whether it is redeemed is another question. */
+/** Undefined if the token allows the use. It may still be redeemed. */
 export function refusalOf(
   view: View,
   claims: ValetClaims,

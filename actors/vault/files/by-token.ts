@@ -1,4 +1,4 @@
-/** What the vault is asked about its files with a valet token. */
+/** The commands of a vault for its files, most of them by a valet token. */
 import { command, keys, sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { discardFile } from '../../files/garbage.ts';
@@ -15,7 +15,7 @@ import { cleanup, vaultFiles } from './own-files.ts';
 import { changePlan, fileKey, uploadCommands } from './uploads.ts';
 
 const unknownFile = refuse.notFound('There is no such file.');
-/** Clients ask then whether to delete the item all the same. */
+/** On this answer clients ask the user whether to delete the item all the same. */
 const nothingToDelete = refuse.badRequest('There is no such file.');
 
 const mayUseFiles = sharedRead({

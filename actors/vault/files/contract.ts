@@ -17,7 +17,7 @@ const done = answerSchema(z.object({}));
 export const VaultFiles = contract({
   name: 'vault',
   commands: {
-    /** Whether the member may have a token. Only to say so early: each use of it is looked at by itself. */
+    /** Whether the member may have a token. This only refuses early: the vault checks each use of the token again. */
     mayUseFiles: { request: z.object({ by, writes: z.boolean() }), reply: done },
     ...byTokenShapes,
     /** See `actors/files/transfer.ts`. */
@@ -28,15 +28,15 @@ export const VaultFiles = contract({
         z.object({ isOver: z.literal(true) }),
       ]),
     ),
-    /** `fromOwnerUuid`: in whose quota it has counted so far. */
+    /** `fromOwnerUuid`: the user in whose quota the file has counted so far. */
     applyFileTransfer: byToken({ file: movingFileSchema, fromOwnerUuid: z.string() }, z.object({})),
-    /** Whether it has moved by this. */
+    /** Answers whether this has moved the file. */
     finalizeFileTransfer: byToken({ applied: z.boolean() }, z.object({ moved: z.boolean() })),
   },
   tells: fileMoveTellShapes,
   timers: {
     ...fileTimerShapes,
-    /** The next of the files of a vault that has ended. */
+    /** Removes the next files of a vault that has ended. */
     eraseFiles: z.null(),
   },
   jobs: fileJobShapes,

@@ -1,4 +1,4 @@
-/** What becomes of the files of a vault that ends, or whose owner's account is deleted. */
+/** The end of a vault, and the change of its owner, as they concern its files. */
 import { range, type Turn, timer, type View } from '../../../runtime/command.ts';
 import { discardFile, garbageMax, garbageOf } from '../../files/garbage.ts';
 import { forgetRedeemed } from '../../files/redeemed.ts';
@@ -18,7 +18,7 @@ const { eraseFiles } = VaultFiles.timers;
 const erasedAtOnce = 10;
 const pauseMs = 60_000;
 
-/** With the commit that ends the vault: nothing counts any more, no upload goes on, and the files are about to go. */
+/** In the commit that ends the vault: ends all uploads, counts no bytes any more and begins to remove the files. */
 export function endFiles(turn: Turn, { owner_uuid, file_bytes }: VaultRow): void {
   endUploads(turn, vaultFiles(turn), 'all');
   forgetRedeemed(turn);
@@ -29,7 +29,7 @@ export function endFiles(turn: Turn, { owner_uuid, file_bytes }: VaultRow): void
   turn.arm(eraseFiles, turn.nowMs, null);
 }
 
-/** What is there counts for the survivor from now on, who has no room for what others have begun. */
+/** From now on the files count in the new owner's quota. Open uploads end, as that quota has no room held for them. */
 export function transferFiles(turn: Turn, { file_bytes, position: at, owner_uuid }: VaultRow): void {
   endUploads(turn, vaultFiles(turn), 'all');
   turn.tell(Files, owner_uuid).vaultFiles({ bytes: { used: file_bytes, at }, ended: [] });
@@ -54,6 +54,6 @@ export const eraseFilesTimer = timer({
   },
 });
 
-/** Also in the store. */
+/** In the database and in the store. */
 export const areFilesGone = (view: View): boolean =>
   view.get(filesSlice).place === 0 && garbageOf(view) === 0;

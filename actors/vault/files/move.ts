@@ -46,7 +46,7 @@ const prepare = command({
   },
 });
 
-/** Where it has counted for the same owner so far, there is room for it. */
+/** If the file has counted for the same owner so far, there is room for it. */
 const apply = workflow({
   ...VaultFiles.commands.applyFileTransfer,
   run: async (steps, { claims, file: moving, fromOwnerUuid }): Promise<Answer<Record<string, never>>> => {

@@ -1,4 +1,4 @@
-/** Uploads into a vault: what members do is as in an account (`actors/files/uploads.ts`), once its owner has made room. */
+/** Uploads into a vault. They are those of an account (`actors/files/uploads.ts`), after its owner has granted room. */
 import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import { head } from '../../collection/head.ts';
@@ -33,7 +33,7 @@ import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
 
-/** After the end of an upload: what nobody has told of then counts no more. */
+/** Time after the end of an upload. Then the owner stops counting its room, even if it heard of no end. */
 const graceMs = 3_600_000;
 
 const wrongChunk = refuse.badRequest('That is not a chunk of a file.');
@@ -46,7 +46,7 @@ interface ByToken {
   readonly claims: ValetClaims;
 }
 
-/** A turn of a member who may write, by a token that is not redeemed. */
+/** A turn for a member who may write, by a token that is not redeemed. */
 export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRow) => R | Refused) => ({
   reads: (view: View) => accessPlan(view, claims.userUuid),
   turn: (turn: Turn, reads: Parameters<typeof accessOf>[2]): R | Refused => {
@@ -59,16 +59,16 @@ export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRo
 
 interface Held {
   readonly holdUuid: string;
-  /** The member who uploads; nobody for what moves, whose bytes are there. */
+  /** The member who uploads; absent for a file that moves, whose bytes are in the store already. */
   readonly by?: string;
   readonly bytes: number;
-  /** The upload whose place it takes. */
+  /** The upload that this one replaces. */
   readonly instead?: string;
-  /** An upload that may have to end for it. */
+  /** An upload that may have to end for this one. */
   readonly givesUp?: string;
 }
 
-/** Has the owner make room for what an upload, or a file that comes, holds all in all. */
+/** Asks the owner to grant room for all that an upload, or a file that comes, holds. */
 export async function holdAt(
   { actors, nowMs }: Pick<Workflow, 'actors' | 'nowMs'>,
   ownerUuid: string,
@@ -85,7 +85,7 @@ export async function holdAt(
   }
 }
 
-/** The last turn of an upload that holds more than before. What it does not take is given back. */
+/** The turn that uses a new grant of an upload. If the turn refuses, the grant is given back. */
 const granted = <Ok>(
   claims: ValetClaims,
   ownerUuid: string,
@@ -112,7 +112,7 @@ const granted = <Ok>(
   };
 };
 
-/** As `holdAt`, but where the member has too many uploads open, their oldest that nothing was sent to is to be given up. */
+/** As `holdAt`. If the member has too many uploads open, it gives up their oldest that nothing was sent to. */
 async function roomToOpen(
   steps: Workflow,
   ownerUuid: string,
@@ -196,7 +196,7 @@ const finish = workflow({
   },
 });
 
-/** Allowed to the member who began it. Nothing is gained by it. */
+/** The member who began the upload may do so even without other rights, as nothing is gained by it. */
 const abandon = command({
   ...VaultFiles.commands.abandonChunk,
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
@@ -210,7 +210,7 @@ export const fileKey = ({ self }: Pick<View, 'self'>, { claims }: ByToken) => ({
   remote_identifier: claims.remoteIdentifier,
 });
 
-/** Everybody is told, so all members are read. */
+/** All members are notified, so their rows are read. */
 export const changePlan = (view: View, asked: ByToken) => ({
   ...memberListPlan(view),
   files: keys(file, [fileKey(view, asked)]),

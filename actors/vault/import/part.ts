@@ -1,6 +1,6 @@
 /**
- * What an import asks of the `vault` actor (docs/import.md): a vault with its members and open invites as another server had them.
- * Members and invitees hear of it by the same tells as ever, and nobody is mailed.
+ * Imports a vault (docs/import.md) with its members and open invites as another server had them. Members and invitees hear of it
+ * by the usual tells, and nobody gets a mail.
  */
 
 import type { z } from 'zod';
@@ -54,7 +54,7 @@ const importVault = command({
   },
 });
 
-/** The times are those of the other server, so the position alone grows. */
+/** Takes the next position without a new time, as the times are those of the other server. */
 function nextPosition(turn: Turn): number {
   const before = turn.get(head);
   const position = before.position + 1;

@@ -22,12 +22,12 @@ export const VaultItems = contract({
     applyItemTransfer: { request: applyItemTransferFields, reply: saveResultSchema },
     /** `applied`: the items of the transfer that the target has. */
     finalizeItemTransfer: { request: finalizeItemTransferFields, reply: z.object({}) },
-    /** One item, to the member who owns it. */
+    /** One item, given to the member who owns it. */
     getItem: {
       request: z.object({ by, uuid: z.string() }),
       reply: z.object({ item: fullItemSchema.nullable() }),
     },
-    /** Leaves out what the caller may not read. */
+    /** Leaves out revisions that the caller may not read. */
     listRevisions: {
       request: z.object({ by, itemUuid: z.string() }),
       reply: z.object({ revisions: z.array(listedSchema).readonly() }),
@@ -36,7 +36,7 @@ export const VaultItems = contract({
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({ revision: revisionSchema.nullable() }),
     },
-    /** By the owner of the item. Nothing happens to an item that is not theirs, or not there. */
+    /** By the owner of the item. For an item that is not theirs, or not there, it does nothing. */
     deleteRevision: {
       request: z.object({ by, itemUuid: z.string(), id: z.string() }),
       reply: z.object({}),
@@ -45,11 +45,11 @@ export const VaultItems = contract({
   timers: {
     finalizeOverdueTransfer: finalizePayload,
     ...revisionTimerShapes,
-    /** The next of the items that a survivor has taken over (`hand-on.ts`). */
+    /** Rewrites the next items that a survivor has taken over (`hand-on.ts`). */
     handItemsOn: z.object({ after: z.int(), isAwaiting: z.boolean() }),
   },
   jobs: {
-    /** The vault has ended: its items return to their owners. */
+    /** Returns the items of a vault that has ended to their owners. */
     returnToOwners: z.null(),
   },
 });

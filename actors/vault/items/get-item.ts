@@ -1,4 +1,4 @@
-/** One item of the vault for the member who owns it: whether they are a member counts at the moment of the read. */
+/** One item of the vault for the member who owns it. The user has to be a member at the moment of the read. */
 import { keys, sharedRead } from '../../../runtime/command.ts';
 import { fullItem } from '../../collection/item-fields.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';

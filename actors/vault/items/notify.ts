@@ -1,6 +1,7 @@
 /**
- * Tells sockets of members that items have changed, and notifies members of items that leave the vault or come back to it (docs/protocol/inbox.md, "Notifications"). Each
- * notification is in the commit that causes it: the one that leaves the forwarding tombstone, or the one that saves the item.
+ * Tells the sockets of members that items have changed, and notifies members of items that leave the vault or come back to it
+ * (docs/protocol/inbox.md, "Notifications"). Each notification is in the commit that causes it: the one that leaves the forwarding
+ * tombstone, or the one that saves the item.
  */
 import { type KeysResult, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import { type Head, head } from '../../collection/head.ts';
@@ -22,7 +23,7 @@ interface Actor {
   readonly sessionUuid?: string | undefined;
 }
 
-/** Notifies members that items have changed: by an event, so that a save costs the same however many members there are. */
+/** An event tells members that items have changed, so that a save costs the same however many members there are. */
 export function notifyMembers(turn: Turn, before: Head, { by, sessionUuid }: Actor = {}): void {
   if (turn.get(head) === before) return;
   const changed: VaultItemsChanged = {

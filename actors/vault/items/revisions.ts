@@ -1,6 +1,6 @@
 /**
- * The history of an item as long as it was in the vault (docs/protocol/sync.md, "Revisions"): for all members while it is here, and
- * once it has left, for its owner, as that of an item without a vault. The vault decides, by its members of that moment.
+ * The history of an item from its time in the vault (docs/protocol/sync.md, "Revisions"). All members may read it while the item is
+ * here. Once the item has left, only its owner may, and the history then names no vault.
  */
 import { command, type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { isForwardingTombstone, item } from '../../collection/item.ts';
@@ -38,7 +38,7 @@ interface Access {
   readonly member: KeysResult<typeof memberTable>;
 }
 
-/** How the revisions are shown to the asking user; undefined where they may not see them. */
+/** Prepares the revisions for the asking user; undefined if the user may not see them. */
 function shownTo(
   view: View,
   asked: Asked,

@@ -1,4 +1,4 @@
-/** How a vault begins: who makes it owns it, and is its first member. */
+/** Makes a vault. The user who makes it owns it and is its first member. */
 import { command, type Turn } from '../../../runtime/command.ts';
 import { nextChangeStamp } from '../change-stamp.ts';
 import { noSuchVault, Vault } from '../contract.ts';

@@ -1,8 +1,8 @@
 /**
- * How a vault ends, and what becomes of it when an account is deleted (docs/protocol/shared-vaults.md).
+ * Ends a vault, and reacts to the deletion of an account (docs/protocol/shared-vaults.md).
  *
- * One commit ends it for everybody: its row, those of all members and of all invites are gone, and with them all access.
- * That commit tells whom it concerns. The actor goes once the vault has no items any more.
+ * One commit ends the vault for everybody: it removes the rows of the vault, its members and its invites, and with them all
+ * access. The same commit tells everybody concerned. The actor goes once no part has anything left (tear-down.ts).
  */
 import { command, type Turn, tell } from '../../../runtime/command.ts';
 import { nextChangeStamp } from '../change-stamp.ts';
@@ -56,8 +56,8 @@ function endForAll(
 }
 
 /**
- * May come before the vault is made that the user has asked for: then nobody makes it any more. Nor does anybody who is
- * gone accept an invite, as that goes here too.
+ * This may come before a vault that the user has asked for is made. Then the tombstone keeps it from being made. It also
+ * removes an invite, so that a deleted account cannot accept it.
  */
 export const userGone = (hooks: RaisedHooks) =>
   tell({

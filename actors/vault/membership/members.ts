@@ -1,4 +1,4 @@
-/** The members of a vault: who they are, how one leaves, and who gets it when its owner is gone. */
+/** The members of a vault: listing and removing them, choosing the survivor, and subscribing gateways to the vault's events. */
 import { command, keys, sharedRead, type Turn } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
@@ -50,7 +50,7 @@ const removeMember = command({
   },
 });
 
-/** Somebody who is not the owner is no member any more; everybody else stays. */
+/** Ends the membership of a member who is not the owner. */
 export function part(turn: Turn, { vault, members }: MemberList, leaving: MemberRow): void {
   const { position } = nextChangeStamp(turn);
   dismiss(turn, leaving, position);
@@ -85,7 +85,7 @@ function designate(turn: Turn, memberList: MemberList, survivor: MemberRow): voi
   turn.tell(Inbox, vault.owner_uuid).notified({ subject, at });
 }
 
-/** For none of its members a gateway is subscribed to nothing. */
+/** A gateway without sockets of members is not subscribed. */
 const subscribe = command({
   ...Vault.commands.subscribe,
   reads: (view, { users }) => ({

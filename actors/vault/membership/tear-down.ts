@@ -1,4 +1,4 @@
-/** What a vault that has ended still has to do: its items return to their owners, then it is gone itself. */
+/** Removes an ended vault for good, once its items have returned to their owners and its files are gone. */
 import { range, type Turn, timer } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { revision } from '../../collection/revisions/table.ts';
@@ -7,7 +7,7 @@ import { Vault } from '../contract.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import { statusSlice } from '../status.ts';
 
-/** Longer than a call is repeated: what has ended the vault is answered again as it was. */
+/** Longer than a call is repeated, so that a repeat of the call that ended the vault gets its recorded reply. */
 const tearDownAfterMs = 900_000;
 /** Rows without ciphertext, in one commit. */
 const revisionsAtOnceMax = 500;
@@ -18,7 +18,7 @@ export function tearDownLater(turn: Turn): void {
   turn.arm(tearDown, turn.nowMs + tearDownAfterMs, null);
 }
 
-/** The history of its items goes with the vault, once they have all returned to their owners; then the actor goes. */
+/** Removes the history of the vault's items in bounded commits, and then the actor. */
 export const tearDownTimer = (hooks: RaisedHooks) =>
   timer({
     ...tearDown,
