@@ -14,9 +14,9 @@ export const oneItemPlan = (view: View, uuid: string): OneItemPlan => ({
   ...locationsPlan(isUuid(uuid) ? [uuid.toLowerCase()] : []),
 });
 
-export function itemHere(view: View, uuid: string, { found, ...places }: OneItemReads): ItemRow | undefined {
+export function itemHere(view: View, uuid: string, { found, ...moved }: OneItemReads): ItemRow | undefined {
   const row = isUuid(uuid) ? found.get(keyOf(view, uuid)) : undefined;
-  return row !== undefined && !isForwardingTombstone(row) && successorOf(row, places) === undefined
+  return row !== undefined && !isForwardingTombstone(row) && successorOf(row, moved) === undefined
     ? row
     : undefined;
 }

@@ -16,7 +16,7 @@ export const file = table({
     owner_uuid: 'uuid',
     /** By which its client knows it. */
     remote_identifier: 'uuid',
-    place: 'int8',
+    sequence: 'int8',
     upload_uuid: 'uuid',
     hop: 'int8',
     stored_under: 'uuid',
@@ -28,7 +28,7 @@ export const file = table({
   },
   key: ['owner_uuid', 'remote_identifier'],
   unique: [['upload_uuid', 'hop']],
-  order: 'place',
+  order: 'sequence',
 });
 
 export type FileRow = RowOf<typeof file>;

@@ -184,10 +184,10 @@ export function applyFileTransfer(
   const refused = lacksRoom();
   if (refused !== undefined) return refused;
   if (!noteIncoming(turn, upload_uuid)) return beingMoved;
-  const place = turn.get(filesSlice).place + 1;
+  const sequence = turn.get(filesSlice).sequence + 1;
   turn.put(file, {
     ...keyOf(turn, moving.remoteIdentifier),
-    place,
+    sequence,
     upload_uuid,
     hop,
     stored_under: moving.storedUnder,
@@ -195,7 +195,7 @@ export function applyFileTransfer(
     layout: Buffer.from(moving.layout),
     closed_at: moving.closedAt,
   });
-  change(turn, { place });
+  change(turn, { sequence });
   return 'applied';
 }
 
@@ -255,9 +255,9 @@ export function finalizeFileTransfer(
     redeem(turn, { id, ...token }, 'move');
     return { outcome: 'moved', to, uploadUuid };
   }
-  const place = turn.get(filesSlice).place + 1;
-  turn.put(file, { ...row, ...next, place });
-  change(turn, { place });
+  const sequence = turn.get(filesSlice).sequence + 1;
+  turn.put(file, { ...row, ...next, sequence });
+  change(turn, { sequence });
   if (applied === false) return undefined;
   turn.setEntry(outgoingFileMap, id, { ...transfer, givenUpHop: next.hop });
   turn.arm(keyed(timer, id), turn.nowMs + givenUpMostMs, { id });

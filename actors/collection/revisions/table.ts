@@ -4,8 +4,8 @@
  *
  * - An item has a fixed number of slots (see slots.ts), which its revisions take in turn: the newest is written over the
  *   oldest. So a save writes one row and reads none, and a reader of the whole history asks for all slots.
- * - `place` counts the bytes of revisions that the collection had written with this one. Those after a place p take no more
- *   than what was written since, so the oldest are found and removed without adding anything up (see usage.ts).
+ * - `end_offset` counts the bytes of revisions that the collection had written with this one. Those after an offset p take no
+ *   more than what was written since, so the oldest are found and removed without adding anything up (see usage.ts).
  */
 import { type RowOf, table } from '../../../runtime/table.ts';
 
@@ -17,7 +17,7 @@ export const revision = table({
     slot: 'int8',
     /** Its name on the wire; the last two digits are its slot. */
     uuid: 'uuid',
-    place: 'int8',
+    end_offset: 'int8',
     size: 'int8',
     /** Milliseconds since the epoch: when the row was written, for a copy later than `created_at`. */
     kept_at: 'int8',
@@ -34,7 +34,7 @@ export const revision = table({
     last_edited_by_uuid: 'uuid?',
   },
   key: ['collection', 'item_uuid', 'slot'],
-  order: 'place',
+  order: 'end_offset',
   size: 'size',
   large: 'content',
 });

@@ -18,28 +18,30 @@ export interface Oldest {
 }
 
 export function trimPlan(view: View): { oldest: RangePlan<typeof revision> } {
-  const { trimmed, place } = view.get(revisionUsageSlice);
+  const { trimmed, endOffset } = view.get(revisionUsageSlice);
   const columns = ['item_uuid', 'slot', 'size', 'kept_at'] as const;
-  return { oldest: range(revision, { after: trimmed, through: place, limit: trimmedAtOnceMax, columns }) };
+  return {
+    oldest: range(revision, { after: trimmed, through: endOffset, limit: trimmedAtOnceMax, columns }),
+  };
 }
 
 export function trimRevisions(turn: Turn, { oldest }: Oldest, timer: TrimTimer): void {
   const usage = turn.get(revisionUsageSlice);
   const { ageMs, bytesMax } = turn.use(ItemSettings).revisions;
-  const cutPlace = usage.place - bytesMax * leftShare;
+  const cutOffset = usage.endOffset - bytesMax * leftShare;
   const isDue = (row: RevisionRow) =>
-    startOf(row) < cutPlace || (ageMs > 0 && row.kept_at <= turn.nowMs - ageMs);
+    startOf(row) < cutOffset || (ageMs > 0 && row.kept_at <= turn.nowMs - ageMs);
   const first = oldest.rows.find((row) => !isDue(row));
-  for (const { collection, item_uuid, slot, place } of oldest.rows) {
-    if (first !== undefined && place >= first.place) break;
+  for (const { collection, item_uuid, slot, end_offset } of oldest.rows) {
+    if (first !== undefined && end_offset >= first.end_offset) break;
     turn.remove(revision, { collection, item_uuid, slot });
   }
   const goesOn = first === undefined && !oldest.complete;
   if (goesOn) turn.arm(timer, turn.nowMs, null);
   const waits = first !== undefined && ageMs > 0;
   if (waits) turn.arm(timer, Math.max(first.kept_at + ageMs, turn.nowMs + trimPauseMs), null);
-  const trimmed = first === undefined ? Math.min(oldest.upTo, usage.place) : startOf(first);
+  const trimmed = first === undefined ? Math.min(oldest.upTo, usage.endOffset) : startOf(first);
   turn.set(revisionUsageSlice, { ...usage, trimmed, trimming: goesOn || waits });
 }
 
-const startOf = ({ place, size }: RevisionRow): number => place - size;
+const startOf = ({ end_offset, size }: RevisionRow): number => end_offset - size;

@@ -40,7 +40,7 @@ export const files = userPart(Files, {
     accountDeleted: forgetFiles,
     purge: purging({
       reads: (view) => ({
-        files: range(file, { after: 0, through: view.get(filesSlice).place, limit: purgedAtOnce }),
+        files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: purgedAtOnce }),
       }),
       turn: (turn, { files: { rows } }) => {
         const still = rows.filter((row) => !isMoving(turn, row));

@@ -80,7 +80,7 @@ function readVaults(workflow: Reader, reached: Map<string, number>) {
         owners: [...membershipsOf(view).keys()].map((owner) => ({
           owner,
           after: reached.get(owner) ?? 0,
-          subset: 'live',
+          subset: 'live' as const,
         })),
         limit: partItems,
         columns,

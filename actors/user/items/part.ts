@@ -36,7 +36,7 @@ export const items = userPart(Items, {
         removeItems(turn, rows);
         return {
           left: complete ? 'nothing' : 'more',
-          place: { after: Math.min(upTo, turn.get(head).position) },
+          progress: { after: Math.min(upTo, turn.get(head).position) },
         };
       },
     }),

@@ -51,8 +51,8 @@ import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
-import { type OwnPlace, saveInOtherCollections } from './places.ts';
 import { tellOtherDevices } from './push.ts';
+import { type OwnCollection, saveInOtherCollections } from './save-across-collections.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
 const { sync: shape } = Items.commands;
@@ -141,9 +141,9 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   for (const items of others) progress = await saveMore(workflow, request, items, progress);
   const { transfers, notHere } = progress;
   if (transfers.length + notHere.length > 0) {
-    const own = ownPlace(workflow, request, progress);
-    const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
-    const others = await saveInOtherCollections(places, progress);
+    const own = ownCollection(workflow, request, progress);
+    const context = { workflow, request, sessionUuid: begun.sessionUuid, own };
+    const others = await saveInOtherCollections(context, progress);
     if (isRefused(others)) return others;
     const { saved, conflicts } = progress;
     progress = {
@@ -193,7 +193,11 @@ function saveMore(
 }
 
 /** What is saved there after the first round is answered, and moves no token: it comes back once. */
-function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head: now }: Progress): OwnPlace {
+function ownCollection(
+  workflow: Steps,
+  request: SyncRequest,
+  { roomBytes, page, head: now }: Progress,
+): OwnCollection {
   const unsaved = {
     page,
     saved: [],

@@ -32,9 +32,9 @@ const vaultsAskedMax = 20;
 const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typeof revision>) => ({
   reads: ({ self }: View) => ({ rows: own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
   turn: (turn: Turn, { rows, first, moved }: HistoryReads) => {
-    const places = [...first.rows, ...moved.rows];
-    const owningRow = owningRowsOf(places).get(itemUuid.toLowerCase());
-    const vaults = places
+    const found = [...first.rows, ...moved.rows];
+    const owningRow = owningRowsOf(found).get(itemUuid.toLowerCase());
+    const vaults = found
       .filter((row) => row.collection !== turn.self.id && row.shared_vault_uuid === row.collection)
       .toSorted((a, b) => transferVersionOf(b) - transferVersionOf(a))
       .map(({ collection }) => collection);

@@ -39,7 +39,7 @@ export const eraseFilesTimer = timer({
   ...eraseFiles,
   missed: 'fire-once',
   reads: (view) => ({
-    files: range(file, { after: 0, through: view.get(filesSlice).place, limit: erasedAtOnce }),
+    files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: erasedAtOnce }),
   }),
   turn: (turn, _nothing, { files }) => {
     const isBusy = garbageOf(turn) + erasedAtOnce > garbageMax;
@@ -50,10 +50,10 @@ export const eraseFilesTimer = timer({
     }
     const pause = erased.length > 0 ? 0 : pauseMs;
     if (isBusy || files.rows.length > 0) turn.arm(eraseFiles, turn.nowMs + pause, null);
-    else change(turn, { place: 0 });
+    else change(turn, { sequence: 0 });
   },
 });
 
 /** In the database and in the store. */
 export const areFilesGone = (view: View): boolean =>
-  view.get(filesSlice).place === 0 && garbageOf(view) === 0;
+  view.get(filesSlice).sequence === 0 && garbageOf(view) === 0;

@@ -11,7 +11,7 @@ const timer = tearDownTimer(() => []);
 function ended(items: number, did: string[] = []) {
   const slices = new Map<string, unknown>([
     [head.name, { ...head.initial, items }],
-    [revisionUsageSlice.name, { ...revisionUsageSlice.initial, place: 3_000 }],
+    [revisionUsageSlice.name, { ...revisionUsageSlice.initial, endOffset: 3_000 }],
     [statusSlice.name, 'ended'],
   ]);
   const note = (what: string) => () => did.push(what);

@@ -26,7 +26,7 @@ export const tearDownTimer = (hooks: RaisedHooks) =>
     reads: (view) => ({
       revisions: range(revision, {
         after: 0,
-        through: view.get(revisionUsageSlice).place,
+        through: view.get(revisionUsageSlice).endOffset,
         // The last item may go before the turn: one tells whether there are any.
         limit: view.get(head).items === 0 ? revisionsAtOnceMax : 1,
         columns: ['item_uuid', 'slot'],

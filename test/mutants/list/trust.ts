@@ -88,7 +88,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a-copy-that-speaks-for-the-living',
     harm: 'A process on a copy of a data directory takes the shards of one that lives and answers from memory.',
     file: 'process/last-run.ts',
-    find: 'record !== undefined && record.place === place',
+    find: 'record !== undefined && record.directoryId === directoryId',
     replace: 'record !== undefined',
     tests: ['process/last-run.test.ts'],
   },

@@ -6,7 +6,7 @@ export const bug: PlantedBug = {
   flavour: 'vaults',
   edits: [
     {
-      file: 'actors/user/items/places.ts',
+      file: 'actors/user/items/save-across-collections.ts',
       find: '  const applied = (result?.saved ?? []).map(({ row }) => row.uuid);',
       replace: '  const applied = items.map(({ row }) => row.uuid);',
     },

@@ -1,4 +1,4 @@
-/** The two gates before published reminders: the operator's and the user's. Both are looked at whenever something hangs on them. */
+/** The operator's feature flag for published reminders and the user's. Each decision that depends on them reads both. */
 import type { View } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
@@ -22,8 +22,8 @@ export const isInUse = (view: View): boolean => view.get(profileSlice).state ===
 /** Whether anything may leave. */
 export const isOpen = (view: View): boolean => isInUse(view) && isOpenToAll(view) && isWanted(view);
 
-/** Why a request is refused, unless both are open. */
-export function closedGate(view: View): Refused | undefined {
+/** Why a request is refused, unless both are on. */
+export function flagRefusal(view: View): Refused | undefined {
   if (!isOpenToAll(view)) return disabled;
   return isWanted(view) ? undefined : notAllowed;
 }

@@ -36,16 +36,16 @@ import { Items } from './contract.ts';
 const roundsMax = 4;
 
 /** Saves in the user's own collection: items that are there, and items that a transfer brings. */
-export interface OwnPlace {
+export interface OwnCollection {
   save(items: readonly ClientItem[]): Promise<SaveResult>;
   apply(items: readonly TransferredItem[]): Promise<SaveResult>;
 }
 
-export interface Places {
+export interface SaveContext {
   readonly workflow: SignedInWorkflow<SyncReply>;
   readonly request: SyncRequest;
   readonly sessionUuid: string;
-  readonly own: OwnPlace;
+  readonly own: OwnCollection;
 }
 
 /** What has become of what was not saved in the own collection. */
@@ -58,10 +58,10 @@ export interface SavedInOthers {
 
 /** Finishes what the own collection has begun with. */
 export async function saveInOtherCollections(
-  places: Places,
+  context: SaveContext,
   { transfers, notHere }: Pick<SaveResult, 'transfers' | 'notHere'>,
 ): Promise<SavedInOthers | Refused> {
-  const userUuid = places.workflow.self.id;
+  const userUuid = context.workflow.self.id;
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
   const passed: Passed[] = [];
@@ -72,8 +72,8 @@ export async function saveInOtherCollections(
   lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
   for (let round = 0; round < roundsMax; round += 1) {
     const answers: (Answer<SaveResult> | SaveResult)[] = [];
-    for (const each of leaving) answers.push(await move(places, each));
-    for (const [collection, items] of offered) answers.push(...(await saveAt(places, collection, items)));
+    for (const each of leaving) answers.push(await move(context, each));
+    for (const [collection, items] of offered) answers.push(...(await saveAt(context, collection, items)));
     const results: SaveResult[] = [];
     for (const answer of answers) {
       if (isRefused(answer)) return answer;
@@ -86,7 +86,7 @@ export async function saveInOtherCollections(
     lost = [...lost, ...results.flatMap((each) => each.notHere)];
     const orphaned = results.flatMap((each) => each.orphaned ?? []);
     if (leaving.length + lost.length + orphaned.length === 0) return { saved, conflicts, passed };
-    const found = await locate(places, { lost, orphaned, missing });
+    const found = await locate(context, { lost, orphaned, missing });
     conflicts.push(...found.conflicts);
     ({ offered, missing } = found);
     lost = [];
@@ -113,18 +113,18 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
 
 /** Applies, then finalizes. If the call ends in between, the source's timer finalizes. */
 async function move(
-  places: Places,
+  context: SaveContext,
   { id, from, to, items }: PreparedTransfer,
 ): Promise<Answer<SaveResult> | SaveResult> {
-  const answer = await applyAt(places, to, items);
+  const answer = await applyAt(context, to, items);
   const result = isRefused(answer) ? undefined : 'ok' in answer ? answer.ok : answer;
   const applied = (result?.saved ?? []).map(({ row }) => row.uuid);
-  await finalizeAt(places, from, id, applied);
+  await finalizeAt(context, from, id, applied);
   return answer;
 }
 
 async function applyAt(
-  { workflow, own, ...saver }: Places,
+  { workflow, own, ...saver }: SaveContext,
   to: string,
   items: readonly TransferredItem[],
 ): Promise<Answer<SaveResult> | SaveResult> {
@@ -136,7 +136,7 @@ async function applyAt(
 }
 
 async function finalizeAt(
-  { workflow }: Places,
+  { workflow }: SaveContext,
   from: string,
   id: string,
   applied: readonly string[],
@@ -155,11 +155,11 @@ async function finalizeAt(
 }
 
 async function saveAt(
-  places: Places,
+  context: SaveContext,
   collection: string,
   items: readonly ClientItem[],
 ): Promise<readonly (Answer<SaveResult> | SaveResult)[]> {
-  const { workflow, own, ...saver } = places;
+  const { workflow, own, ...saver } = context;
   const answers: (Answer<SaveResult> | SaveResult)[] = [];
   for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
     if (collection === workflow.self.id) answers.push(await own.save(batch));
@@ -174,7 +174,7 @@ async function saveAt(
   return answers;
 }
 
-const bySaver = (by: string, { sessionUuid, request }: Pick<Places, 'sessionUuid' | 'request'>) => ({
+const bySaver = (by: string, { sessionUuid, request }: Pick<SaveContext, 'sessionUuid' | 'request'>) => ({
   by,
   sessionUuid,
   snjsVersion: request.snjs_version,
@@ -216,7 +216,7 @@ interface Found {
  * its owner is deleted there; the user is not told where items of others went. Only forwarding tombstones remain of items
  * that are gone, and an item that moves during the search may look so for a moment.
  */
-async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought): Promise<Found> {
+async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: Sought): Promise<Found> {
   if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
   const uuids = [...new Set([...lost, ...orphaned].map(uuidOf))];
   const { rows, vaults } = await workflow.turn({

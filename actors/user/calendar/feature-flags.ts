@@ -1,4 +1,4 @@
-/** The two gates before calendars: the operator's and the user's. Behind them is all that publishes or is read by a program. */
+/** The operator's feature flag and the user's. Both have to be on for anything that publishes, or that a program reads. */
 import type { View } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
@@ -15,8 +15,8 @@ export const isOpenToAll = (view: View): boolean => view.use(AccountSettings).ca
 export const isWanted = (view: View): boolean =>
   settingValue(view, 'CALDAV_ENABLED')?.toLowerCase() === 'true';
 
-/** Why a request is refused, unless both are open. */
-export function closedGate(view: View): Refused | undefined {
+/** Why a request is refused, unless both are on. */
+export function flagRefusal(view: View): Refused | undefined {
   if (!isOpenToAll(view)) return disabled;
   return isWanted(view) ? undefined : notAllowed;
 }
