@@ -1,4 +1,4 @@
-/** The timer of an owner: ends uploads that were not closed in time, and starts the removal of garbage again. */
+/** The timer of an owner. It ends uploads that were not closed in time, and starts the removal of garbage again. */
 import { type Turn, timer } from '../../runtime/command.ts';
 import { garbageOf } from './garbage.ts';
 import type { Owner } from './owner.ts';

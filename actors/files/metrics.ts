@@ -51,7 +51,7 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
     },
     persist: (blobs) => counted('persist', () => store.persist(blobs)),
     async *read(name, range, signal) {
-      // A reader that leaves has got what it wanted.
+      // A reader that stops early has read enough.
       let outcome: Outcome = 'ok';
       try {
         for await (const piece of store.read(name, range, signal)) {

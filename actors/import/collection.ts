@@ -16,8 +16,8 @@ import { answerOf, type Refused } from '../reply.ts';
 import { filePlan, shownFile, writeFile } from './files.ts';
 import { existingPlan, importedItemOf, removeItems, wantedItems, writeItems } from './items.ts';
 import { collectionImportShapes } from './messages.ts';
+import { isWritable, notWritable } from './phase.ts';
 import { historyPlan, listedRevisions, writeRevisions } from './revisions.ts';
-import { isWritable, notWritable } from './standing.ts';
 
 /** What one page of a list may bring into memory. */
 const pageBytes = 4 * 1_048_576;

@@ -1,4 +1,4 @@
-/** What an import hands to an actor (docs/import.md), in the words of `proto/scriptorium/v1/import.proto`. Uuids are in lower case. */
+/** Messages from an import to an actor (docs/import.md), in the words of `proto/scriptorium/v1/import.proto`. Uuids in lower case. */
 import { z } from 'zod';
 import { permissions } from '../inbox-entries.ts';
 import { answerSchema } from '../reply.ts';

@@ -30,7 +30,7 @@ export interface Found {
 
 export class Passes {
   readonly #wholeEveryMs: number;
-  #markMs = 0;
+  #watermarkMs = 0;
   /** The earliest due time reported since the last pass began, which may not have seen it. */
   #saidMs = Number.POSITIVE_INFINITY;
   #fromBeginningAtMs = Number.NEGATIVE_INFINITY;

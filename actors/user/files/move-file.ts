@@ -4,6 +4,7 @@
  * not matter: the token says where the file is.
  */
 import { keys, type Turn, tell, timer, type Workflow, workflow } from '../../../runtime/command.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { refusalByGarbage } from '../../files/garbage.ts';
 import { noSpace } from '../../files/quota.ts';
 import { file } from '../../files/tables.ts';
@@ -25,7 +26,7 @@ import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { VaultFiles } from '../../vault/files/contract.ts';
 import { askIfThere } from '../vaults/ask.ts';
-import { invalidToken, refusalOf } from './access.ts';
+import { refusalOf } from './access.ts';
 import { Files } from './contract.ts';
 import { ownFiles } from './own-files.ts';
 

@@ -12,12 +12,13 @@ import {
   workflow,
 } from '../../../runtime/command.ts';
 import type { Ask } from '../../../runtime/handles.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { redeemedOn } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import type { Answer, Refused } from '../../reply.ts';
 import { VaultFiles } from '../../vault/files/contract.ts';
 import { askIfThere } from '../vaults/ask.ts';
-import { invalidToken, refusalOf } from './access.ts';
+import { refusalOf } from './access.ts';
 
 interface ByToken {
   readonly claims: ValetClaims;

@@ -3,13 +3,13 @@
  * on, whatever tokens they hold. Only the user's own actor asks, and it has checked the session.
  */
 import { type KeysResult, keys, type View } from '../../../runtime/command.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { isVoid } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { memberKey, vaultKey } from '../member-list.ts';
-import { memberTable, vaultTable } from '../tables.ts';
+import { type MemberRow, memberTable, vaultTable } from '../tables.ts';
 
-export const invalidToken = refuse.forbidden('This valet token is not valid any more.', 'invalid-auth');
 export const onlyReads = refuse.badRequest('You may only read in this shared vault.');
 
 export const accessPlan = (view: View, by: string) => ({
@@ -25,8 +25,12 @@ interface Reads {
 export function accessOf(view: Pick<View, 'self'>, by: string, { vaults, member }: Reads) {
   const vault = vaults.get(vaultKey(view));
   const asker = member.get(memberKey(view, by));
-  return vault && asker && { vault, mayWrite: asker.permission !== 'read' };
+  return vault && asker && { vault, ...rightsOf({ asker }) };
 }
+
+export const rightsOf = ({ asker }: { readonly asker: Pick<MemberRow, 'permission'> }) => ({
+  mayWrite: asker.permission !== 'read',
+});
 
 /** Undefined if the token allows the use. It may still be redeemed. */
 export function refusalOf(

@@ -1,6 +1,6 @@
 /** The end of a vault, and the change of its owner, as they concern its files. */
 import { range, type Turn, timer, type View } from '../../../runtime/command.ts';
-import { discardFile, garbageMax, garbageOf } from '../../files/garbage.ts';
+import { garbageMax, garbageOf, removeFile } from '../../files/garbage.ts';
 import { forgetRedeemed } from '../../files/redeemed.ts';
 import { change, filesSlice } from '../../files/state.ts';
 import { file } from '../../files/tables.ts';
@@ -44,10 +44,7 @@ export const eraseFilesTimer = timer({
   turn: (turn, _nothing, { files }) => {
     const isBusy = garbageOf(turn) + erasedAtOnce > garbageMax;
     const erased = isBusy ? [] : files.rows.filter((row) => !isMoving(turn, row));
-    for (const row of erased) {
-      turn.remove(file, { owner_uuid: row.owner_uuid, remote_identifier: row.remote_identifier });
-      discardFile(turn, cleanup, row);
-    }
+    for (const row of erased) removeFile(turn, cleanup, row);
     const pause = erased.length > 0 ? 0 : pauseMs;
     if (isBusy || files.rows.length > 0) turn.arm(eraseFiles, turn.nowMs + pause, null);
     else change(turn, { sequence: 0 });

@@ -1,8 +1,9 @@
 /** A vault as the source or the target of a file that moves (`actors/files/transfer.ts`). */
 import { command, keys, type Turn, tell, timer, type View, workflow } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { refusalByGarbage } from '../../files/garbage.ts';
-import { file } from '../../files/tables.ts';
+import { file, fileKey } from '../../files/tables.ts';
 import {
   applyFileTransfer,
   applyPlan,
@@ -16,10 +17,10 @@ import {
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
 import { memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
-import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
+import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';
-import { fileKey, holdAt, ownerChanged, writing } from './uploads.ts';
+import { holdAt, ownerChanged, writing } from './uploads.ts';
 
 const { finalizeOverdueFile } = VaultFiles.timers;
 
@@ -27,7 +28,7 @@ const prepare = command({
   ...VaultFiles.commands.prepareFileTransfer,
   reads: (view, asked) => ({
     ...accessPlan(view, asked.claims.userUuid),
-    files: keys(file, [fileKey(view, asked)]),
+    files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
   }),
   turn: (turn, asked, { files, ...reads }) => {
     const { claims, to } = asked;
@@ -37,7 +38,7 @@ const prepare = command({
     const prepared = prepareFileTransfer({
       turn,
       claims,
-      row: files.get(fileKey(turn, asked)),
+      row: files.get(fileKey(turn, claims.remoteIdentifier)),
       to,
       timer: finalizeOverdueFile,
     });
@@ -62,8 +63,8 @@ const apply = workflow({
       reads: (view) => ({ ...memberListPlan(view), ...applyPlan(view, moving) }),
       turn: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
-        const asker = memberList && { mayWrite: memberList.asker.permission !== 'read' };
-        const refused = memberList === undefined ? invalidToken : refusalOf(turn, claims, asker);
+        const refused =
+          memberList === undefined ? invalidToken : refusalOf(turn, claims, rightsOf(memberList));
         const changed =
           memberList !== undefined && memberList.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
         const garbage = () => refusalByGarbage(turn, vaultFiles(turn));

@@ -2,11 +2,11 @@
 import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import { head } from '../../collection/head.ts';
+import { answerIfRedeemed, invalidToken, refusalOfChunk } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
-import { chunkBytesMax } from '../../files/layout.ts';
 import { noSpace } from '../../files/quota.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
-import { file } from '../../files/tables.ts';
+import { file, fileKey } from '../../files/tables.ts';
 import {
   abandonChunk,
   abandonPlan,
@@ -15,7 +15,6 @@ import {
   finishChunk,
   giveUpUnsent,
   heldWith,
-  isChunkNumber,
   oldestUnsent,
   openUpload,
   refusalToOpen,
@@ -29,14 +28,13 @@ import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../re
 import { Files } from '../../user/files/contract.ts';
 import { memberListFor, memberListPlan, notify } from '../member-list.ts';
 import type { VaultRow } from '../tables.ts';
-import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
+import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
 import { VaultFiles } from './contract.ts';
 import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
 
 /** Time after the end of an upload. Then the owner stops counting its room, even if it heard of no end. */
 const graceMs = 3_600_000;
 
-const wrongChunk = refuse.badRequest('That is not a chunk of a file.');
 export const ownerChanged: Refused = refuse.notNow(
   'The shared vault changes hands. Please try again.',
   1_000,
@@ -161,8 +159,8 @@ const open = workflow({
 const begin = workflow({
   ...VaultFiles.commands.beginChunk,
   run: async (steps, { claims, ...chunk }) => {
-    const isOne = isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax;
-    if (!isOne) return wrongChunk;
+    const wrong = refusalOfChunk(chunk);
+    if (wrong !== undefined) return wrong;
     const { remoteIdentifier } = claims;
     const run = (turn: Turn, vault: VaultRow) =>
       beginChunk(turn, vaultFiles(turn, vault), { remoteIdentifier, ...chunk });
@@ -205,15 +203,10 @@ const abandon = command({
     answerOf(abandonChunk(turn, vaultFiles(turn), { remoteIdentifier, ...abandoned }, reads)),
 });
 
-export const fileKey = ({ self }: Pick<View, 'self'>, { claims }: ByToken) => ({
-  owner_uuid: self.id,
-  remote_identifier: claims.remoteIdentifier,
-});
-
 /** All members are notified, so their rows are read. */
 export const changePlan = (view: View, asked: ByToken) => ({
   ...memberListPlan(view),
-  files: keys(file, [fileKey(view, asked)]),
+  files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
 });
 
 const close = workflow({
@@ -224,19 +217,13 @@ const close = workflow({
       reads: (view) => changePlan(view, asked),
       early: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
-        const refused = refusalOf(
-          turn,
-          claims,
-          memberList && { mayWrite: memberList.asker.permission !== 'read' },
-        );
-        if (refused !== undefined) return refused;
-        const redeemed = redeemedOn(turn, claims);
-        return redeemed && answerOf(redeemed.on === 'close' ? {} : invalidToken);
+        const refused = refusalOf(turn, claims, memberList && rightsOf(memberList));
+        return refused ?? answerIfRedeemed(turn, claims);
       },
       close: (turn, { files, ...reads }) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
         if (memberList === undefined) return invalidToken;
-        const replaced = files.get(fileKey(turn, asked));
+        const replaced = files.get(fileKey(turn, claims.remoteIdentifier));
         const closed = closeUpload(
           turn,
           vaultFiles(turn, memberList.vault),

@@ -9,7 +9,7 @@ import { head } from '../../collection/head.ts';
 import { collectionImportCommands } from '../../import/collection.ts';
 import type { importedInviteSchema, importedMemberSchema } from '../../import/messages.ts';
 import { VaultImport } from '../../import/operator-contract.ts';
-import { importSlice } from '../../import/standing.ts';
+import { importSlice } from '../../import/phase.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vaults } from '../../user/vaults/contract.ts';
 import { invitesMax } from '../bounds.ts';
