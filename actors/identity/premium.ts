@@ -7,7 +7,7 @@ export const premiumSchema = z.object({
   /** Absent: a year from now. */
   endsAtMicros: z.int().optional(),
   uploadBytesLimit: z.int(),
-  /** Cancels the invites that were sent under the one before. */
+  /** Cancels the invites that were sent under the previous subscription. */
   cancelPrevious: z.boolean(),
 });
 
