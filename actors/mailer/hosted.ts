@@ -1,6 +1,6 @@
 /**
- * Sending one mail through a hosted relay: one HTTP request to a host that is written here. Whatever could rewrite the
- * links of a mail or tell who has opened it is turned off.
+ * Sends one mail through a hosted relay: one HTTP request to a host that is written here. The request turns off everything that
+ * could rewrite links or track who opens a mail.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../outbound/http.ts';
 import { mailboxText } from './address.ts';

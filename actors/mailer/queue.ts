@@ -19,11 +19,11 @@ import type { MailSource } from './sources.ts';
 import { markUnwanted } from './unwanted.ts';
 import { startWorker } from './workers.ts';
 
-/** Tells are repeated by timers. */
+/** Timers of the caller repeat this tell. */
 const retryMs = 3_600_000;
-/** A person who asks for room waits for the answer. */
+/** A person waits for the answer of this question. */
 const personRetryMs = 60_000;
-/** More than a code or a token takes, sealed: nothing longer is asked for. */
+/** More bytes than a sealed mail with a code or a token takes. Callers ask for no larger mail. */
 const shortMailBytes = 4_096;
 
 const mailPlan = (view: View, id: string) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
@@ -78,7 +78,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   return { queued: true };
 }
 
-/** Its mailbox wants no such mail, or it is too large: its author is told that no relay takes it. */
+/** Its mailbox has stopped such mail, or it is too large. Its author hears that no relay takes it. */
 function drop(turn: Turn, { id, listener }: SealedMail): Queued {
   tellOutcome(turn, listener, {
     id,
@@ -93,7 +93,7 @@ function drop(turn: Turn, { id, listener }: SealedMail): Queued {
 
 const refusal = (why: QueueRefusal, retryAfterMs: number): Queued => ({ queued: false, why, retryAfterMs });
 
-/** Why the queue would refuse a mail now, from any source. */
+/** The reason for which the queue would refuse a mail of any source now. */
 function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal | undefined {
   if (!isConfigured(view)) return 'not-configured';
   return isFull(view, source, bytes) ? 'full' : undefined;
@@ -122,7 +122,7 @@ export const recallTell = tell({
   turn: (turn, mail, _sender, reads) => {
     const { id } = mail;
     recall(turn, mail, reads);
-    // Nobody waits for an answer, so nobody takes the mail for one that goes on.
+    // No caller waits for an answer, so none mistakes the mail for one that will be sent.
     if (asMail(reads.mail.get(keyOf(turn, id)))?.state === 'leased') markUnwanted(turn, id);
   },
 });
