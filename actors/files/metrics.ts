@@ -5,7 +5,7 @@ import { type FileStore, FileStoreError, type FileStoreFailure, type OpenFileSto
 type Call = 'write' | 'persist' | 'read' | 'remove' | 'list';
 type Outcome = 'ok' | 'defect' | FileStoreFailure;
 
-/** `check` has the store see how much is free. */
+/** `check` makes the store look how much is free. */
 export function countedFileStore(store: OpenFileStore, registry: Registry, check: () => unknown): FileStore {
   const registers = [registry];
   const calls = new Counter({

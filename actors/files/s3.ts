@@ -344,7 +344,7 @@ class Call {
   }
 }
 
-/** The body, as the client asks for it: whatever it takes for that is not S3's. */
+/** The body, as the client asks for it. The time that its caller takes for it does not count against S3. */
 async function* sent(
   pieces: AsyncIterator<Uint8Array>,
   call: Call,

@@ -79,7 +79,7 @@ export const FileStore = dependency<FileStore>('the store of files');
 /** `full`: less than the reserve is free, so uploads are refused and all else is served. `away`: nothing can be stored. */
 export type StoreCondition = 'good' | 'full' | 'away';
 
-/** The same to the process that has opened it. */
+/** Constant for the process that has opened the store. */
 export interface OpenFileStore extends FileStore {
   condition(): Promise<StoreCondition>;
   /** As last seen. Undefined if the store cannot tell. */

@@ -51,7 +51,7 @@ export function createPasswordHasher(limits: QueueLimits, checks: Checks = slowC
   };
 }
 
-/** Undefined stands for what no password has. */
+/** Undefined stands for a hash that no password matches. */
 type Check = (hashed: string | undefined, password: string) => Promise<boolean>;
 interface Checks {
   readonly own: Check;

@@ -11,5 +11,5 @@ export const premiumSchema = z.object({
   cancelPrevious: z.boolean(),
 });
 
-/** False: there is no such account, or this server is not for conformance runs. */
+/** False if there is no such account, or if this server is not for conformance runs. */
 export const activatedSchema = z.object({ activated: z.boolean() });

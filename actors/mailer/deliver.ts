@@ -55,7 +55,7 @@ async function send(
   isLast: boolean,
 ): Promise<Taken | 'again' | undefined> {
   const result = await resultOf(run, worker, attempt);
-  // What a run that is not to go on could not send, its successor finds leased.
+  // A run that is stopped leaves its mail leased; the next run finds it.
   run.signal.throwIfAborted();
   return run.turn({
     reads: (view) => ({ ...leasedPlan(view, worker), ...readyPlan(view) }),

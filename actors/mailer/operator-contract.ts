@@ -105,7 +105,7 @@ const nothing = z.object({});
 
 const count = z.int();
 const healthSchema = z.object({
-  /** Whether mail gets away as it should. */
+  /** Whether mail leaves as it should. */
   good: z.boolean(),
   mails: z.object({ ready: count, waiting: count, leased: count, dead: count }),
   /** How long the one that has been ready for longest waits; 0 if none is. */

@@ -66,7 +66,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
   if (before !== undefined) return { queued: true };
   const bytes = mail.content.byteLength;
-  // The room it lacks never comes: an author that is told "full" would try again for ever.
+  // There will never be room for it. An author that heard "full" would try again for ever.
   if (isTooLarge(turn, mail.source, bytes)) return drop(turn, mail);
   const why = refusalNow(turn, mail.source, bytes);
   if (why !== undefined) return refusal(why, retryMs);
@@ -134,7 +134,7 @@ function recall(
 ): RecallResult {
   const before = asMail(mail.get(keyOf(turn, recalled.id)));
   if (before === undefined) {
-    // Nobody knows whether it comes.
+    // The mail may never come.
     if (!mayRememberRecalled(turn, recalled.userUuid)) return 'in-flight';
     writeMail(turn, undefined, tombstoneOf(turn, recalled));
     return 'recalled';
@@ -142,7 +142,7 @@ function recall(
   if (before.state === 'accepted' || before.state === 'recalled') return before.state;
   if (before.state === 'leased') return 'in-flight';
   if (before.handed_over) {
-    // What is dead and may have arrived cannot be called back, but nobody sends it once more or finds what it said.
+    // A dead mail that may have arrived cannot be recalled. But nobody can send it again, and its content is gone.
     if (before.content !== null) writeMail(turn, before, { ...before, content: null });
     return 'in-flight';
   }

@@ -76,7 +76,7 @@ export const relaysSlice = slice<RelayList>({
   initial: { relays: [], fallback: 'next-enabled', version: 0 },
 });
 
-/** Empty: that of the settings stands for it. */
+/** If it is empty, the relay of the settings is used. */
 const listed = (view: View): readonly StoredRelay[] =>
   view.use(MailSettings).mode === 'direct' ? [] : view.get(relaysSlice).relays;
 

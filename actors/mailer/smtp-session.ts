@@ -113,7 +113,7 @@ export class Session {
   }
 }
 
-/** @throws what keeps it from coming about */
+/** @throws the failure of the connection, of TLS or of signing in */
 export async function openSession(
   relay: SmtpRelay,
   credential: string | undefined,
@@ -129,7 +129,7 @@ export async function openSession(
   return session;
 }
 
-/** Those that wait for the next mail. */
+/** Sessions that wait for the next mail. */
 export class KeptSessions {
   readonly #clock: Clock;
   readonly #kept = new Map<Session, () => void>();

@@ -141,7 +141,7 @@ function resultOf(error: unknown, isHandedOver: boolean): Result {
   if (isHandedOver) return { result: 'uncertain', failure: 'timeout' };
   if (code === 'EAUTH') return { result: 'unable', failure: 'authentication' };
   if (responseCode >= 400) return { result: 'unable', failure: 'provider' };
-  // The relay said beforehand that it takes nothing so large.
+  // The relay has announced a smaller limit.
   if (code === 'EMESSAGE' || code === 'EENVELOPE') return { result: 'rejected', failure: 'rejected' };
   return { result: 'unable', failure };
 }

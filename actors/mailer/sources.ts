@@ -5,7 +5,7 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const minutes = (...given: readonly number[]): readonly number[] => given.map((each) => each * minuteMs);
 
-/** To addresses that the account chose, or to its own: nobody has checked that it is its owner's. */
+/** The mail goes to an address that the account chose. Nothing has checked that the owner of the account owns it. */
 type CountedAs = 'to-others' | 'to-account';
 
 export interface SourceRules {
