@@ -23,7 +23,7 @@ export const refusalOfChunk = (chunk: {
   isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax ? undefined : wrongChunk;
 
 /** The answer to a close whose token is redeemed: a repeat of the close succeeds. Undefined if it is not redeemed. */
-export function answerIfRedeemed(turn: Turn, claims: ValetClaims): Answer<object> | undefined {
+export function answerIfRedeemed(turn: Turn, claims: ValetClaims): Answer<Record<string, never>> | undefined {
   const redeemed = redeemedOn(turn, claims);
   return redeemed && answerOf(redeemed.on === 'close' ? {} : invalidToken);
 }
@@ -34,7 +34,7 @@ export function deleteByToken(
   { cleanup, quota }: Owner,
   claims: ValetClaims,
   row: FileRow | undefined,
-): 'deleted' | Answer<object> {
+): 'deleted' | Answer<Record<string, never>> {
   if (redeemedOn(turn, claims) !== undefined) return answerOf(row === undefined ? {} : invalidToken);
   if (row === undefined) return nothingToDelete;
   if (isMoving(turn, row)) return beingMoved;
