@@ -52,7 +52,7 @@ const password = 'a'.repeat(64);
 const registeredAtOnce = 8;
 const openMs = 600_000;
 const calmMs = 5_000;
-/** V8 collects the garbage of a burst within half a minute, and the first pings come after 28 s of silence. */
+/** V8 collects the garbage of a burst within half a minute, and the first pings come after 52 s of silence. */
 const settledMs = 60_000;
 /** PostgreSQL publishes the counts of a connection a second after it becomes idle. */
 const statisticsDelayMs = 1_500;
