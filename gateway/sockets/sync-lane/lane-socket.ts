@@ -276,7 +276,7 @@ export class LaneSocket {
     this.#answer(frame, { type: 'AUTHENTICATED', payload: authenticated });
   }
 
-  /** Undefined: nobody could say. */
+  /** Undefined if the actor could not be asked. */
   async #spend(ticket: SyncTicket): Promise<AuthVerdict | undefined> {
     try {
       return await this.#lane.spend(ticket);
