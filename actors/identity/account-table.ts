@@ -2,8 +2,8 @@
  * The row by which a sign-in finds an account by its address. Only the account's `user` actor writes it. Others read it as a
  * hint, and the actor checks that it still holds.
  */
-import { lookup } from '../../runtime/command.ts';
-import type { Lookups } from '../../runtime/lookups.ts';
+
+import { type Lookups, lookup } from '../../runtime/command.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import type { SignInAddress } from './signin-keys.ts';
 
