@@ -35,7 +35,7 @@ import { ReplyCapacity } from './http/reply-capacity.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
 import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
-import { UploadScheduler, type UploadThresholds } from './http/upload-scheduler.ts';
+import { UploadScheduler, type UploadWatermarks } from './http/upload-scheduler.ts';
 import {
   App,
   type HttpRequest,
@@ -136,7 +136,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
-    uploadScheduler: new UploadScheduler(uploadThresholds(config)),
+    uploadScheduler: new UploadScheduler(uploadWatermarks(config)),
     replyCapacity,
     largeBodies: new LargeBodies(),
     checkSession: createSessionCheck(actors),
@@ -336,7 +336,7 @@ const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): num
   Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
-const uploadThresholds = ({ bodyMemoryBytes }: GatewayConfig): UploadThresholds => ({
+const uploadWatermarks = ({ bodyMemoryBytes }: GatewayConfig): UploadWatermarks => ({
   userBytes: bodyMemoryBytes / 32,
   allBytes: bodyMemoryBytes / 8,
 });
