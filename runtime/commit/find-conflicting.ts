@@ -2,6 +2,7 @@
  * Finds the cause when a batch was rejected for a taken key: the committed rows that hold keys which its commits wanted
  * are looked up for all of them at once, in one query per key.
  */
+import { readRepeated } from '../read/read-repeated.ts';
 import type { Commit, Store, StoreRead, Write } from '../store/store.ts';
 import { type AnyRow, type AnyTable, keyText, rejectsByKey, tupleText } from '../table.ts';
 import type { ConflictingRow } from './conflicting-rows.ts';
@@ -77,7 +78,7 @@ async function findHolders(
     // Those of a whole batch: with large columns, however large, they would have no bound in memory.
     return { read: 'lookup', table, unique, values: [...values.values()], budgetBytes: 0 };
   });
-  const answers = await store.read(reads);
+  const answers = await readRepeated(store, reads);
   return new Map(
     lookups.flatMap(({ of: { table, unique } }, index) =>
       (answers[index]?.rows ?? []).map((row) => [keyId(table, unique, row), row] as const),

@@ -13,9 +13,8 @@
  * What the store answers with a statement of its own goes beside the others of its batch, by itself: one that takes too long
  * fails nobody else.
  *
- * A batch that fails:
+ * A batch that the database gave up goes again, a few times (read-repeated.ts). One that fails:
  *   defect   one of them cannot be read; they go again in halves, so that in the end only that one fails
- *   conflict   the database gave the statement up for another one's sake, as CockroachDB does; they go again, a few times
  *   others   the database cannot answer now; all of them fail, and so do reads that have waited too long
  */
 import { type Address, addressKey } from '../address.ts';
@@ -31,6 +30,7 @@ import {
   type StoreRead,
   type StoreRows,
 } from '../store/store.ts';
+import { readRepeated } from './read-repeated.ts';
 
 export interface ReaderOptions {
   readonly store: Pick<Store, 'read'>;
@@ -46,9 +46,6 @@ export interface ReaderOptions {
   >;
   readonly metrics: RuntimeMetrics;
 }
-
-/** A read that was given up so often meets something that lasts. */
-const conflictsMax = 3;
 
 type Answers = readonly StoreRows[];
 
@@ -186,11 +183,12 @@ export class Reader {
     this.#fill();
   }
 
-  async #ask(asked: readonly Wanted[], conflicts = 0): Promise<void> {
+  async #ask(asked: readonly Wanted[]): Promise<void> {
     const { store, clock, metrics } = this.#options;
     const sentMs = clock.monotonicMs();
     try {
-      const answers = await store.read(asked.flatMap(({ reads }) => reads));
+      const reads = asked.flatMap((wanted) => wanted.reads);
+      const answers = await readRepeated(store, reads);
       metrics.readBatch(asked.length, clock.monotonicMs() - sentMs);
       let from = 0;
       for (const { reads, resolve } of asked) {
@@ -199,7 +197,6 @@ export class Reader {
       }
     } catch (error) {
       if (hasFailed(error, 'defect') && asked.length > 1) return this.#askInHalves(asked);
-      if (hasFailed(error, 'conflict') && conflicts < conflictsMax) return this.#ask(asked, conflicts + 1);
       for (const { reject } of asked) reject(error);
       this.#dropLate();
     }
