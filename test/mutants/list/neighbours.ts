@@ -31,9 +31,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-file-deleted-while-it-may-still-arrive',
     harm: 'A late commit of a move makes a file of a user whose chunks are gone.',
-    file: 'actors/files/move.ts',
-    find: '  if (arrived === false) return undefined;\n',
-    replace: '  if (arrived !== true) return undefined;\n',
+    file: 'actors/files/transfer.ts',
+    find: '  if (applied === false) return undefined;\n',
+    replace: '  if (applied !== true) return undefined;\n',
     tests: ['test/races/file-moves.test.ts'],
     match: 'a file whose move was given up*',
   },
