@@ -105,7 +105,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const framing = new Framing();
   const replies: BodyWriterOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
-  // Recorded replies are sealed under their call ids, so nobody may derive these from request ids, which are public.
+  // Recorded replies are sealed under their call ids. So these must not be derivable from request ids, which are public.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
   let requests = 0;
   let calls = 0;

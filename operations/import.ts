@@ -36,9 +36,8 @@ import {
 } from '../proto/import-digests.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { Ask, AskOptions } from '../runtime/handles.ts';
-import { accepted } from './answers.ts';
 import type { Handlers } from './calls.ts';
-import { CallError, failedPrecondition, invalidArgument, notFound } from './errors.ts';
+import { accepted, CallError, failedPrecondition, invalidArgument, notFound } from './errors.ts';
 import { limitField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Items and their history, of one user or of one vault. What is read is in memory a group at a time. The history of an item is
- * written before its row, which says how much of it there is: a pass that is killed in between finds the row missing.
+ * Imports the items of one user or one vault, with their history. It holds one group at a time in memory. The history of an
+ * item is written before its row, and the row says how much history there is. So a pass that is killed in between finds the row
+ * missing.
  */
 import {
   type ImportCollection,

@@ -1,6 +1,6 @@
 /**
- * Compares both servers, account by account: everything that a client is given, by its digest. An account that somebody has signed
- * in to since is named and left out, as it goes its own way from then on.
+ * Compares both servers, account by account, by the digest of everything that a client gets. An account that has been signed in
+ * to since is named and left out, because it has changed on its own since then.
  */
 
 import { createHash } from 'node:crypto';
@@ -43,7 +43,7 @@ export interface Compared {
   files: number;
   differenceCount: number;
   readonly differences: Difference[];
-  /** Of each account and vault: how many items both have, and one digest over those of all its items. */
+  /** For each account and vault: how many items both servers have, and one digest over all of those items. */
   readonly collections: { uuid: string; items: number; revisions: number; sha256: string; same: boolean }[];
 }
 
@@ -156,7 +156,7 @@ function compareEntries<T extends { readonly uuid: string }>(
   return there.length;
 }
 
-/** As anybody is given them at a sign-in. */
+/** The key parameters as any client gets them at a sign-in. */
 function publicKeyParams(user: SourceUser): Record<string, string | number | undefined> {
   const params = keyParamsOf(user);
   const version = versionOf(user) ?? '';

@@ -21,8 +21,7 @@ import {
 } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 import type { RateBucket, RateLimiter } from '../admission/rate-limit.ts';
-import { refusals } from '../http/refusal.ts';
-import { statusOf } from '../http/refusal-status.ts';
+import { refusals, statusOf } from '../http/refusal.ts';
 import type { BodyKind, RequestContext, RouteReply } from '../http/route.ts';
 
 export interface ProgramOptions {
@@ -35,8 +34,8 @@ export interface ProgramOptions {
 }
 
 /**
- * Proofs in flight, by credentials. A program that sends many requests at once has its token hashed once, and does
- * not look like somebody who guesses.
+ * Proofs in flight, by credentials. A program that sends many requests at once has its token hashed only once. So it does not
+ * look like an attacker who guesses tokens.
  */
 export class Proofs {
   readonly #inFlight = new Map<string, Promise<Answer<object>>>();

@@ -6,9 +6,9 @@
  *     reading  --one brings more than the mark-->  waiting, all that share the mark
  *     waiting  --below the mark, in turn, one at a time-->  reading
  *
- * - Between two that begin to be read the loop turns once, so that what the first brings counts before the second. At
- *   most one buffer of the system comes on top of a mark, but for requests that arrive in the same turn of the loop.
- * - A slow client holds nothing, because its waiting reader has taken everything. So it keeps nobody waiting.
+ * - Between two that begin to be read the loop turns once, so that the bytes of the first count before the second. At most one
+ *   buffer of the system comes on top of a mark, except for requests that arrive in the same turn of the loop.
+ * - A slow client holds nothing, because its waiting reader has taken everything. So it delays no other.
  * - A connection whose buffer has grown brings all of its next body with the head, before anything can hold it back.
  *   So when a user has many streams at once the connections end with their replies: new ones begin with a small
  *   buffer.

@@ -6,11 +6,10 @@ import { z } from 'zod';
 import { calendarBegin, calendarEnd, calendarOf } from '../../actors/icalendar.ts';
 import { uidEscapedMax } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
-import { unmetCondition } from '../dav/conditions.ts';
 import { UnsupportedFilter } from '../dav/filter.ts';
 import { asProgram, type Program, type ProgramOptions, Proofs } from '../dav/program.ts';
 import { type Described, httpDate, missingText, objectType, Responses } from '../dav/properties.ts';
-import { Refused, readPropfind, readReport, wantsData } from '../dav/requests.ts';
+import { Refused, readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
 import { type Hrefs, type Kind, type Resource, uidOf, uidOfHref } from '../dav/resources.ts';
 import { declarations, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
 import {
@@ -323,10 +322,10 @@ function objectsNamed(
   return [...named.values()];
 }
 
-/** Writing one of the largest objects takes up to 10 ms, and nobody else is served meanwhile. */
+/** Writing one of the largest objects takes up to 10 ms, and blocks all other requests meanwhile. */
 const namedAtOnce = 5;
 
-/** In the order of the request. It says only that a missing object, or somebody else's, is not there. */
+/** In the order of the request. A missing object and another user's object look the same: neither is there. */
 async function* namedTexts(
   program: Program,
   named: readonly NamedObject[],

@@ -26,7 +26,7 @@ import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
-import type { RouteRefusal } from '../http/refusal-status.ts';
+import type { RouteRefusal } from '../http/refusal.ts';
 import {
   type AnyRoute,
   type BodyKind,

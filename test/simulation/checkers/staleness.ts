@@ -2,7 +2,7 @@
  * An answer contains everything that was acknowledged before its request: nobody serves an outdated state. The check
  * happens when the answer leaves its host, so that it includes answers for which nobody waits any more.
  */
-import type { AskCall } from '../../../runtime/host/call.ts';
+import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { Reading } from '../counter.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Call } from './history.ts';

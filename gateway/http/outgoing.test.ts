@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { jsonPieces } from './long-json.ts';
+import { jsonPieces } from './outgoing.ts';
 
 /** A text that is cut into pieces anywhere. */
 const longText = fc
