@@ -36,7 +36,7 @@ import { ReplyMemory } from './http/reply-memory.ts';
 import { ReplyRoom } from './http/reply-room.ts';
 import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
-import { type UploadMarks, UploadScheduler } from './http/upload-scheduler.ts';
+import { UploadScheduler, type UploadWatermarks } from './http/upload-scheduler.ts';
 import {
   App,
   type HttpRequest,
@@ -137,7 +137,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
-    uploadScheduler: new UploadScheduler(uploadMarks(config)),
+    uploadScheduler: new UploadScheduler(uploadWatermarks(config)),
     replyRoom,
     largeBodies: new LargeBodies(),
     checkSession: createSessionCheck(actors),
@@ -338,7 +338,7 @@ const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): num
   Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
-const uploadMarks = ({ bodyMemoryBytes }: GatewayConfig): UploadMarks => ({
+const uploadWatermarks = ({ bodyMemoryBytes }: GatewayConfig): UploadWatermarks => ({
   userBytes: bodyMemoryBytes / 32,
   allBytes: bodyMemoryBytes / 8,
 });

@@ -1,26 +1,27 @@
-/** What an owner of files keeps of them all. */
+/** The state that an owner keeps of all its files together. */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import type { JobShape, MessageShape } from '../../runtime/contract.ts';
 import { slice } from '../../runtime/slice.ts';
+import { type FileRow, file } from './tables.ts';
 
-interface Ledger {
+interface FilesState {
   /** The sequence number of the file written last. */
   readonly sequence: number;
-  /** Numbers of garbage: those in between are in the store still, or may be. */
+  /** Numbers of garbage. The rows between these two are still to be removed. */
   readonly removedThrough: number;
   readonly discardedThrough: number;
-  /** What all that has been since there was no garbage takes, at most. */
+  /** Bytes of all garbage since there was last none, at most. */
   readonly garbageBytes: number;
-  /** When the timer runs that ends uploads; null: not armed. */
+  /** The time of the clean-up timer; null if it is not armed. */
   readonly tendAtMs: number | null;
-  /** Valet tokens that were issued up to then count no more. */
+  /** Valet tokens that were issued up to this time are void. */
   readonly voidThroughMs: number;
-  /** The sweep of the whole store has been asked for. */
+  /** The sweeper knows that the store holds blobs of this owner. */
   readonly isSwept: boolean;
 }
 
-export const filesSlice = slice<Ledger>({
+export const filesSlice = slice<FilesState>({
   name: 'files',
   format: 1,
   schema: z.object({
@@ -43,7 +44,7 @@ export const filesSlice = slice<Ledger>({
   },
 });
 
-/** What the owner's kind does later and outside turns, under the names that its contract gives. */
+/** The clean-up of an owner outside its turns, under the names in the contract of its kind. */
 export interface Cleanup {
   /** `cleanup.ts` */
   readonly timer: MessageShape<null>;
@@ -51,11 +52,18 @@ export interface Cleanup {
   readonly remove: JobShape<null>;
 }
 
-export function change(turn: Turn, changes: Partial<Ledger>): void {
+export function change(turn: Turn, changes: Partial<FilesState>): void {
   turn.set(filesSlice, { ...turn.get(filesSlice), ...changes });
 }
 
-/** Has the timer run at this time at the latest. */
+/** Writes a file of this owner under the next sequence number. */
+export function putRow(turn: Turn, row: Omit<FileRow, 'owner_uuid' | 'sequence'>): void {
+  const sequence = turn.get(filesSlice).sequence + 1;
+  turn.put(file, { ...row, owner_uuid: turn.self.id, sequence });
+  change(turn, { sequence });
+}
+
+/** Makes the timer run at this time at the latest. */
 export function cleanUpAt(turn: Turn, { timer }: Cleanup, atMs: number): void {
   const { tendAtMs } = turn.get(filesSlice);
   if (tendAtMs !== null && tendAtMs <= atMs) return;

@@ -1,9 +1,10 @@
 /**
- * Notifies members of items that leave the vault or come back to it (docs/protocol/inbox.md, "Notifications"). Each
- * notification is in the commit that causes it: the one that leaves the forwarding tombstone, or the one that saves the item.
+ * Tells the sockets of members that items have changed, and notifies members of items that leave the vault or come back to it
+ * (docs/protocol/inbox.md, "Notifications"). Each notification is in the commit that causes it: the one that leaves the forwarding
+ * tombstone, or the one that saves the item.
  */
 import { type KeysResult, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
-import { head } from '../../collection/head.ts';
+import { type Head, head } from '../../collection/head.ts';
 import { type ItemRow, type item, transferVersionOf } from '../../collection/item.ts';
 import {
   type FinalizeReads,
@@ -12,10 +13,27 @@ import {
   outgoingTransferMap,
 } from '../../collection/transfer/transfer.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
-import { Vault } from '../contract.ts';
+import { Vault, type VaultItemsChanged } from '../contract.ts';
 import { memberUuidsPlan } from '../member-list.ts';
 import { memberTable } from '../tables.ts';
-import { notifyMembers } from './notify-members.ts';
+import { VaultItems } from './contract.ts';
+
+interface Actor {
+  readonly by?: string | undefined;
+  readonly sessionUuid?: string | undefined;
+}
+
+/** An event tells members that items have changed, so that a save costs the same however many members there are. */
+export function notifyMembers(turn: Turn, before: Head, { by, sessionUuid }: Actor = {}): void {
+  if (turn.get(head) === before) return;
+  const changed: VaultItemsChanged = {
+    event: 'items-changed',
+    timestamp: turn.nowMicros,
+    ...(by !== undefined && { by }),
+    ...(sessionUuid !== undefined && { session: sessionUuid }),
+  };
+  turn.publish(Vault, changed);
+}
 
 type Members = RangeResult<typeof memberTable>;
 
@@ -44,7 +62,13 @@ export function leave({
 }): void {
   const before = turn.get(head);
   const toNotify = isRemoval(turn, id) ? members.rows : [];
-  const gone = finalizeTransfer({ turn, id, applied, reads, timer: Vault.timers.finalizeOverdueTransfer });
+  const gone = finalizeTransfer({
+    turn,
+    id,
+    applied,
+    reads,
+    timer: VaultItems.timers.finalizeOverdueTransfer,
+  });
   // The devices of the user who has moved the items hear of it from the target.
   notifyMembers(turn, before, { by });
   if (gone.length === 0) return;

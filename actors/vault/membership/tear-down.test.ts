@@ -1,16 +1,18 @@
 import test from 'ava';
-import type { Turn, View } from '../../runtime/command.ts';
-import { head } from '../collection/head.ts';
-import { ledgerSlice } from '../collection/revisions/ledger.ts';
-import { standingSlice } from './standing.ts';
+import type { Turn, View } from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
+import { statusSlice } from '../status.ts';
 import { tearDownTimer } from './tear-down.ts';
+
+const timer = tearDownTimer(() => []);
 
 /** A vault that has ended, with so many items, as a turn finds it. */
 function ended(items: number, did: string[] = []) {
   const slices = new Map<string, unknown>([
     [head.name, { ...head.initial, items }],
-    [ledgerSlice.name, { ...ledgerSlice.initial, endOffset: 3_000 }],
-    [standingSlice.name, 'ended'],
+    [revisionUsageSlice.name, { ...revisionUsageSlice.initial, endOffset: 3_000 }],
+    [statusSlice.name, 'ended'],
   ]);
   const note = (what: string) => () => did.push(what);
   return {
@@ -24,11 +26,11 @@ function ended(items: number, did: string[] = []) {
 
 test('a vault that loses its last item after its end was planned takes its history along', (t) => {
   const did: string[] = [];
-  const plans = tearDownTimer.reads?.(ended(1), null);
+  const plans = timer.reads?.(ended(1), null);
   const limit = plans?.revisions.limit ?? 0;
   // As is answered, of two that are there.
   const rows = ['a', 'b'].slice(0, limit).map((item_uuid) => ({ item_uuid, slot: 0 }));
   const complete = limit === 0 || limit >= 2;
-  tearDownTimer.turn(ended(0, did), null, { revisions: { rows, complete } } as never);
+  timer.turn(ended(0, did), null, { revisions: { rows, complete } } as never);
   t.deepEqual(did, complete ? ['remove', 'remove', 'end'] : ['remove', 'wait']);
 });

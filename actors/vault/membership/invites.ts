@@ -1,13 +1,13 @@
 /**
- * Invites to a vault. There is one at most for each user, and the vault alone decides about it:
+ * Invites to a vault. There is at most one for each user, and the vault alone decides about it:
  *
  *     none      invited by the owner -> pending
- *     pending   invited again -> pending, under a new uuid; the old one counts no more
+ *     pending   invited again -> pending, under a new uuid; the old uuid is void
  *               accepted by the invitee -> a member
  *               declined by the invitee, cancelled by the sender, or the vault or its owner is gone -> none
  *
- * The invitee has a copy (`actors/user/inbox/invites.ts`), told in the commit of each change. Whether there is such a
- * user makes no difference to what the sender is answered.
+ * The invitee has a copy (`actors/user/inbox/invites.ts`), which the commit of each change updates by a tell. The sender's
+ * answer does not show whether there is such a user.
  */
 import {
   command,
@@ -17,19 +17,19 @@ import {
   sharedRead,
   type Turn,
   type View,
-} from '../../runtime/command.ts';
-import { head } from '../collection/head.ts';
-import type { Permission } from '../inbox-entries.ts';
-import { refuse } from '../reply.ts';
-import { Inbox } from '../user/inbox/contract.ts';
-import { Vaults } from '../user/vaults/contract.ts';
-import { invitesMax } from './bounds.ts';
-import { nextChangeStamp } from './change-stamp.ts';
-import { noSuchInvite, noSuchVault, notTheOwner, Vault } from './contract.ts';
-import { admit, memberIn, memberListFor, memberListOf, memberListPlan, notify } from './member-list.ts';
-import { VaultSettings } from './settings.ts';
-import { shownInvite } from './shown.ts';
-import { type InviteRow, inviteTable } from './tables.ts';
+} from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import type { Permission } from '../../inbox-entries.ts';
+import { refuse } from '../../reply.ts';
+import { Inbox } from '../../user/inbox/contract.ts';
+import { Vaults } from '../../user/vaults/contract.ts';
+import { invitesMax } from '../bounds.ts';
+import { nextChangeStamp } from '../change-stamp.ts';
+import { noSuchInvite, noSuchVault, notTheOwner, Vault } from '../contract.ts';
+import { admit, memberIn, memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
+import { VaultSettings } from '../settings.ts';
+import { shownInvite } from '../shown.ts';
+import { type InviteRow, inviteTable } from '../tables.ts';
 
 const isMember = refuse.badRequest('This user is a member of the shared vault already.');
 const tooManyInvites = refuse.badRequest(
@@ -43,7 +43,7 @@ const invitePlan = (view: View, invitee: string) => ({
   invite: keys(inviteTable, [inviteKey(view, invitee)]),
 });
 
-/** All that are pending, without what they say. */
+/** All pending invites, without their messages. */
 export const pendingPlan = (view: View) => ({
   pending: range(inviteTable, {
     ...everything(view),
@@ -53,7 +53,7 @@ export const pendingPlan = (view: View) => ({
 
 const everything = (view: View) => ({ after: 0, through: view.get(head).position, limit: invitesMax });
 
-/** What stays of an invite that is changed. */
+/** The columns that a change of the invite keeps. */
 const withoutMessage = [
   'invitee',
   'uuid',
@@ -97,7 +97,7 @@ const invite = command({
   },
 });
 
-/** To an invite of that uuid that the user has sent. */
+/** Matches the invite of that uuid, if the user has sent it. */
 const sentBy = (by: string, inviteUuid: string) => (each: Pending) =>
   each.uuid === inviteUuid && each.sender_uuid === by;
 
@@ -179,7 +179,7 @@ const cancelInvites = command({
   },
 });
 
-/** Invitees are told that there is nothing to answer any more. */
+/** Removes the invites and notifies the invitees. */
 export function cancel(turn: Turn, invites: readonly Pending[]): void {
   if (invites.length === 0) return;
   const { position: at } = nextChangeStamp(turn);

@@ -1,21 +1,22 @@
-/** The members of a vault: who they are, how one leaves, and who gets it when its owner is gone. */
-import { command, sharedRead, type Turn } from '../../runtime/command.ts';
-import { refuse } from '../reply.ts';
-import { Inbox } from '../user/inbox/contract.ts';
-import { nextChangeStamp } from './change-stamp.ts';
-import { noSuchVault, notTheOwner, Vault } from './contract.ts';
+/** The members of a vault: listing and removing them, choosing the survivor, and subscribing gateways to the vault's events. */
+import { command, keys, sharedRead, type Turn } from '../../../runtime/command.ts';
+import { refuse } from '../../reply.ts';
+import { Inbox } from '../../user/inbox/contract.ts';
+import { nextChangeStamp } from '../change-stamp.ts';
+import { noSuchVault, notTheOwner, Vault } from '../contract.ts';
 import {
   changeMember,
   changeVault,
   dismiss,
   type MemberList,
   memberIn,
+  memberKey,
   memberListFor,
   memberListPlan,
   notify,
-} from './member-list.ts';
-import { shownMember } from './shown.ts';
-import type { MemberRow } from './tables.ts';
+} from '../member-list.ts';
+import { shownMember } from '../shown.ts';
+import { type MemberRow, memberTable } from '../tables.ts';
 
 const notAnAdmin = refuse.badRequest('Only an admin of the shared vault may do this.');
 const noSuchMember = refuse.badRequest('This user is not a member of the shared vault.');
@@ -49,7 +50,7 @@ const removeMember = command({
   },
 });
 
-/** Somebody who is not the owner is no member any more; everybody else stays. */
+/** Ends the membership of a member who is not the owner. */
 export function part(turn: Turn, { vault, members }: MemberList, leaving: MemberRow): void {
   const { position } = nextChangeStamp(turn);
   dismiss(turn, leaving, position);
@@ -84,4 +85,23 @@ function designate(turn: Turn, memberList: MemberList, survivor: MemberRow): voi
   turn.tell(Inbox, vault.owner_uuid).notified({ subject, at });
 }
 
-export const memberCommands = { members, removeMember, designateSurvivor };
+/** A gateway without sockets of members is not subscribed. */
+const subscribe = command({
+  ...Vault.commands.subscribe,
+  reads: (view, { users }) => ({
+    members: keys(
+      memberTable,
+      users.map((each) => memberKey(view, each)),
+    ),
+  }),
+  turn: (turn, { gateway, users }, { members }) => {
+    const admitted = users.flatMap((each) => {
+      const row = members.get(memberKey(turn, each));
+      return row === undefined ? [] : [[each, row.membership] as const];
+    });
+    const memberships = Object.fromEntries(admitted);
+    return admitted.length === 0 ? { memberships } : { memberships, host: turn.subscribe(gateway) };
+  },
+});
+
+export const memberCommands = { members, removeMember, designateSurvivor, subscribe };

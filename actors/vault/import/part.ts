@@ -1,6 +1,6 @@
 /**
- * What an import asks of the `vault` actor (docs/import.md): a vault with its members and open invites as another server had them.
- * Members and invitees hear of it by the same tells as ever, and nobody is mailed.
+ * Imports a vault (docs/import.md) with its members and open invites as another server had them. Members and invitees hear of it
+ * by the usual tells, and nobody gets a mail.
  */
 
 import type { z } from 'zod';
@@ -9,15 +9,16 @@ import { head } from '../../collection/head.ts';
 import { collectionImportCommands } from '../../import/collection.ts';
 import type { importedInviteSchema, importedMemberSchema } from '../../import/messages.ts';
 import { VaultImport } from '../../import/operator-contract.ts';
-import { importSlice } from '../../import/standing.ts';
+import { importSlice } from '../../import/phase.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vaults } from '../../user/vaults/contract.ts';
 import { invitesMax } from '../bounds.ts';
-import { Vault } from '../contract.ts';
 import { vaultFiles } from '../files/own-files.ts';
+import { vaultPart } from '../hooks.ts';
+import { VaultItems } from '../items/contract.ts';
 import { dismiss, memberListPlan, vaultKey } from '../member-list.ts';
 import { shownInvite } from '../shown.ts';
-import { standingSlice } from '../standing.ts';
+import { statusSlice } from '../status.ts';
 import { type InviteRow, inviteTable, type MemberRow, memberTable, vaultTable } from '../tables.ts';
 
 const plan = (view: View) => ({
@@ -31,12 +32,12 @@ const importVault = command({
   creates: true,
   reads: plan,
   turn: (turn, given, reads) => {
-    const standing = turn.get(standingSlice);
+    const status = turn.get(statusSlice);
     const { phase } = turn.get(importSlice);
-    if (standing === 'ended') return { refused: 'ended' as const };
-    if (standing === 'open' && phase === 'none') return { refused: 'native' as const };
+    if (status === 'ended') return { refused: 'ended' as const };
+    if (status === 'open' && phase === 'none') return { refused: 'native' as const };
     const before = reads.vaults.get(vaultKey(turn));
-    turn.set(standingSlice, 'open');
+    turn.set(statusSlice, 'open');
     turn.set(importSlice, { phase: 'closed', passwordHash: '', locked: false });
     turn.put(vaultTable, {
       vault: turn.self.id,
@@ -53,7 +54,7 @@ const importVault = command({
   },
 });
 
-/** The times are those of the other server, so the position alone grows. */
+/** Takes the next position without a new time, as the times are those of the other server. */
 function nextPosition(turn: Turn): number {
   const before = turn.get(head);
   const position = before.position + 1;
@@ -118,12 +119,16 @@ function writeInvites(
   }
 }
 
-export const importCommands = {
-  importVault,
-  ...collectionImportCommands({
-    trim: Vault.timers.trimRevisions,
-    vaultOf: (view) => view.self.id,
-    ownerReads: (view) => ({ vaults: keys(vaultTable, [vaultKey(view)]) }),
-    owner: (turn, { vaults }) => vaultFiles(turn, vaults.get(vaultKey(turn))),
-  }),
-};
+export const importing = vaultPart(VaultImport, {
+  name: 'import',
+  slices: [importSlice],
+  commands: {
+    importVault,
+    ...collectionImportCommands({
+      trim: VaultItems.timers.trimRevisions,
+      vaultOf: (view) => view.self.id,
+      ownerReads: (view) => ({ vaults: keys(vaultTable, [vaultKey(view)]) }),
+      owner: (turn, { vaults }) => vaultFiles(turn, vaults.get(vaultKey(turn))),
+    }),
+  },
+});

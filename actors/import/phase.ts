@@ -1,12 +1,12 @@
 /**
- * What an import has made of an actor:
+ * The phase of an actor in an import:
  *
- *     none     nothing; it was made here, or not at all
- *     closed   it is being written, and nobody can sign in
- *     open     its password, as it was elsewhere, signs in; another pass closes it again
- *     used     somebody has signed in. Nothing is written any more
+ *     none     it was made on this server, or not at all
+ *     closed   the import writes it, and nobody can sign in
+ *     open     its password on the other server signs in; another pass closes it again
+ *     used     its user has signed in. The import writes nothing any more
  *
- * A vault has no password, so it stays `closed`: those who could use it are its members.
+ * A vault has no password, so it stays `closed`; its members are the ones who cannot sign in yet.
  */
 import { z } from 'zod';
 import type { View } from '../../runtime/command.ts';
@@ -15,15 +15,15 @@ import { refuse } from '../reply.ts';
 
 export const importPhases = ['none', 'closed', 'open', 'used'] as const;
 
-export interface ImportStanding {
+export interface ImportState {
   readonly phase: (typeof importPhases)[number];
-  /** While it waits to be the account's own. */
+  /** The hash from the other server, until the account is opened. */
   readonly passwordHash: string;
   /** An operator has to open it, as its second factor is missing. */
   readonly locked: boolean;
 }
 
-export const importSlice = slice<ImportStanding>({
+export const importSlice = slice<ImportState>({
   name: 'import',
   format: 1,
   schema: z.object({ phase: z.enum(importPhases), passwordHash: z.string(), locked: z.boolean() }),

@@ -1,18 +1,18 @@
-/** How a vault begins: who makes it owns it, and is its first member. */
-import { command, type Turn } from '../../runtime/command.ts';
-import { nextChangeStamp } from './change-stamp.ts';
-import { noSuchVault, Vault } from './contract.ts';
-import { admit, memberListFor, memberListPlan, notify } from './member-list.ts';
-import { shownMember, shownVault } from './shown.ts';
-import { standingSlice } from './standing.ts';
-import { type MemberRow, type VaultRow, vaultTable } from './tables.ts';
+/** Makes a vault. The user who makes it owns it and is its first member. */
+import { command, type Turn } from '../../../runtime/command.ts';
+import { nextChangeStamp } from '../change-stamp.ts';
+import { noSuchVault, Vault } from '../contract.ts';
+import { admit, memberListFor, memberListPlan, notify } from '../member-list.ts';
+import { shownMember, shownVault } from '../shown.ts';
+import { statusSlice } from '../status.ts';
+import { type MemberRow, type VaultRow, vaultTable } from '../tables.ts';
 
 export const create = command({
   ...Vault.commands.create,
   creates: true,
   reads: memberListPlan,
   turn: (turn, { by }, reads) => {
-    if (turn.get(standingSlice) === 'none') return created(...begin(turn, by));
+    if (turn.get(statusSlice) === 'none') return created(...begin(turn, by));
     // The call is repeated. The vault may have ended since.
     const memberList = memberListFor(turn, by, reads);
     return memberList?.isOwner ? created(memberList.vault, memberList.asker) : noSuchVault;
@@ -31,7 +31,7 @@ function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
     created_at: micros,
     updated_at: micros,
   };
-  turn.set(standingSlice, 'open');
+  turn.set(statusSlice, 'open');
   turn.put(vaultTable, vault);
   const member = admit(turn, by, 'admin', changeStamp);
   notify(turn, [member], 'user_added_to_shared_vault', position);
