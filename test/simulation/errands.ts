@@ -38,7 +38,7 @@ export class ErrandClient {
   async #send(op: string): Promise<void> {
     const { random, history, gateway, errands, counters } = this.#options;
     const counter = random.pick(counters);
-    const call = history.begin({ op, counter, what: 'errand', mark: 'journal' });
+    const call = history.begin({ op, counter, what: 'errand', recordedIn: 'journal' });
     const address = { kind: 'counter', id: counter };
     const request = { op, name: op };
     const { outcome } = await gateway.ask({ address, command: 'errand', request, callId: op }, patienceMs);
