@@ -1,6 +1,6 @@
 /** What a user's actor publishes to the gateways that hold the user's sockets (docs/protocol/sockets.md, "Frames"). */
 import { z } from 'zod';
-import type { ApprovalRequest } from '../identity/approval.ts';
+import type { ApprovalRequest } from '../identity/signin-messages.ts';
 import type { Message, Notification, VaultInvite } from '../inbox-entries.ts';
 
 /** Of the frames that this release sends to the clients of a user. */

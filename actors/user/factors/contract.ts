@@ -1,10 +1,13 @@
 /** What clients ask of second factors, and of what stands in for them (docs/protocol/account.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { approvalSchema, approvalStatusSchema } from '../../identity/approval.ts';
-import { requestedCodeSchema } from '../../identity/emailed-code.ts';
-import { escrowSchema } from '../../identity/escrow.ts';
 import { deviceSchema } from '../../identity/session.ts';
+import {
+  approvalSchema,
+  approvalStatusSchema,
+  escrowSchema,
+  requestedCodeSchema,
+} from '../../identity/signin-messages.ts';
 import { signedIn, signedInOf } from '../../signed-in.ts';
 
 const nothing = z.object({});

@@ -12,6 +12,7 @@ import {
 import { closePersisted } from '../../files/closing.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
+import { haveWatched } from '../../files/state.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import {
   abandonChunk,
@@ -21,7 +22,6 @@ import {
   finishChunk,
   openUpload,
 } from '../../files/uploads.ts';
-import { haveWatched } from '../../files/watched.ts';
 import { type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
 import { answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
 import { refusalToWrite, signedInRead } from '../signed-in.ts';

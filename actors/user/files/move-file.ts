@@ -6,7 +6,7 @@
 import { keys, type Turn, tell, timer, type Workflow, workflow } from '../../../runtime/command.ts';
 import { invalidToken } from '../../files/by-token.ts';
 import { refusalByGarbage } from '../../files/garbage.ts';
-import { noSpace } from '../../files/quota.ts';
+import { noSpace } from '../../files/owner.ts';
 import { file } from '../../files/tables.ts';
 import {
   applyFileTransfer,

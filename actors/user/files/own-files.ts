@@ -1,7 +1,6 @@
 /** A user as an owner of files. Its quota is in two of its settings, which clients read. */
 import type { Turn, View } from '../../../runtime/command.ts';
-import type { Owner } from '../../files/owner.ts';
-import type { Quota } from '../../files/quota.ts';
+import type { Owner, Quota } from '../../files/owner.ts';
 import { FileSettings } from '../../files/settings.ts';
 import type { Cleanup } from '../../files/state.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';

@@ -1,6 +1,5 @@
 /** The files of an account (docs/protocol/files.md). */
 import { range, type Turn } from '../../../runtime/command.ts';
-import { cleanupTimer } from '../../files/cleanup.ts';
 import { garbageOf, removalJob, removeFile } from '../../files/garbage.ts';
 import { forgetRedeemed, redeemedMap } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
@@ -8,7 +7,7 @@ import { filesSlice } from '../../files/state.ts';
 import { FileStore } from '../../files/store.ts';
 import { file, fileGarbage } from '../../files/tables.ts';
 import { incomingFileMap, isMoving, outgoingFileMap } from '../../files/transfer.ts';
-import { endUploads, uploadMap } from '../../files/uploads.ts';
+import { cleanupTimer, endUploads, uploadMap } from '../../files/uploads.ts';
 import { ValetTokens } from '../../identity/valet-tokens.ts';
 import { purging, userPart } from '../hooks.ts';
 import { fileCommands } from './by-token.ts';

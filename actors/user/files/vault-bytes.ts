@@ -10,11 +10,11 @@
 import { z } from 'zod';
 import { command, type Turn, tell } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { noSpace } from '../../files/quota.ts';
+import { noSpace } from '../../files/owner.ts';
 import { heldBytes } from '../../files/uploads.ts';
 import type { Refused } from '../../reply.ts';
 import { refuse } from '../../reply.ts';
-import { membershipsMax } from '../../vault/bounds.ts';
+import { membershipsMax } from '../../vault/settings.ts';
 import { profileSlice } from '../profile.ts';
 import { Files } from './contract.ts';
 import { limitBytesOf, ownFiles } from './own-files.ts';

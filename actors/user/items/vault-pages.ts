@@ -20,7 +20,7 @@ import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/s
 import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
 import { type Cursor, decodeToken } from '../../collection/token.ts';
 import type { Passed } from '../../collection/transfer/wire.ts';
-import { membershipsMax } from '../../vault/bounds.ts';
+import { membershipsMax } from '../../vault/settings.ts';
 import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';

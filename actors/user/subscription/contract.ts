@@ -1,7 +1,7 @@
 /** What clients and other actors ask of subscriptions, invites and features (docs/protocol/account.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { activatedSchema, premiumSchema } from '../../identity/premium.ts';
+import { activatedSchema, premiumSchema } from '../../identity/signin-messages.ts';
 import { answerSchema } from '../../reply.ts';
 import { openToBridges, signedIn, signedInOf } from '../../signed-in.ts';
 import { featureSchema } from './features.ts';

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
-import { derivedUuid } from '../../identity/derived-uuid.ts';
+import { derivedUuid } from '../../identity/uuid-text.ts';
 import { profileSlice } from '../profile.ts';
 
 interface Premium {

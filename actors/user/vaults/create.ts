@@ -1,5 +1,5 @@
 /** A user makes a shared vault, or ends one. */
-import { derivedUuid } from '../../identity/derived-uuid.ts';
+import { derivedUuid } from '../../identity/uuid-text.ts';
 import { isRefused } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
 import { signedInWorkflow } from '../signed-in.ts';

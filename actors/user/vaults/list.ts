@@ -1,6 +1,6 @@
 /** The shared vaults that a user is a member of, as their own rows say at this moment. */
 import { crossOwner, type View } from '../../../runtime/command.ts';
-import { membershipsMax } from '../../vault/bounds.ts';
+import { membershipsMax } from '../../vault/settings.ts';
 import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
 import { signedInRead } from '../signed-in.ts';
