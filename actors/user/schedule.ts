@@ -1,8 +1,9 @@
 /**
- * What an account has others do at a time: entries of one slice map under one timer, each of which may have a mail in the queue.
- * The timer is armed for what comes first. An entry that goes takes its mail with it, as nobody could recall it later.
+ * Things that an account does at a certain time: reminders, published reminders, switches. Each is an entry of one slice map,
+ * and may have a mail in the queue. One timer serves all entries of the map, and is armed for the earliest.
  *
- * A mail names its entry and a round of it (`mail-listener.ts`). What is told of another round comes too late, and is not found.
+ * - Each mail belongs to a round of its entry (`mails.ts`). A report on an earlier round finds no entry, and changes nothing.
+ * - An entry that is removed recalls its mail first. Afterwards nothing could name that mail.
  */
 import type { Turn, View } from '../../runtime/command.ts';
 import type { MessageShape } from '../../runtime/contract.ts';
@@ -17,20 +18,19 @@ interface Declared<T extends Scheduled> {
   readonly map: SliceMap<T>;
   readonly keyOf: (entry: T) => string;
   readonly timer: MessageShape<null>;
-  /** When something comes for an entry. Undefined: nothing, or not now. */
+  /** When the timer has to look at an entry. Undefined: not before something else changes. */
   readonly nextMs: (turn: Turn) => (entry: T) => number | undefined;
-  /** Asks the mail queue for whatever has not left. */
+  /** Asks the mail queue to give back the mail of this round, unless it has left. */
   readonly recall: (turn: Turn, entry: T) => void;
 }
 
 export interface Schedule<T extends Scheduled> {
   all(view: View): readonly T[];
-  /** The entry, if this is its round. */
+  /** Undefined: the entry is gone, or in another round. */
   find(view: View, uuid: string, round: number): T | undefined;
   arm(turn: Turn): void;
   set(turn: Turn, entry: T): void;
   remove(turn: Turn, entry: T): void;
-  /** Removes all of them. */
   forget(turn: Turn): void;
 }
 

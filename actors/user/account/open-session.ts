@@ -2,11 +2,10 @@ import { command, type KeysResult, keys, type Turn } from '../../../runtime/comm
 import { accountTable } from '../../identity/account-table.ts';
 import { sessionUuidOf } from '../../identity/session.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
 import { restoreFactors } from '../factors/restore.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import { noteNewDevice, noteRecovery } from '../notices.ts';
-import { profileSlice } from '../profile.ts';
+import { isBanned, profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';
 import { Account } from './contract.ts';
 

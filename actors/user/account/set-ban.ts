@@ -15,11 +15,10 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { Signin } from '../../signin/contract.ts';
-import { isAdministrator } from '../admin-role.ts';
 import { audit } from '../audit/trail.ts';
-import { banSlice } from '../ban.ts';
 import type { RaisedHooks } from '../hooks.ts';
-import { profileSlice } from '../profile.ts';
+import { banSlice, profileSlice } from '../profile.ts';
+import { isAdministrator } from '../roles.ts';
 
 /** Longer than any call may take. */
 const markMs = 120_000;

@@ -11,12 +11,12 @@ import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { markBanning, unmarkBanning } from '../account/set-ban.ts';
-import { adminRequired, mayAdminister } from '../admin-role.ts';
 import { audit } from '../audit/trail.ts';
-import { banReasonCharactersMax } from '../ban.ts';
-import { isoTime } from '../iso-time.ts';
 import { UserAdministration } from '../operator-contract.ts';
+import { banReasonCharactersMax } from '../profile.ts';
+import { adminRequired, mayAdminister } from '../roles.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
+import { isoTime } from '../times.ts';
 import { Administration, banFields, flagFields, registrationFields } from './contract.ts';
 
 const userNotFound = refuse.notFound('There is no such user.', 'user-not-found');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { signedIn } from '../../signed-in.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { banReasonCharactersMax } from '../ban.ts';
+import { banReasonCharactersMax } from '../profile.ts';
 
 /** As people type it. */
 const email = z.string().max(1_024).refine(isStorableText);

@@ -1,8 +1,8 @@
 /** Reading the audit trail, trimming it, and what the `signin` actor has to add (docs/protocol/account.md, "Audit trail"). */
 import { tell, timer } from '../../../runtime/command.ts';
-import { isoTime } from '../iso-time.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
+import { isoTime } from '../times.ts';
 import { AuditTrail } from './contract.ts';
 import { audit, auditPages, auditTrail, trimAuditTrail } from './trail.ts';
 
@@ -34,6 +34,6 @@ export const trimAuditTrailTimer = timer({
 export const signInNotedTell = tell({
   ...AuditTrail.tells.signInNoted,
   turn: (turn, { event, from }) => {
-    if (turn.get(profileSlice).state === 'active') audit(turn, event, from);
+    if (isActive(turn)) audit(turn, event, from);
   },
 });

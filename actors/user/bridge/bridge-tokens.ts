@@ -17,13 +17,11 @@ import { sessionReply } from '../../identity/sign-in-reply.ts';
 import { answerOf, refuse } from '../../reply.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
-import { isoTime } from '../iso-time.ts';
-import { profileSlice } from '../profile.ts';
-import { endSessions } from '../sessions/end.ts';
+import { isBanned, profileSlice } from '../profile.ts';
 import { openSession } from '../sessions/issue.ts';
-import { sessionMap } from '../sessions/session.ts';
+import { endSessions, sessionMap } from '../sessions/session.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { isoTime } from '../times.ts';
 import { Bridges, bridgeScopes, keyMaterialSchema, scopesByOtherName } from './contract.ts';
 
 const bridgeTokensMax = 20;

@@ -6,10 +6,8 @@
 import { keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { ProvenTokens } from '../../identity/calendar-tokens.ts';
 import { answerOf } from '../../reply.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
-import type { FeedAnswer, ListedObject, ShownSecret } from './contract.ts';
-import { UserCalendar } from './contract.ts';
+import { isInUse } from '../profile.ts';
+import { type FeedAnswer, type ListedObject, type ShownSecret, UserCalendar } from './contract.ts';
 import { closedGate } from './gates.ts';
 import { isUid } from './given.ts';
 import { markOf, todosPlan } from './publication.ts';
@@ -25,8 +23,7 @@ function ofProgram<Ok>(view: Reading, token: ShownSecret, read: () => Ok): FeedA
 }
 
 function isProven(view: Reading, { tokenUuid, secretHash }: ShownSecret): boolean {
-  const isThere = view.get(profileSlice).state === 'active' && !isBanned(view);
-  if (!isThere || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;
+  if (!isInUse(view) || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;
   return view.use(ProvenTokens).isProven(tokenUuid, secretHash, view.nowMs);
 }
 

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { content, escaped } from '../../icalendar.ts';
-import { isoTime } from '../iso-time.ts';
+import { isoTime } from '../times.ts';
 import type { ShownTodo } from './todo.ts';
 
 /** What stands between the beginning and the end of a calendar. */

@@ -14,11 +14,9 @@ import { laneOfUser } from '../../identity/password-hasher.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { isRefused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { isInUse } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
-import type { ShownToken } from './contract.ts';
-import { UserCalendar } from './contract.ts';
+import { type ShownToken, UserCalendar } from './contract.ts';
 import { closedGate, isOpenToAll, isWanted } from './gates.ts';
 import { givenLabel } from './given.ts';
 import { giveBack, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
@@ -157,8 +155,8 @@ const proveCalendarToken = workflow({
     const proven = await steps.turn({
       turn: (turn) => {
         const token = turn.entry(calendarTokenMap, tokenUuid);
-        const isThere = turn.get(profileSlice).state === 'active' && !isBanned(turn);
-        if (token === undefined || !equalInConstantTime(slowHash, token.slowHash) || !isThere) return false;
+        if (token === undefined || !equalInConstantTime(slowHash, token.slowHash) || !isInUse(turn))
+          return false;
         turn.setEntry(calendarTokenMap, tokenUuid, { ...token, lastUsedAtMs: turn.nowMs });
         return true;
       },

@@ -8,8 +8,8 @@ import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { audit, type Whence } from '../audit/trail.ts';
-import { isoTime } from '../iso-time.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { isoTime } from '../times.ts';
 import { Factors } from './contract.ts';
 
 interface AppPassword {

@@ -6,9 +6,8 @@ import { tell } from '../../../runtime/command.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
-import { User } from '../contract.ts';
-import { approvalRequested as requested } from '../events.ts';
-import { profileSlice } from '../profile.ts';
+import { approvalRequested as requested, User } from '../contract.ts';
+import { isActive, profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { Factors } from './contract.ts';
 
@@ -59,7 +58,7 @@ const resolveApproval = signedInWorkflow({
 export const approvalRequestedTell = tell({
   ...Factors.tells.approvalRequested,
   turn: (turn, approval) => {
-    if (turn.get(profileSlice).state !== 'active') return;
+    if (!isActive(turn)) return;
     if (turn.nowMs < approval.expiresAtMs) turn.publish(User, requested(approval));
   },
 });

@@ -4,8 +4,7 @@
  * credentials.
  */
 import { type View, workflow } from '../../../runtime/command.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { isBanned, profileSlice } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
 import { Factors } from './contract.ts';
 import { isUsableEscrow } from './usable-escrow.ts';

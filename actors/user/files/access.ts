@@ -6,8 +6,7 @@ import type { View } from '../../../runtime/command.ts';
 import { isVoid } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { isInUse } from '../profile.ts';
 import { isReadonly } from '../sessions/check.ts';
 import { sessionMap } from '../sessions/session.ts';
 import { refusalToWrite } from '../signed-in.ts';
@@ -23,9 +22,8 @@ export function refusalOf(
 ): Refused | undefined {
   const session = view.entry(sessionMap, claims.sessionUuid);
   const isAlive = session !== undefined && view.nowMs < session.keptUntilMs;
-  const isActive = view.get(profileSlice).state === 'active' && !isBanned(view);
   const isOwn = claims.userUuid === view.self.id;
-  if (!isAlive || !isActive || !isOwn || claims.endsMs <= view.nowMs || isVoid(view, claims)) {
+  if (!isAlive || !isInUse(view) || !isOwn || claims.endsMs <= view.nowMs || isVoid(view, claims)) {
     return invalidToken;
   }
   if (claims.operation !== operation) return otherOperation;

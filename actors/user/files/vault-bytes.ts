@@ -15,7 +15,7 @@ import { heldBytes } from '../../files/uploads.ts';
 import type { Refused } from '../../reply.ts';
 import { refuse } from '../../reply.ts';
 import { membershipsMax } from '../../vault/bounds.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive } from '../profile.ts';
 import { Files } from './contract.ts';
 import { limitBytesOf, ownFiles } from './own-files.ts';
 import { heldFor, heldForVault, holdsMax, vaultHoldMap } from './vault-holds.ts';
@@ -43,7 +43,7 @@ export const vaultBytesMap = sliceMap<{
 export const holdForVault = command({
   ...Files.commands.holdForVault,
   turn: (turn, { holdUuid, by, bytes, endsAtMs, instead, givesUp }) => {
-    if (turn.get(profileSlice).state !== 'active') return noSpace;
+    if (!isActive(turn)) return noSpace;
     const before = turn.entry(vaultHoldMap, holdUuid);
     if (before !== undefined && before.bytes >= bytes && before.endsAtMs >= endsAtMs) return { ok: {} };
     const isNew = before === undefined;
@@ -90,7 +90,7 @@ function forgetEnded(turn: Turn): void {
 export const vaultFilesTell = tell({
   ...Files.tells.vaultFiles,
   turn: (turn, { bytes, ended }, { address: { id: vaultUuid } }) => {
-    if (turn.get(profileSlice).state !== 'active') return;
+    if (!isActive(turn)) return;
     for (const uuid of ended) turn.removeEntry(vaultHoldMap, uuid);
     if (bytes !== null) note(turn, vaultUuid, bytes);
   },

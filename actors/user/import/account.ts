@@ -19,10 +19,10 @@ import { type accountRefusals, UserImport } from '../../import/operator-contract
 import { importSlice, notWritable } from '../../import/standing.ts';
 import { Instance, instanceId } from '../../instance/contract.ts';
 import { type OwnAccount, ownAccount } from '../account/own-account.ts';
-import { adminRoleSlice } from '../admin-role.ts';
 import { audit } from '../audit/trail.ts';
 import { authenticatorMap, authenticatorsMax } from '../factors/authenticators.ts';
 import { profileSlice } from '../profile.ts';
+import { adminRoleSlice } from '../roles.ts';
 import { checkedValue, isRefusedSetting, type SettingName, settingNamed } from '../settings/known.ts';
 import { placeSetting, settingMap } from '../settings/stored.ts';
 

@@ -4,11 +4,11 @@
  */
 import { type KeysResult, keys, range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import type { VaultInvite } from '../../inbox-entries.ts';
-import { User } from '../contract.ts';
-import { userInvited } from '../events.ts';
+import { User, userInvited } from '../contract.ts';
+import { isActive } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
 import { Inbox } from './contract.ts';
-import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import { inboxSlice, nextPosition } from './positions.ts';
 import { isRecentlyDeleted, rememberDeleted } from './recently-deleted.ts';
 import { entriesMax, inviteRoomBytes, roomOf, surplus } from './room.ts';
 import { type InboundInviteRow, inboundInviteTable } from './tables.ts';
@@ -33,7 +33,7 @@ export const invited = tell({
     invites: inboundInvitesPlan(view, ['vault_uuid', 'uuid', 'sender_uuid', 'size', 'updated_at']),
   }),
   turn: (turn, { invite, isNew }, _sender, { invites }) => {
-    if (!hasInbox(turn) || isRecentlyDeleted(turn, invite.uuid)) return;
+    if (!isActive(turn) || isRecentlyDeleted(turn, invite.uuid)) return;
     const before = invites.rows.find((row) => row.vault_uuid === invite.shared_vault_uuid);
     if ((before?.updated_at ?? 0) >= invite.updated_at_timestamp) return;
     const { position } = nextPosition(turn, 'invites');
@@ -79,7 +79,7 @@ export const inviteGone = tell({
   ...Inbox.tells.inviteGone,
   reads: (view, { vaultUuid }) => inviteCopyPlan(view, vaultUuid),
   turn: (turn, gone, _sender, reads) => {
-    if (hasInbox(turn)) forgetInviteCopy(turn, gone, reads);
+    if (isActive(turn)) forgetInviteCopy(turn, gone, reads);
   },
 });
 

@@ -22,12 +22,12 @@ import { isUuid } from '../../collection/incoming.ts';
 import { encryptedMessageBytesMax, type Message } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { User } from '../contract.ts';
-import { messageArrived } from '../events.ts';
+import { messageArrived, User } from '../contract.ts';
+import { isActive } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Inbox } from './contract.ts';
 import { grouped } from './grouped.ts';
-import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import { inboxSlice, nextPosition } from './positions.ts';
 import { isRecentlyDeleted, rememberDeleted } from './recently-deleted.ts';
 import { bytesOf, entriesMax, messageRoomBytes, roomOf, roomTaken, surplus } from './room.ts';
 import { type InboxMessageRow, inboxMessageTable, type SentMessageRow, sentMessageTable } from './tables.ts';
@@ -231,7 +231,7 @@ export const messageSent = tell({
   ...Inbox.tells.messageSent,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, inboxSummary) }),
   turn: (turn, { message, replaces }, _sender, { inbox }) => {
-    if (!hasInbox(turn)) return;
+    if (!isActive(turn)) return;
     if (replaces !== undefined) forget(turn, [replaces], inbox);
     if (isRecentlyDeleted(turn, message.uuid)) return;
     const others = inbox.rows.filter((row) => row.uuid !== replaces);
@@ -270,7 +270,7 @@ export const messagesWithdrawn = tell({
   ...Inbox.tells.messagesWithdrawn,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid']) }),
   turn: (turn, { uuids }, _sender, { inbox }) => {
-    if (hasInbox(turn)) forget(turn, uuids, inbox);
+    if (isActive(turn)) forget(turn, uuids, inbox);
   },
 });
 

@@ -20,11 +20,10 @@ import {
   type View,
 } from '../../../runtime/command.ts';
 import type { Notification } from '../../inbox-entries.ts';
-import { User } from '../contract.ts';
-import { notificationAdded } from '../events.ts';
-import type { Subject } from './contract.ts';
-import { Inbox } from './contract.ts';
-import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import { notificationAdded, User } from '../contract.ts';
+import { isActive } from '../profile.ts';
+import { Inbox, type Subject } from './contract.ts';
+import { inboxSlice, nextPosition } from './positions.ts';
 import { type NotificationRow, notificationTable } from './tables.ts';
 
 /** Four hundred bytes each, all of them in a first sync. */
@@ -110,7 +109,7 @@ export const notified = tell({
   ...Inbox.tells.notified,
   reads: (view, { subject }) => plansOf(view, [subject]),
   turn: (turn, { subject, at }, _sender, reads) => {
-    if (hasInbox(turn)) notify(turn, [subject], at, reads);
+    if (isActive(turn)) notify(turn, [subject], at, reads);
   },
 });
 
@@ -118,7 +117,7 @@ export const itemsRemovedTell = tell({
   ...Inbox.tells.itemsRemoved,
   reads: (view, { vaultUuid, itemUuids }) => plansOf(view, itemsRemoved(vaultUuid, itemUuids)),
   turn: (turn, { vaultUuid, itemUuids, at }, _sender, reads) => {
-    if (hasInbox(turn)) notify(turn, itemsRemoved(vaultUuid, itemUuids), at, reads);
+    if (isActive(turn)) notify(turn, itemsRemoved(vaultUuid, itemUuids), at, reads);
   },
 });
 
@@ -209,7 +208,7 @@ export const rejoined = tell({
   ...Inbox.tells.rejoined,
   reads: (view, { vaultUuid }) => clearPlans(view, [selfRemoved(vaultUuid)]),
   turn: (turn, { vaultUuid, at }, _sender, reads) => {
-    if (hasInbox(turn)) clear(turn, [selfRemoved(vaultUuid)], at, reads);
+    if (isActive(turn)) clear(turn, [selfRemoved(vaultUuid)], at, reads);
   },
 });
 
@@ -228,7 +227,7 @@ export const itemsRejoined = tell({
     }),
   }),
   turn: (turn, { vaultUuid, itemUuids, byYou, at }, _sender, { all, ...reads }) => {
-    if (!hasInbox(turn)) return;
+    if (!isActive(turn)) return;
     const theirs = itemsRemoved(vaultUuid, itemUuids);
     const kept = new Set(theirs.map(subjectText));
     const rows = byYou ? all.rows : [];

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { head, stamp } from '../../collection/head.ts';
-import { profileSlice } from '../profile.ts';
 
 /** The highest position that a row of each table has had, so that a sync from there on asks for nothing. */
 export const inboxSlice = slice({
@@ -34,6 +33,3 @@ export function highestPosition(view: View): number {
   const { messages, notifications, invites } = view.get(inboxSlice);
   return Math.max(messages, notifications, invites);
 }
-
-/** What is told to an account that was deleted comes to nothing. */
-export const hasInbox = (view: View): boolean => view.get(profileSlice).state === 'active';

@@ -1,6 +1,6 @@
 /**
- * One item of the user's own (docs/protocol/sync.md, "A single item"), in their own collection or in a vault, which decides
- * who reads it.
+ * Gives one item of the user's own (docs/protocol/sync.md, "A single item"). If the item is in a vault, the vault decides who
+ * reads it.
  */
 import { fullItem } from '../../collection/item-fields.ts';
 import { owningRowsOf } from '../../collection/move/location-lookup.ts';

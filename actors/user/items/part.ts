@@ -1,4 +1,4 @@
-/** The user's own items (docs/protocol/sync.md). */
+/** The items of a user (docs/protocol/sync.md). */
 import { range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item, purgeColumns } from '../../collection/item.ts';
@@ -13,7 +13,7 @@ import { getItem } from './get-item.ts';
 import { returnToOwner } from './return-to-owner.ts';
 import { sync } from './sync.ts';
 
-/** Rows per commit: well below a commit's usual size, as a removal carries a key alone. */
+/** Rows in one commit. Each removal carries a key alone, so the commit stays well below its usual size. */
 export const purgeBatchItems = 500;
 
 export const items = userPart(Items, {

@@ -1,17 +1,17 @@
 /**
- * Where the items of one sync are saved: the user's own collection, and the vaults that they are in or go to
- * (docs/protocol/sync.md, "Items of vaults"). The user's actor finds out where an item is and asks for every step of a
- * move (`actors/collection/move/departures.ts`). Each collection decides for itself, in turns of its own.
+ * Decides where the items of one sync are saved: in the user's own collection, or in a vault (docs/protocol/sync.md, "Items of
+ * vaults"). The user's actor finds out where an item is, and asks for each step of a move
+ * (`actors/collection/move/departures.ts`). Each collection decides for itself, in turns of its own.
  *
- *     own       everything is offered to the own collection first: an item that is there is saved, or departs
- *     vaults    an item that names a vault and is not in the own collection goes to that vault
- *     locate    an item that a collection does not have is looked for by its uuid
+ *     own       the own collection is offered everything first; an item that is there is saved, or departs
+ *     vaults    an item that names a vault, and is not in the own collection, goes to that vault
+ *     locate    an item that a collection does not have is looked up by its uuid
  *     arrive    an item that has departed goes to its target; then its source concludes
  *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
- * These steps repeat until every item is saved or in conflict. Somebody else may move an item meanwhile. A sync that loses
- * against that again and again is told to come back, as is one whose vault does not answer. Items that were saved are
- * recognised when they are sent again.
+ * The steps repeat until each item is saved or in conflict. Another device may move an item meanwhile. A sync that keeps losing
+ * against such moves asks the client to come back; so does one whose vault gives no answer. The client then sends its items
+ * again, and those that were saved are recognised.
  */
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import { batchesOf } from '../../collection/batches.ts';
@@ -35,7 +35,7 @@ import { Items } from './contract.ts';
 
 const roundsMax = 4;
 
-/** Saves in the user's own collection what is there, and what arrives there. */
+/** The user's own collection, as a place where items are saved and arrive. */
 export interface OwnPlace {
   save(items: readonly ClientItem[]): Promise<SaveResult>;
   arrive(items: readonly Arriving[]): Promise<SaveResult>;
@@ -48,15 +48,15 @@ export interface Places {
   readonly own: OwnPlace;
 }
 
-/** What has become of what was not saved in the own collection. */
+/** The fate of the items that the own collection did not save. */
 export interface Elsewhere {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  /** In the order in which the vaults have saved. */
+  /** In the order in which the vaults saved. */
   readonly passed: readonly Passed[];
 }
 
-/** Finishes what the own collection has begun with. */
+/** Saves what the own collection has passed on. */
 export async function saveElsewhere(
   places: Places,
   { departed, elsewhere }: Pick<SaveResult, 'departed' | 'elsewhere'>,
@@ -66,18 +66,17 @@ export async function saveElsewhere(
   const conflicts: Conflict[] = [];
   const passed: Passed[] = [];
   let leaving = departed;
-  let lost: readonly ClientItem[] = [];
-  let missing = nothing;
   let offered = inVaults(userUuid, elsewhere);
-  lost = elsewhere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let lost = elsewhere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let missing = nothing;
   for (let round = 0; round < roundsMax; round += 1) {
-    const answers: (Answer<SaveResult> | SaveResult)[] = [];
+    const answers: Answer<SaveResult>[] = [];
     for (const each of leaving) answers.push(await move(places, each));
     for (const [collection, items] of offered) answers.push(...(await saveAt(places, collection, items)));
     const results: SaveResult[] = [];
     for (const answer of answers) {
       if (isRefused(answer)) return answer;
-      results.push('ok' in answer ? answer.ok : answer);
+      results.push(answer.ok);
     }
     saved.push(...results.flatMap((each) => each.saved));
     conflicts.push(...results.flatMap((each) => each.conflicts));
@@ -111,14 +110,10 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
   return groups;
 }
 
-/** Arrives, then concludes. Where the call ends in between, the source's timer concludes. */
-async function move(
-  places: Places,
-  { id, from, to, items }: Departed,
-): Promise<Answer<SaveResult> | SaveResult> {
+/** The target first, then the source. If the call ends in between, the timer of the source concludes. */
+async function move(places: Places, { id, from, to, items }: Departed): Promise<Answer<SaveResult>> {
   const answer = await arriveAt(places, to, items);
-  const result = isRefused(answer) ? undefined : 'ok' in answer ? answer.ok : answer;
-  const arrived = (result?.saved ?? []).map(({ row }) => row.uuid);
+  const arrived = isRefused(answer) ? [] : answer.ok.saved.map(({ row }) => row.uuid);
   await concludeAt(places, from, id, arrived);
   return answer;
 }
@@ -127,8 +122,8 @@ async function arriveAt(
   { workflow, own, ...saver }: Places,
   to: string,
   items: readonly Arriving[],
-): Promise<Answer<SaveResult> | SaveResult> {
-  if (to === workflow.self.id) return own.arrive(items);
+): Promise<Answer<SaveResult>> {
+  if (to === workflow.self.id) return { ok: await own.arrive(items) };
   const sent = items.map((each) => each.sent);
   return orNoMember(workflow.self.id, sent, () =>
     workflow.actors.get(Vault, to).ask.arriveItems({ ...bySaver(workflow.self.id, saver), items }),
@@ -158,11 +153,11 @@ async function saveAt(
   places: Places,
   collection: string,
   items: readonly ClientItem[],
-): Promise<readonly (Answer<SaveResult> | SaveResult)[]> {
+): Promise<readonly Answer<SaveResult>[]> {
   const { workflow, own, ...saver } = places;
-  const answers: (Answer<SaveResult> | SaveResult)[] = [];
+  const answers: Answer<SaveResult>[] = [];
   for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
-    if (collection === workflow.self.id) answers.push(await own.save(batch));
+    if (collection === workflow.self.id) answers.push({ ok: await own.save(batch) });
     else {
       const ask = () =>
         workflow.actors
@@ -181,7 +176,7 @@ const bySaver = (by: string, { sessionUuid, request }: Pick<Places, 'sessionUuid
   api: request.api,
 });
 
-/** Nobody is a member of a vault that does not exist. */
+/** A vault that does not exist has no members. */
 async function orNoMember(
   userUuid: string,
   items: readonly ClientItem[],
@@ -201,7 +196,7 @@ async function orNoMember(
 interface Sought {
   readonly lost: readonly ClientItem[];
   readonly orphaned: readonly ClientItem[];
-  /** What was found nowhere in the round before. */
+  /** Uuids that the round before found nowhere. */
   readonly missing: ReadonlySet<string>;
 }
 
@@ -212,9 +207,11 @@ interface Found {
 }
 
 /**
- * Looks up the items that a collection does not have, as far as the user may look. An `orphaned` item that was returned to
- * its owner is deleted there; the user is not told where items of others went. Only forwarding tombstones remain of items
- * that are gone, and an item that moves during the search may look so for a moment.
+ * Looks up the items that a collection does not have, as far as the user may know. An `orphaned` item that was returned to this
+ * user is deleted here; the user does not learn where items of others went.
+ *
+ * Items that are gone leave only forwarding tombstones. An item that moves during the search looks the same for a moment, so it
+ * counts as gone only once two rounds have missed it.
  */
 async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought): Promise<Found> {
   if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };

@@ -1,16 +1,16 @@
 /**
- * Takes back the items that a vault which has ended returns to their owner (`actors/vault/items/return-to-owners.ts`). This
- * is the arrival of a move (`actors/collection/move/departures.ts`) that nobody has asked for, so the item stays what it is,
- * its version included, and there is always room for it.
+ * Takes back items from a vault that has ended (`actors/vault/items/return-to-owners.ts`).
+ *
+ * This is the arrival of a move (`actors/collection/move/departures.ts`) that no client has asked for. So the item keeps its
+ * content and version, and it is taken even if the account is full.
  */
 import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
 import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../../collection/item.ts';
 import { locationsPlan } from '../../collection/move/location-lookup.ts';
 import { hasYetToArrive, type StoredReads } from '../../collection/sync-steps.ts';
-import { User } from '../contract.ts';
-import { itemsChanged } from '../events.ts';
-import { profileSlice } from '../profile.ts';
+import { itemsChanged, User } from '../contract.ts';
+import { isActive } from '../profile.ts';
 import { Items } from './contract.ts';
 
 export const returnToOwner = command({
@@ -24,7 +24,7 @@ export const returnToOwner = command({
     ...locationsPlan(items.map(({ uuid }) => uuid)),
   }),
   turn: (turn, { items }, reads) => {
-    if (turn.get(profileSlice).state !== 'active') return { isGone: true, arrived: [] };
+    if (!isActive(turn)) return { isGone: true, arrived: [] };
     const before = turn.get(head);
     const arrived = items.filter((row) => arrive(turn, row, reads)).map(({ uuid }) => uuid);
     if (turn.get(head) !== before) turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros));
@@ -34,7 +34,7 @@ export const returnToOwner = command({
 
 const keyOf = ({ self }: Pick<View, 'self'>, { uuid }: ItemRow) => ({ collection: self.id, uuid });
 
-/** Whether it is here, now or since the call before this one. */
+/** True: the item is here, by this call or an earlier one. */
 function arrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   const hop = transferVersionOf(row) + 1;
   const here = reads.stored.get(keyOf(turn, row));

@@ -1,10 +1,10 @@
 /**
- * What a sync gives of the vaults that the user is a member of (docs/protocol/sync.md, "Items of vaults"): their committed
- * rows, read under the condition that the member's row exists. The user's own list of vaults only says where to look.
+ * What a sync gives from the user's vaults (docs/protocol/sync.md, "Items of vaults"). It reads committed rows of each vault,
+ * and only where the vault has a row for this member. The user's own list of vaults just says where to look.
  *
- * A token has two marks for each vault: one for its items, and one for the vault itself. Both carry the number of the
- * membership, so that a member who was away begins anew. Without a mark a vault begins at 0, with its live items alone; after
- * a token that says nothing to this server, with tombstones.
+ * A token has two marks for each vault: one for its items and one for the vault itself. Both carry the number of the
+ * membership, so a member who was away begins anew. Without a mark a vault begins at 0, with its live items alone. If this
+ * server cannot read the token, it begins at 0 with tombstones as well.
  */
 import {
   type CrossOwnerPlan,
@@ -34,7 +34,7 @@ type VaultPlans = {
   readonly vaults: CrossOwnerPlan<typeof vaultTable>;
 };
 
-/** Where the client stands in one vault. */
+/** How far the client has one vault. */
 interface Standing {
   readonly vault: string;
   readonly items: Mark;
@@ -76,7 +76,7 @@ export interface VaultPage extends VaultPart {
   readonly complete: boolean;
 }
 
-/** In the turn or the read that begins the sync. */
+/** Call in the turn or the read that begins the sync. */
 export function vaultPage(
   view: View,
   request: SyncRequest,
@@ -95,7 +95,7 @@ export function vaultPage(
   const shared: VaultPart['shared'][number][] = [];
   for (const { vault, items: mark, row: rowMark } of standings) {
     const shown = vaultRows.get(vault);
-    // Not a member any more.
+    // The user is no longer a member.
     if (shown === undefined) continue;
     shared.push(...shown.rows.map(shownVault));
     marks.push({ ...rowMark, position: shown.upTo });
@@ -121,7 +121,7 @@ const nothing: VaultPage = { rows: [], complete: true, ...noVaults };
 
 const sizeOf = (rows: readonly ItemRow[]): number => rows.reduce((sum, { size }) => sum + (size ?? 0), 0);
 
-/** The page of the own collection goes on with that of the vaults. */
+/** Adds the rows of the vaults to the page of the own collection. */
 export function withVaults(progress: Progress, { rows, complete, marks, shared }: VaultPage): Progress {
   if (marks.length === 0) return progress;
   const { page } = progress;
@@ -132,7 +132,7 @@ export function withVaults(progress: Progress, { rows, complete, marks, shared }
   };
 }
 
-/** An item that moves has two rows for a moment, of which one is newer. */
+/** An item that moves has two rows for a moment; the newer one counts. */
 function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
   const byUuid = new Map<string, ItemRow>();
   for (const row of rows) {
@@ -143,7 +143,7 @@ function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
   return rows.filter((row) => byUuid.get(row.uuid) === row);
 }
 
-/** A device that had all items of a vault also has those that it has saved there since, and does not get them back. */
+/** A device that had all items of a vault does not get back what it has just saved there. */
 export function past(part: VaultPart, passed: readonly Passed[]): VaultPart {
   if (passed.length === 0) return part;
   return {
@@ -162,13 +162,13 @@ function beyond(mark: Mark, passed: readonly Passed[]): Mark {
 
 const ofItems = /_i[0-9a-z]+$/;
 
-/** Undefined: every vault's items are. */
+/** Undefined: the items of all vaults. */
 function wantedOf(request: SyncRequest): ReadonlySet<string> | undefined {
   if (!isVaultExclusive(request)) return undefined;
   return new Set((request.shared_vault_uuids ?? []).map((uuid) => uuid.toLowerCase()));
 }
 
-/** Old clients know nothing of vaults. */
+/** Old clients know no vaults. */
 function standingsOf(view: View, request: SyncRequest): readonly Standing[] {
   if (isLegacy(request)) return [];
   const memberships = membershipsOf(view);
@@ -183,15 +183,15 @@ function standingsOf(view: View, request: SyncRequest): readonly Standing[] {
     const markOf = (of: string) => marks.get(`${vault} ${of}`);
     const at = (of: string): Mark => ({ collection: vault, generation: of, position: markOf(of) ?? 0 });
     const items = at(`${generation}_i${number}`);
-    // With a mark of 0 the client may have saved here, and what it saved may be deleted since.
+    // A client with a mark of 0 may have saved items here that were deleted since: it needs their tombstones.
     const isNew = markOf(items.generation) === undefined && (isOurs || !token);
     return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'present' };
   });
 }
 
 /**
- * Whether the items of a request may be, or come to be, in vaults: one is named, or the client may have got them from one, as
- * far as its token says.
+ * True: an item of the request may be in a vault, or go to one. Either the request names a vault, or its token says that the
+ * client has got items from one.
  */
 export function mayConcernVaults({ items, sync_token, cursor_token }: SyncRequest): boolean {
   const sent = items ?? [];

@@ -6,7 +6,7 @@ import { PairingAdministration } from '../../pairing/operator-contract.ts';
 import { administeredBy } from '../administered.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive } from '../profile.ts';
 import { UserPairing } from './contract.ts';
 
 const administered = administeredBy({
@@ -48,7 +48,7 @@ const tells = {
   pairingNoted: tell({
     ...UserPairing.tells.pairingNoted,
     turn: (turn, { event, subscriptionId }) => {
-      if (turn.get(profileSlice).state === 'active') audit(turn, event, null, subscriptionId ?? undefined);
+      if (isActive(turn)) audit(turn, event, null, subscriptionId ?? undefined);
     },
   }),
 };

@@ -24,10 +24,9 @@ import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { Share, shareNotFound, termsFields } from '../../share/contract.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
-import { isBanned } from '../ban.ts';
-import { isoTime } from '../iso-time.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive, isBanned } from '../profile.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
+import { isoTime } from '../times.ts';
 import { PublicShares } from './contract.ts';
 import { type Draft, draftOf } from './draft.ts';
 
@@ -138,8 +137,7 @@ function revoke(turn: Turn, uuid: string): boolean {
 const showsShare = sharedRead({
   ...PublicShares.commands.showsShare,
   answer: (view, { shareUuid }) => {
-    const isThere = view.get(profileSlice).state === 'active';
-    const share = isThere ? view.entry(publicShareMap, shareUuid) : undefined;
+    const share = isActive(view) ? view.entry(publicShareMap, shareUuid) : undefined;
     const lists = share !== undefined;
     return { lists, shows: lists && !isBanned(view), bytes: share?.bytes ?? 0 };
   },

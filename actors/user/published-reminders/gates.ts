@@ -2,8 +2,7 @@
 import type { View } from '../../../runtime/command.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { isInUse } from '../profile.ts';
 import { settingValue } from '../settings/stored.ts';
 
 const disabled = refuse.forbidden('This server does not deliver reminders.', 'reminder-delivery-disabled');
@@ -16,8 +15,6 @@ export const isOpenToAll = (view: View): boolean => view.use(AccountSettings).re
 
 export const isWanted = (view: View): boolean =>
   settingValue(view, 'REMINDER_DELIVERY_ENABLED')?.toLowerCase() === 'true';
-
-export const isInUse = (view: View): boolean => view.get(profileSlice).state === 'active' && !isBanned(view);
 
 /** Whether anything may leave. */
 export const isOpen = (view: View): boolean => isInUse(view) && isOpenToAll(view) && isWanted(view);

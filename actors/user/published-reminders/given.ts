@@ -1,8 +1,7 @@
 /** What clients give: a configuration, or a reminder to publish. */
 import { type Refused, refuse } from '../../reply.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { givenTimeMs } from '../given-time.ts';
-import { isoTime } from '../iso-time.ts';
+import { isoTime, sentTimeMs } from '../times.ts';
 import type { DeliveryConfig } from './delivery-config.ts';
 import { type Channel, destinationOf, isChannel } from './destination.ts';
 
@@ -72,7 +71,7 @@ export function givenReminder(
 
 function givenDueMs(given: unknown): number | undefined {
   if (typeof given !== 'string' || !zoned.test(given.trim())) return undefined;
-  const ms = givenTimeMs(given);
+  const ms = sentTimeMs(given);
   // Years of more than four digits are written otherwise.
   return ms === undefined || isoTime(ms).length !== 24 ? undefined : ms;
 }

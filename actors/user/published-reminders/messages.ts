@@ -1,9 +1,9 @@
 /** What is delivered of a published reminder, by mail or messenger. The subject holds nothing that anybody wrote. */
 import type { Turn } from '../../../runtime/command.ts';
 import { sealMail, tellToSend } from '../../mailer/outgoing.ts';
-import { isoTime } from '../iso-time.ts';
-import { listenerFor } from '../mail-listener.ts';
+import { listenerFor } from '../mails.ts';
 import { profileSlice } from '../profile.ts';
+import { isoTime } from '../times.ts';
 import { contentsOf, type PublishedReminder } from './published-reminder.ts';
 
 export function textOf(turn: Turn, reminder: PublishedReminder): string {

@@ -7,11 +7,10 @@ import { isMailConfigured } from '../../mailer/outgoing.ts';
 import { Messengers } from '../../messengers/messengers.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { isoTime } from '../iso-time.ts';
 import { putSetting } from '../settings/stored.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
-import type { ShownPublishedReminder } from './contract.ts';
-import { PublishedReminders } from './contract.ts';
+import { isoTime } from '../times.ts';
+import { PublishedReminders, type ShownPublishedReminder } from './contract.ts';
 import {
   type DeliveryConfig,
   deliveryConfig,

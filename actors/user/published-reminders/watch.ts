@@ -9,6 +9,7 @@ import type { MailOutcome } from '../../mailer/contract.ts';
 import { tellToRecall } from '../../mailer/outgoing.ts';
 import { Messengers } from '../../messengers/messengers.ts';
 import { AccountSettings } from '../../settings.ts';
+import { isInUse } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { PublishedReminders } from './contract.ts';
 import {
@@ -21,7 +22,7 @@ import {
   targetOf,
   viaOf,
 } from './delivery-config.ts';
-import { isInUse, isOpen, isOpenToAll, isWanted } from './gates.ts';
+import { isOpen, isOpenToAll, isWanted } from './gates.ts';
 import { mailIdOf, mailReminder } from './messages.ts';
 import {
   accepted,

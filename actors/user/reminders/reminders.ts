@@ -8,11 +8,10 @@ import { noMailConfigured } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { givenTimeMs } from '../given-time.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
-import type { ShownReminder } from './contract.ts';
-import { Reminders } from './contract.ts';
+import { sentTimeMs } from '../times.ts';
+import { Reminders, type ShownReminder } from './contract.ts';
 import { messageOf, type Reminder, reminderMap, remindersMax, sealMessage } from './reminder.ts';
 import { areWanted, removeReminder, setReminder } from './send.ts';
 
@@ -61,7 +60,7 @@ function refusalToRemind(turn: Turn) {
 }
 
 function make(turn: Turn, given: { readonly dueAt?: unknown; readonly time?: unknown; message?: unknown }) {
-  const dueAtMs = givenTimeMs(given.dueAt ?? given.time);
+  const dueAtMs = sentTimeMs(given.dueAt ?? given.time);
   const message = oneLine(given.message);
   if (dueAtMs === undefined || message === undefined) return invalid;
   const most = turn.use(AccountSettings).emailRemindersMax || remindersMax;

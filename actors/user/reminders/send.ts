@@ -4,19 +4,16 @@ import { mailAddress } from '../../mailer/address.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
 import { sealMail, tellToRecall, tellToSend } from '../../mailer/outgoing.ts';
 import { AccountSettings } from '../../settings.ts';
-import { isBanned } from '../ban.ts';
-import { isoTime } from '../iso-time.ts';
-import { listenerFor } from '../mail-listener.ts';
-import { profileSlice } from '../profile.ts';
+import { listenerFor } from '../mails.ts';
+import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { settingValue } from '../settings/stored.ts';
+import { isoTime } from '../times.ts';
 import { Reminders } from './contract.ts';
 import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
 
 const { sendReminders } = Reminders.timers;
 const askAgainMs = 60_000;
-
-const isInUse = (turn: Turn): boolean => turn.get(profileSlice).state === 'active' && !isBanned(turn);
 
 const schedule = scheduleOf<Reminder>({
   map: reminderMap,

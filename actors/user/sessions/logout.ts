@@ -4,8 +4,7 @@ import { AccountSettings } from '../../settings.ts';
 import { audit } from '../audit/trail.ts';
 import { findSession } from './check.ts';
 import { Sessions } from './contract.ts';
-import { endSessions } from './end.ts';
-import { standingOf } from './session.ts';
+import { endSessions, standingOf } from './session.ts';
 
 const invalidSessionToken = refuse.unauthenticated('Invalid session token.');
 

@@ -1,5 +1,5 @@
 import { command } from '../../../runtime/command.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive } from '../profile.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Sessions } from './contract.ts';
 import { sessionMap } from './session.ts';
@@ -7,9 +7,8 @@ import { sessionMap } from './session.ts';
 export const openSocket = command({
   ...Sessions.commands.openSocket,
   turn: (turn, { gateway, sessions }) => {
-    const isActive = turn.get(profileSlice).state === 'active';
     const leftMs = (uuid: string) => (turn.entry(sessionMap, uuid)?.keptUntilMs ?? 0) - turn.nowMs;
-    const living = isActive ? sessions.filter((uuid) => leftMs(uuid) > 0) : [];
+    const living = isActive(turn) ? sessions.filter((uuid) => leftMs(uuid) > 0) : [];
     if (living.length === 0) return { living };
     return {
       living,

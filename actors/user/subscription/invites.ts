@@ -28,8 +28,7 @@ import { normaliseUsername } from '../../identity/usernames.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive, isBanned, profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Subscription } from './contract.ts';
 import { inviteTable } from './invite-table.ts';
@@ -146,7 +145,7 @@ export const answerInvite = command({
   ...Subscription.commands.answerInvite,
   turn: (turn, { inviteUuid, userUuid, email, answer }) => {
     const invite = currentInvite(turn, inviteUuid);
-    if (turn.get(profileSlice).state !== 'active' || invite === undefined) return {};
+    if (!isActive(turn) || invite === undefined) return {};
     const subscriptionId = ownSubscriptionId(turn);
     const isTheirs = invite.inviteeUuid === userUuid;
     if (invite.status === 'sent' ? invite.invitee !== email : !isTheirs) return {};

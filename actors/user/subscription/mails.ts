@@ -3,8 +3,7 @@ import { type Turn, tell } from '../../../runtime/command.ts';
 import { subscriptionTokenAgeMs } from '../../identity/subscription-tokens.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { sealMail, tellToRecall, tellToSend } from '../../mailer/outgoing.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { isBanned, profileSlice } from '../profile.ts';
 import { Subscription } from './contract.ts';
 import { mintToken } from './tokens.ts';
 

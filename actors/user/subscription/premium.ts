@@ -1,7 +1,7 @@
 /** The subscription that a conformance run gives to an account (docs/protocol/account.md, "Conformance runs"). */
 import { command } from '../../../runtime/command.ts';
 import { AccountSettings } from '../../settings.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive } from '../profile.ts';
 import { putSetting } from '../settings/stored.ts';
 import { Subscription } from './contract.ts';
 import { cancelInvites } from './invites.ts';
@@ -13,8 +13,7 @@ const usualMicros = 365 * 86_400_000_000;
 export const activatePremium = command({
   ...Subscription.commands.activatePremium,
   turn: (turn, { subscriptionId, planName, endsAtMicros, uploadBytesLimit, cancelPrevious }) => {
-    const isActive = turn.get(profileSlice).state === 'active';
-    if (!isActive || !turn.use(AccountSettings).endToEndTesting) return { activated: false };
+    if (!isActive(turn) || !turn.use(AccountSettings).endToEndTesting) return { activated: false };
     if (cancelPrevious) cancelInvites(turn);
     const sinceMicros = turn.nowMicros;
     const endMicros = endsAtMicros ?? sinceMicros + usualMicros;

@@ -9,9 +9,8 @@ import {
   SubscriptionTokens,
   subscriptionTokenAgeMs,
 } from '../../identity/subscription-tokens.ts';
-import { isBanned } from '../ban.ts';
-import { callerOf } from '../caller.ts';
-import { profileSlice } from '../profile.ts';
+import { isBanned, profileSlice } from '../profile.ts';
+import { callerOf } from '../roles.ts';
 import { signedInRead } from '../signed-in.ts';
 import { Subscription } from './contract.ts';
 import { features } from './features.ts';

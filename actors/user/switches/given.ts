@@ -1,7 +1,7 @@
 /** A dead man's switch as a client asks for it. */
 import { hasControl, mailAddress } from '../../mailer/address.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { givenTimeMs } from '../given-time.ts';
+import { sentTimeMs } from '../times.ts';
 
 const dayMs = 86_400_000;
 const daysMax = 3_650;
@@ -72,7 +72,7 @@ function whenOf({ intervalDays, deadline }: Partial<Given>, nowMs: number): When
 }
 
 function deadlineOf(deadline: unknown, nowMs: number): number | undefined {
-  const deadlineMs = givenTimeMs(deadline);
+  const deadlineMs = sentTimeMs(deadline);
   if (deadlineMs === undefined || deadlineMs <= nowMs) return undefined;
   return deadlineMs - nowMs <= daysMax * dayMs ? deadlineMs : undefined;
 }

@@ -2,9 +2,9 @@
 import type { Turn } from '../../../runtime/command.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { sealMail, tellToRecall, tellToSend } from '../../mailer/outgoing.ts';
-import { isoTime } from '../iso-time.ts';
-import { listenerFor } from '../mail-listener.ts';
+import { listenerFor } from '../mails.ts';
 import { profileSlice } from '../profile.ts';
+import { isoTime } from '../times.ts';
 import { contentsOf, type Switch } from './switch.ts';
 
 const what = "a dead man's switch";

@@ -7,8 +7,7 @@ import { type Turn, timer } from '../../../runtime/command.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
 import { AccountSettings } from '../../settings.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { isInUse } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { Switches } from './contract.ts';
 import { forgetMail, mailSwitch, recallMails, tellOwnerSent, warnOwner } from './mails.ts';
@@ -17,8 +16,6 @@ import { nextWatchMs, type Switch, switchMap, watched } from './switch.ts';
 const { watchSwitches } = Switches.timers;
 /** A mail is dead if an administrator discards it. */
 const deadRetryMs = 86_400_000;
-
-const isInUse = (turn: Turn): boolean => turn.get(profileSlice).state === 'active' && !isBanned(turn);
 
 const schedule = scheduleOf<Switch>({
   map: switchMap,

@@ -1,9 +1,14 @@
-/** What the account does for the sync lane (docs/protocol/sockets.md, "The sync lane"). */
+/** The sync lane of an account (docs/protocol/sockets.md, "The sync lane"). */
 import { purging, userPart } from '../hooks.ts';
 import { getSyncCommand } from '../items/sync.ts';
-import { syncCommandTable } from './command-table.ts';
 import { SyncLane } from './contract.ts';
-import { commandsLeftPlan, journalSlice, purgeSomeCommands, trimSyncJournalTimer } from './journal.ts';
+import {
+  commandsLeftPlan,
+  journalSlice,
+  purgeSomeCommands,
+  syncCommandTable,
+  trimSyncJournalTimer,
+} from './journal.ts';
 import { syncLaneCommands } from './tickets-and-holds.ts';
 
 export const syncLane = userPart(SyncLane, {

@@ -1,8 +1,8 @@
-/** The commands of the `user` actor for the sync lane. */
+/** Lets devices into the sync lane, and holds the commands that they send there. */
+import type { z } from 'zod';
 import { command, type Turn, type View } from '../../../runtime/command.ts';
 import type { Refused } from '../../reply.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { isInUse } from '../profile.ts';
 import { checkSession } from '../sessions/check.ts';
 import { pairName, sessionMap } from '../sessions/session.ts';
 import { settingValue } from '../settings/stored.ts';
@@ -15,7 +15,7 @@ const ticketMs = 30_000;
 
 const syncDisabled = 'SYNC_DISABLED';
 
-/** Clients look for `code`, and stop asking for tickets because nothing says that it will pass. */
+/** Clients look for `code`. Without `Retry-After` they stop asking for tickets. */
 const switchedOff: Refused = {
   refused: {
     reason: 'unavailable',
@@ -54,8 +54,7 @@ const spendSyncTicket = command({
 
 function verdictOn(turn: Turn, sessionUuid: string, pair: string): 'good' | 'gone' | 'stale' {
   const session = turn.entry(sessionMap, sessionUuid);
-  const isActive = turn.get(profileSlice).state === 'active' && !isBanned(turn);
-  if (session === undefined || turn.nowMs >= session.keptUntilMs || !isActive) return 'gone';
+  if (session === undefined || turn.nowMs >= session.keptUntilMs || !isInUse(turn)) return 'gone';
   const credentials = {
     userUuid: turn.self.id,
     style: 'lane',
@@ -70,20 +69,11 @@ const holdSyncCommand = signedInTurn({
   turn: (turn, asked, _reads, by) => ({ verdict: holdVerdict(turn, asked, by) }),
 });
 
-type HoldVerdict = 'held' | 'read-only' | 'not-authorized' | 'disabled' | 'busy';
-
-interface Wanted {
-  readonly commandId: string;
-  readonly hold: string;
-  readonly saves: boolean;
-  readonly vaults: readonly string[];
-}
-
 function holdVerdict(
   turn: Turn,
-  { commandId, hold, saves, vaults }: Wanted,
+  { commandId, hold, saves, vaults }: z.infer<typeof SyncLane.commands.holdSyncCommand.fields>,
   { session, readonly }: SignedIn,
-): HoldVerdict {
+) {
   if (isSwitchedOff(turn)) return 'disabled';
   if (saves && readonly) return 'read-only';
   const memberships = membershipsOf(turn);

@@ -9,8 +9,7 @@ import { slice } from '../../../runtime/slice.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { sealMail, tellToSend } from '../../mailer/outgoing.ts';
 import { VaultSettings } from '../../vault/settings.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { isBanned, profileSlice } from '../profile.ts';
 import { Vaults } from './contract.ts';
 
 const dayMs = 86_400_000;

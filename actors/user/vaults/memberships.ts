@@ -22,7 +22,7 @@ import { VaultSettings } from '../../vault/settings.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { notify, notifyPlans, selfRemoved } from '../inbox/notifications.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive, profileSlice } from '../profile.ts';
 import { Vaults } from './contract.ts';
 
 const endedMax = 500;
@@ -140,7 +140,7 @@ export const leftTell = tell({
   ...Vaults.tells.left,
   reads: (view, { vaultUuid }) => notifyPlans(view, [selfRemoved(vaultUuid)]),
   turn: (turn, left, _sender, reads) => {
-    if (turn.get(profileSlice).state !== 'active') return;
+    if (!isActive(turn)) return;
     if (noteLeft(turn, left)) audit(turn, 'shared-vault-left', null, left.vaultUuid);
     notify(turn, [selfRemoved(left.vaultUuid)], left.at, reads);
   },

@@ -7,7 +7,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/items/places.ts',
-      find: '  const arrived = (result?.saved ?? []).map(({ row }) => row.uuid);',
+      find: '  const arrived = isRefused(answer) ? [] : answer.ok.saved.map(({ row }) => row.uuid);',
       replace: '  const arrived = items.map(({ row }) => row.uuid);',
     },
   ],

@@ -1,13 +1,15 @@
-/** Times as clients give them: milliseconds since the epoch, or ISO text, which is UTC unless it says otherwise. */
+/** Times as clients send them and get them. */
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 const isoText = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 const zone = /(Z|[+-]\d{2}:?\d{2})$/i;
-/** What the language knows as a time. */
+/** The latest time that a `Date` holds. */
 const timeMsMax = 8_640_000_000_000_000;
 
-/** Whole milliseconds; undefined for what is no time. */
-export function givenTimeMs(given: unknown): number | undefined {
-  const ms = typeof given === 'string' ? isoTimeMs(given.trim()) : given;
+/** Clients send milliseconds, or ISO text, which is UTC where it names no zone. Undefined: this is no time. */
+export function sentTimeMs(sent: unknown): number | undefined {
+  const ms = typeof sent === 'string' ? isoTimeMs(sent.trim()) : sent;
   return typeof ms === 'number' && Math.abs(ms) <= timeMsMax ? Math.trunc(ms) : undefined;
 }
 
