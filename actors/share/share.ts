@@ -1,6 +1,6 @@
 /**
  * The `share` kind. What its owner sees of it, and the protocol between both actors, is in
- * `actors/user/public-shares/public-shares.ts`; when it may be opened, in `opening.ts`.
+ * `actors/user/public-shares/part.ts`; when it may be opened, in `opening.ts`.
  *
  * Invariants:
  * - It is opened in a turn, so of all openers on all nodes one is the first.

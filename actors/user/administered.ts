@@ -19,14 +19,15 @@ interface Administration<Asks> {
 export function administeredBy<Asks>({ actorOf, unavailable }: Administration<Asks>) {
   return <Fields, Ok>(
     shape: SignedInShape<Fields, Ok>,
-    ask: (asks: Asks, asked: Fields & { readonly by: string }) => Promise<Answer<Ok>>,
+    ask: (asks: Asks, request: Fields & { readonly by: string }) => Promise<Answer<Ok>>,
   ) =>
     signedInWorkflow({
       ...shape,
-      run: async (workflow, asked): Promise<Ok | Refused> => {
+      run: async (workflow, { credentials: _, ...fields }): Promise<Ok | Refused> => {
         await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
         try {
-          const answer = await ask(actorOf(workflow.actors), { ...asked, by: workflow.self.id });
+          const request = { ...(fields as unknown as Fields), by: workflow.self.id };
+          const answer = await ask(actorOf(workflow.actors), request);
           return isRefused(answer) ? { refused: answer.refused } : answer.ok;
         } catch (error) {
           if (isPassing(error)) return unavailable;

@@ -7,7 +7,7 @@ import { answerOf } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 import { ban, banStatus, unban } from './account/set-ban.ts';
 import { flagsOf, setFlag } from './admin/flags.ts';
-import { audit, auditPages, auditTrail } from './audit/trail.ts';
+import { audit, auditPages, readTrail } from './audit/trail.ts';
 import { revokeAllCalendarTokens } from './calendar/tokens.ts';
 import { rolesChanged, User } from './contract.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
@@ -118,7 +118,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     reads: auditPages,
     answer: (view, asked, pages) => {
       active(view);
-      return auditTrail(view, pages, asked);
+      return readTrail(view, pages, asked);
     },
   }),
 });

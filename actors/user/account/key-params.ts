@@ -6,7 +6,7 @@ import { signedInWorkflow } from '../signed-in.ts';
 import { Account } from './contract.ts';
 import { ownAccount, ownRow } from './own-account.ts';
 
-/** No second factor is asked for, and the challenge is stored where the following login looks for it. */
+/** Asks for no second factor. The challenge goes where the login that follows looks for it. */
 export const keyParams = signedInWorkflow({
   ...Account.commands.keyParams,
   run: async (workflow, { codeChallenge }) => {
@@ -17,7 +17,7 @@ export const keyParams = signedInWorkflow({
         maySignIn: !readonly && !isBridge(session),
       }),
     });
-    // One that may do less than others must not prepare a sign-in to one of those, past the second factor.
+    // Such a session must not prepare a sign-in that passes the second factor and may do more than it.
     if (!maySignIn) return fullKeyParams(row);
     const address = { email: row.identifier, workspace: row.workspace };
     const signin = workflow.actors.get(Signin, workflow.use(SigninKeys).actorId(address));

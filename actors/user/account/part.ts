@@ -1,4 +1,4 @@
-/** The account as a whole: how it begins, changes its credentials and ends (docs/protocol/authentication.md). */
+/** The account as a whole: it begins, changes its credentials and ends (docs/protocol/authentication.md). */
 import { accountTable } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
 import { PasswordHasher } from '../../identity/password-hasher.ts';

@@ -15,7 +15,7 @@ const commands = {
     access: 'reads',
     fields: z.object({
       limit: wholeNumber.max(eventsMax).default(eventsDefault),
-      /** The `before` of the page that came before. */
+      /** The `before` of the previous page. */
       before: wholeNumber.default(Number.MAX_SAFE_INTEGER),
     }),
     ok: z.object({
@@ -25,7 +25,7 @@ const commands = {
           number: z.int(),
           event: z.enum(auditEventNames),
           times: z.int(),
-          /** ISO text, as both of these. */
+          /** ISO text; so is `lastAt`. */
           firstAt: z.string(),
           lastAt: z.string(),
           device: z.string().nullable(),
@@ -33,7 +33,7 @@ const commands = {
           about: z.string().nullable(),
         }),
       ),
-      /** Null: there are no older ones. */
+      /** Null: there are no older events. */
       before: z.int().nullable(),
     }),
   }),
@@ -43,14 +43,14 @@ export const AuditTrail = contract({
   name: 'user',
   commands,
   tells: {
-    /** What the `signin` actor of its address has for the audit trail. */
+    /** An event of a sign-in, from the `signin` actor of the account's address. */
     signInNoted: z.object({
       event: z.enum(['sign-in-failed', 'sign-in-approved', 'sign-in-denied']),
       from: z.object({ userAgent: z.string().nullable(), ipAddress: z.string().nullable() }),
     }),
   },
   timers: {
-    /** The oldest event of its audit trail is too old. */
+    /** The oldest event is too old. */
     trimAuditTrail: z.null(),
   },
 });

@@ -1,7 +1,7 @@
-/** What the audit trail of an account tells of (docs/protocol/account.md, "Audit trail"). */
+/** The events of an audit trail (docs/protocol/account.md, "Audit trail"). */
 import { z } from 'zod';
 
-/** Names and uuids, never a content, a label or a value. */
+/** Events say names and uuids. They never say a content, a label or a value. */
 export const auditEventNames = [
   'registered',
   'imported',
@@ -70,18 +70,18 @@ export const auditEventNames = [
 
 export type AuditEventName = (typeof auditEventNames)[number];
 
-/** One that was the same as the last of its kind within the hour is counted there; failed sign-ins within the day. */
+/** A repeat of the same event within the hour is counted here; of a failed sign-in, within the day. */
 export const auditEventSchema = z.object({
-  /** Its place in the trail: each later one has a greater number. */
+  /** Each later event has a greater number. */
   number: z.int(),
   event: z.enum(auditEventNames),
   times: z.int(),
   firstAtMs: z.number(),
   lastAtMs: z.number(),
-  /** As the list of sessions shows it. Null where no device took part, or the account keeps none. */
+  /** As the list of sessions shows it. Null: no device took part, or the account keeps none. */
   device: z.string().nullable(),
   ipAddress: z.string().nullable(),
-  /** The uuid of the session, token or key. */
+  /** The uuid of a session, token or key. */
   about: z.string().nullable(),
 });
 export type AuditEvent = z.infer<typeof auditEventSchema>;

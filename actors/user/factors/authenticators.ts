@@ -20,11 +20,11 @@ import type { Turn } from '../../../runtime/command.ts';
 import { slice, sliceMap } from '../../../runtime/slice.ts';
 import { refuse } from '../../reply.ts';
 import { WebAuthnSettings } from '../../settings.ts';
+import { restartSignIns } from '../account/password-guard.ts';
 import { audit } from '../audit/trail.ts';
 import { profileSlice } from '../profile.ts';
 import { anotherUsers, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { Factors } from './contract.ts';
-import { askEverybodyAgain } from './turned-on.ts';
 
 export const authenticatorsMax = 20;
 const challengeBytes = 32;
@@ -128,7 +128,7 @@ const addAuthenticator = signedInWorkflow({
         if (findByCredential(turn, credential.id) !== undefined) return notVerified;
         if (offeredChallenge(turn) !== challenge) return notVerified;
         turn.set(authenticatorOfferSlice, null);
-        askEverybodyAgain(turn);
+        restartSignIns(turn);
         const uuid = turn.random.uuid();
         turn.setEntry(authenticatorMap, uuid, {
           uuid,

@@ -7,12 +7,12 @@ import { SigninKeys } from '../../identity/signin-keys.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import { isMailConfigured, sealMail, tellToSend } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
+import { restartSignIns } from '../account/password-guard.ts';
 import { audit } from '../audit/trail.ts';
 import { isBanned, profileSlice } from '../profile.ts';
 import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 import { signedInRead, signedInWorkflow } from '../signed-in.ts';
 import { Factors } from './contract.ts';
-import { askEverybodyAgain } from './turned-on.ts';
 
 const noMail = refuse.badRequest('This server is not set up to send mail.');
 const noAddress = refuse.badRequest('No mail can be sent to the name of this account.');
@@ -40,7 +40,7 @@ const switchEmailedCodes = signedInWorkflow({
         if (enabled === areCodesEmailed(turn)) return { enabled };
         if (enabled) {
           putSetting(turn, 'MAGIC_LINK_ENABLED', 'true');
-          askEverybodyAgain(turn);
+          restartSignIns(turn);
         } else removeSetting(turn, 'MAGIC_LINK_ENABLED');
         audit(turn, enabled ? 'emailed-codes-on' : 'emailed-codes-off', session);
         return { enabled };

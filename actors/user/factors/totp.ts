@@ -17,11 +17,11 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { type Refused, refuse } from '../../reply.ts';
+import { restartSignIns } from '../account/password-guard.ts';
 import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 import { signedInTurn } from '../signed-in.ts';
 import { Factors } from './contract.ts';
 import { generateRecoveryCodes } from './recovery-codes.ts';
-import { askEverybodyAgain } from './turned-on.ts';
 
 const secretBytes = 20;
 const offerMs = 300_000;
@@ -77,7 +77,7 @@ export function enableTotp(turn: Turn, secret: string | null, code: string | und
   putSetting(turn, 'MFA_SECRET', offered);
   turn.set(totpSlice, totpSlice.initial);
   generateRecoveryCodes(turn);
-  askEverybodyAgain(turn);
+  restartSignIns(turn);
   return undefined;
 }
 

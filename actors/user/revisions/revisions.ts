@@ -19,7 +19,6 @@ import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { Revisions } from './contract.ts';
-import { newestFirst } from './order.ts';
 
 const notUuids = refuse.badRequest('That is not the uuid of an item or a revision.');
 const unknown = refuse.notFound('Revision not found.');
@@ -139,3 +138,16 @@ export const revisionCommands = { listRevisions, getRevision, deleteRevision };
 const isGone = (turn: Turn): boolean => turn.get(profileSlice).state === 'deleted';
 
 export const userRevisionTimers = revisionTimers(Revisions.timers, isGone);
+
+/** In which order the history of an item is listed, wherever it lies. */
+interface Listed {
+  readonly uuid: string;
+  readonly created_at: string;
+}
+
+/** Those of one moment by their uuids, so that every list has them alike. */
+export function newestFirst(a: Listed, b: Listed): number {
+  if (a.created_at !== b.created_at) return a.created_at < b.created_at ? 1 : -1;
+  if (a.uuid === b.uuid) return 0;
+  return a.uuid < b.uuid ? 1 : -1;
+}

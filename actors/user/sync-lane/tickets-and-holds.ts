@@ -69,11 +69,13 @@ const holdSyncCommand = signedInTurn({
   turn: (turn, asked, _reads, by) => ({ verdict: holdVerdict(turn, asked, by) }),
 });
 
+type Hold = typeof SyncLane.commands.holdSyncCommand;
+
 function holdVerdict(
   turn: Turn,
-  { commandId, hold, saves, vaults }: z.infer<typeof SyncLane.commands.holdSyncCommand.fields>,
+  { commandId, hold, saves, vaults }: z.infer<Hold['fields']>,
   { session, readonly }: SignedIn,
-) {
+): z.infer<Hold['ok']>['verdict'] {
   if (isSwitchedOff(turn)) return 'disabled';
   if (saves && readonly) return 'read-only';
   const memberships = membershipsOf(turn);

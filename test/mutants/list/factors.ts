@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-reading-bridge-that-writes',
     harm: 'A program that may read changes notes.',
-    file: 'actors/user/bridge/bridge-tokens.ts',
+    file: 'actors/user/bridge/part.ts',
     find: "readonly: token.scope === 'read',",
     replace: 'readonly: false,',
     tests: bridge,
@@ -164,7 +164,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'bridge-sessions-that-outlive-their-token',
     harm: 'A token that leaked is deleted, and its thief reads on.',
-    file: 'actors/user/bridge/bridge-tokens.ts',
+    file: 'actors/user/bridge/part.ts',
     find: '({ bridgeToken }) => bridgeToken === bridgeTokenUuid,',
     replace: '() => false,',
     tests: bridge,

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { newestFirst } from './order.ts';
+import { newestFirst } from './revisions.ts';
 
 const at = (created_at: string, uuid: string) => ({ uuid, created_at });
 
