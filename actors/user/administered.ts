@@ -2,7 +2,6 @@
  * For features that one actor keeps for the whole server, and that only administrators may change. An administrator asks their
  * own actor. It checks that the account is an administrator's, and passes the request on.
  */
-
 import type { Workflow } from '../../runtime/command.ts';
 import { OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { type Answer, isRefused, type Refused } from '../reply.ts';

@@ -2,7 +2,6 @@
  * The `user` kind: one actor for each account. This file has the name of the kind and its events, which gateways hand to the
  * user's sockets (docs/protocol/sockets.md, "Frames"). Each feature has a contract of its own, in its folder.
  */
-
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import type { ApprovalRequest } from '../identity/approval.ts';

@@ -4,7 +4,7 @@
  */
 import type { Turn } from '../../runtime/command.ts';
 import { mailAddress } from '../mailer/address.ts';
-import type { Whence } from './audit/trail.ts';
+import type { EventOrigin } from './audit/trail.ts';
 import { sendMail, textOf } from './mails.ts';
 import { deviceInfo } from './sessions/device-info.ts';
 import { settingValue } from './settings/stored.ts';
@@ -16,7 +16,7 @@ const ifNot =
   'settings.';
 
 /** Users may mute this mail, as it comes with every new device. */
-export function noteNewDevice(turn: Turn, email: string, from: Whence): void {
+export function noteNewDevice(turn: Turn, email: string, from: EventOrigin): void {
   if (settingValue(turn, 'MUTE_SIGN_IN_EMAILS') === 'muted') return;
   const where = from.ipAddress === null ? [] : [`Address: ${from.ipAddress}`];
   send(turn, email, 'New sign-in to your notes', [

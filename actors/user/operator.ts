@@ -62,7 +62,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
       turn.set(adminRoleSlice, { ...turn.get(adminRoleSlice), administrator });
       if (changed) {
         audit(turn, administrator ? 'made-administrator' : 'unmade-administrator');
-        tellRoles(turn);
+        publishRoles(turn);
       }
       return { changed };
     },
@@ -126,7 +126,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
 export const operators = (hooks: RaisedHooks) =>
   userPart(UserAdministration, { name: 'operators', commands: operatorCommands(hooks) });
 
-function tellRoles(turn: Turn): void {
+function publishRoles(turn: Turn): void {
   const currentRoles = callerOf(turn).roles.map(({ name }) => name);
   const { email } = turn.get(profileSlice);
   turn.publish(

@@ -28,7 +28,7 @@ import { isBridge, type Session } from './sessions/session.ts';
 
 /** The declaration of a command, as far as it says who may run it. */
 type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerAlone'>;
-type Asked = SignedInRequest<{ readonly userUuid?: unknown }>;
+type Request = SignedInRequest<{ readonly userUuid?: unknown }>;
 
 /** What a turn knows of its caller. */
 export interface SignedIn {
@@ -142,7 +142,7 @@ class Ended extends Error {
 }
 
 /** The next step of the workflow, or its end. */
-type Taken<R> = { readonly caller: Caller; readonly next: R } | SignedInAnswer<unknown>;
+type StepResult<R> = { readonly caller: Caller; readonly next: R } | SignedInAnswer<unknown>;
 type Outcome<R> = { readonly next: R } | { readonly ok: R };
 
 class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
@@ -151,10 +151,10 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   readonly callId: string;
   readonly actors: Workflow['actors'];
   readonly #steps: Workflow;
-  readonly #asked: Asked;
+  readonly #asked: Request;
   readonly #allowed: Allowed;
 
-  constructor(steps: Workflow, asked: Asked, allowed: Allowed) {
+  constructor(steps: Workflow, asked: Request, allowed: Allowed) {
     this.self = steps.self;
     this.callId = steps.callId;
     this.actors = steps.actors;
@@ -184,7 +184,7 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   #take<R, P extends Plans>(
     { unless, reads, turn: run, recorded = false }: Step<R, P>,
     outcome: (result: R) => Outcome<R>,
-  ): Promise<Taken<R>> {
+  ): Promise<StepResult<R>> {
     return this.#steps.turn({
       ...(reads !== undefined && { reads }),
       recorded,
@@ -220,7 +220,7 @@ export const anotherUsers = refuse.forbidden('Operation not allowed.');
 /** Checks the session, and adds the caller to the answer. */
 function whenSignedIn<R extends object>(
   view: View & { readonly nowMs: number },
-  { credentials, userUuid }: Asked,
+  { credentials, userUuid }: Request,
   { access, ofUser = false, bridges, bearerAlone }: Allowed,
   run: (signedIn: SignedIn) => R,
 ): (R & { readonly caller: Caller }) | (Refused & { readonly caller?: Caller | undefined }) {

@@ -22,12 +22,12 @@ export const openSession = (hooks: RaisedHooks) =>
       { account },
     ) => {
       const profile = turn.get(profileSlice);
-      const stands =
+      const isCurrent =
         profile.state === 'active' &&
         profile.credentialsVersion === credentialsVersion &&
         profile.email === email &&
         profile.workspace === workspace;
-      if (!stands) return { stale: true } as const;
+      if (!isCurrent) return { stale: true } as const;
       if (isBanned(turn)) {
         audit(turn, 'sign-in-refused-by-ban', wanted.device);
         return { banned: true } as const;

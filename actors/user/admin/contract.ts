@@ -11,9 +11,9 @@ const workspace_identifier = z.string().max(256).refine(isStorableText).nullish(
 /** The user in the path. */
 const userUuid = z.string();
 /** Judged in the turn. A caller who is no administrator gets that refusal, for any input. */
-const given = z.unknown().optional();
-const givenSwitch = given.meta({ type: 'boolean' });
-const givenText = given.meta({ type: 'string' });
+const unchecked = z.unknown().optional();
+const uncheckedSwitch = unchecked.meta({ type: 'boolean' });
+const uncheckedText = unchecked.meta({ type: 'string' });
 
 export const banFields = z.object({
   banned: z.boolean(),
@@ -39,7 +39,7 @@ const commands = {
   /** Refusals: 400 if it says neither or both. */
   setRegistration: signedIn({
     access: 'writes',
-    fields: z.object({ registrationDisabled: givenSwitch, registrationEnabled: givenSwitch }),
+    fields: z.object({ registrationDisabled: uncheckedSwitch, registrationEnabled: uncheckedSwitch }),
     ok: registration.extend({ success: z.boolean() }),
   }),
   lookUpUser: signedIn({
@@ -55,7 +55,7 @@ const commands = {
   /** Refusals: 400 for the administrator's own account, 409 while the account bans another one. */
   setBan: signedIn({
     access: 'writes',
-    fields: z.object({ userUuid, banned: givenSwitch, banReason: givenText }),
+    fields: z.object({ userUuid, banned: uncheckedSwitch, banReason: uncheckedText }),
     ok: z.object({ success: z.boolean(), uuid: z.string(), ...ban }),
   }),
   getFlags: signedIn({
@@ -70,7 +70,7 @@ const commands = {
   /** Refusals: 400 for a name or a value that is not allowed. */
   setFlag: signedIn({
     access: 'writes',
-    fields: z.object({ userUuid, name: givenText, value: givenText }),
+    fields: z.object({ userUuid, name: uncheckedText, value: uncheckedText }),
     ok: z.object({
       success: z.boolean(),
       userUuid: z.string(),

@@ -2,7 +2,7 @@
  * What administrators do for users (docs/protocol/account.md, "Administration"). An administrator asks their own actor. It
  * checks that the account is an administrator's, and asks the actor of the other user.
  */
-
+import type { z } from 'zod';
 import { lookup } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { accountTable, addressKey } from '../../identity/account-table.ts';
@@ -33,10 +33,7 @@ const undecided = refuse.badRequest(
 );
 
 type Steps = Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'use'>;
-interface Named {
-  readonly email: string;
-  readonly workspace_identifier?: string | null | undefined;
-}
+type Named = z.infer<typeof Administration.commands.lookUpUser.fields>;
 
 const lookUpUser = signedInWorkflow({
   ...Administration.commands.lookUpUser,
@@ -52,7 +49,7 @@ const getBan = signedInWorkflow({
     const uuid = await find(workflow, asked);
     if (uuid === undefined) return userNotFound;
     const status = await unlessAbsent(operated(workflow, uuid).operatorBanStatus({}));
-    return status === undefined ? userNotFound : { uuid, email: status.email, ...shown(status) };
+    return status === undefined ? userNotFound : { uuid, email: status.email, ...toResponse(status) };
   },
 });
 
@@ -79,7 +76,7 @@ const setBan = signedInWorkflow({
         if (answer === undefined) return userNotFound;
         if (answer.outcome === 'busy') return busy;
         if (answer.outcome === 'set') audit(turn, banned ? 'banned-another' : 'unbanned-another', null, uuid);
-        return { success: true, uuid, ...shown(answer.status) };
+        return { success: true, uuid, ...toResponse(answer.status) };
       },
     });
   },
@@ -118,7 +115,7 @@ const getRegistration = signedInWorkflow({
   run: async (workflow) => {
     await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
     const decided = await unlessAbsent(workflow.actors.get(Instance, instanceId).ask.registration({}));
-    return shownRegistration(workflow, decided);
+    return registrationResponse(workflow, decided);
   },
 });
 
@@ -139,13 +136,13 @@ const setRegistration = signedInWorkflow({
     return workflow.lastTurn({
       turn: (turn) => {
         audit(turn, decided.disabled ? 'registration-closed' : 'registration-opened');
-        return { success: true, ...shownRegistration(workflow, decided) };
+        return { success: true, ...registrationResponse(workflow, decided) };
       },
     });
   },
 });
 
-function shownRegistration(workflow: Pick<Steps, 'use'>, decided: Parameters<typeof registrationOf>[0]) {
+function registrationResponse(workflow: Pick<Steps, 'use'>, decided: Parameters<typeof registrationOf>[0]) {
   const { registrationDisabled } = workflow.use(AccountSettings);
   const { open, closedBySettings } = registrationOf(decided, registrationDisabled);
   return { registrationDisabled: !open, registrationEnabled: open, enforcedByOperator: closedBySettings };
@@ -182,7 +179,7 @@ interface Status {
   readonly banReason: string | null;
 }
 
-const shown = ({ banned, bannedAtMs, banReason }: Status) => ({
+const toResponse = ({ banned, bannedAtMs, banReason }: Status) => ({
   banned,
   bannedAt: bannedAtMs === null ? null : isoTime(bannedAtMs),
   banReason,

@@ -7,7 +7,6 @@
  *   until its time is over.
  * - A counted answer is given back at most once, and only on its own day.
  */
-
 import { z } from 'zod';
 import { command, type Turn, type View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';

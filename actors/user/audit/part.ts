@@ -1,5 +1,4 @@
 /** The audit trail of an account (docs/protocol/account.md, "Audit trail"). */
-
 import { tell, timer } from '../../../runtime/command.ts';
 import { AccountSettings } from '../../settings.ts';
 import { userPart } from '../hooks.ts';

@@ -62,10 +62,15 @@ export const auditSlice = slice<Trail>({
 });
 
 /** Where something was done: the device and address of a session or a request. */
-export type Whence = Pick<Device, 'userAgent' | 'ipAddress'>;
+export type EventOrigin = Pick<Device, 'userAgent' | 'ipAddress'>;
 
 /** Call in the turn of the event itself. Without `from`, no device of the user took part. */
-export function audit(turn: Turn, event: AuditEventName, from: Whence | null = null, about?: string): void {
+export function audit(
+  turn: Turn,
+  event: AuditEventName,
+  from: EventOrigin | null = null,
+  about?: string,
+): void {
   const trail = turn.get(auditSlice);
   const at = { firstAtMs: turn.nowMs, lastAtMs: turn.nowMs };
   const happened: AuditEvent = {
@@ -172,7 +177,7 @@ const again = (event: AuditEvent, nowMs: number): AuditEvent => ({
   lastAtMs: nowMs,
 });
 
-function shownOf(view: View, from: Whence | null): Pick<AuditEvent, 'device' | 'ipAddress'> {
+function shownOf(view: View, from: EventOrigin | null): Pick<AuditEvent, 'device' | 'ipAddress'> {
   if (from === null) return { device: null, ipAddress: null };
   const isKept = from.userAgent !== null && settingValue(view, 'LOG_SESSION_USER_AGENT') === 'enabled';
   const device = isKept ? deviceInfo(from.userAgent).slice(0, deviceCharactersMax) : null;

@@ -7,14 +7,13 @@
  * - A session of a `write` token may use the commands that `openToBridges` opens, and no other command that writes.
  * - A session ends with its token.
  */
-
 import { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { BridgeTokens, invalidBridgeToken } from '../../identity/bridge-tokens.ts';
 import { sessionApiVersions } from '../../identity/session.ts';
-import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { sessionReply } from '../../identity/sign-in-reply.ts';
+import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { answerOf, refuse } from '../../reply.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
@@ -89,7 +88,7 @@ const makeBridgeToken = signedInTurn({
     turn.setEntry(bridgeTokenMap, made.uuid, made);
     audit(turn, 'bridge-token-made', by.session, made.uuid);
     const named = { userUuid: turn.self.id, tokenUuid: made.uuid, secret };
-    return { mcpToken: shown(made), token: turn.use(BridgeTokens).mint(named) };
+    return { mcpToken: toResponse(made), token: turn.use(BridgeTokens).mint(named) };
   },
 });
 
@@ -106,7 +105,7 @@ const listBridgeTokens = signedInRead({
       (a, b) => b.createdAtMs - a.createdAtMs,
     );
     const mcpTokens = newestFirst.map((token) => ({
-      ...shown(token),
+      ...toResponse(token),
       lastUsedAt: token.lastUsedAtMs === null ? null : isoTime(token.lastUsedAtMs),
       lastUsedFrom: token.lastUsedFrom,
     }));
@@ -188,7 +187,7 @@ function openBridgeSession(
 }
 
 /** Tokens do not expire. */
-function shown({ uuid, label, scope, scopeTagUuids, createdAtMs }: BridgeToken) {
+function toResponse({ uuid, label, scope, scopeTagUuids, createdAtMs }: BridgeToken) {
   return { uuid, label, scope, scopeTagUuids, createdAt: isoTime(createdAtMs), expiresAt: null };
 }
 

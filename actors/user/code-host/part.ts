@@ -1,5 +1,4 @@
 /** Bounds how often an account publishes to a code host (docs/protocol/code-host.md). */
-
 import { z } from 'zod';
 import { slice } from '../../../runtime/slice.ts';
 import { refuse } from '../../reply.ts';

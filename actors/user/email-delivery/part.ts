@@ -1,5 +1,4 @@
 /** The administration of mail: passes the requests of administrators on to the mailer. */
-
 import { mailerId } from '../../mailer/contract.ts';
 import { MailAdministration } from '../../mailer/operator-contract.ts';
 import { administeredBy } from '../administered.ts';

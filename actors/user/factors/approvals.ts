@@ -1,6 +1,6 @@
 /**
- * Sign-ins of this account that wait for one of its devices (docs/protocol/account.md, "Approval by another device").
- * They belong to the `signin` actor of its address, which knows about unfinished sign-ins.
+ * Sign-ins that wait for an approval by one of the account's devices (docs/protocol/account.md, "Approval by another device").
+ * The `signin` actor of the address has them, as it has all unfinished sign-ins.
  */
 import { tell } from '../../../runtime/command.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
@@ -54,7 +54,7 @@ const resolveApproval = signedInWorkflow({
   },
 });
 
-/** A signed-in device may be in use: it is shown the sign-in at once. */
+/** A device that is in use shows the sign-in at once. */
 export const approvalRequestedTell = tell({
   ...Factors.tells.approvalRequested,
   turn: (turn, approval) => {

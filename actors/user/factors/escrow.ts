@@ -1,17 +1,16 @@
 /**
- * What a client has left for the recovery of its account (docs/protocol/account.md, "Recovery of an account"):
- * ciphertext under a code that is never sent here. Stored as a setting, and removed by every change of
- * credentials.
+ * What a client has left for the recovery of its account (docs/protocol/account.md, "Recovery of an account"): ciphertext under
+ * a code that never comes here. It is stored as a setting, and every change of credentials removes it.
  */
 import { type View, workflow } from '../../../runtime/command.ts';
 import { isBanned, profileSlice } from '../profile.ts';
+import { isUsableEscrow } from '../settings/known.ts';
 import { settingValue } from '../settings/stored.ts';
 import { Factors } from './contract.ts';
-import { isUsableEscrow } from './usable-escrow.ts';
 
 export const escrow = workflow({
   ...Factors.commands.escrow,
-  // An unknown user is asked too, for the time it takes, and answered without an activation.
+  // An unknown user is asked for too, because of the time it takes, and gets an answer without an activation.
   run: async (workflow, { isNobody }) => (isNobody ? {} : workflow.turn({ turn: usable })),
 });
 

@@ -35,13 +35,13 @@ export const factors = userPart(Factors, {
   commands,
   tells: { approvalRequested: approvalRequestedTell, mailCode: mailCodeTell },
   on: {
-    // Without the others the account would come out of a ban with less protection than it had.
+    // The other factors stay: the account must not come out of a ban less protected than before.
     banned: distrustAllDevices,
     credentialsChanged: (turn, { email, hasMoved }) => {
-      // They wrap keys that the new credentials replace.
+      // The escrow wraps keys that the new credentials replace.
       removeSetting(turn, 'ACCOUNT_RECOVERY_ESCROW');
       distrustAllDevices(turn);
-      // Nobody could get in any more.
+      // Otherwise nobody could sign in any more.
       if (hasMoved && !canMailCodes(email)) removeSetting(turn, 'MAGIC_LINK_ENABLED');
     },
   },

@@ -1,12 +1,10 @@
-/** The commands of the `user` actor for the files of its account. */
+/** The commands that carry a valet token, for the user's own files and those in shared vaults (docs/protocol/files.md). */
 import { command, keys, sharedRead, type Turn, type View, workflow } from '../../../runtime/command.ts';
-import { isUuid } from '../../collection/incoming.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { discardFile } from '../../files/garbage.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
 import { beingMoved, isMoving } from '../../files/move.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
-import { FileSettings } from '../../files/settings.ts';
 import { file } from '../../files/tables.ts';
 import {
   abandonChunk,
@@ -18,51 +16,19 @@ import {
   openUpload,
 } from '../../files/uploads.ts';
 import { haveWatched } from '../../files/watched.ts';
-import { type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
+import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
-import { refusalToWrite, signedInRead } from '../signed-in.ts';
-import { invalidToken, refusalOf } from './access.ts';
+import { allows, allowsAsMinted, allowsUnspent, invalidToken, orOfVault, refusalOf } from './access.ts';
 import { Files } from './contract.ts';
-import { mintVaultValetToken } from './mint-for-vault.ts';
+import { mintValetToken, mintVaultValetToken } from './mint-valet-token.ts';
 import { moveFile } from './move-file.ts';
-import { allows, allowsAsMinted, allowsUnspent, orOfVault } from './of-vaults.ts';
 import { cleanup, ownFiles } from './own-files.ts';
 import { holdForVault } from './vault-bytes.ts';
 
-const notUuid = refuse.badRequest('That is not the identifier of a file.', 'invalid-parameters');
-const withoutSize = {
-  success: false as const,
-  reason: 'invalid-parameters' as const,
-  error: { message: 'Say how large the file is: its unencryptedFileSize.' },
-};
 const unknownFile = refuse.notFound('There is no such file.');
-/** Clients ask then whether to delete the item all the same. */
+/** Clients then ask the user whether to delete the item all the same. */
 const nothingToDelete = refuse.badRequest('There is no such file.');
 const wrongChunk = refuse.badRequest('That is not a chunk of a file.');
-
-const mintValetToken = signedInRead({
-  ...Files.commands.mintValetToken,
-  answer: (view, { operation, resources }, _reads, by) => {
-    const refused = operation === 'read' ? undefined : refusalToWrite(by.readonly);
-    if (refused !== undefined) return refused;
-    const [resource] = resources;
-    if (resource === undefined || !isUuid(resource.remoteIdentifier)) return notUuid;
-    const unencryptedBytes = resource.unencryptedFileSize ?? undefined;
-    if (operation === 'write' && unencryptedBytes === undefined) {
-      return withoutSize;
-    }
-    const valetToken = view.use(ValetTokens).mint({
-      userUuid: view.self.id,
-      sessionUuid: by.session.uuid,
-      operation,
-      remoteIdentifier: resource.remoteIdentifier.toLowerCase(),
-      unencryptedBytes: unencryptedBytes ?? 0,
-      issuedMs: view.nowMs,
-      endsMs: view.nowMs + view.use(FileSettings).valetTokenAgeMs,
-    });
-    return { success: true as const, valetToken };
-  },
-});
 
 interface ByToken {
   readonly claims: ValetClaims;
@@ -75,7 +41,7 @@ const fileKey = ({ self }: Pick<View, 'self'>, { remoteIdentifier }: ValetClaims
 
 const ownFile = (view: View, { claims }: ByToken) => ({ files: keys(file, [fileKey(view, claims)]) });
 
-/** What a write token does, until it is redeemed. */
+/** What a write token allows until it is redeemed. */
 function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request) => Ok | Refused) {
   return (turn: Turn, request: Request) => {
     const refused = refusalOf(turn, request.claims, 'write');
@@ -108,7 +74,7 @@ const finish = command({
   ),
 });
 
-/** Allowed to the session that began the upload. Nothing is gained by it. */
+/** The session that began the upload may always do this: it gains nothing by it. */
 const abandon = command({
   ...Files.commands.abandonChunk,
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
@@ -173,7 +139,7 @@ const openFile = sharedRead({
   },
 });
 
-/** A download may have redeemed its token: that is no reason to end it. */
+/** A download may have redeemed its token by now, and goes on. */
 const checkToken = sharedRead({
   ...Files.commands.checkToken,
   reads: ownFile,

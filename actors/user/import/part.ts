@@ -1,4 +1,4 @@
-/** What an import asks of the `user` actor (docs/import.md). No session is checked: operators alone reach these. */
+/** The commands of an import (docs/import.md). They check no session, and only operators reach them. */
 import { ItemSettings } from '../../collection/settings.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';

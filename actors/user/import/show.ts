@@ -1,4 +1,4 @@
-/** What an import has made of an account, for the command that compares both servers (docs/import.md). */
+/** Shows what an import has made of an account, for the command that compares both servers (docs/import.md). */
 import { sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { publicKeyParams } from '../../identity/key-params.ts';

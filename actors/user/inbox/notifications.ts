@@ -1,14 +1,13 @@
 /**
- * Notifications (docs/protocol/inbox.md, "Notifications"): what vaults tell their members, who find it by sync until it
- * is replaced.
+ * Notifications (docs/protocol/inbox.md, "Notifications"): what vaults tell their members. A sync gives each until another
+ * replaces it.
  *
- * There is one row for each subject, so one about the same replaces the one before it under a uuid of its own: whatever
- * clients do about one, they do again. Of one subject only its vault tells, in no order: `at` says what happened later.
- * What does not count any more stays as a `cleared` row, so that one which happened before and comes late is recognised.
+ * Each subject has one row. A new notification replaces it under a new uuid, so clients act on it again. Only one vault tells
+ * of a subject, and its tells come in no order: `at` says which happened later. A notification that no longer counts leaves a
+ * `cleared` row, which recognises an earlier one that comes late.
  *
- * The oldest rows go where there are too many.
+ * If there are too many rows, the oldest go.
  */
-
 import { z } from 'zod';
 import {
   type KeysResult,
@@ -26,7 +25,7 @@ import { Inbox, type Subject } from './contract.ts';
 import { inboxSlice, nextPosition } from './positions.ts';
 import { type NotificationRow, notificationTable } from './tables.ts';
 
-/** Four hundred bytes each, all of them in a first sync. */
+/** Four hundred bytes each, and a first sync gives all of them. */
 export const notificationsMax = 1_000;
 
 type Rows = KeysResult<typeof notificationTable>;
@@ -74,7 +73,7 @@ const payloadSchema = z.object({
   secondaryIdentifier: z.string().optional(),
 });
 
-/** Of a payload that was written elsewhere. Undefined where it is none. */
+/** For a payload that another server wrote. Undefined: it is none. */
 export function subjectOfPayload(payload: string): string | undefined {
   try {
     const {
@@ -99,7 +98,7 @@ const plansOf = (view: View, subjects: readonly Subject[]) => ({
   oldest: range(notificationTable, {
     after: 0,
     through: view.get(inboxSlice).notifications,
-    // Those that are written now may be the oldest ones, and move.
+    // The rows that this turn writes may be the oldest, and move.
     limit: 2 * subjects.length,
     columns: ['subject'],
   }),
@@ -121,7 +120,7 @@ export const itemsRemovedTell = tell({
   },
 });
 
-/** What a turn reads that notifies the user of these. */
+/** The rows that a turn needs to notify the user of these. */
 export const notifyPlans = plansOf;
 
 export function notify(turn: Turn, subjects: readonly Subject[], at: number, { known, oldest }: Reads): void {
@@ -161,7 +160,7 @@ function count(turn: Turn, more: number): void {
   turn.set(inboxSlice, { ...before, notificationCount: before.notificationCount + more });
 }
 
-/** But for those that were written in this turn, or are gone already. */
+/** Keeps the rows that this turn wrote. `removed` are gone already. */
 function removeOldest(
   turn: Turn,
   { rows }: Oldest,
@@ -180,16 +179,15 @@ function remove(turn: Turn, subject: string): void {
   count(turn, -1);
 }
 
-/** What a turn reads that clears these. */
+/** The rows that a turn needs to clear these. */
 export const clearPlans = plansOf;
 
-/** What was told about these does not count any more, if it happened before. */
+/** Notifications about these no longer count if they happened before `at`. */
 export function clear(
   turn: Turn,
   subjects: readonly Subject[],
   at: number,
-  { known, oldest }: Reads,
-  removed?: ReadonlySet<string>,
+  { known, oldest, removed }: Reads & { readonly removed?: ReadonlySet<string> },
 ): void {
   for (const subject of subjects) {
     const before = known.get(keyOf(turn, subject));
@@ -234,7 +232,7 @@ export const itemsRejoined = tell({
     const said = rows.filter(({ type, cleared }) => type === 'shared_vault_item_removed' && !cleared);
     const removed = new Set(said.map(({ subject }) => subject).filter((subject) => !kept.has(subject)));
     for (const subject of removed) remove(turn, subject);
-    clear(turn, theirs, at, reads, removed);
+    clear(turn, theirs, at, { ...reads, removed });
   },
 });
 

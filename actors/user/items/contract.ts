@@ -33,7 +33,7 @@ export const Items = contract({
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
 
     /** Sent by a vault that has ended, with the user's items there. The reply says which of them are here now. */
-    comeHome: { request: returnToOwnerFields, reply: returnToOwnerReply },
+    returnToOwner: { request: returnToOwnerFields, reply: returnToOwnerReply },
   },
   timers: {
     /** The key is the departure. */

@@ -21,7 +21,7 @@ export const items = userPart(Items, {
   uses: [ItemSettings],
   slices: [head, departureMap],
   tables: [item],
-  commands: { sync, checkIntegrity, getItem, comeHome: returnToOwner },
+  commands: { sync, checkIntegrity, getItem, returnToOwner },
   timers: { concludeDeparture: concludeTimer(Items.timers.concludeDeparture) },
   on: {
     purge: purging({

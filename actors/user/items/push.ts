@@ -21,7 +21,7 @@ const pushedItemsMax = 50;
 /** A slow socket holds several pushes of this size. Larger ones are left to a sync. */
 const pushedBytesMax = 16 * 1024;
 
-export function tellOtherDevices(turn: Turn, before: Head, after: Progress, sessionUuid: string): void {
+export function notifyOtherDevices(turn: Turn, before: Head, after: Progress, sessionUuid: string): void {
   turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros, sessionUuid));
   const rows = rowsBehind(before.position, after);
   const bytes = rows.reduce((sum, row) => sum + row.size, 0);

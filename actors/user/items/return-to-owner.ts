@@ -14,7 +14,7 @@ import { isActive } from '../profile.ts';
 import { Items } from './contract.ts';
 
 export const returnToOwner = command({
-  ...Items.commands.comeHome,
+  ...Items.commands.returnToOwner,
   reads: (view, { items }) => ({
     stored: keys(
       item,

@@ -50,7 +50,7 @@ import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
 import { type OwnPlace, saveElsewhere } from './places.ts';
-import { tellOtherDevices } from './push.ts';
+import { notifyOtherDevices } from './push.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
 const { sync: shape } = Items.commands;
@@ -130,7 +130,7 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
     },
   });
   let { progress } = begun;
-  for (const items of others) progress = await saveMore(workflow, request, items, progress);
+  for (const items of others) progress = await saveMore(workflow, { request, items }, progress);
   const { departed, elsewhere } = progress;
   if (departed.length + elsewhere.length > 0) {
     const own = ownPlace(workflow, request, progress);
@@ -170,17 +170,17 @@ export const getSyncCommand = signedInWorkflow({
   run: (workflow, asked) => commandStatus(workflow, asked, { plans: oneTurnPlans, turn: runInOneTurn }),
 });
 
-function saveMore(
-  workflow: Steps,
-  request: SyncRequest,
-  items: readonly ClientItem[],
-  before: Progress,
-  arriving?: ReadonlyMap<string, ItemRow>,
-): Promise<Progress> {
+interface More {
+  readonly request: SyncRequest;
+  readonly items: readonly ClientItem[];
+  /** The rows of items that arrive from another collection. */
+  readonly arriving?: ReadonlyMap<string, ItemRow>;
+}
+
+function saveMore(workflow: Steps, more: More, before: Progress): Promise<Progress> {
   return workflow.turn({
-    reads: (view) => storedPlan({ view, request, items, roomBytes: before.roomBytes, arriving }),
-    turn: (turn, reads, by) =>
-      save(turn, { request, items, reads, by: memberOf(turn, by), ...(arriving && { arriving }) }, before),
+    reads: (view) => storedPlan({ view, ...more, roomBytes: before.roomBytes }),
+    turn: (turn, reads, by) => save(turn, { ...more, reads, by: memberOf(turn, by) }, before),
   });
 }
 
@@ -189,11 +189,11 @@ function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head
   const unsaved = { page, saved: [], conflicts: [], departed: [], elsewhere: [], vaults: noVaults };
   const empty = { ...unsaved, roomBytes, end: -1, head: now };
   return {
-    save: (items) => saveMore(workflow, request, items, empty),
+    save: (items) => saveMore(workflow, { request, items }, empty),
     arrive: (items) => {
-      const rows = new Map(items.map(({ row }) => [row.uuid, row]));
+      const arriving = new Map(items.map(({ row }) => [row.uuid, row]));
       const sent = items.map((each) => each.sent);
-      return saveMore(workflow, request, sent, empty, rows);
+      return saveMore(workflow, { request, items: sent, arriving }, empty);
     },
   };
 }
@@ -223,6 +223,6 @@ function save(turn: Turn, batch: Omit<Batch, 'timers'>, progress: Progress): Pro
   const before = turn.get(head);
   const after = proceed(turn, { ...batch, timers: { ...Revisions.timers, ...Items.timers } }, progress);
   if (isRefused(after)) return after;
-  if (after.head !== before) tellOtherDevices(turn, before, after, batch.by.sessionUuid);
+  if (after.head !== before) notifyOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;
 }

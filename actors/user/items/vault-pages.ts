@@ -35,7 +35,7 @@ type VaultPlans = {
 };
 
 /** How far the client has one vault. */
-interface Standing {
+interface VaultCursor {
   readonly vault: string;
   readonly items: Mark;
   readonly row: Mark;
@@ -49,14 +49,14 @@ const noPlans: VaultPlans = {
 };
 
 export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
-  const standings = standingsOf(view, request);
-  if (standings.length === 0) return noPlans;
+  const cursors = cursorsOf(view, request);
+  if (cursors.length === 0) return noPlans;
   const wanted = wantedOf(request);
   const membership = { table: memberTable, member: view.self.id };
   return {
     vaultItems: crossOwner(item, {
       membership,
-      owners: standings
+      owners: cursors
         .filter(({ vault }) => wanted === undefined || wanted.has(vault))
         .map(({ vault, items, subset }) => ({ owner: vault, after: items.position, subset })),
       limit: pageItems(request.limit),
@@ -65,7 +65,7 @@ export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
     }),
     vaults: crossOwner(vaultTable, {
       membership,
-      owners: standings.map(({ vault, row }) => ({ owner: vault, after: row.position })),
+      owners: cursors.map(({ vault, row }) => ({ owner: vault, after: row.position })),
       limit: membershipsMax,
     }),
   };
@@ -84,7 +84,7 @@ export function vaultPage(
   own: Page,
 ): VaultPage {
   if (vaults.owners.length === 0) return nothing;
-  const standings = standingsOf(view, request);
+  const cursors = cursorsOf(view, request);
   let items = pageItems(request.limit) - own.rows.length;
   let bytes = view.use(ItemSettings).transferLimitBytes - sizeOf(own.rows);
   let complete = own.complete;
@@ -93,7 +93,7 @@ export function vaultPage(
   const rows: ItemRow[] = [];
   const marks: Mark[] = [];
   const shared: VaultPart['shared'][number][] = [];
-  for (const { vault, items: mark, row: rowMark } of standings) {
+  for (const { vault, items: mark, row: rowMark } of cursors) {
     const shown = vaultRows.get(vault);
     // The user is no longer a member.
     if (shown === undefined) continue;
@@ -169,7 +169,7 @@ function wantedOf(request: SyncRequest): ReadonlySet<string> | undefined {
 }
 
 /** Old clients know no vaults. */
-function standingsOf(view: View, request: SyncRequest): readonly Standing[] {
+function cursorsOf(view: View, request: SyncRequest): readonly VaultCursor[] {
   if (isLegacy(request)) return [];
   const memberships = membershipsOf(view);
   if (memberships.size === 0) return [];

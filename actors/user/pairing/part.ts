@@ -1,5 +1,4 @@
 /** The administration of pairings: passes the requests of administrators on to the `pairing` actor. */
-
 import { tell } from '../../../runtime/command.ts';
 import { pairingId } from '../../pairing/contract.ts';
 import { PairingAdministration } from '../../pairing/operator-contract.ts';

@@ -1,6 +1,6 @@
 /**
- * Public shares as their owner has them (docs/protocol/public-shares.md). Ciphertext and openings are the share's own
- * (`actors/share/share.ts`).
+ * The public shares of an account, as their owner has them (docs/protocol/public-shares.md). The share itself has the
+ * ciphertext, and opens (`actors/share/share.ts`).
  *
  *     owner                                     share
  *     has room?                -- create ---->  ciphertext, durable; opens for nobody; asks again in ten minutes
@@ -10,13 +10,11 @@
  *     ended, tells `end`       -- end ------->  gone; then the owner is answered
  *     ended                    <- shareOpened   opened by its only reader, or its time is over
  *
- * - A share opens only if its owner lists it, so the commit that lists it is the one that publishes it. A crash before
- *   leaves ciphertext that nobody can open, and that goes when the share asks its owner; by then it cannot be listed any
- *   more.
- * - An account that is banned or deleted shows nothing from that commit on, however many shares it has.
- * - Id and steps follow from the call, so that a repeat of it makes and counts the same share.
+ * - A share opens only if its owner lists it, so the commit that lists it publishes it. A crash before that leaves ciphertext
+ *   that nobody can open. It goes when the share asks its owner, who cannot list it any more by then.
+ * - A banned or deleted account shows nothing from that commit on, even with very many shares.
+ * - Id and steps follow from the call, so a repeat of the call makes and counts the same share.
  */
-
 import { z } from 'zod';
 import { sharedRead, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
@@ -25,7 +23,7 @@ import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { Share, shareNotFound, termsFields } from '../../share/contract.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
-import { userPart } from '../hooks.ts';
+import { purging, userPart } from '../hooks.ts';
 import { isActive, isBanned } from '../profile.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
 import { isoTime } from '../times.ts';
@@ -33,10 +31,10 @@ import { PublicShares } from './contract.ts';
 import { type Draft, draftOf } from './draft.ts';
 
 const liveSharesMax = 10_000;
-/** Ended ones are listed for as long as there is room for them. */
+/** Ended shares are listed while there is room for them. */
 const endedSharesMax = 2_000;
 const endedAgeMs = 90 * 86_400_000;
-/** Less by far than the time after which the share asks whether it was listed. */
+/** Far less than the time after which the share asks whether it is listed. */
 const listWithinMs = 300_000;
 
 const publicShareSchema = z.object({
@@ -47,7 +45,7 @@ const publicShareSchema = z.object({
   bytes: z.number(),
   createdAtMs: z.number(),
   firstOpenedAtMs: z.number().nullable(),
-  /** Since when nobody can open it any more. */
+  /** Since when nobody can open it. */
   endedAtMs: z.number().nullable(),
 });
 type PublicShare = z.infer<typeof publicShareSchema>;
@@ -82,7 +80,7 @@ const createShare = signedInWorkflow({
     return workflow.lastTurn({
       turn: (turn) => {
         const before = turn.entry(publicShareMap, uuid);
-        if (before !== undefined) return { shareId: uuid, share: shown(before) };
+        if (before !== undefined) return { shareId: uuid, share: toResponse(before) };
         const isLate = createdAtMs === undefined || turn.nowMs >= createdAtMs + listWithinMs;
         if (isLate || !hasRoom(turn, uuid, draft.bytes)) {
           turn.tell(Share, uuid).end();
@@ -91,13 +89,13 @@ const createShare = signedInWorkflow({
         forgetOld(turn);
         const share = { uuid, ...described, createdAtMs, firstOpenedAtMs: null, endedAtMs: null };
         turn.setEntry(publicShareMap, uuid, share);
-        return { shareId: uuid, share: shown(share) };
+        return { shareId: uuid, share: toResponse(share) };
       },
     });
   },
 });
 
-/** Undefined if it is gone already. */
+/** Undefined: it is gone already. */
 async function store(
   { actors, self }: Pick<SignedInWorkflow<unknown>, 'actors' | 'self'>,
   uuid: string,
@@ -112,7 +110,7 @@ const listShares = signedInRead({
   ...PublicShares.commands.listShares,
   answer: (view) => {
     const kept = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
-    return { shares: kept.toSorted((a, b) => b.createdAtMs - a.createdAtMs).map(shown) };
+    return { shares: kept.toSorted((a, b) => b.createdAtMs - a.createdAtMs).map(toResponse) };
   },
 });
 
@@ -126,7 +124,7 @@ const revokeShare = signedInWorkflow({
   },
 });
 
-/** False if it is not one of the account's. */
+/** False: it is none of the account's. */
 function revoke(turn: Turn, uuid: string): boolean {
   const share = turn.entry(publicShareMap, uuid);
   if (share === undefined) return false;
@@ -158,15 +156,19 @@ const shareOpened = tell({
   },
 });
 
-/** For an account that is deleted: ends some of its shares. False once there are none. */
-function endSomeShares(turn: Turn, atMost: number): boolean {
-  const uuids = [...turn.entries(publicShareMap).keys()].slice(0, atMost);
-  for (const uuid of uuids) {
-    turn.removeEntry(publicShareMap, uuid);
-    turn.tell(Share, uuid).end();
-  }
-  return uuids.length > 0;
-}
+/** Each costs a tell. */
+const endedAtOnce = 100;
+
+const sharesPurge = purging({
+  turn: (turn) => {
+    const uuids = [...turn.entries(publicShareMap).keys()].slice(0, endedAtOnce);
+    for (const uuid of uuids) {
+      turn.removeEntry(publicShareMap, uuid);
+      turn.tell(Share, uuid).end();
+    }
+    return { left: uuids.length > 0 ? 'more' : 'nothing' };
+  },
+});
 
 function hasRoom(view: View, uuid: string, bytes: number): boolean {
   if (view.entry(publicShareMap, uuid) !== undefined) return true;
@@ -188,7 +190,7 @@ function forgetOld(turn: Turn): void {
 const isOld = ({ endedAtMs }: PublicShare, nowMs: number): boolean =>
   endedAtMs !== null && nowMs - endedAtMs >= endedAgeMs;
 
-function shown({ uuid, type, nickname, oneTimeView, viewExpiresMinutes, ...times }: PublicShare) {
+function toResponse({ uuid, type, nickname, oneTimeView, viewExpiresMinutes, ...times }: PublicShare) {
   return {
     uuid,
     type,
@@ -201,16 +203,11 @@ function shown({ uuid, type, nickname, oneTimeView, viewExpiresMinutes, ...times
   };
 }
 
-/** Each is a tell. */
-const endedAtOnce = 100;
-
 export const publicShares = userPart(PublicShares, {
   name: 'public-shares',
   uses: [AccountSettings, ShareIds],
   slices: [publicShareMap],
   commands: { createShare, listShares, revokeShare, showsShare },
   tells: { shareOpened },
-  on: {
-    purgeFirst: { turn: (turn) => ({ left: endSomeShares(turn, endedAtOnce) ? 'more' : 'nothing' }) },
-  },
+  on: { purgeFirst: sharesPurge },
 });

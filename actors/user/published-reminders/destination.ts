@@ -1,4 +1,4 @@
-/** Where published reminders go: a channel, and one destination of it. */
+/** The target of a published reminder: a channel, and one destination of it. */
 import { mailAddress } from '../../mailer/address.ts';
 
 export const channels = ['email', 'telegram', 'whatsapp'] as const;
@@ -9,16 +9,16 @@ export interface Target {
   readonly destination: string;
 }
 
-/** Somebody's or something's number, or a public name. */
+/** The number of a user, group or channel, or a public name. */
 const telegramChat = /^(-?\d{1,20}|@\w{5,32})$/;
 const telephone = /^\+?[1-9]\d{6,14}$/;
 
-export const isChannel = (given: unknown): given is Channel => channels.some((channel) => channel === given);
+export const isChannel = (input: unknown): input is Channel => channels.some((channel) => channel === input);
 
-/** As it is to be used; undefined for what is not exactly one destination of the channel. */
-export function destinationOf(channel: Channel, given: unknown): string | undefined {
-  if (typeof given !== 'string') return undefined;
-  const text = given.trim();
+/** The destination in the form that is used. Undefined: this is not exactly one destination of the channel. */
+export function destinationOf(channel: Channel, input: unknown): string | undefined {
+  if (typeof input !== 'string') return undefined;
+  const text = input.trim();
   switch (channel) {
     case 'email':
       return mailAddress(text);

@@ -1,16 +1,15 @@
 /**
- * The download of everything that an account holds, as ciphertext (docs/protocol/account.md, "Requests").
+ * The download of everything that an account has, as ciphertext (docs/protocol/account.md, "Requests").
  *
- * Nothing is prepared and nothing is kept but the right to the download: it is made page by page while it is fetched, in
- * the order of positions, each page a shared read of its own. So it takes the memory of one page, whoever owns the
- * account's shard meanwhile, and a crash ends it at most: it is fetched again. What a page has is in `export-pages.ts`.
+ * Only the right to the download is stored. The download is made page by page while the client fetches it, each page by a
+ * shared read in the order of positions (`export-pages.ts`). So it takes the memory of one page. A move of the account's shard
+ * does not disturb it, and after a crash the client fetches it again.
  *
  *     requested    the newest request counts for a day, and asking again meanwhile finds it
  *     begun        the newest download counts: the pages of an earlier one are refused from then on
  *
- * An item that is saved while it runs moves to the end and comes once more, newer; none is left out.
+ * An item that is saved meanwhile moves to the end, and comes once more in its newer version. None is left out.
  */
-
 import { z } from 'zod';
 import type { View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
@@ -24,9 +23,9 @@ import { Requests } from './contract.ts';
 import { exportPageOf, type PageRows, pagePlans } from './export-pages.ts';
 
 const exportAgeMs = 86_400_000;
-/** Each reads the whole account. */
+/** Each download reads the whole account. */
 const downloadsPerExport = 10;
-/** Also for one whose reader takes its time, and who writes as fast as it reads. */
+/** Enough for a slow reader of a large account that is being written. */
 const downloadAgeMs = 6 * 3_600_000;
 
 const exportSchema = z.object({
@@ -36,7 +35,7 @@ const exportSchema = z.object({
   current: z.object({ uuid: z.string(), beganAtMs: z.number() }).nullable(),
 });
 
-/** Null: none was ever requested. */
+/** Null: nobody has requested one. */
 const exportSlice = slice<z.infer<typeof exportSchema> | null>({
   name: 'export',
   format: 1,

@@ -9,7 +9,7 @@ import type { Refusal } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { invalidAuth } from '../../signed-in.ts';
 import { isInUse, profileSlice } from '../profile.ts';
-import { revokedSessionMap, type Session, sessionMap, standingOf } from './session.ts';
+import { pairStatusOf, revokedSessionMap, type Session, sessionMap } from './session.ts';
 
 const revokedSession: Refusal = {
   reason: 'unauthenticated',
@@ -39,14 +39,14 @@ export function checkSession(
   const settings = view.use(AccountSettings);
   const session = findSession(view, credentials);
   const proven =
-    session && standingOf(session, 'accessHash', credentials, nowMs, settings.replacedPairGraceMs);
+    session && pairStatusOf(session, 'accessHash', credentials, nowMs - settings.replacedPairGraceMs);
   const isCookieStyle = credentials.style === 2 && session?.current.style === 2;
-  const standing = proven ?? (bearerAlone && isCookieStyle ? 'current' : undefined);
-  if (session === undefined || standing === undefined || !isKept(session, nowMs)) {
+  const status = proven ?? (bearerAlone && isCookieStyle ? 'current' : undefined);
+  if (session === undefined || status === undefined || !isKept(session, nowMs)) {
     return { refused: isRevoked(view, credentials, nowMs) ? revokedSession : invalidAuth };
   }
   if (!isInUse(view)) return { refused: invalidAuth };
-  if (standing === 'replaced' || !accessIsFresh(session, nowMs, settings)) {
+  if (status === 'replaced' || !accessIsFresh(session, nowMs, settings)) {
     return { refused: expiredAccessToken };
   }
   return { session };

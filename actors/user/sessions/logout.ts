@@ -1,10 +1,9 @@
 import { command } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
-import { AccountSettings } from '../../settings.ts';
 import { audit } from '../audit/trail.ts';
 import { findSession } from './check.ts';
 import { Sessions } from './contract.ts';
-import { endSessions, standingOf } from './session.ts';
+import { endSessions, graceStartMsOf, pairStatusOf } from './session.ts';
 
 const invalidSessionToken = refuse.unauthenticated('Invalid session token.');
 
@@ -14,8 +13,7 @@ export const logout = command({
   turn: (turn, { credentials }) => {
     const session = findSession(turn, credentials);
     if (session === undefined || turn.nowMs >= session.keptUntilMs) return invalidSessionToken;
-    const graceMs = turn.use(AccountSettings).replacedPairGraceMs;
-    if (!standingOf(session, 'accessHash', credentials, turn.nowMs, graceMs)) return invalidSessionToken;
+    if (!pairStatusOf(session, 'accessHash', credentials, graceStartMsOf(turn))) return invalidSessionToken;
     endSessions(turn, [session.uuid]);
     audit(turn, 'signed-out', session, session.uuid);
     return { ok: { sessionUuid: session.uuid } };

@@ -11,11 +11,10 @@ import type { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
 import type { Issued } from '../../identity/session.ts';
 import { answerOf, type Refused, refuse } from '../../reply.ts';
-import { AccountSettings } from '../../settings.ts';
 import { findSession } from './check.ts';
 import { Sessions } from './contract.ts';
 import { renewSession } from './issue.ts';
-import { inGrace, type Session, standingOf } from './session.ts';
+import { graceStartMsOf, inGrace, pairStatusOf, type Session } from './session.ts';
 
 type RefreshRequest = z.infer<typeof Sessions.commands.refresh.request>;
 
@@ -37,27 +36,26 @@ function refreshSession(
   { access, refreshSecrets, apiVersion, device }: RefreshRequest,
 ): Issued | Refused {
   const { nowMs } = turn;
-  const graceMs = turn.use(AccountSettings).replacedPairGraceMs;
+  const graceStartMs = graceStartMsOf(turn);
   const session = findSession(turn, access);
   if (session === undefined || session.legacy) return invalidParameters;
-  if (standingOf(session, 'accessHash', access, nowMs, graceMs) === undefined) return invalidParameters;
+  if (pairStatusOf(session, 'accessHash', access, graceStartMs) === undefined) return invalidParameters;
   const refresh = { style: access.style, secrets: refreshSecrets };
-  if (standingOf(session, 'refreshHash', refresh, nowMs, graceMs) === undefined) return invalidRefreshToken;
+  if (pairStatusOf(session, 'refreshHash', refresh, graceStartMs) === undefined) return invalidRefreshToken;
   if (nowMs >= session.refreshExpiresAtMs) return expiredRefreshToken;
   if (nowMs >= session.keptUntilMs) return invalidParameters;
-  const retired = retireCurrent(session, nowMs, graceMs);
-  if (retired.replaced.length > replacedPairsMax) return tooManyRefreshes(retired, nowMs, graceMs);
+  const retired = retireCurrent(session, nowMs, graceStartMs);
+  if (retired.replaced.length > replacedPairsMax) return tooManyRefreshes(retired, graceStartMs);
   return renewSession(turn, retired, { apiVersion, device });
 }
 
-function retireCurrent(session: Session, nowMs: number, graceMs: number): Session {
-  const still = inGrace(session.replaced, nowMs, graceMs);
+function retireCurrent(session: Session, nowMs: number, graceStartMs: number): Session {
+  const still = inGrace(session.replaced, graceStartMs);
   return { ...session, replaced: [...still, { ...session.current, replacedAtMs: nowMs }] };
 }
 
 /** There is room again once the oldest pair leaves its grace. */
-function tooManyRefreshes({ replaced: [oldest] }: Session, nowMs: number, graceMs: number): Refused {
+function tooManyRefreshes({ replaced: [oldest] }: Session, graceStartMs: number): Refused {
   const message = 'Too many refreshes of one session. Please try again later.';
-  const retryAfterMs = (oldest?.replacedAtMs ?? nowMs) + graceMs - nowMs;
-  return refuse.tooMany(message, retryAfterMs);
+  return refuse.tooMany(message, (oldest?.replacedAtMs ?? graceStartMs) - graceStartMs);
 }

@@ -9,10 +9,11 @@
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { Turn } from '../../../runtime/command.ts';
+import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { type Credentials, equalInConstantTime, namedSecret } from '../../identity/session-tokens.ts';
 import { refuse } from '../../reply.ts';
+import { AccountSettings } from '../../settings.ts';
 import { sessionsEnded, User } from '../contract.ts';
 
 const pairFields = {
@@ -95,12 +96,11 @@ export const pairName = ({ accessHash }: Pick<Pair, 'accessHash'>): string => ac
 export const secretHash = (secret: string): string => hash('sha256', secret, 'hex');
 
 /** Whether one of these secrets belongs to the current pair or one in grace. Undefined: to none of that style. */
-export function standingOf(
+export function pairStatusOf(
   session: Session,
   half: 'accessHash' | 'refreshHash',
   { style, secrets }: Pick<Credentials, 'style' | 'secrets'>,
-  nowMs: number,
-  graceMs: number,
+  graceStartMs: number,
 ): 'current' | 'replaced' | undefined {
   const [name = ''] = secrets;
   const hashes = style === 'lane' ? noHashes : hashesOf(session, { style, secrets });
@@ -109,7 +109,7 @@ export function standingOf(
       ? half === 'accessHash' && equalInConstantTime(name, pairName(pair))
       : pair.style === style && hashes.has(pair[half]);
   if (has(session.current)) return 'current';
-  return inGrace(session.replaced, nowMs, graceMs).some(has) ? 'replaced' : undefined;
+  return inGrace(session.replaced, graceStartMs).some(has) ? 'replaced' : undefined;
 }
 
 const noHashes: ReadonlySet<string> = new Set();
@@ -142,13 +142,12 @@ function secretsNamed(sessionUuid: string, secrets: readonly string[]): readonly
     .map((secret) => secret.slice(prefix.length));
 }
 
-export function inGrace(
-  replaced: readonly ReplacedPair[],
-  nowMs: number,
-  graceMs: number,
-): readonly ReplacedPair[] {
-  return replaced.filter((pair) => nowMs - pair.replacedAtMs < graceMs);
-}
+/** Pairs that were replaced after this are in grace. */
+export const graceStartMsOf = (view: View & { readonly nowMs: number }): number =>
+  view.nowMs - view.use(AccountSettings).replacedPairGraceMs;
+
+export const inGrace = (replaced: readonly ReplacedPair[], graceStartMs: number): readonly ReplacedPair[] =>
+  replaced.filter(({ replacedAtMs }) => replacedAtMs > graceStartMs);
 
 /** The only way in which sessions end: their tokens become worthless, and their sockets close. */
 export function endSessions(turn: Turn, uuids: Iterable<string>): void {

@@ -1,11 +1,17 @@
-/** The commands and tells of subscriptions (docs/protocol/account.md). */
+/** The subscription of an account, and its sharing (docs/protocol/account.md). */
 import { SubscriptionTokens } from '../../identity/subscription-tokens.ts';
 import { AccountSettings } from '../../settings.ts';
 import { userPart } from '../hooks.ts';
 import { Subscription } from './contract.ts';
-import { inviteTable } from './invite-table.ts';
-import { answerInvite, createInvite, forgetInvites, inviteLeft, inviteMap, listInvites } from './invites.ts';
-import { mailSubscriptionToken } from './mails.ts';
+import {
+  answerInvite,
+  createInvite,
+  forgetInvites,
+  inviteLeft,
+  inviteMap,
+  inviteTable,
+  listInvites,
+} from './invites.ts';
 import { premiumSlice } from './own-subscription.ts';
 import { activatePremium } from './premium.ts';
 import {
@@ -18,7 +24,12 @@ import {
   subscriptionUnshared,
 } from './shares.ts';
 import { getFeatures, getSubscription } from './subscription.ts';
-import { makeSubscriptionToken, offlineFeatures, offlineSubscription } from './tokens.ts';
+import {
+  mailSubscriptionToken,
+  makeSubscriptionToken,
+  offlineFeatures,
+  offlineSubscription,
+} from './tokens.ts';
 
 const commands = {
   getSubscription,

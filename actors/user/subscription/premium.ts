@@ -1,4 +1,4 @@
-/** The subscription that a conformance run gives to an account (docs/protocol/account.md, "Conformance runs"). */
+/** Gives an account the subscription of a conformance run (docs/protocol/account.md, "Conformance runs"). */
 import { command } from '../../../runtime/command.ts';
 import { AccountSettings } from '../../settings.ts';
 import { isActive } from '../profile.ts';
@@ -7,7 +7,7 @@ import { Subscription } from './contract.ts';
 import { cancelInvites } from './invites.ts';
 import { premiumSlice } from './own-subscription.ts';
 
-/** Where none is said. */
+/** For a run that names no end. */
 const usualMicros = 365 * 86_400_000_000;
 
 export const activatePremium = command({

@@ -62,22 +62,27 @@ export interface Ways<P extends Plans> extends OneTurn<P> {
 }
 
 type Steps = SignedInWorkflow<SyncReply>;
-type Asked = SignedInRequest<SyncRequest>;
+type NamedSync = SignedInRequest<SyncRequest>;
 type Known = { readonly entry: JournalEntry };
+
+interface Attempt {
+  readonly request: NamedSync;
+  readonly identity: CommandIdentity;
+  readonly callId: string;
+}
 
 /** Answers with the result of this attempt, or of an earlier one. */
 export async function carryOut<P extends Plans>(
   workflow: Steps,
-  request: Asked,
+  request: NamedSync,
   ways: Ways<P>,
 ): Promise<SyncReply | Refused> {
   const named = identityOf(request.identity ?? { id: null, digest: null });
   const identity = isLegacy(request) ? needsModernApi : named;
   // A turn gives the refusal, as it checks the session first.
   if (isRefused(identity)) return workflow.turn<never>({ turn: () => identity });
-  const begun = ways.isPlain
-    ? await inOneTurn(workflow, request, identity, ways)
-    : await begin(workflow, request, identity);
+  const attempt = { request, identity, callId: workflow.callId };
+  const begun = ways.isPlain ? await inOneTurn(workflow, attempt, ways) : await begin(workflow, attempt);
   const { entry, reply: answer } = begun;
   // With a result, no second attempt has to be kept away.
   const release = () => begun.memory.release(begun.key, identity.hold ?? workflow.callId);
@@ -85,7 +90,7 @@ export async function carryOut<P extends Plans>(
     release();
     return answer;
   }
-  if (entry === undefined) return inSteps(workflow, request, identity, ways, begun);
+  if (entry === undefined) return inSteps(workflow, attempt, ways, begun);
   release();
   const reply = await replayed(workflow, entry, request.items ?? [], ways);
   return answered(reply ?? (await ways.steps(workflow, request)), identity, true);
@@ -94,14 +99,14 @@ export async function carryOut<P extends Plans>(
 /** An idle result is remembered after the turn. A turn that runs again may have seen what never became durable. */
 async function inOneTurn<P extends Plans>(
   workflow: Steps,
-  request: Asked,
-  identity: CommandIdentity,
+  attempt: Attempt,
   { plans, turn: run }: OneTurn<P>,
 ): Promise<Begun> {
+  const { request, identity } = attempt;
   const done = await workflow.turn<Begun & { readonly idle?: JournalEntry }, P & CommandPlan>({
     reads: (view) => ({ ...plans(view, request), ...commandPlan(view, request, identity.id) }),
     turn: (turn, reads, by) => {
-      const known = lookUp(turn, reads, by, identity, workflow.callId);
+      const known = lookUp(turn, reads, by, attempt);
       if (isRefused(known)) return known;
       const begun = begunOf(turn, by, identity);
       if (known !== undefined) return { ...begun, ...known };
@@ -110,7 +115,7 @@ async function inOneTurn<P extends Plans>(
       if (isRefused(reply)) return reply;
       const modern = reply as ModernSyncReply;
       const isIdle = turn.get(head) === before;
-      if (!isIdle) journal(turn, by.session.uuid, identity, request, modern);
+      if (!isIdle) journal(turn, { sessionUuid: by.session.uuid, identity, request, reply: modern });
       return {
         ...begun,
         reply: answered(reply, identity, false) as SyncReply,
@@ -137,15 +142,16 @@ const begunOf = (turn: Turn, { session }: SignedIn, { id }: CommandIdentity): Be
   key: commandKey(session.uuid, id),
 });
 
-function begin(workflow: Steps, request: Asked, identity: CommandIdentity): Promise<Begun> {
+function begin(workflow: Steps, attempt: Attempt): Promise<Begun> {
+  const { request, identity, callId } = attempt;
   return workflow.turn<Begun, CommandPlan>({
     reads: (view) => commandPlan(view, request, identity.id),
     turn: (turn, reads, by) => {
-      const known = lookUp(turn, reads, by, identity, workflow.callId);
+      const known = lookUp(turn, reads, by, attempt);
       if (isRefused(known)) return known;
       const begun = begunOf(turn, by, identity);
       if (known !== undefined) return { ...begun, ...known };
-      const isHeld = begun.memory.hold(begun.key, identity.hold ?? workflow.callId, turn.nowMs);
+      const isHeld = begun.memory.hold(begun.key, identity.hold ?? callId, turn.nowMs);
       return isHeld ? begun : isUnderWay;
     },
   });
@@ -153,8 +159,7 @@ function begin(workflow: Steps, request: Asked, identity: CommandIdentity): Prom
 
 async function inSteps<P extends Plans>(
   workflow: Steps,
-  request: Asked,
-  identity: CommandIdentity,
+  { request, identity, callId }: Attempt,
   { steps }: Ways<P>,
   { memory, key }: Begun,
 ): Promise<SyncReply | Refused> {
@@ -167,15 +172,16 @@ async function inSteps<P extends Plans>(
       turn: (turn, reads, { session }) => {
         // A repeat of this call holds the command too, and may have been faster.
         const isJournaled = findEntry(turn, reads, session.uuid, identity.id) !== undefined;
-        if (modern.saved_items.length > 0 && !isJournaled)
-          journal(turn, session.uuid, identity, request, modern);
+        if (modern.saved_items.length > 0 && !isJournaled) {
+          journal(turn, { sessionUuid: session.uuid, identity, request, reply: modern });
+        }
         return {};
       },
     });
     if (modern.saved_items.length === 0) memory.remember(key, entryOf(identity.digest, request, modern));
     return answered(reply, identity, false);
   } finally {
-    memory.release(key, identity.hold ?? workflow.callId);
+    memory.release(key, identity.hold ?? callId);
   }
 }
 
@@ -184,8 +190,7 @@ function lookUp(
   turn: Turn,
   reads: PlanResults<CommandPlan>,
   { session }: SignedIn,
-  { id, digest, hold }: CommandIdentity,
-  callId: string,
+  { identity: { id, digest, hold }, callId }: Attempt,
 ): Known | Refused | undefined {
   const entry = findEntry(turn, reads, session.uuid, id);
   if (entry !== undefined) return equalInConstantTime(digest, entry.digest) ? { entry } : otherDigest;

@@ -28,6 +28,7 @@ import type { ModernSyncReply } from '../../collection/sync-reply.ts';
 import type { SyncRequest } from '../../collection/sync-request.ts';
 import type { Credentials } from '../../identity/session-tokens.ts';
 import type { CommandIdentity } from '../../sync-command.ts';
+import { purging } from '../hooks.ts';
 import { findSession } from '../sessions/check.ts';
 import { SyncLane } from './contract.ts';
 import { entryOf, entryText, type JournalEntry, readEntry } from './entry.ts';
@@ -102,14 +103,15 @@ export function isJournalFull(view: View): boolean {
   return commandsOf(view) - view.get(journalSlice).gone >= commandsMax;
 }
 
+interface Journaled {
+  readonly sessionUuid: string;
+  readonly identity: CommandIdentity;
+  readonly request: SyncRequest;
+  readonly reply: ModernSyncReply;
+}
+
 /** Call in the turn of the last change that the command makes. */
-export function journal(
-  turn: Turn,
-  sessionUuid: string,
-  identity: CommandIdentity,
-  request: SyncRequest,
-  reply: ModernSyncReply,
-): void {
+export function journal(turn: Turn, { sessionUuid, identity, request, reply }: Journaled): void {
   const entry = entryOf(identity.digest, request, reply);
   const number = commandsOf(turn) + 1;
   turn.set(head, { ...turn.get(head), commands: number });
@@ -160,17 +162,15 @@ export const trimSyncJournalTimer = timer({
   },
 });
 
-/** For an account that is deleted. True: there may be more. */
-export function purgeSomeCommands(
-  turn: Turn,
-  { oldest }: PlanResults<ReturnType<typeof oldestPlan>>,
-): boolean {
-  if (oldest.rows.length === 0) return false;
-  removeRows(turn, oldest.rows);
-  turn.set(journalSlice, { gone: oldest.rows.at(-1)?.number ?? 0, trimming: false });
-  return true;
-}
-export const commandsLeftPlan = oldestPlan;
+export const journalPurge = purging({
+  reads: oldestPlan,
+  turn: (turn, { oldest: { rows } }) => {
+    if (rows.length === 0) return { left: 'nothing' };
+    removeRows(turn, rows);
+    turn.set(journalSlice, { gone: rows.at(-1)?.number ?? 0, trimming: false });
+    return { left: 'more' };
+  },
+});
 
 function removeRows(
   turn: Turn,

@@ -1,14 +1,8 @@
 /** The sync lane of an account (docs/protocol/sockets.md, "The sync lane"). */
-import { purging, userPart } from '../hooks.ts';
+import { userPart } from '../hooks.ts';
 import { getSyncCommand } from '../items/sync.ts';
 import { SyncLane } from './contract.ts';
-import {
-  commandsLeftPlan,
-  journalSlice,
-  purgeSomeCommands,
-  syncCommandTable,
-  trimSyncJournalTimer,
-} from './journal.ts';
+import { journalPurge, journalSlice, syncCommandTable, trimSyncJournalTimer } from './journal.ts';
 import { syncLaneCommands } from './tickets-and-holds.ts';
 
 export const syncLane = userPart(SyncLane, {
@@ -17,10 +11,5 @@ export const syncLane = userPart(SyncLane, {
   tables: [syncCommandTable],
   commands: { ...syncLaneCommands, getSyncCommand },
   timers: { trimSyncJournal: trimSyncJournalTimer },
-  on: {
-    purgeFirst: purging({
-      reads: commandsLeftPlan,
-      turn: (turn, reads) => ({ left: purgeSomeCommands(turn, reads) ? 'more' : 'nothing' }),
-    }),
-  },
+  on: { purgeFirst: journalPurge },
 });

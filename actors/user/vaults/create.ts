@@ -1,18 +1,24 @@
-/** A user makes a shared vault, or ends one. */
+/** Creates a shared vault, or ends one. */
 import { derivedUuid } from '../../identity/derived-uuid.ts';
 import { isRefused } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askVault, sessionAlone } from './ask.ts';
 import { Vaults } from './contract.ts';
-import { mayCollaborate, switchedOff } from './may-collaborate.ts';
-import { noteJoined, noteLeft, startJoining, stopJoining } from './memberships.ts';
+import {
+  mayCollaborate,
+  noteJoined,
+  noteLeft,
+  startJoining,
+  stopJoining,
+  switchedOff,
+} from './memberships.ts';
 
 export const createVault = signedInWorkflow({
   ...Vaults.commands.createVault,
   run: async (workflow) => {
     const { self, callId } = workflow;
-    // A repeat of the call makes the same one.
+    // A repeat of the call makes the same vault.
     const vaultUuid = derivedUuid(`vault\u0000${self.id}\u0000${callId}`);
     await workflow.turn({
       turn: (turn) => (mayCollaborate(turn) ? startJoining(turn, vaultUuid) : switchedOff),

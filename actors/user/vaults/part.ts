@@ -1,4 +1,4 @@
-/** What a user does with shared vaults (docs/protocol/shared-vaults.md). */
+/** The shared vaults of a user (docs/protocol/shared-vaults.md). */
 import { ItemSettings } from '../../collection/settings.ts';
 import { VaultSettings } from '../../vault/settings.ts';
 import { userPart } from '../hooks.ts';
@@ -6,7 +6,7 @@ import { acceptVaultInvite, declineInboundInvites, endVaultInvite } from './answ
 import { Vaults } from './contract.ts';
 import { createVault, deleteVault } from './create.ts';
 import { listVaults } from './list.ts';
-import { inviteMailSlice, mailVaultInviteTell } from './mails.ts';
+import { inviteMailSlice, mailVaultInviteTell } from './mail-invite.ts';
 import { designateSurvivor, listVaultMembers, removeVaultMember } from './members.ts';
 import { joinedTell, leaveSomeVaults, leftTell, membershipMap } from './memberships.ts';
 import {
@@ -18,7 +18,7 @@ import {
   listVaultInvites,
 } from './sent-invites.ts';
 
-/** Each is a tell. */
+/** Each costs a tell. */
 const leftAtOnce = 100;
 
 const commands = {

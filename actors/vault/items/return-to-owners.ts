@@ -87,7 +87,7 @@ const isGone = async (run: JobRun, owner: string): Promise<boolean> => {
 };
 
 const askToTakeBack = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
-  unlessAbsent(run.actors.get(Items, owner).ask.comeHome({ items }));
+  unlessAbsent(run.actors.get(Items, owner).ask.returnToOwner({ items }));
 
 function removeAll(run: JobRun, owner: string): Promise<void> {
   return run.turn({

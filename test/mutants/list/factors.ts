@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-factor-turned-off-without-the-password',
     harm: 'An unlocked phone is enough to turn the second factor off.',
-    file: 'actors/user/settings/settings.ts',
+    file: 'actors/user/settings/part.ts',
     find: "if (known === 'MFA_SECRET') {",
     replace: "if (known === 'EXTENSION_KEY') {",
     tests: app,
@@ -43,7 +43,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'recovery-codes-shown-without-the-password',
     harm: 'An unlocked phone shows what passes the second factor.',
-    file: 'actors/user/settings/settings.ts',
+    file: 'actors/user/settings/part.ts',
     find: "(settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting)",
     replace: 'showSetting',
     tests: app,
@@ -180,7 +180,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an-escrow-of-the-first-form',
     harm: 'What rests on a password alone is given to anybody who asks.',
-    file: `${folder}/usable-escrow.ts`,
+    file: 'actors/user/settings/known.ts',
     find: 'version > 1',
     replace: 'version > 0',
     tests: recovery,
@@ -204,7 +204,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'settings-of-administrators-set-by-users',
     harm: 'A user raises their own limits.',
-    file: 'actors/user/settings/settings.ts',
+    file: 'actors/user/settings/part.ts',
     find: "if (knownSetting(name).setBy !== 'user') return notChangedHere;",
     replace: '',
     tests: settings,

@@ -3,16 +3,15 @@ import fc from 'fast-check';
 import ICAL from 'ical.js';
 import { hostileTexts as texts } from '../../../test/kit/hostile-texts.ts';
 import { calendarOf } from '../../icalendar.ts';
-import { givenTodo } from './given.ts';
-import type { ShownTodo } from './todo.ts';
-import { componentOf, etagOf } from './todo-text.ts';
+import { readTodo } from './input.ts';
+import { componentOf, etagOf, type TodoResponse } from './todo.ts';
 
 test('whatever text is published, nothing of it leaves its property, and it is read as it was written', (t) => {
   fc.assert(
     fc.property(texts, texts, texts, (uid, summary, description) => {
-      const given = givenTodo({ uid, summary, description });
-      fc.pre(!('refused' in given));
-      const todo: ShownTodo = { uid, ...given.todo, createdAt: 0, updatedAt: 1_000 };
+      const input = readTodo({ uid, summary, description });
+      fc.pre(!('refused' in input));
+      const todo: TodoResponse = { uid, ...input.todo, createdAt: 0, updatedAt: 1_000 };
       const text = calendarOf(componentOf(todo));
       t.true(text.split('\r\n').every((line) => Buffer.byteLength(line) <= 75 && !/[\r\n]/.test(line)));
       const calendar = new ICAL.Component(ICAL.parse(text));

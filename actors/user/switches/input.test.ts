@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { wantedSwitch } from './given.ts';
+import { readSwitch } from './input.ts';
 
 const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 0, 1);
@@ -9,8 +9,7 @@ const good = {
   shareUrl: 'https://notes.test/?shared=1#k',
   intervalDays: 30,
 };
-const isTaken = (changes: object): boolean =>
-  typeof wantedSwitch({ ...good, ...changes }, nowMs) !== 'string';
+const isTaken = (changes: object): boolean => typeof readSwitch({ ...good, ...changes }, nowMs) !== 'string';
 
 test('a recipient is one address on one line, whichever name it comes under', (t) => {
   t.true(isTaken({ recipientEmail: ' bob@example.org ' }));
@@ -65,7 +64,7 @@ test('a link is https, or of this machine, and carries neither a password nor a 
 
 test('a message is trimmed; one that is too long or that cannot be stored is refused', (t) => {
   const messageOf = (message: unknown) => {
-    const wanted = wantedSwitch({ ...good, message }, nowMs);
+    const wanted = readSwitch({ ...good, message }, nowMs);
     return typeof wanted === 'string' ? 'refused' : wanted.message;
   };
   t.deepEqual(
@@ -103,7 +102,7 @@ const anyTime = fc.oneof(
 test('whatever time is given, it is refused, or the deadline is to come and within ten years', (t) => {
   fc.assert(
     fc.property(anyTime, anyTime, (intervalDays, deadline) => {
-      const wanted = wantedSwitch({ ...good, intervalDays, deadline }, nowMs);
+      const wanted = readSwitch({ ...good, intervalDays, deadline }, nowMs);
       if (typeof wanted === 'string') return true;
       const aheadMs = wanted.deadlineMs - nowMs;
       return (

@@ -1,4 +1,4 @@
-/** What clients give: a to-do to publish, or the label of a token. */
+/** Checks what clients send: a to-do to publish, or the label of a token. */
 import { type Refused, refuse } from '../../reply.ts';
 import { isoTime } from '../times.ts';
 import type { Todo } from './todo.ts';
@@ -8,22 +8,20 @@ const descriptionCharactersMax = 65_536;
 const uidCharactersMax = 255;
 const labelCharactersMax = 255;
 
-export interface GivenTodo {
-  /** Absent: it is made here. */
+export interface TodoInput {
+  /** Absent: the server makes one. */
   readonly uid: string | undefined;
   readonly todo: Todo;
 }
 
-export interface TodoFields {
-  readonly uid?: unknown;
-  readonly summary?: unknown;
-  readonly description?: unknown;
-  readonly start?: unknown;
-  readonly due?: unknown;
-  readonly completed?: unknown;
-  readonly completedAt?: unknown;
-  readonly priority?: unknown;
-}
+type TodoFields = Readonly<
+  Partial<
+    Record<
+      'uid' | 'summary' | 'description' | 'start' | 'due' | 'completed' | 'completedAt' | 'priority',
+      unknown
+    >
+  >
+>;
 
 const invalidLabel = refuse.badRequest(`A label has 1 to ${labelCharactersMax} characters.`, 'invalid-label');
 
@@ -31,8 +29,8 @@ const invalid = (field: keyof TodoFields, why: string): Refused => ({
   refused: { reason: 'bad-request', tag: 'invalid-todo', message: `${field}: ${why}`, payload: { field } },
 });
 
-/** Null is as good as nothing. */
-export function givenTodo(fields: TodoFields): GivenTodo | Refused {
+/** Null counts as absent. */
+export function readTodo(fields: TodoFields): TodoInput | Refused {
   const uid = fields.uid ?? undefined;
   const description = fields.description ?? undefined;
   const priority = fields.priority ?? undefined;
@@ -49,7 +47,7 @@ export function givenTodo(fields: TodoFields): GivenTodo | Refused {
   }
   if (typeof completed !== 'boolean') return invalid('completed', 'true or false.');
   if (priority !== undefined && !isPriority(priority)) return invalid('priority', 'a whole number, 0 to 9.');
-  const times = givenTimes(fields, completed);
+  const times = readTimes(fields, completed);
   if ('refused' in times) return times;
   return {
     uid,
@@ -63,15 +61,15 @@ export function givenTodo(fields: TodoFields): GivenTodo | Refused {
   };
 }
 
-function givenTimes(
+function readTimes(
   fields: TodoFields,
   completed: boolean,
 ): Pick<Todo, 'start' | 'due' | 'completedAt'> | Refused {
   const times: { start?: string; due?: string; completedAt?: string } = {};
   for (const field of ['start', 'due', 'completedAt'] as const) {
-    const given = fields[field] ?? undefined;
-    if (given === undefined) continue;
-    const time = givenTime(given);
+    const input = fields[field] ?? undefined;
+    if (input === undefined) continue;
+    const time = readTime(input);
     if (time === undefined) return invalid(field, 'YYYY-MM-DD, or a date-time with Z or an offset.');
     times[field] = time;
   }
@@ -86,62 +84,62 @@ function givenTimes(
 }
 
 const isDate = (time: string): boolean => !time.includes('T');
-/** Calendar programs get no fractions. */
+/** Calendar programs get no fractions of a second. */
 const wholeSecond = (time: string): number => Math.floor(Date.parse(time) / 1_000);
 
 const date = /^\d{4}-\d{2}-\d{2}$/;
 const dateTime =
   /^(?<local>(?<day>\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)(Z|(?<hours>[+-]([01]\d|2[0-3]))(:?(?<minutes>[0-5]\d))?)$/;
 
-/** A date as it is, a date-time in UTC. Undefined for what is neither, or not in the calendar. */
-function givenTime(given: unknown): string | undefined {
-  if (typeof given !== 'string') return undefined;
-  const text = given.trim().toUpperCase();
+/** A date as it is, or a date-time in UTC. Undefined: it is neither, or not in the calendar. */
+function readTime(input: unknown): string | undefined {
+  if (typeof input !== 'string') return undefined;
+  const text = input.trim().toUpperCase();
   if (date.test(text)) return isInCalendar(text) ? text : undefined;
   const { local, day = '', hours, minutes = '00' } = dateTime.exec(text)?.groups ?? {};
   if (!isInCalendar(day)) return undefined;
-  // ISO 8601 has three forms of an offset. The language reads one of them everywhere.
+  // ISO 8601 has three forms of an offset. `Date.parse` reads one of them everywhere.
   const ms = Date.parse(`${local}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
   if (Number.isNaN(ms)) return undefined;
   const utc = isoTime(ms);
   return isInCalendar(utc.slice(0, 10)) ? utc : undefined;
 }
 
-/** The language takes the 31st of any month, and years that the format of calendars has no digits for. */
+/** `Date.parse` takes the 31st of any month, and years that the calendar format has no digits for. */
 function isInCalendar(day: string): boolean {
   if (!date.test(day) || day.startsWith('0000')) return false;
   const ms = Date.parse(day);
   return !Number.isNaN(ms) && isoTime(ms).startsWith(day);
 }
 
-const isPriority = (given: unknown): given is number =>
-  typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= 9;
+const isPriority = (input: unknown): input is number =>
+  typeof input === 'number' && Number.isInteger(input) && input >= 0 && input <= 9;
 
-/** What XML cannot hold: one would make a whole reply unreadable. Tabs and the ends of lines it can. */
+/** XML cannot hold these characters: one would make a whole reply unreadable. It can hold tabs and line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const notInXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: likewise
 const notInUid = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff/\\]/;
 
 function isWellFormed(value: string): boolean {
-  // Every supported Node has the method; the language level of the types does not.
+  // All supported versions of Node have the method. The language level of the types does not.
   return (value as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
-const isText = (given: unknown, charactersMax: number): given is string =>
-  typeof given === 'string' && given.length <= charactersMax && isWellFormed(given) && !notInXml.test(given);
+const isText = (input: unknown, charactersMax: number): input is string =>
+  typeof input === 'string' && input.length <= charactersMax && isWellFormed(input) && !notInXml.test(input);
 
-export const isUid = (given: unknown): given is string =>
-  typeof given === 'string' &&
-  given.length >= 1 &&
-  given.length <= uidCharactersMax &&
-  given !== '.' &&
-  given !== '..' &&
-  isWellFormed(given) &&
-  !notInUid.test(given);
+export const isUid = (input: unknown): input is string =>
+  typeof input === 'string' &&
+  input.length >= 1 &&
+  input.length <= uidCharactersMax &&
+  input !== '.' &&
+  input !== '..' &&
+  isWellFormed(input) &&
+  !notInUid.test(input);
 
-export function givenLabel(given: unknown): string | Refused {
-  const label = typeof given === 'string' ? given.trim() : '';
+export function readLabel(input: unknown): string | Refused {
+  const label = typeof input === 'string' ? input.trim() : '';
   if (label === '' || !isText(label, labelCharactersMax)) return invalidLabel;
   return label;
 }

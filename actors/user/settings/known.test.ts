@@ -1,5 +1,5 @@
 import test from 'ava';
-import { isUsableEscrow } from './usable-escrow.ts';
+import { isUsableEscrow } from './known.ts';
 
 test('a recovery uses JSON of a version above 1, and nothing of the first version', (t) => {
   t.true(isUsableEscrow('{"version":2,"ciphertext":"c"}'));

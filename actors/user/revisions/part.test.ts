@@ -1,5 +1,5 @@
 import test from 'ava';
-import { newestFirst } from './revisions.ts';
+import { newestFirst } from './part.ts';
 
 const at = (created_at: string, uuid: string) => ({ uuid, created_at });
 

@@ -1,20 +1,20 @@
 /**
- * The mail that tells a user of an invite to a shared vault. The invitee's own actor sends it, to its own address and within a
- * limit of its own. So the inviter does not learn whether there is such a user, and nobody can flood a mailbox. The mail holds
- * nothing that the inviter has chosen.
+ * Mails a user about an invite to a shared vault. The invitee's own actor sends the mail, to its own address and within its own
+ * limit. So the inviter does not learn whether the user exists, and nobody can flood a mailbox. The mail holds no text of the
+ * inviter.
  */
 import { z } from 'zod';
 import { type Turn, tell } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { mailAddress } from '../../mailer/address.ts';
-import { sealMail, tellToSend } from '../../mailer/outgoing.ts';
 import { VaultSettings } from '../../vault/settings.ts';
+import { sendMail } from '../mails.ts';
 import { isBanned, profileSlice } from '../profile.ts';
 import { Vaults } from './contract.ts';
 
 const dayMs = 86_400_000;
 
-/** Days are those of UTC. */
+/** Days are in UTC. */
 export const inviteMailSlice = slice({
   name: 'vault-invite-mails',
   format: 1,
@@ -35,19 +35,12 @@ export const mailVaultInviteTell = tell({
     const { state, email } = turn.get(profileSlice);
     const recipient = mailAddress(email);
     if (state !== 'active' || isBanned(turn) || recipient === undefined || !count(turn)) return;
-    const mail = {
-      id: `vault-invite:${inviteUuid}`,
-      source: 'other' as const,
-      userUuid: turn.self.id,
-      recipient,
-      subject: 'You are invited to a shared vault',
-      text,
-    };
-    tellToSend(turn, sealMail(turn, mail));
+    const subject = 'You are invited to a shared vault';
+    sendMail(turn, { id: `vault-invite:${inviteUuid}`, source: 'other', recipient, subject, text });
   },
 });
 
-/** False once there were as many today as may be. */
+/** False: there were as many today as there may be. */
 function count(turn: Turn): boolean {
   const day = Math.floor(turn.nowMs / dayMs);
   const before = turn.get(inviteMailSlice);

@@ -1,4 +1,4 @@
-/** A dead man's switch as a client asks for it. */
+/** Checks a dead man's switch that a client sends. */
 import { hasControl, mailAddress } from '../../mailer/address.ts';
 import { isStorableText } from '../../storable-text.ts';
 import { sentTimeMs } from '../times.ts';
@@ -8,7 +8,7 @@ const daysMax = 3_650;
 const urlCharactersMax = 4_096;
 const messageCharactersMax = 4_000;
 
-export interface Wanted {
+export interface SwitchInput {
   readonly recipient: string;
   readonly shareUrl: string;
   readonly message: string | null;
@@ -16,31 +16,31 @@ export interface Wanted {
   readonly deadlineMs: number;
 }
 
-type Given = Readonly<
+type Unchecked = Readonly<
   Record<'recipientEmail' | 'recipient' | 'shareUrl' | 'intervalDays' | 'deadline' | 'message', unknown>
 >;
 
-/** A text instead says what is wrong. */
-export function wantedSwitch(given: Partial<Given>, nowMs: number): Wanted | string {
-  const recipient = recipientOf(given.recipientEmail ?? given.recipient);
+/** A text says what is wrong. */
+export function readSwitch(input: Partial<Unchecked>, nowMs: number): SwitchInput | string {
+  const recipient = recipientOf(input.recipientEmail ?? input.recipient);
   if (recipient === undefined) return 'Give the e-mail address of one recipient.';
-  const shareUrl = linkOf(given.shareUrl);
+  const shareUrl = linkOf(input.shareUrl);
   if (shareUrl === undefined) return 'Give the link that is to be sent, which begins with https://.';
-  const message = messageOf(given.message);
+  const message = messageOf(input.message);
   if (message === undefined) return `The message is a text of ${messageCharactersMax} characters at most.`;
-  const when = whenOf(given, nowMs);
+  const when = whenOf(input, nowMs);
   if (when === undefined) return `Give an interval of 1 to ${daysMax} days, or a deadline within as many.`;
   return { recipient, shareUrl, message, ...when };
 }
 
-function recipientOf(given: unknown): string | undefined {
-  return typeof given === 'string' ? mailAddress(given.trim()) : undefined;
+function recipientOf(input: unknown): string | undefined {
+  return typeof input === 'string' ? mailAddress(input.trim()) : undefined;
 }
 
-/** The link as it was given: its fragment is a key. An account on this machine alone has no https. */
-function linkOf(given: unknown): string | undefined {
-  if (typeof given !== 'string') return undefined;
-  const link = given.trim();
+/** The link as it was sent, as its fragment is a key. Only a server on this machine may have no https. */
+function linkOf(input: unknown): string | undefined {
+  if (typeof input !== 'string') return undefined;
+  const link = input.trim();
   if (link.length > urlCharactersMax || /\s/.test(link) || hasControl(link) || !isStorableText(link))
     return undefined;
   if (!/^https?:\/\//i.test(link) || !URL.canParse(link)) return undefined;
@@ -51,18 +51,18 @@ function linkOf(given: unknown): string | undefined {
 
 const isThisMachine = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
-function messageOf(given: unknown): string | null | undefined {
-  if (given == null) return null;
-  if (typeof given !== 'string' || !isStorableText(given)) return undefined;
-  const message = given.trim();
+function messageOf(input: unknown): string | null | undefined {
+  if (input == null) return null;
+  if (typeof input !== 'string' || !isStorableText(input)) return undefined;
+  const message = input.trim();
   if (message.length > messageCharactersMax) return undefined;
   return message === '' ? null : message;
 }
 
-type When = Pick<Wanted, 'intervalDays' | 'deadlineMs'>;
+type When = Pick<SwitchInput, 'intervalDays' | 'deadlineMs'>;
 
-/** A deadline is the first one, and the interval counts from each check-in. Either follows from the other. */
-function whenOf({ intervalDays, deadline }: Partial<Given>, nowMs: number): When | undefined {
+/** `deadline` is the first one, and the interval counts from each check-in. Either follows from the other. */
+function whenOf({ intervalDays, deadline }: Partial<Unchecked>, nowMs: number): When | undefined {
   const deadlineMs = deadline == null ? undefined : deadlineOf(deadline, nowMs);
   if (deadline != null && deadlineMs === undefined) return undefined;
   const days =

@@ -1,4 +1,4 @@
-/** What clients give: a configuration, or a reminder to publish. */
+/** Checks what clients send: a configuration, or a reminder to publish. */
 import { type Refused, refuse } from '../../reply.ts';
 import { isStorableText } from '../../storable-text.ts';
 import { isoTime, sentTimeMs } from '../times.ts';
@@ -7,9 +7,9 @@ import { type Channel, destinationOf, isChannel } from './destination.ts';
 
 const charactersMax = 2_000;
 const reminderId = /^[\w.:-]{1,128}$/;
-/** A time without a zone would be read in the reader's own. */
+/** Each reader would take a time without a zone as their own. */
 const zoned = /T.*(Z|[+-]\d{2}:?\d{2})$/i;
-/** All but tabs and the ends of lines. */
+/** All but tabs and line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
@@ -21,20 +21,22 @@ const invalidDestination = refuse.badRequest(
 const invalidConfig = refuse.badRequest('Whether it is enabled is true or false.', 'invalid-delivery-config');
 const invalidReminder = (why: string) => refuse.badRequest(why, 'invalid-reminder');
 
-type Given<Name extends string> = { readonly [Key in Name]?: unknown };
+type Unchecked<Name extends string> = { readonly [Key in Name]?: unknown };
 
-export function givenConfig(given: Given<'channel' | 'destination' | 'enabled'>): DeliveryConfig | Refused {
-  const { channel } = given;
+export function readConfig(
+  input: Unchecked<'channel' | 'destination' | 'enabled'>,
+): DeliveryConfig | Refused {
+  const { channel } = input;
   if (!isChannel(channel)) return invalidChannel;
-  const enabled = given.enabled ?? false;
+  const enabled = input.enabled ?? false;
   if (typeof enabled !== 'boolean') return invalidConfig;
-  const isGiven = (given.destination ?? '') !== '';
+  const isGiven = (input.destination ?? '') !== '';
   if (!isGiven) return enabled ? invalidDestination : { channel, destination: null, enabled };
-  const destination = destinationOf(channel, given.destination);
+  const destination = destinationOf(channel, input.destination);
   return destination === undefined ? invalidDestination : { channel, destination, enabled };
 }
 
-export interface GivenReminder {
+export interface ReminderInput {
   readonly id: string;
   readonly message: string;
   readonly dueAtMs: number;
@@ -42,39 +44,39 @@ export interface GivenReminder {
   readonly destination: string | null;
 }
 
-/** `usual`: the channel of the account, of which a destination is where the reminder names no other. */
-export function givenReminder(
-  given: Given<'id' | 'message' | 'dueAtUtc' | 'channel' | 'destination'>,
+/** `usual` is the account's channel. A destination without a channel belongs to it. */
+export function readReminder(
+  input: Unchecked<'id' | 'message' | 'dueAtUtc' | 'channel' | 'destination'>,
   usual: Channel | undefined,
-): GivenReminder | Refused {
-  const id = typeof given.id === 'string' ? given.id.trim() : '';
-  const dueAtMs = givenDueMs(given.dueAtUtc);
+): ReminderInput | Refused {
+  const id = typeof input.id === 'string' ? input.id.trim() : '';
+  const dueAtMs = readDueMs(input.dueAtUtc);
   if (!reminderId.test(id) || dueAtMs === undefined) {
     return invalidReminder('A reminder has an id and a valid dueAtUtc, with Z or an offset.');
   }
-  const message = given.message ?? '';
+  const message = input.message ?? '';
   if (!isMessage(message)) {
     return invalidReminder(`The message is text of ${charactersMax} characters at most.`);
   }
-  const channel = given.channel ?? null;
+  const channel = input.channel ?? null;
   if (channel !== null && !isChannel(channel)) {
     return invalidReminder('The channel is email, telegram or whatsapp.');
   }
-  if ((given.destination ?? null) === null) return { id, message, dueAtMs, channel, destination: null };
+  if ((input.destination ?? null) === null) return { id, message, dueAtMs, channel, destination: null };
   const used = channel ?? usual;
-  const destination = used && destinationOf(used, given.destination);
+  const destination = used && destinationOf(used, input.destination);
   if (destination === undefined) {
     return invalidReminder('The destination is not exactly one of the channel.');
   }
   return { id, message, dueAtMs, channel, destination };
 }
 
-function givenDueMs(given: unknown): number | undefined {
-  if (typeof given !== 'string' || !zoned.test(given.trim())) return undefined;
-  const ms = sentTimeMs(given);
-  // Years of more than four digits are written otherwise.
+function readDueMs(input: unknown): number | undefined {
+  if (typeof input !== 'string' || !zoned.test(input.trim())) return undefined;
+  const ms = sentTimeMs(input);
+  // Years of more than four digits have another form.
   return ms === undefined || isoTime(ms).length !== 24 ? undefined : ms;
 }
 
-const isMessage = (given: unknown): given is string =>
-  typeof given === 'string' && given.length <= charactersMax && isStorableText(given) && !control.test(given);
+const isMessage = (input: unknown): input is string =>
+  typeof input === 'string' && input.length <= charactersMax && isStorableText(input) && !control.test(input);
