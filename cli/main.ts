@@ -2,7 +2,7 @@
 /** The entry of `scriptorium`, the operator command line. */
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { ConfigError, databaseUrl, internalApiConfiguration, urlHost } from '../config.ts';
+import { ConfigError, databaseUrl, internalApiConfiguration, urlHost } from '../process/config/config.ts';
 import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
 import type { Migrate } from './commands/migrate.ts';
 import type { Reshard } from './commands/reshard.ts';

@@ -35,21 +35,21 @@ interface MailListener {
 }
 
 /** How far the purge has come in the two longest lists, the items and the revisions. */
-export interface PurgePlace {
+export interface PurgeProgress {
   readonly after: number;
-  readonly afterPlace: number;
+  readonly afterOffset: number;
 }
 
 /** `later`: the rest waits for something outside the actor. */
 type PurgeLeft = 'more' | 'later' | 'nothing';
 
 export interface Purge<P extends Plans = Plans> {
-  readonly reads?: (view: View, place: PurgePlace) => P;
+  readonly reads?: (view: View, progress: PurgeProgress) => P;
   /** Removes one batch of bounded size. */
   readonly turn: (
     turn: Turn,
     reads: PlanResults<P>,
-  ) => { readonly left: PurgeLeft; readonly place?: Partial<PurgePlace> };
+  ) => { readonly left: PurgeLeft; readonly progress?: Partial<PurgeProgress> };
 }
 
 export function purging<P extends Plans = Record<never, never>>(purge: Purge<P>): Purge {

@@ -27,7 +27,7 @@ import { noteUse, storeUse } from './sessions/last-use.ts';
 import { isBridge, type Session } from './sessions/session.ts';
 
 /** The declaration of a command, as far as it says who may run it. */
-type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerAlone'>;
+type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerSuffices'>;
 type Request = SignedInRequest<{ readonly userUuid?: unknown }>;
 
 /** What a turn knows of its caller. */
@@ -221,10 +221,10 @@ export const anotherUsers = refuse.forbidden('Operation not allowed.');
 function whenSignedIn<R extends object>(
   view: View & { readonly nowMs: number },
   { credentials, userUuid }: Request,
-  { access, ofUser = false, bridges, bearerAlone }: Allowed,
+  { access, ofUser = false, bridges, bearerSuffices }: Allowed,
   run: (signedIn: SignedIn) => R,
 ): (R & { readonly caller: Caller }) | (Refused & { readonly caller?: Caller | undefined }) {
-  const checked = checkSession(view, credentials, view.nowMs, bearerAlone);
+  const checked = checkSession(view, credentials, view.nowMs, bearerSuffices);
   if ('refused' in checked) return checked;
   const caller = callerOf(view);
   if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };

@@ -1,6 +1,6 @@
 /**
- * The actors in memory. They are found by address, and activated a bounded number at a time; one whose row is locked waits aside,
- * so that it takes no place from others. An actor is passivated when it has been idle for long, or when the number of actors or
+ * The actors in memory. They are found by address, and activated a bounded number at a time; one whose row is locked waits apart,
+ * so that it takes no slot from others. An actor is passivated when it has been idle for long, or when the number of actors or
  * what they hold in memory asks for room. The database has all of a passivated actor, and a message activates it again.
  */
 
@@ -9,8 +9,8 @@ import { type Clock, sleep } from '../clock.ts';
 import { ActorError, MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
-import type { Lane } from '../lane.ts';
 import type { Lease } from '../ownership/lease.ts';
+import type { Semaphore } from '../semaphore.ts';
 import { Actor } from './actor.ts';
 import type { ActorEnvironment } from './environment.ts';
 import type { Message } from './message.ts';
@@ -30,7 +30,7 @@ export interface ActiveActorsOptions {
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly lease: Pick<Lease, 'isValid'>;
-  readonly lockedLane: Lane;
+  readonly lockedRowSemaphore: Semaphore;
   readonly shardCount: number;
   epochOf(shard: number): number | undefined;
   environmentOf(kind: string): ActorEnvironment | undefined;
@@ -181,11 +181,11 @@ export class ActiveActors {
 
   /** Tries again, without a slot and a connection that others could use, until the row is free or patience at an end. */
   async #activateAside(actor: Actor): Promise<void> {
-    const { clock, lockedLane } = this.#options;
+    const { clock, lockedRowSemaphore } = this.#options;
     for (let pauseMs = lockedPauseMinMs; ; pauseMs = Math.min(lockedPauseMaxMs, pauseMs * 2)) {
       await sleep(clock, pauseMs);
       if (actor.phase !== 'activating') return;
-      if ((await lockedLane.run(() => actor.activate())) === 'ended') return;
+      if ((await lockedRowSemaphore.run(() => actor.activate())) === 'ended') return;
     }
   }
 

@@ -47,7 +47,7 @@ import { loadActor } from './activation.ts';
 import { ActivationWaiters } from './activation-waiters.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
-import { Gate, suspects } from './gate.ts';
+import { Gate, possibleCauses } from './gate.ts';
 import type { Layers } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
@@ -62,7 +62,7 @@ import {
   UnplannedRowError,
 } from './turn.ts';
 
-const rejectionsBeforeAlone = 2;
+const rejectionsBeforeUnmerged = 2;
 const rejectionsMax = 4;
 /** Shorter than callers wait, longer than two statements take to time out. */
 const lossPatienceMs = 15_000;
@@ -283,7 +283,7 @@ export class Actor implements Committing {
   #take(entry: Queued): void {
     const turn = new RunningTurn(this.#scope(entry.conflicting));
     const outcome = this.#run(entry, turn);
-    if (isPlanOutdated(entry, outcome)) this.#mailbox.giveBack(entry);
+    if (isPlanOutdated(entry, outcome)) this.#mailbox.requeue(entry);
     else this.#took(entry, turn, outcome);
   }
 
@@ -297,7 +297,7 @@ export class Actor implements Committing {
 
   #takeAfterCommit(entry: Queued): void {
     this.#gate.seal();
-    this.#mailbox.giveBack(entry);
+    this.#mailbox.requeue(entry);
   }
 
   #run({ message, reads }: Queued, turn: RunningTurn): Outcome {
@@ -471,9 +471,9 @@ export class Actor implements Committing {
   /** Also where no conflicting row was found: what rejects it may be a turn of the same commit, or the turn itself. */
   #noteRejection(pending: PendingCommit, conflicting: readonly ConflictingRow[]): void {
     for (const { queued: entry } of pending.carried) entry.conflicting = entry.conflicting.with(conflicting);
-    for (const { queued: entry } of suspects(pending)) {
+    for (const { queued: entry } of possibleCauses(pending)) {
       entry.rejections += 1;
-      entry.alone ||= entry.rejections > rejectionsBeforeAlone;
+      entry.unmerged ||= entry.rejections > rejectionsBeforeUnmerged;
       if (entry.rejections <= rejectionsMax) continue;
       this.#answer(entry, { error: new TerminalError('a key of this call is taken') });
     }
@@ -482,22 +482,22 @@ export class Actor implements Committing {
   /** From its first loss on a turn is committed alone. One that the database never finishes is not tried forever. */
   #noteLoss(pending: PendingCommit): void {
     const hopelessMs = this.#env.clock.monotonicMs() - lossPatienceMs;
-    for (const { queued: entry } of suspects(pending)) {
-      if (entry.alone && entry.cameMs <= hopelessMs)
+    for (const { queued: entry } of possibleCauses(pending)) {
+      if (entry.unmerged && entry.cameMs <= hopelessMs)
         this.#answer(entry, {
           error: new TerminalError('the database never finishes what this call writes'),
         });
-      entry.alone = true;
+      entry.unmerged = true;
     }
   }
 
   /** One turn of the commit wrote what cannot be stored: the one that does so alone fails with `error`. */
   #failAlone(error: Error): void {
     const { flight } = this.#gate;
-    const entries = flight === undefined ? [] : suspects(flight.pending);
+    const entries = flight === undefined ? [] : possibleCauses(flight.pending);
     for (const { queued: entry } of entries) {
       if (entries.length === 1) this.#answer(entry, { error });
-      else entry.alone = true;
+      else entry.unmerged = true;
     }
     this.#runAgain();
   }

@@ -7,13 +7,13 @@ import type { Limits } from '../host/limits.ts';
 import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
 import type { JobChange } from '../jobs/lease.ts';
 import type { Kind } from '../kind.ts';
-import type { Lane } from '../lane.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Reader } from '../read/reader.ts';
 import type { UnchangedSinceMarkers } from '../read/unchanged-since.ts';
 import type { SampledLog } from '../sampled-log.ts';
+import type { Semaphore } from '../semaphore.ts';
 import type { Store, TellRow, TimerRow } from '../store/store.ts';
 import type { AnyTable } from '../table.ts';
 import type { Removed } from './layers.ts';
@@ -25,7 +25,7 @@ export interface ActorEnvironment {
   readonly shardCount: number;
   readonly store: Store;
   /** For actors that wait for a row that somebody else holds locked. */
-  readonly lockedLane: Lane;
+  readonly lockedRowSemaphore: Semaphore;
   readonly clock: Clock;
   readonly random: Random;
   readonly lease: Pick<Lease, 'isValid'>;

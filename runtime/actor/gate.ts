@@ -50,9 +50,9 @@ export class Gate {
   }
 
   /** Whether another turn may join the pending commit; one that is to be committed alone only finds it empty. */
-  admits(turn: { readonly alone: boolean }, pendingBytesMax: number): boolean {
+  admits(turn: { readonly unmerged: boolean }, pendingBytesMax: number): boolean {
     if (this.#pending.sealed || this.#pending.bytes >= pendingBytesMax) return false;
-    return !turn.alone || !this.hasPending;
+    return !turn.unmerged || !this.hasPending;
   }
 
   /** Whether what a turn wrote has to wait until the pending commit is durable (see `PendingCommit.frees`). */
@@ -79,7 +79,7 @@ export class Gate {
   addPending(outcome: Carried, recorded: Recorded): number {
     this.#pending.carried.push(outcome);
     this.#pending.add(recorded);
-    if (outcome.queued.alone) this.seal();
+    if (outcome.queued.unmerged) this.seal();
     return this.#pending.number;
   }
 
@@ -107,6 +107,6 @@ export class Gate {
  * The turns whose writes may have caused this commit to fail. A turn that is committed alone comes first, and those
  * that joined it wrote nothing.
  */
-export function suspects({ carried }: PendingCommit): readonly Carried[] {
-  return carried[0]?.queued.alone ? carried.slice(0, 1) : carried;
+export function possibleCauses({ carried }: PendingCommit): readonly Carried[] {
+  return carried[0]?.queued.unmerged ? carried.slice(0, 1) : carried;
 }

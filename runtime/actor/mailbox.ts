@@ -65,7 +65,7 @@ export class Mailbox {
   }
 
   /** Gives back what was taken, to be run again before all others. */
-  giveBack(entry: Queued): void {
+  requeue(entry: Queued): void {
     this.#entries.unshift(entry);
     this.begin(entry);
   }

@@ -29,7 +29,7 @@ export interface Queued {
   /** Commits of this message that were rejected for a taken key. */
   rejections: number;
   /** To be committed alone, after merged commits were rejected or lost. */
-  alone: boolean;
+  unmerged: boolean;
   conflicting: ConflictingRows;
   /** The caller was told that the outcome is unknown; nobody waits any more. */
   answered: boolean;
@@ -52,7 +52,7 @@ export function queued(message: Message, cameMs: number): Queued {
     message,
     cameMs,
     rejections: 0,
-    alone: false,
+    unmerged: false,
     conflicting: ConflictingRows.none,
     answered: false,
     reads: undefined,

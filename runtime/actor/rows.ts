@@ -27,7 +27,7 @@ export interface ReadTicket {
   readonly begunAfterCommit: number;
 }
 
-/** What a kept row takes beside itself: its place, its key, and how it is found. */
+/** What a kept row takes beside itself: its position, its key, and how it is found. */
 export const keptBytes = 256;
 /** A cached row larger than this would push out everything else. */
 const cachedRowShareMax = 1 / 4;

@@ -1,7 +1,7 @@
 /**
  * Asks of many actors in one message, the host's side (`batched-asks.ts`).
  *
- * Each ask is carried out as if it had come alone. What fails, takes long or answers much leaves its place without a reply, and
+ * Each ask is carried out as if it had come alone. What fails, takes long or answers much leaves its position without a reply, and
  * the caller asks for it alone. An ask that began may still take effect after its batch was answered, as when an answer is lost.
  *
  * A bounded number of asks of all batches runs at once: half as many as actors may activate at once, so that a host that
@@ -9,7 +9,7 @@
  */
 import type { Clock } from '../clock.ts';
 import type { AskCall } from '../host/call.ts';
-import { Lane } from '../lane.ts';
+import { Semaphore } from '../semaphore.ts';
 import type { BatchReply, BatchRequest } from './shapes.ts';
 
 export interface BatchAnswersOptions {
@@ -28,7 +28,7 @@ const replyBytesMax = 256 * 1_024;
 
 export class BatchAnswers {
   readonly #options: BatchAnswersOptions;
-  readonly #lane = new Lane(atOnceMax);
+  readonly #semaphore = new Semaphore(atOnceMax);
 
   constructor(options: BatchAnswersOptions) {
     this.#options = options;
@@ -39,19 +39,19 @@ export class BatchAnswers {
     const replies: Reply[] = asks.map(() => null);
     let freeBytes = replyBytesMax;
     let isAnswered = false;
-    const answerOne = async (place: number, call: AskCall) => {
+    const answerOne = async (index: number, call: AskCall) => {
       // It has waited for so long that it is asked alone by now.
       if (isAnswered) return;
       const value = await ask(call);
       freeBytes -= JSON.stringify(value ?? null).length;
-      if (freeBytes >= 0 && !isAnswered) replies[place] = { value };
+      if (freeBytes >= 0 && !isAnswered) replies[index] = { value };
     };
-    const answering = asks.map(async ({ kind, id, command, request, callId }, place) => {
+    const answering = asks.map(async ({ kind, id, command, request, callId }, index) => {
       // A command of the host itself, such as another batch, is not for batches.
       if (command.startsWith('$')) return;
       const call = { address: { kind, id }, command, request, callId, deadlineMs };
       // The single ask fails in the same way, and tells how.
-      await this.#lane.run(() => answerOne(place, call)).catch(() => {});
+      await this.#semaphore.run(() => answerOne(index, call)).catch(() => {});
     });
     await this.#inTime(Promise.all(answering), Math.min(answeredWithinMs, deadlineMs - clock.monotonicMs()));
     isAnswered = true;

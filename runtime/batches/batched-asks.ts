@@ -1,8 +1,8 @@
 /**
  * Asks of many actors in one message, the caller's side.
  *
- *     gathered --all of one shard, in one message--> its host --a reply in its place--> answered
- *                                                         \--none in its place, or none at all--> asked alone
+ *     gathered --all of one shard, in one message--> its host --a reply in its position--> answered
+ *                                                         \--none in its position, or none at all--> asked alone
  *
  * - Asks are gathered until the code that makes them lets go. One that is alone in its shard is asked as ever.
  * - An ask keeps its call id and its deadline when it is asked alone: it is a repeat, as after a lost answer.
@@ -17,8 +17,8 @@ import type { Clock } from '../clock.ts';
 import { OverloadedError } from '../errors.ts';
 import type { AskCall } from '../host/call.ts';
 import type { Retrier } from '../host/retrier.ts';
-import { Lane } from '../lane.ts';
 import type { Random } from '../random.ts';
+import { Semaphore } from '../semaphore.ts';
 import { type BatchReply, type BatchRequest, batchMax, batchReplySchema } from './shapes.ts';
 
 export interface BatchedAsksOptions {
@@ -38,11 +38,11 @@ const batchBytesMax = 32 * 1_024;
 /** A batch is waited for no longer, so that there is time to ask alone. */
 const batchMs = 2_000;
 /** Asks in flight that a batch has left without a reply. */
-const aloneMax = 64;
+const singleMax = 64;
 
 export class BatchedAsks {
   readonly #options: BatchedAsksOptions;
-  readonly #alone = new Lane(aloneMax);
+  readonly #single = new Semaphore(singleMax);
   #gathered: Gathered[] = [];
 
   constructor(options: BatchedAsksOptions) {
@@ -66,9 +66,9 @@ export class BatchedAsks {
     const [first] = batch;
     if (batch.length === 1) return first?.resolve(retrier.ask(first.call));
     const outcome = await this.#repliesTo(batch);
-    for (const [place, { call, resolve }] of batch.entries()) {
-      const reply = outcome instanceof OverloadedError ? { value: Promise.reject(outcome) } : outcome[place];
-      resolve(reply ? reply.value : this.#alone.run(() => retrier.ask(call)));
+    for (const [index, { call, resolve }] of batch.entries()) {
+      const reply = outcome instanceof OverloadedError ? { value: Promise.reject(outcome) } : outcome[index];
+      resolve(reply ? reply.value : this.#single.run(() => retrier.ask(call)));
     }
   }
 

@@ -22,7 +22,7 @@ export const batchRequestSchema = z.object({
 export type BatchRequest = z.infer<typeof batchRequestSchema>;
 
 export const batchReplySchema = z.object({
-  /** By the place of each ask. Null: it has to be asked alone. */
+  /** By the position of each ask. Null: it has to be asked alone. */
   replies: z.array(z.object({ value: z.unknown() }).nullable()).readonly(),
 });
 export type BatchReply = z.infer<typeof batchReplySchema>;

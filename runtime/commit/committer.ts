@@ -4,15 +4,15 @@
  * pile up, so batches grow with the load by themselves.
  *
  * One actor does not stop the others. A batch is sent once, and a statement waits for a lock only for a moment; what
- * has to be separated after that goes aside, to slots of its own, those first that have failed least. So does every
- * commit of a suspect, alone: of an actor that was stuck, until a commit of it has passed.
+ * has to be separated after that goes into quarantine, which has slots of its own, those first that have failed least. So does every
+ * commit of an actor that was stuck, unbatched, until a commit of it has passed.
  *
  * A batch whose members all have an answer tells each actor its own. One that failed as a whole is sorted out:
- *   conflict      nothing was applied. Members whose rows somebody holds locked are stuck and go on alone, each again
+ *   conflict      nothing was applied. Members whose rows somebody holds locked are stuck and go on unbatched, each again
  *                 after a growing pause and in the end unavailable; the others go again at once without them. Where no
  *                 row is locked all of it goes again after a pause with jitter, in the end in halves
  *   rejected      nothing was applied. The keys of all members are looked up at once; those that collide with what is
- *                 stored are rejected, those that collide with others of the batch go again alone, and the rest at once
+ *                 stored are rejected, those that collide with others of the batch go again unbatched, and the rest at once
  *                 without them. Where none are found all of it goes again in halves
  *   defect        nothing was applied; it goes again in halves, so that in the end only the defect fails
  *   unavailable   nothing was applied; every member fails
@@ -71,7 +71,7 @@ export interface CommitterOptions {
   readonly random: Random;
   readonly limits: Pick<
     Limits,
-    'batchActorsMax' | 'batchBytesMax' | 'commitsInFlightMax' | 'commitsAsideInFlightMax'
+    'batchActorsMax' | 'batchBytesMax' | 'commitsInFlightMax' | 'quarantinedCommitsInFlightMax'
   >;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
@@ -82,13 +82,13 @@ export interface CommitterOptions {
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #ready = new Set<Committing>();
-  readonly #suspects = new Set<Committing>();
-  readonly #aside: Batch[] = [];
+  readonly #unbatched = new Set<Committing>();
+  readonly #quarantine: Batch[] = [];
   /** How often in a row an actor was stuck. */
   readonly #stuck = new WeakMap<Committing, number>();
   readonly #writes: WriteHealth;
   #inFlight = 0;
-  #asideInFlight = 0;
+  #quarantinedInFlight = 0;
   #pausing = 0;
   #scheduled = false;
 
@@ -104,9 +104,9 @@ export class Committer {
 
   /** The actor has a pending commit and none in flight. */
   ready(actor: Committing): void {
-    const isSuspect = this.#stuck.has(actor);
-    (isSuspect ? this.#suspects : this.#ready).add(actor);
-    if (this.#scheduled || (isSuspect ? this.#isAsideFull : this.#isFull)) return;
+    const isUnbatched = this.#stuck.has(actor);
+    (isUnbatched ? this.#unbatched : this.#ready).add(actor);
+    if (this.#scheduled || (isUnbatched ? this.#isQuarantineFull : this.#isFull)) return;
     this.#scheduled = true;
     // Not at once: turns of the same tick, of this and other actors, join the batch for nothing.
     queueMicrotask(() => {
@@ -117,16 +117,16 @@ export class Committer {
 
   /** Nothing is ready and nothing in flight. */
   get isIdle(): boolean {
-    const inFlight = this.#inFlight + this.#asideInFlight + this.#pausing;
-    return inFlight + this.#ready.size + this.#suspects.size + this.#aside.length === 0;
+    const inFlight = this.#inFlight + this.#quarantinedInFlight + this.#pausing;
+    return inFlight + this.#ready.size + this.#unbatched.size + this.#quarantine.length === 0;
   }
 
   get #isFull(): boolean {
     return this.#inFlight >= this.#options.limits.commitsInFlightMax;
   }
 
-  get #isAsideFull(): boolean {
-    return this.#asideInFlight >= this.#options.limits.commitsAsideInFlightMax;
+  get #isQuarantineFull(): boolean {
+    return this.#quarantinedInFlight >= this.#options.limits.quarantinedCommitsInFlightMax;
   }
 
   #fill(): void {
@@ -139,29 +139,29 @@ export class Committer {
         this.#fill();
       });
     }
-    this.#setSuspectsAside();
-    while (!this.#isAsideFull) {
-      const batch = this.#takeAside();
+    this.#takeUnbatched();
+    while (!this.#isQuarantineFull) {
+      const batch = this.#takeQuarantined();
       if (batch === undefined) break;
-      this.#asideInFlight += 1;
+      this.#quarantinedInFlight += 1;
       void this.#send(batch).finally(() => {
-        this.#asideInFlight -= 1;
+        this.#quarantinedInFlight -= 1;
         this.#fill();
       });
     }
   }
 
-  /** Each alone and, unless it was stuck only once, after a pause that grows while it is. */
-  #setSuspectsAside(): void {
-    for (const actor of this.#suspects) {
+  /** Each unbatched and, unless it was stuck only once, after a pause that grows while it is. */
+  #takeUnbatched(): void {
+    for (const actor of this.#unbatched) {
       const commit = actor.takeCommit();
       const failures = this.#stuck.get(actor) ?? 0;
       if (commit === undefined) continue;
       const batch = { members: [{ actor, commit }], failures };
       if (failures > 1) this.#sendLater(batch);
-      else this.#aside.push(batch);
+      else this.#quarantine.push(batch);
     }
-    this.#suspects.clear();
+    this.#unbatched.clear();
   }
 
   #takeMembers(): readonly Member[] {
@@ -179,13 +179,13 @@ export class Committer {
     return members;
   }
 
-  /** The batch that waits aside and has failed least; of those, the one that has waited longest. */
-  #takeAside(): Batch | undefined {
+  /** The batch in quarantine that has failed least; of those, the one that has waited longest. */
+  #takeQuarantined(): Batch | undefined {
     let best = 0;
-    for (const [index, { failures }] of this.#aside.entries()) {
-      if (failures < (this.#aside[best]?.failures ?? 0)) best = index;
+    for (const [index, { failures }] of this.#quarantine.entries()) {
+      if (failures < (this.#quarantine[best]?.failures ?? 0)) best = index;
     }
-    return this.#aside.splice(best, 1)[0];
+    return this.#quarantine.splice(best, 1)[0];
   }
 
   async #send(batch: Batch): Promise<void> {
@@ -231,7 +231,7 @@ export class Committer {
       this.#sendLater({ members: [member], failures });
     }
     if (others.length === 0) return;
-    if (locked.length > 0) this.#aside.push({ members: others, failures });
+    if (locked.length > 0) this.#quarantine.push({ members: others, failures });
     else if (failures < conflictsBeforeHalving) this.#sendLater({ members, failures });
     else this.#halve({ members, failures });
   }
@@ -258,8 +258,8 @@ export class Committer {
     }
     const [only] = members;
     if (innocent.length < members.length) {
-      if (innocent.length > 0) this.#aside.push({ members: innocent, failures });
-      for (const rival of rivals) this.#aside.push({ members: [rival], failures });
+      if (innocent.length > 0) this.#quarantine.push({ members: innocent, failures });
+      for (const rival of rivals) this.#quarantine.push({ members: [rival], failures });
     } else if (members.length > 1) this.#halve({ members, failures });
     else if (only !== undefined && rejections === undefined) report(only.actor, 'unavailable', undefined);
     // What rejects it may be gone, or a turn of its own.
@@ -288,15 +288,15 @@ export class Committer {
     this.#pausing += 1;
     void sleep(clock, pauseMs * (0.5 + random.fraction() / 2)).then(() => {
       this.#pausing -= 1;
-      this.#aside.push({ members, failures: failures + 1 });
+      this.#quarantine.push({ members, failures: failures + 1 });
       this.#fill();
     });
   }
 
   #halve({ members, failures }: Batch): void {
     const half = Math.ceil(members.length / 2);
-    this.#aside.push({ members: members.slice(0, half), failures });
-    if (half < members.length) this.#aside.push({ members: members.slice(half), failures });
+    this.#quarantine.push({ members: members.slice(0, half), failures });
+    if (half < members.length) this.#quarantine.push({ members: members.slice(half), failures });
   }
 }
 

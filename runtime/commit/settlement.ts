@@ -5,13 +5,13 @@
  * row's lock. After that the lost statement finds no row, so what `commit_id` says is final. Where a newer epoch holds the actor
  * no barrier is possible any more, and only a `commit_id` that is still ours proves anything.
  *
- * A barrier waits for the lock of the row only for a moment. If somebody holds the row locked, it asks again in a lane of its
+ * A barrier waits for the lock of the row only for a moment. If somebody holds the row locked, it asks again in a semaphore of its
  * own, so that other barriers find a connection.
  */
 import type { Address } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
-import type { Lane } from '../lane.ts';
 import type { Random } from '../random.ts';
+import type { Semaphore } from '../semaphore.ts';
 import { type Store, StoreError } from '../store/store.ts';
 
 const backoffFirstMs = 20;
@@ -30,17 +30,17 @@ export async function settleCommit(
     readonly store: Store;
     readonly clock: Clock;
     readonly random: Random;
-    readonly lockedLane: Lane;
+    readonly lockedRowSemaphore: Semaphore;
   },
   commit: { readonly address: Address; readonly epoch: number; readonly commitId: string },
   isWanted: () => boolean,
 ): Promise<Settlement | undefined> {
-  const { store, clock, random, lockedLane } = ports;
+  const { store, clock, random, lockedRowSemaphore } = ports;
   let isLocked = false;
   for (let attempt = 0; isWanted(); attempt += 1) {
     try {
       const ask = () => askOnce(store, commit);
-      return await (isLocked ? lockedLane.run(ask) : ask());
+      return await (isLocked ? lockedRowSemaphore.run(ask) : ask());
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       isLocked = error.failure === 'conflict';

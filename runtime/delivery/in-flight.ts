@@ -24,7 +24,7 @@ export class InFlight<Row> {
   readonly #shares = new Map<string, Share<Row>>();
   readonly #failed = new Set<string>();
   #waiting = 0;
-  /** Rows of the last sweep that found no place to wait. */
+  /** Rows of the last sweep that found the queue full. */
   #putOff = 0;
   readonly #max: number;
   readonly #ofActorMax: number;

@@ -213,9 +213,9 @@ export class Repairs {
     this.#catchUp(host, sequence);
     const dueMs = nextDueMs();
     const gone = new Set(lapsed);
-    for (const [place, subscription] of subscriptions.entries()) {
+    for (const [position, subscription] of subscriptions.entries()) {
       if (!index.has(subscription)) continue;
-      if (subscription.host !== host || gone.has(place)) want('due', [subscription]);
+      if (subscription.host !== host || gone.has(position)) want('due', [subscription]);
       else subscription.dueMs = dueMs;
     }
   }

@@ -18,7 +18,6 @@ import { UnavailableError } from '../errors.ts';
 import { Publisher } from '../events/publisher.ts';
 import { Jobs } from '../jobs/jobs.ts';
 import type { Kind } from '../kind.ts';
-import { Lane } from '../lane.ts';
 import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
 import type { Logger } from '../ports.ts';
@@ -26,6 +25,7 @@ import type { Random } from '../random.ts';
 import { Reader } from '../read/reader.ts';
 import { UnchangedSinceMarkers } from '../read/unchanged-since.ts';
 import { SampledLog } from '../sampled-log.ts';
+import { Semaphore } from '../semaphore.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 import { createActors } from './actors.ts';
@@ -80,7 +80,7 @@ export class Host {
   readonly #unchangedMarkers: UnchangedSinceMarkers;
   readonly #retrier: Retrier;
   readonly #failures: SampledLog;
-  readonly #lockedLane = new Lane(lockedAtOnceMax);
+  readonly #lockedRowSemaphore = new Semaphore(lockedAtOnceMax);
   readonly #publisher: Publisher;
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
@@ -129,7 +129,7 @@ export class Host {
     this.#actors = new ActiveActors({
       ...options,
       lease: this.#lease,
-      lockedLane: this.#lockedLane,
+      lockedRowSemaphore: this.#lockedRowSemaphore,
       epochOf,
       environmentOf: (kind) => this.#environments.get(kind),
     });
@@ -238,7 +238,7 @@ export class Host {
 
   /** No call, turn, read or commit is in flight. */
   get isIdle(): boolean {
-    const parts = [this.#committer, this.#reader, this.#retrier, this.#lockedLane];
+    const parts = [this.#committer, this.#reader, this.#retrier, this.#lockedRowSemaphore];
     const areAllIdle = parts.every(({ isIdle }) => isIdle) && this.#actors.areAllIdle;
     return areAllIdle && this.#dispatcher.workflowsInFlight === 0;
   }
@@ -325,11 +325,11 @@ export class Host {
       unchangedMarkers: this.#unchangedMarkers,
       kindOf: (membershipTable) =>
         this.#options.kinds.find((each) => each.membershipTable === membershipTable)?.name,
-      lockedLane: this.#lockedLane,
+      lockedRowSemaphore: this.#lockedRowSemaphore,
       failures: this.#failures,
       publisher: this.#publisher,
       gone: (actor) => this.#actors.gone(actor),
-      unreadable: (actor) => this.#giveBack(actor),
+      unreadable: (actor) => this.#release(actor),
       timersCommitted: (timers) => {
         for (const timer of timers) if (timer !== removed) this.#timers.armed(timer.due_at);
       },
@@ -341,8 +341,8 @@ export class Host {
   }
 
   /** With no other host there is no one to give it to. */
-  #giveBack({ shard }: { readonly shard: number }): void {
-    if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
+  #release({ shard }: { readonly shard: number }): void {
+    if (this.#options.transport.reachesOthers) this.#ownership.release(shard);
   }
 }
 

@@ -24,7 +24,7 @@ export interface Limits {
    * Besides those, statements in flight for commits that were stuck or have to be separated from others. With only one,
    * stuck commits would hold back those that are not.
    */
-  readonly commitsAsideInFlightMax: number;
+  readonly quarantinedCommitsInFlightMax: number;
   /** Batches of reads in flight at once. With only one, a slow one would keep back all others. */
   readonly readsInFlightMax: number;
   /** The most of one batch, in rows, and in bytes by the budgets of its ranges. A larger read goes alone. */
@@ -81,7 +81,7 @@ export const defaultLimits: Limits = {
   batchActorsMax: 64,
   batchBytesMax: 1_000_000,
   commitsInFlightMax: 2,
-  commitsAsideInFlightMax: 2,
+  quarantinedCommitsInFlightMax: 2,
   readsInFlightMax: 3,
   readBatchRowsMax: 256,
   readBatchBytesMax: 16 * 1_024 * 1_024,

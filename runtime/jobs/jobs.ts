@@ -180,7 +180,7 @@ export class Jobs {
       leaseUntilMs: this.#leaseEndMs(),
       cancelRenewal: () => {},
     };
-    if (this.#isDraining) return void this.#giveBack(held);
+    if (this.#isDraining) return void this.#release(held);
     const what = whatOf(held);
     if (!this.#hasRoom(what)) {
       this.#options.metrics.overloaded(what);
@@ -242,7 +242,7 @@ export class Jobs {
   }
 
   /** The next owner need not wait for the lease to end. Where this fails, the lease ends by itself. */
-  async #giveBack(held: Held): Promise<void> {
+  async #release(held: Held): Promise<void> {
     this.#lose(held);
     await this.#try(held, (turn, row) => turn.keepTimer(released(row, turn.nowMs)));
   }
@@ -399,9 +399,9 @@ export class Jobs {
     this.#isDraining = true;
     const untilMs = clock.monotonicMs() + withinMs;
     const waiting = [...this.#slots.values()].flatMap((slots) => [...slots.waiting]);
-    await Promise.all(waiting.map((held) => this.#giveBack(held)));
+    await Promise.all(waiting.map((held) => this.#release(held)));
     while (this.#held.size > 0 && clock.monotonicMs() < untilMs) await sleep(clock, drainPauseMs);
-    await Promise.all([...this.#held.values()].map((held) => this.#giveBack(held)));
+    await Promise.all([...this.#held.values()].map((held) => this.#release(held)));
   }
 
   /** Ends at once, as a crash would. */

@@ -92,19 +92,19 @@ export class Membership {
   }
 
   /** Undefined: no host is there to take it. */
-  placeOf(shard: number): string | undefined {
+  hostOf(shard: number): string | undefined {
     return this.#placement[shard];
   }
 
   /** These shards are here now; those that belong elsewhere stay for the time being. */
   adopt(shards: readonly number[]): void {
     for (const shard of shards) {
-      if (this.placeOf(shard) !== this.#options.node.id) this.#adopted.add(shard);
+      if (this.hostOf(shard) !== this.#options.node.id) this.#adopted.add(shard);
     }
   }
 
-  /** Every shard to its place now, however short a time it has been that. */
-  placeNow(): void {
+  /** Every shard to its host now, however short a time it has been that. */
+  rebalanceNow(): void {
     this.#changedAtMs = Number.NEGATIVE_INFINITY;
     this.#adopted.clear();
   }
@@ -112,8 +112,8 @@ export class Membership {
   /** Whether a shard that is here is to go where it belongs. */
   shouldLeave(shard: number): boolean {
     const { clock, node, leaseMs } = this.#options;
-    const place = this.placeOf(shard);
-    if (place === undefined || place === node.id || !this.#lively.has(place)) return false;
+    const host = this.hostOf(shard);
+    if (host === undefined || host === node.id || !this.#lively.has(host)) return false;
     if (this.#isDraining) return true;
     return !this.#adopted.has(shard) && clock.monotonicMs() - this.#changedAtMs >= leaseMs / 2;
   }

@@ -166,7 +166,7 @@ export class Ownership {
     const isForAll = hint.hint === 'nodes' || hint.hint === 'rebalance';
     if (hint.hint === 'present' || hint.hint === 'claimed') this.#peers.heard(hint.host);
     if (hint.hint === 'claimed' && hint.host !== this.#options.node.incarnation) this.#dispute(hint.shards);
-    if (hint.hint === 'rebalance') this.#membership.placeNow();
+    if (hint.hint === 'rebalance') this.#membership.rebalanceNow();
     if (isForAll || (hint.hint === 'freed' && this.#isForUs(hint.shards))) this.#reconcileSoon();
   }
 
@@ -206,7 +206,7 @@ export class Ownership {
   }
 
   /** This host cannot read what is stored in the shard: another one may. */
-  giveBack(shard: number): void {
+  release(shard: number): void {
     // One that was declined before and is here again could be read by nobody.
     if (this.#declinedUntilMs.has(shard)) return;
     const { clock, leaseMs, logger } = this.#options;
@@ -373,7 +373,7 @@ export class Ownership {
 
   #belongsHere(shard: number): boolean {
     if (this.#isLeaving || this.#isDeclined(shard)) return false;
-    return this.#membership.placeOf(shard) === this.#options.node.id;
+    return this.#membership.hostOf(shard) === this.#options.node.id;
   }
 
   async #claim(): Promise<void> {

@@ -27,11 +27,11 @@ export class Peers {
   /** When each of the other hosts was heard last, or seen first, by incarnation. */
   #heardAtMs = new Map<string, number>();
   #spokeAtMs = Number.NEGATIVE_INFINITY;
-  #paceMs: number;
+  #announceEveryMs: number;
 
   constructor(options: PeersOptions) {
     this.#options = options;
-    this.#paceMs = paceMs(0, options.leaseMs);
+    this.#announceEveryMs = announceEveryMs(0, options.leaseMs);
   }
 
   heard(incarnation: string): void {
@@ -48,25 +48,26 @@ export class Peers {
         incarnation === null ? [] : [[incarnation, this.#heardAtMs.get(incarnation) ?? nowMs] as const],
       ),
     );
-    this.#setPace(paceMs(this.#heardAtMs.size, leaseMs));
-    if (others.length === 0 || nowMs - this.#spokeAtMs < this.#paceMs) return;
+    this.#announceEvery(announceEveryMs(this.#heardAtMs.size, leaseMs));
+    if (others.length === 0 || nowMs - this.#spokeAtMs < this.#announceEveryMs) return;
     this.#spokeAtMs = nowMs;
     transport.hint({ hint: 'present', host: node.incarnation });
   }
 
   get unreachableCount(): number {
-    const sinceMs = this.#options.clock.monotonicMs() - unreachableTimes * this.#paceMs;
+    const sinceMs = this.#options.clock.monotonicMs() - unreachableTimes * this.#announceEveryMs;
     return [...this.#heardAtMs.values()].filter((heardAtMs) => heardAtMs < sinceMs).length;
   }
 
   /** Those that have spoken at the slower pace of more hosts have spoken as was expected of them. */
-  #setPace(paceMs: number): void {
+  #announceEvery(announceEveryMs: number): void {
     const nowMs = this.#options.clock.monotonicMs();
-    if (paceMs < this.#paceMs) for (const host of this.#heardAtMs.keys()) this.#heardAtMs.set(host, nowMs);
-    this.#paceMs = paceMs;
+    if (announceEveryMs < this.#announceEveryMs)
+      for (const host of this.#heardAtMs.keys()) this.#heardAtMs.set(host, nowMs);
+    this.#announceEveryMs = announceEveryMs;
   }
 }
 
 /** How often a host says that it is there. */
-export const paceMs = (others: number, leaseMs: number): number =>
+export const announceEveryMs = (others: number, leaseMs: number): number =>
   Math.max(leaseMs / 2, (others * 1_000) / heardPerSecond);

@@ -17,15 +17,15 @@ export function shardCountFor(hosts: number): number {
 export function placementOf(hosts: readonly string[], shardCount: number): readonly (string | undefined)[] {
   const seeds = hosts.map((id) => [id, hashOf(id)] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   return Array.from({ length: shardCount }, (_, shard) => {
-    let place: string | undefined;
+    let host: string | undefined;
     let highest = -1;
     for (const [id, seed] of seeds) {
       const weight = mixed(seed ^ Math.imul(shard + 1, 0x9e3779b1));
       if (weight <= highest) continue;
       highest = weight;
-      place = id;
+      host = id;
     }
-    return place;
+    return host;
   });
 }
 

@@ -229,10 +229,10 @@ export class Reader {
 
 /** What one statement may answer together, and what is a statement of its own anyway. */
 function groupsOf(taken: readonly Wanted[]): readonly (readonly Wanted[])[] {
-  const isAlone = ({ reads }: Wanted) => !reads.every(isJoinable);
-  const joined = taken.filter((wanted) => !isAlone(wanted));
-  const alone = taken.filter(isAlone).map((wanted) => [wanted]);
-  return joined.length > 0 ? [joined, ...alone] : alone;
+  const isUnbatched = ({ reads }: Wanted) => !reads.every(isJoinable);
+  const joined = taken.filter((wanted) => !isUnbatched(wanted));
+  const unbatched = taken.filter(isUnbatched).map((wanted) => [wanted]);
+  return joined.length > 0 ? [joined, ...unbatched] : unbatched;
 }
 
 const hasFailed = (error: unknown, failure: StoreFailure): boolean =>

@@ -9,7 +9,7 @@ const nothing = z.object({});
 const commands = {
   getAssistantUsage: signedIn({
     access: 'reads',
-    bearerAlone: true,
+    bearerSuffices: true,
     fields: nothing,
     /** A `limit` of 0 is none. `resetsAt` is ISO text. */
     ok: z.object({ used: z.int(), limit: z.int(), resetsAt: z.string() }),
@@ -20,7 +20,7 @@ const commands = {
    */
   beginAssistantStream: signedIn({
     access: 'writes',
-    bearerAlone: true,
+    bearerSuffices: true,
     /** False: the request is malformed. Whether the account may ask at all is answered first. */
     fields: z.object({ isValid: z.boolean() }),
     ok: z.object({

@@ -21,7 +21,7 @@ import { AssistantBudget } from './contract.ts';
 
 const dayMs = 86_400_000;
 /** Longer than a gateway lets an answer take, including the last piece for a slow reader. */
-const placeMs = 15 * 60_000;
+const reservedMs = 15 * 60_000;
 const busyRetryMs = 5_000;
 
 const useSchema = z.object({
@@ -76,7 +76,7 @@ const beginAssistantStream = signedInTurn({
     const { used, limit, resetsAt } = usageOf(turn, turn.nowMs);
     if (limit > 0 && used >= limit) return tooMany(turn, limit, resetsAt);
     const day = dayOf(turn.nowMs);
-    const stream = { uuid: turn.random.uuid(), day, heldUntilMs: turn.nowMs + placeMs };
+    const stream = { uuid: turn.random.uuid(), day, heldUntilMs: turn.nowMs + reservedMs };
     turn.set(assistantSlice, { day, used: used + 1, streams: [...living, stream] });
     const { id: _, ...answering } = profile;
     return { streamUuid: stream.uuid, sessionUuid: session.uuid, ...answering };

@@ -135,7 +135,7 @@ const commands = {
     ok: z.object({ deleted: z.literal(true) }),
   }),
 
-  getCalendarGates: signedIn({
+  getCalendarFlags: signedIn({
     access: 'reads',
     fields: nothing,
     ok: calendarGates,

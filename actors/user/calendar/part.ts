@@ -7,7 +7,7 @@ import { purging, userPart } from '../hooks.ts';
 import { UserCalendar } from './contract.ts';
 import { calendarFeedCommands } from './feed.ts';
 import { publicationSlice } from './publication.ts';
-import { giveBack, giveSlotsBackTimer, giveUnkeptBack, wantedSlotMap, wantsSlots } from './slots.ts';
+import { giveSlotsBackTimer, releaseSlots, releaseUnkept, wantedSlotMap, wantsSlots } from './slots.ts';
 import { todoTable } from './todo.ts';
 import { todoCommands } from './todos.ts';
 import { calendarTokenCommands, calendarTokenMap, revokeAllCalendarTokens } from './tokens.ts';
@@ -19,7 +19,7 @@ function endCalendar(turn: Turn): void {
   revokeAllCalendarTokens(turn);
   const publication = turn.get(publicationSlice);
   if (publication.slot === null) return;
-  giveBack(turn, 'publisher', [publication.slot]);
+  releaseSlots(turn, 'publisher', [publication.slot]);
   turn.set(publicationSlice, { ...publication, slot: null });
 }
 
@@ -44,7 +44,7 @@ const todosPurge = purging({
  */
 const slotsPurge = purging({
   turn: (turn) => {
-    giveUnkeptBack(turn);
+    releaseUnkept(turn);
     return { left: wantsSlots(turn) ? 'later' : 'nothing' };
   },
 });

@@ -16,7 +16,7 @@ import {
   todosMax,
   todosPlan,
 } from './publication.ts';
-import { busy, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
+import { busy, keepSlot, releaseUnused, takeSlot } from './slots.ts';
 import { openTodo, type TodoResponse, todoTable } from './todo.ts';
 
 const unknown = refuse.notFound('There is no such to-do.', 'caldav-todo-not-found');
@@ -87,7 +87,7 @@ const publishTodo = signedInWorkflow({
 function publish(turn: Turn, draft: Draft, wanted: string | undefined) {
   const overflow = overflowOf(draft.after);
   if (overflow !== undefined) {
-    if (wanted !== undefined) giveUnusedBack(turn, 'publisher', wanted);
+    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
     return overflow === 'todos' ? tooMany : full;
   }
   const withoutSlot = holdSlot(turn, wanted);
@@ -100,7 +100,7 @@ function publish(turn: Turn, draft: Draft, wanted: string | undefined) {
 function holdSlot(turn: Turn, wanted: string | undefined): Refused | undefined {
   const publication = turn.get(publicationSlice);
   if (publication.slot !== null) {
-    if (wanted !== undefined) giveUnusedBack(turn, 'publisher', wanted);
+    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
     return undefined;
   }
   if (wanted === undefined) return busy;

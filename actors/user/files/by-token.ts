@@ -3,9 +3,9 @@ import { command, keys, sharedRead, type Turn, type View, workflow } from '../..
 import { closePersisted } from '../../files/closing.ts';
 import { discardFile } from '../../files/garbage.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
-import { beingMoved, isMoving } from '../../files/move.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
 import { file } from '../../files/tables.ts';
+import { beingMoved, isMoving } from '../../files/transfer.ts';
 import {
   abandonChunk,
   abandonPlan,

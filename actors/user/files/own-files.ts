@@ -12,7 +12,7 @@ import { FileSettings } from '../../files/settings.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
 import { Files } from './contract.ts';
 
-export const cleanup: Cleanup = { timer: Files.timers.tendFiles, remove: Files.jobs.removeBlobs };
+export const cleanup: Cleanup = { timer: Files.timers.cleanUpFiles, remove: Files.jobs.removeBlobs };
 
 export function ownFiles(turn: Turn): Owner {
   const { fileBytesMax } = turn.use(FileSettings);

@@ -25,7 +25,7 @@ import { authenticatorMap, authenticatorsMax } from '../factors/authenticators.t
 import { profileSlice } from '../profile.ts';
 import { adminRoleSlice } from '../roles.ts';
 import { checkedValue, isRefusedSetting, type SettingName, settingNamed } from '../settings/known.ts';
-import { placeSetting, settingMap } from '../settings/stored.ts';
+import { restoreSetting, settingMap } from '../settings/stored.ts';
 
 type ImportedAccount = z.infer<typeof UserImport.commands.importAccount.request>;
 
@@ -104,7 +104,7 @@ function writeSettings(turn: Turn, settings: readonly ImportedSetting[]): string
     }
     kept.add(name);
     const times = { createdAtMicros: createdAt, updatedAtMicros: updatedAt };
-    placeSetting(turn, name, valueToStore(name, value), { uuid, ...times });
+    restoreSetting(turn, name, valueToStore(name, value), { uuid, ...times });
   }
   for (const name of turn.entries(settingMap).keys()) {
     if (!kept.has(name)) turn.removeEntry(settingMap, name);

@@ -45,12 +45,12 @@ const identifierLengthMax = 255;
 const pairCapacityBytes = 512 * 1024;
 const sentCapacityBytes = 4 * 1024 * 1024;
 
-/** The place and the time of the last message that the user has sent. */
+/** The number and the time of the last message that the user has sent. */
 export const sentSlice = slice({
   name: 'sent-messages',
   format: 1,
-  schema: z.object({ place: z.int(), micros: z.int() }),
-  initial: { place: 0, micros: 0 },
+  schema: z.object({ sequence: z.int(), micros: z.int() }),
+  initial: { sequence: 0, micros: 0 },
 });
 
 const notAUuid = refuse.badRequest('The recipient has to be named by a uuid.');
@@ -84,7 +84,7 @@ const inboxSummary = [
 const sentPlan = (view: View, columns?: readonly (keyof SentMessageRow)[]) =>
   range(sentMessageTable, {
     after: 0,
-    through: view.get(sentSlice).place,
+    through: view.get(sentSlice).sequence,
     limit: entriesMax,
     ...(columns !== undefined && { columns }),
   });
@@ -168,7 +168,7 @@ function addSent(turn: Turn, { recipientUuid, text, identifier }: Draft, size: n
   const row: SentMessageRow = {
     user_uuid: turn.self.id,
     uuid: turn.random.uuid(),
-    place: before.place + 1,
+    sequence: before.sequence + 1,
     recipient_uuid: recipientUuid,
     encrypted_message: text,
     replaceability_identifier: identifier,
@@ -176,7 +176,7 @@ function addSent(turn: Turn, { recipientUuid, text, identifier }: Draft, size: n
     created_at: micros,
     updated_at: micros,
   };
-  turn.set(sentSlice, { place: row.place, micros });
+  turn.set(sentSlice, { sequence: row.sequence, micros });
   turn.put(sentMessageTable, row);
   return row;
 }

@@ -39,7 +39,7 @@ const inboxPurge = purging({
       }),
       sent: range(sentMessageTable, {
         after: 0,
-        through: view.get(sentSlice).place,
+        through: view.get(sentSlice).sequence,
         limit: messagesPerTurn,
         columns: ['uuid', 'recipient_uuid'],
       }),

@@ -49,8 +49,8 @@ import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
-import { type OwnPlace, saveElsewhere } from './places.ts';
 import { notifyOtherDevices } from './push.ts';
+import { type OwnCollection, saveInOtherCollections } from './save-across-collections.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
 const { sync: shape } = Items.commands;
@@ -108,7 +108,7 @@ function runInOneTurn(
   // An item that may be in a vault is left out of the answer. The client sends it again, and the token of this answer
   // makes the server look.
   const mayBeInVault = !isLegacy(request) && membershipsOf(turn).size > 0;
-  const foreign = progress.elsewhere
+  const foreign = progress.notHere
     .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
     .map((each) => refusal('uuid_conflict', each, turn.self.id));
   const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
@@ -131,18 +131,18 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   });
   let { progress } = begun;
   for (const items of others) progress = await saveMore(workflow, { request, items }, progress);
-  const { departed, elsewhere } = progress;
-  if (departed.length + elsewhere.length > 0) {
-    const own = ownPlace(workflow, request, progress);
-    const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
-    const elsewhereSaved = await saveElsewhere(places, progress);
-    if (isRefused(elsewhereSaved)) return elsewhereSaved;
+  const { transfers, notHere } = progress;
+  if (transfers.length + notHere.length > 0) {
+    const own = ownCollection(workflow, request, progress);
+    const context = { workflow, request, sessionUuid: begun.sessionUuid, own };
+    const others = await saveInOtherCollections(context, progress);
+    if (isRefused(others)) return others;
     const { saved, conflicts } = progress;
     progress = {
       ...progress,
-      saved: [...saved, ...elsewhereSaved.saved],
-      conflicts: [...conflicts, ...elsewhereSaved.conflicts],
-      vaults: past(progress.vaults, elsewhereSaved.passed),
+      saved: [...saved, ...others.saved],
+      conflicts: [...conflicts, ...others.conflicts],
+      vaults: past(progress.vaults, others.passed),
     };
   }
   return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
@@ -173,8 +173,8 @@ export const getSyncCommand = signedInWorkflow({
 interface More {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
-  /** The rows of items that arrive from another collection. */
-  readonly arriving?: ReadonlyMap<string, ItemRow>;
+  /** The rows of items that a transfer brings from another collection. */
+  readonly incoming?: ReadonlyMap<string, ItemRow>;
 }
 
 function saveMore(workflow: Steps, more: More, before: Progress): Promise<Progress> {
@@ -185,15 +185,19 @@ function saveMore(workflow: Steps, more: More, before: Progress): Promise<Progre
 }
 
 /** What arrives here after the first round comes back once: it does not move the token. */
-function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head: now }: Progress): OwnPlace {
-  const unsaved = { page, saved: [], conflicts: [], departed: [], elsewhere: [], vaults: noVaults };
+function ownCollection(
+  workflow: Steps,
+  request: SyncRequest,
+  { roomBytes, page, head: now }: Progress,
+): OwnCollection {
+  const unsaved = { page, saved: [], conflicts: [], transfers: [], notHere: [], vaults: noVaults };
   const empty = { ...unsaved, roomBytes, end: -1, head: now };
   return {
     save: (items) => saveMore(workflow, { request, items }, empty),
-    arrive: (items) => {
-      const arriving = new Map(items.map(({ row }) => [row.uuid, row]));
+    apply: (items) => {
+      const incoming = new Map(items.map(({ row }) => [row.uuid, row]));
       const sent = items.map((each) => each.sent);
-      return saveMore(workflow, { request, items: sent, arriving }, empty);
+      return saveMore(workflow, { request, items: sent, incoming }, empty);
     },
   };
 }

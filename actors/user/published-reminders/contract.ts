@@ -35,7 +35,7 @@ const unchecked = z.unknown().optional();
 
 const commands = {
   /** Works while the feature is off, as it tells of that. */
-  getDeliveryGates: signedIn({
+  getDeliveryFlags: signedIn({
     access: 'reads',
     fields: z.object({}),
     ok: z.object({

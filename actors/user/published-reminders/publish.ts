@@ -82,10 +82,10 @@ async function askedBack(
   return askBack(workflow.actors, workflow.self.id, mails);
 }
 
-// --- gates ----------------------------------------------------------------------------------------------------
+// --- feature flags ----------------------------------------------------------------------------------------------------
 
-const getDeliveryGates = signedInWorkflow({
-  ...PublishedReminders.commands.getDeliveryGates,
+const getDeliveryFlags = signedInWorkflow({
+  ...PublishedReminders.commands.getDeliveryFlags,
   run: async (workflow) => {
     const { master, allowed } = await workflow.turn({
       turn: (turn) => ({
@@ -356,7 +356,7 @@ function toResponse(view: View, reminder: PublishedReminder): PublishedReminderR
 }
 
 export const publishedReminderCommands = {
-  getDeliveryGates,
+  getDeliveryFlags,
   optOutOfDelivery,
   getDeliveryConfig,
   setDeliveryConfig: configure,

@@ -90,12 +90,12 @@ const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
 
 const exportPage = signedInRead({
   ...Requests.commands.exportPage,
-  reads: (view, { place }) => pagePlans(view, place),
-  answer: (view, { downloadUuid, place }, { own, theirs }) => {
+  reads: (view, { cursor }) => pagePlans(view, cursor),
+  answer: (view, { downloadUuid, cursor }, { own, theirs }) => {
     const current = view.get(exportSlice)?.current;
     const isCurrent = current?.uuid === downloadUuid && view.nowMs < current.beganAtMs + downloadAgeMs;
     if (!isCurrent) return overtaken;
-    return exportPageOf(view, place, own ?? theirs?.owners[0] ?? nothing);
+    return exportPageOf(view, cursor, own ?? theirs?.owners[0] ?? nothing);
   },
 });
 

@@ -9,7 +9,6 @@ import {
 } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
-import { locationsPlan, owningRowsOf } from '../../collection/move/location-lookup.ts';
 import { ledgerSlice } from '../../collection/revisions/ledger.ts';
 import {
   given,
@@ -22,6 +21,7 @@ import {
 import { revision } from '../../collection/revisions/table.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { ItemSettings } from '../../collection/settings.ts';
+import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { refuse } from '../../reply.ts';
 import { purging, userPart } from '../hooks.ts';
 import { profileSlice } from '../profile.ts';
@@ -170,10 +170,10 @@ export const revisions = userPart(Revisions, {
   timers: userRevisionTimers,
   on: {
     purge: purging({
-      reads: (view, { afterPlace }) => ({
+      reads: (view, { afterOffset }) => ({
         revisions: range(revision, {
-          after: afterPlace,
-          through: view.get(ledgerSlice).place,
+          after: afterOffset,
+          through: view.get(ledgerSlice).endOffset,
           limit: purgedAtOnce,
           columns: ['item_uuid', 'slot'],
         }),
@@ -184,7 +184,7 @@ export const revisions = userPart(Revisions, {
         }
         return {
           left: complete ? 'nothing' : 'more',
-          place: { afterPlace: Math.min(upTo, turn.get(ledgerSlice).place) },
+          progress: { afterOffset: Math.min(upTo, turn.get(ledgerSlice).endOffset) },
         };
       },
     }),

@@ -27,21 +27,21 @@ const expiredAccessToken: Refusal = {
 export type SessionCheck = { readonly session: Session } | { readonly refused: Refusal };
 
 /**
- * The session that may act by these credentials now. `bearerAlone`: a cookie-style session needs no cookie, as its bearer names
+ * The session that may act by these credentials now. `bearerSuffices`: a cookie-style session needs no cookie, as its bearer names
  * it by 128 random bits.
  */
 export function checkSession(
   view: View,
   credentials: Credentials,
   nowMs: number,
-  bearerAlone = false,
+  bearerSuffices = false,
 ): SessionCheck {
   const settings = view.use(AccountSettings);
   const session = findSession(view, credentials);
   const proven =
     session && pairStatusOf(session, 'accessHash', credentials, nowMs - settings.replacedPairGraceMs);
   const isCookieStyle = credentials.style === 2 && session?.current.style === 2;
-  const status = proven ?? (bearerAlone && isCookieStyle ? 'current' : undefined);
+  const status = proven ?? (bearerSuffices && isCookieStyle ? 'current' : undefined);
   if (session === undefined || status === undefined || !isKept(session, nowMs)) {
     return { refused: isRevoked(view, credentials, nowMs) ? revokedSession : invalidAuth };
   }

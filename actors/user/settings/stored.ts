@@ -83,7 +83,7 @@ export function putSetting(turn: Turn, name: SettingName, value: string | null):
 }
 
 /** For an import, with the uuid and times of the other server. */
-export function placeSetting(
+export function restoreSetting(
   turn: Turn,
   name: SettingName,
   value: string | null,

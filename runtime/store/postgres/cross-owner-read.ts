@@ -6,7 +6,7 @@
  *             PostgreSQL until there are enough; where rows succeed each other, one more for each row
  *   fitting   says of each whether the limit and the running sum of sizes still have room for it
  *
- * An authorized reader gets an answer, with rows or without. The first row that does not fit is never fetched, but its place
+ * An authorized reader gets an answer, with rows or without. The first row that does not fit is never fetched, but its position
  * among the owners comes with each row of the answer.
  */
 import { type AnyRow, type AnyTable, ownerColumn } from '../../table.ts';
@@ -32,22 +32,22 @@ export function crossOwnerRead(read: CrossOwnerRead, dialect: Dialect): PlannedR
   const carried = [
     ...new Set([...carriedColumns(table, asked), ...(budgetBytes === undefined ? [] : [sizeOf(table)])]),
   ].map(ident);
-  const inOrder = `(ORDER BY p.asked_place, p.${order} ROWS UNBOUNDED PRECEDING)`;
+  const inOrder = `(ORDER BY p.asked_index, p.${order} ROWS UNBOUNDED PRECEDING)`;
   const fits = [`count(*) OVER ${inOrder} <= ${parameters.add('int8', read.limit)}`];
   if (budgetBytes !== undefined) {
     const size = `coalesce(p.${ident(sizeOf(table))}, 0)`;
     fits.push(`sum(${size}) OVER ${inOrder}::int8 - ${size} < ${parameters.add('int8', budgetBytes)}`);
   }
   const text = `WITH authorized AS (${authorized(read, parameters)}),
-    page AS (SELECT a.asked_place, ${carried.map((column) => `t.${column}`).join(', ')}
+    page AS (SELECT a.asked_index, ${carried.map((column) => `t.${column}`).join(', ')}
       FROM ${dialect === 'CockroachDB' ? rowsOfEach(read, carried, parameters) : rowsOfAuthorized(read, carried, parameters)}
-      ORDER BY a.asked_place, t.${order} LIMIT ${parameters.add('int8', read.limit + 1)}),
-    fitting AS (SELECT p.asked_place, ${carried.map((column) => `p.${column}`).join(', ')},
+      ORDER BY a.asked_index, t.${order} LIMIT ${parameters.add('int8', read.limit + 1)}),
+    fitting AS (SELECT p.asked_index, ${carried.map((column) => `p.${column}`).join(', ')},
       ${fits.join(' AND ')} AS fits FROM page AS p)
-    SELECT a.asked_place, (SELECT min(f.asked_place) FROM fitting AS f WHERE NOT f.fits) AS cut_place,
+    SELECT a.asked_index, (SELECT min(f.asked_index) FROM fitting AS f WHERE NOT f.fits) AS cut_index,
       ${selectList(table, asked, 't')}
-    FROM authorized AS a LEFT JOIN fitting AS t ON t.asked_place = a.asked_place AND t.fits
-    ORDER BY a.asked_place, t.${order}`;
+    FROM authorized AS a LEFT JOIN fitting AS t ON t.asked_index = a.asked_index AND t.fits
+    ORDER BY a.asked_index, t.${order}`;
   return {
     statement: { text, values: parameters.values },
     finish: (rows) => finish(read, rows),
@@ -64,14 +64,14 @@ function authorized({ table, membership, owners }: CrossOwnerRead, parameters: P
   if (new Set(owners.map((each) => each.owner)).size < owners.length)
     throw new StoreError('defect', 'an owner is asked twice in one read');
   const arrays = [
-    parameters.array('int8', [...owners.keys()], (place) => place),
+    parameters.array('int8', [...owners.keys()], (index) => index),
     parameters.array(typeOf(columnsOf(table), ownerColumn(table)), owners, (each) => each.owner),
     parameters.array('int8', owners, ({ after }) => after),
     parameters.array('text', owners, ({ subset }) => subset ?? ''),
   ];
   const memberValue = parameters.add(typeOf(columnsOf(membership.table), member), membership.member);
-  return `SELECT w.asked_place, w.asked_owner, w.asked_after, w.asked_subset
-      FROM unnest(${arrays.join(', ')}) AS w(asked_place, asked_owner, asked_after, asked_subset)
+  return `SELECT w.asked_index, w.asked_owner, w.asked_after, w.asked_subset
+      FROM unnest(${arrays.join(', ')}) AS w(asked_index, asked_owner, asked_after, asked_subset)
       JOIN ${ident(membership.table.name)} AS g ON g.${ident(owner)} = w.asked_owner AND g.${ident(member)} = ${memberValue}`;
 }
 
@@ -79,13 +79,13 @@ function authorized({ table, membership, owners }: CrossOwnerRead, parameters: P
 function rowsOfEach(read: CrossOwnerRead, carried: readonly string[], parameters: Parameters): string {
   const { table, owners, limit } = read;
   const max = parameters.add('int8', limit + 1);
-  const asked = owners.map((each, place) => ({ ...each, place }));
+  const asked = owners.map((each, index) => ({ ...each, index }));
   const branches = subsetsOf(read).flatMap((subset) =>
     branchesOf({
       parameters,
       items: asked.filter((each) => each.subset === subset),
       columns: [
-        { name: 'place', type: 'int8', of: ({ place }) => place },
+        { name: 'index', type: 'int8', of: ({ index }) => index },
         { name: 'owner', type: typeOf(columnsOf(table), ownerColumn(table)), of: ({ owner }) => owner },
         { name: 'after', type: 'int8', of: ({ after }) => after },
       ],
@@ -94,7 +94,7 @@ function rowsOfEach(read: CrossOwnerRead, carried: readonly string[], parameters
         rowsOfOwner(table, { owner: value('owner'), after: value('after'), subset, more: [], max }),
     }),
   );
-  return `(${branches.join(' UNION ALL ')}) AS t JOIN authorized AS a ON a.asked_place = t.asked_place`;
+  return `(${branches.join(' UNION ALL ')}) AS t JOIN authorized AS a ON a.asked_index = t.asked_index`;
 }
 
 /** Of each that is authorized. With several subsets one of them answers; each is found by its own index. */
@@ -109,7 +109,7 @@ function rowsOfAuthorized(read: CrossOwnerRead, carried: readonly string[], para
   });
   const ofOne =
     branches.length === 1 ? branches.join() : branches.map((branch) => `(${branch})`).join(' UNION ALL ');
-  return `(SELECT asked_place, asked_owner, asked_after, asked_subset FROM authorized ORDER BY asked_place) AS a
+  return `(SELECT asked_index, asked_owner, asked_after, asked_subset FROM authorized ORDER BY asked_index) AS a
       CROSS JOIN LATERAL (${ofOne}) AS t`;
 }
 
@@ -148,16 +148,16 @@ function unsucceeded({ name, succession }: AnyTable): readonly string[] {
 }
 
 function finish({ table, owners }: CrossOwnerRead, answered: readonly AnyRow[]): StoreRows {
-  const cut = answered[0]?.['cut_place'] ?? null;
-  const places = [...new Set(answered.map((row) => Number(row['asked_place'])))];
+  const cut = answered[0]?.['cut_index'] ?? null;
+  const indices = [...new Set(answered.map((row) => Number(row['asked_index'])))];
   return {
     rows: answered.filter((row) => row[ownerColumn(table)] !== null).map(declared),
     complete: cut === null,
-    authorized: places.map((place) => ({
-      owner: owners[place]?.owner ?? '',
-      complete: cut === null || place < Number(cut),
+    authorized: indices.map((index) => ({
+      owner: owners[index]?.owner ?? '',
+      complete: cut === null || index < Number(cut),
     })),
   };
 }
 
-const declared = ({ asked_place: _, cut_place: __, ...row }: AnyRow): AnyRow => row;
+const declared = ({ asked_index: _, cut_index: __, ...row }: AnyRow): AnyRow => row;

@@ -73,5 +73,5 @@ export function branchesOf<T>({
 
 function padded<T>(items: readonly T[]): readonly (T | null)[] {
   const count = 2 ** Math.ceil(Math.log2(Math.max(1, items.length)));
-  return Array.from({ length: count }, (_, place) => items[place] ?? null);
+  return Array.from({ length: count }, (_, index) => items[index] ?? null);
 }

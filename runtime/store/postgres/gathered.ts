@@ -10,7 +10,7 @@ export interface GatheredOptions<Asked, Answer> {
   readonly atOnceMax: number;
   readonly batchMax: number;
   readonly one: (asked: Asked) => Promise<Answer>;
-  /** The answers by their places in the list; what is missing is asked for by itself. */
+  /** The answers by their positions in the list; what is missing is asked for by itself. */
   readonly many: (asked: readonly Asked[]) => Promise<ReadonlyMap<number, Answer>>;
 }
 
@@ -57,6 +57,6 @@ export class Gathered<Asked, Answer> {
     }
     const answers = await many(askers.map(({ asked }) => asked)).catch(() => new Map<number, Answer>());
     // Nobody else waits for these: they may be waiting for a lock.
-    for (const [place, { asked, resolve }] of askers.entries()) resolve(answers.get(place) ?? one(asked));
+    for (const [index, { asked, resolve }] of askers.entries()) resolve(answers.get(index) ?? one(asked));
   }
 }

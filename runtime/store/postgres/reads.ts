@@ -65,9 +65,9 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
     parameters,
     selected: idents(names, 's'),
     alias: 't',
-    items: wanted.map((value, place) => ({ value, place })),
+    items: wanted.map((value, index) => ({ value, index })),
     columns: [
-      { name: 'place', type: 'int8', of: ({ place }) => place },
+      { name: 'index', type: 'int8', of: ({ index }) => index },
       ...unique.map((column) => {
         const type = typeOf(columnsOf(table), column);
         return { name: column, type, of: ({ value }: { value: AnyRow }) => value[column] ?? null };
@@ -77,7 +77,7 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
       `FROM ${ident(table.name)} AS s WHERE ${matches(value)} ORDER BY ${inKey('s')} LIMIT ${max}`,
   });
   const text = `SELECT ${idents(names, 't')} FROM ${found}
-    ORDER BY ${askedOf(dialect, 't', 'place')}, ${inKey('t')} LIMIT ${max}`;
+    ORDER BY ${askedOf(dialect, 't', 'index')}, ${inKey('t')} LIMIT ${max}`;
   return {
     statement: { text, values: parameters.values },
     finish: (rows) => ({ rows: rows.slice(0, limit), complete: rows.length <= limit }),

@@ -82,7 +82,7 @@ export const unlocked = (addresses: readonly Address[]): Statement => ({
   values: membersOf(addresses),
 });
 
-/** Of several actors, by their places in the list. */
+/** Of several actors, by their positions in the list. */
 export const slicesOfMany = (addresses: readonly Address[]): Statement => ({
   text: `SELECT w.member, slice.slice, slice.data FROM unnest($1::int8[], $2::text[], $3::text[]) AS w(member, kind, id)
     JOIN slice ON slice.kind = w.kind AND slice.id = w.id
@@ -111,7 +111,7 @@ export const timers = (address: Address): Statement => ({
   values: [address.kind, address.id],
 });
 
-/** Of several actors, by their places in the list. */
+/** Of several actors, by their positions in the list. */
 export const timersOfMany = (addresses: readonly Address[]): Statement => ({
   text: `SELECT w.member, ${idents(Object.keys(timerTable.columns), 'timer')}
     FROM unnest($1::int8[], $2::text[], $3::text[]) AS w(member, kind, id)

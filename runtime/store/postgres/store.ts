@@ -93,7 +93,7 @@ const loadedTogetherMax = 16;
 const hedgeMs = 500;
 
 /**
- * As many for commits as the runtime's limits let go on at once, together and aside; for reads one more than it has
+ * As many for commits as the runtime's limits let go on at once, together and in quarantine; for reads one more than it has
  * slots, for what the committer looks up; for leases two, so that a renewal never waits for the one before.
  */
 const defaultSizes: PoolSizes = {
@@ -345,7 +345,7 @@ export class PostgresStore implements Store {
     );
     return answers
       .flat()
-      .sort((a, b) => a.place - b.place)
+      .sort((a, b) => a.index - b.index)
       .map(({ found }) => found);
   }
 

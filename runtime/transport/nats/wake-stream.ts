@@ -184,11 +184,15 @@ export class WakeStream {
       if (!isMissing(error)) throw error;
       return manager.streams.add({ ...changeable, ...fixed });
     });
-    const pace = { ack_wait: nanos(ackWaitMs), max_deliver: attemptsMax, max_ack_pending: ackPendingMax };
-    await manager.consumers.update(name, consumerName, pace).catch((error) => {
+    const acknowledgement = {
+      ack_wait: nanos(ackWaitMs),
+      max_deliver: attemptsMax,
+      max_ack_pending: ackPendingMax,
+    };
+    await manager.consumers.update(name, consumerName, acknowledgement).catch((error) => {
       if (!isMissing(error)) throw error;
       return manager.consumers.add(name, {
-        ...pace,
+        ...acknowledgement,
         durable_name: consumerName,
         ack_policy: AckPolicy.Explicit,
       });

@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { pairingOf } from './actors/pairing/settings.ts';
-import { variablesOf } from './config/read.ts';
+import { pairingOf } from '../../actors/pairing/settings.ts';
+import { everySetting } from '../../runtime/setting.ts';
 import { ConfigError, configurationFrom, databaseUrlFrom, secretSettings, settings } from './config.ts';
-import { everySetting } from './runtime/setting.ts';
+import { variablesOf } from './read.ts';
 
 const configOf = (environment: Record<string, string>) => configurationFrom(environment).config;
 

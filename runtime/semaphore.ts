@@ -1,7 +1,7 @@
 /**
  * Work that may wait for something that never comes: a bounded amount at once, the rest in order of arrival.
  */
-export class Lane {
+export class Semaphore {
   readonly #slots: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -14,14 +14,14 @@ export class Lane {
     return this.#running === 0;
   }
 
-  /** The user of the lane bounds how much waits in it. @throws what `work` throws */
+  /** The user of the semaphore bounds how much waits in it. @throws what `work` throws */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#slots) this.#running += 1;
     else await new Promise<void>((enter) => this.#waiting.push(enter));
     try {
       return await work();
     } finally {
-      // The longest waiting takes over the place; if none waits it is free.
+      // The longest waiting takes over the slot; if none waits it is free.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();

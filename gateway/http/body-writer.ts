@@ -6,22 +6,22 @@
  * the system does not take, so this code hands it over in pieces. After a piece that the library kept, the next is
  * small: it shows whether the reader has caught up.
  *
- * Bytes not yet taken count in the memory of replies, and their reader must keep a minimum pace. Taken bytes are
+ * Bytes not yet taken count in the memory of replies, and their reader must keep a minimum throughput. Taken bytes are
  * released at once. Otherwise a reader that leaves the last bytes of a reply would keep all of it in memory, and be
  * charged only for those.
  */
 import type { Clock } from '../../runtime/clock.ts';
-import { type LeastPace, Pace } from './pace.ts';
+import { type MinimumThroughput, ThroughputWatch } from './minimum-throughput.ts';
 import type { HeldReply, Reader, ReplyHolder } from './reply-memory.ts';
-import { type HttpResponse, windUpLibraryClock } from './uws.ts';
+import { type HttpResponse, resetIdleTimer } from './uws.ts';
 
-export interface OutflowOptions {
+export interface BodyWriterOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly replyMemory: ReplyHolder;
-  readonly limits: { readonly leastPace: LeastPace };
+  readonly limits: { readonly minimumThroughput: MinimumThroughput };
 }
 
-export interface OutflowEvents {
+export interface BodyWriterEvents {
   /** Everything that was declared is taken; `res` is finished. */
   complete(): void;
   /** The reader is too slow. */
@@ -33,13 +33,13 @@ const pieceBytesMax = 64 * 1024;
 const probeBytes = 1024;
 const empty: Uint8Array = new Uint8Array();
 
-export class Outflow implements HeldReply {
+export class BodyWriter implements HeldReply {
   readonly reader: Reader;
   readonly #res: HttpResponse;
   readonly #lengthBytes: number | undefined;
-  readonly #options: OutflowOptions;
-  readonly #events: OutflowEvents;
-  readonly #pace: Pace;
+  readonly #options: BodyWriterOptions;
+  readonly #events: BodyWriterEvents;
+  readonly #throughput: ThroughputWatch;
   #unsent: Uint8Array = empty;
   /** The last chunk is not taken yet. */
   #isBehind = false;
@@ -57,8 +57,8 @@ export class Outflow implements HeldReply {
   }: {
     readonly res: HttpResponse;
     readonly lengthBytes: number | undefined;
-    readonly options: OutflowOptions;
-    readonly events: OutflowEvents;
+    readonly options: BodyWriterOptions;
+    readonly events: BodyWriterEvents;
     readonly reader: Reader;
   }) {
     this.reader = reader;
@@ -66,7 +66,7 @@ export class Outflow implements HeldReply {
     this.#lengthBytes = lengthBytes;
     this.#options = options;
     this.#events = events;
-    this.#pace = new Pace(options.limits.leastPace, options.clock);
+    this.#throughput = new ThroughputWatch(options.limits.minimumThroughput, options.clock);
     res.onWritable(() => {
       this.#retry();
       return !this.#isBehind;
@@ -78,7 +78,7 @@ export class Outflow implements HeldReply {
     this.#unsent = chunk;
     this.#push();
     if (!this.#isBehind) return;
-    this.#pace.wait();
+    this.#throughput.wait();
     this.#hold();
   }
 
@@ -93,11 +93,11 @@ export class Outflow implements HeldReply {
   /** Call about every second. */
   overdue(nowMs: number): void {
     if (this.#isOver) return;
-    if (this.#pace.isTooSlow(nowMs)) {
+    if (this.#throughput.isTooSlow(nowMs)) {
       this.giveUp();
       return;
     }
-    windUpLibraryClock(this.#res);
+    resetIdleTimer(this.#res);
     // The system reports free capacity late, long after it has taken the bytes.
     if (this.#isBehind && this.#lengthBytes !== undefined) this.#retry();
   }
@@ -121,9 +121,9 @@ export class Outflow implements HeldReply {
     this.#res.cork(() => this.#push());
     if (this.#isOver) return;
     const movedBytes = heldBytes - this.#unsent.byteLength;
-    this.#pace.moved(movedBytes);
+    this.#throughput.moved(movedBytes);
     if (!this.#isBehind) {
-      this.#pace.rest();
+      this.#throughput.rest();
       this.#options.replyMemory.release(this);
       this.#onTaken();
     } else if (movedBytes > 0) {

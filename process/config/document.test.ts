@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { secretSettings, settings } from '../config.ts';
-import { everySetting } from '../runtime/setting.ts';
+import { everySetting } from '../../runtime/setting.ts';
+import { secretSettings, settings } from './config.ts';
 import { document } from './document.ts';
 
 test('docs/configuration.md is what `npm run docs` writes now', (t) => {
-  t.is(readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8'), document());
+  t.is(readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8'), document());
 });
 
 test('every setting is described once, in a sentence', (t) => {

@@ -1,30 +1,29 @@
 /**
- * How a file moves from one owner, its *source*, to another, its *target* (decision 36). No byte is copied: its row changes hands,
- * and its blobs keep their names.
+ * How a file moves from one owner, its *source*, to another, its *target* (decision 36). No byte is copied: the row changes
+ * hands, and the blobs keep their names.
  *
- *     source   depart     durable: which file, at which transfer version, where to, and a timer; its row stays as it is
- *     target   arrive     rights and room looked at; the row is written with the next transfer version: the file is there now
- *     source   conclude   if it has arrived, the row goes; if not, it takes the next transfer version here
- *     target   fileMoved  told by the commit that concludes: from now on the file may change there
+ *     source   prepare    commits which file may leave, at which transfer version, where to, and a timer; its row stays
+ *     target   apply      checks rights and capacity, then writes the row with the next transfer version: the file is there
+ *     source   finalize   removes its row if the target applied it; if not, the row takes the next transfer version here
+ *     target   fileMoved  told by the commit that finalizes: from now on the file may change there
  *
- * Where the timer gives up, nobody knows whether an arrival is still under way:
+ * Where the timer gives up, nobody knows whether a call to apply is still on its way:
  *
- *     source   give up   the row takes the next transfer version, and still nothing may change it
- *     target   fileGivenUp   told by that commit; what is read for an arrival after this finds no row with the
- *                            old transfer version
- *     source   fileSettled   told by the commit of the target: from now on the file may change here
+ *     source   give up      the row takes the next transfer version, and still nothing may change it
+ *     target   fileGivenUp  told by that commit; a call to apply that reads after this finds no row with the old transfer version
+ *     source   fileSettled  told by the commit of the target: from now on the file may change here
  *
  * - There is a row at every moment, so that the sweep never finds a blob that nobody names.
- * - (upload, hop) is unique on the server: of `arrive` and of what gives up here, one commit is rejected, however late it
+ * - (upload, hop) is unique on the server: of `apply` and of what gives up here, one commit is rejected, however late it
  *   comes. The turn runs again, is shown the row in the way, and does the other thing.
- * - The caller of these steps may die after each. The timer concludes then without knowing what the target has done.
- * - An epoch fences a dead host at the activation of an actor, not at the claim of its shard. So a give-up is certain only once the
- *   target has committed after it: that commit comes after every earlier one of the target, and every former owner is fenced.
- *   Until then the row at the source keeps its transfer version taken.
- * - Nothing else happens to a file on its way: neither side deletes or replaces it before the move is concluded. So nothing
- *   becomes garbage that the other side still names.
- * - Bytes count at the target from `arrive` on, and at the source until `conclude`: twice for a moment, never not at all.
- * - The id of the departure is that of the valet token, which is redeemed with the commit that concludes.
+ * - The caller may die after each step. The timer then finalizes without knowing what the target did.
+ * - An epoch fences a dead host at the activation of an actor, not at the claim of its shard. So a give-up is certain only once
+ *   the target has committed after it: that commit comes after every earlier one of the target, and every former owner is
+ *   fenced. Until then the row at the source keeps its transfer version taken.
+ * - Neither side deletes or replaces the file before the transfer is finalized. So neither makes garbage of blobs that the
+ *   other still names.
+ * - Bytes count at the target from `apply` on, and at the source until `finalize`: twice for a moment, never not at all.
+ * - The id of the transfer is that of the valet token, which is redeemed with the commit that finalizes.
  */
 import { z } from 'zod';
 import {
@@ -46,11 +45,11 @@ import type { Owner } from './owner.ts';
 import { redeem, redeemedOn } from './redeemed.ts';
 import { type FileRow, file } from './tables.ts';
 
-const departuresMax = 100;
-const arrivalsMax = 200;
+const transfersMax = 100;
+const incomingMax = 200;
 /** Longer than any call is waited for. */
-const concludedAfterMs = 30_000;
-const arrivalMostMs = 86_400_000;
+const finalizedAfterMs = 30_000;
+const incomingMostMs = 86_400_000;
 /** Until a target that is gone, and answers nothing, is no longer waited for. It has been fenced for long. */
 const givenUpMostMs = 86_400_000;
 
@@ -58,7 +57,7 @@ export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.s
 export type OwnerOfFiles = z.infer<typeof ownerSchema>;
 
 /** By the id of the token. */
-export const fileDepartureMap = sliceMap<{
+export const outgoingFileMap = sliceMap<{
   readonly to: OwnerOfFiles;
   readonly remoteIdentifier: string;
   readonly uploadUuid: string;
@@ -67,9 +66,9 @@ export const fileDepartureMap = sliceMap<{
   /** The transfer version that the row took when it was given up, until the target has heard of that. */
   readonly givenUpHop?: number | undefined;
 }>({
-  family: 'file-departure',
+  family: 'file-transfer',
   format: 1,
-  entriesMax: departuresMax,
+  entriesMax: transfersMax,
   schema: z.object({
     to: ownerSchema,
     remoteIdentifier: z.string(),
@@ -80,16 +79,16 @@ export const fileDepartureMap = sliceMap<{
   }),
 });
 
-/** By the uuid of the upload: what is here, and not concluded at its source. */
-export const fileArrivalMap = sliceMap<{ readonly sinceMs: number }>({
-  family: 'file-arrival',
+/** By the uuid of the upload: files that are here, and that their source has not finalized. */
+export const incomingFileMap = sliceMap<{ readonly sinceMs: number }>({
+  family: 'incoming-file',
   format: 1,
-  entriesMax: arrivalsMax,
+  entriesMax: incomingMax,
   schema: z.object({ sinceMs: z.number() }),
 });
 
-export const concludePayload = z.object({ id: z.string() });
-type ConcludeTimer = MessageShape<z.infer<typeof concludePayload>>;
+export const finalizePayload = z.object({ id: z.string() });
+type FinalizeTimer = MessageShape<z.infer<typeof finalizePayload>>;
 
 export const movingFileSchema = z.object({
   remoteIdentifier: z.string(),
@@ -109,15 +108,15 @@ export const beingMoved: Refused = refuse.notNow('The file is being moved. Pleas
 
 /** Whether neither side may change it. */
 export function isMoving(state: State & { readonly nowMs: number }, { upload_uuid }: FileRow): boolean {
-  const arrival = state.entry(fileArrivalMap, upload_uuid);
-  if (arrival !== undefined && state.nowMs < arrival.sinceMs + arrivalMostMs) return true;
-  return [...state.entries(fileDepartureMap).values()].some(({ uploadUuid }) => uploadUuid === upload_uuid);
+  const incoming = state.entry(incomingFileMap, upload_uuid);
+  if (incoming !== undefined && state.nowMs < incoming.sinceMs + incomingMostMs) return true;
+  return [...state.entries(outgoingFileMap).values()].some(({ uploadUuid }) => uploadUuid === upload_uuid);
 }
 
 /** `isOver`: the token has moved it. */
-export type Departed = { readonly file: MovingFile } | { readonly isOver: true };
+export type Prepared = { readonly file: MovingFile } | { readonly isOver: true };
 
-export function departFile({
+export function prepareFileTransfer({
   turn,
   claims,
   row,
@@ -128,18 +127,18 @@ export function departFile({
   readonly claims: ValetClaims;
   readonly row: FileRow | undefined;
   readonly to: OwnerOfFiles;
-  readonly timer: ConcludeTimer;
-}): Departed | Refused {
+  readonly timer: FinalizeTimer;
+}): Prepared | Refused {
   const { id, remoteIdentifier, issuedMs, endsMs } = claims;
   if (redeemedOn(turn, claims) !== undefined) return { isOver: true };
   if (row === undefined) return nothingToMove;
-  const departure = turn.entry(fileDepartureMap, id);
-  if (departure === undefined || departure.givenUpHop !== undefined) {
-    const isFull = turn.entries(fileDepartureMap).size >= departuresMax;
-    if (departure === undefined && (isFull || isMoving(turn, row))) return beingMoved;
+  const transfer = turn.entry(outgoingFileMap, id);
+  if (transfer === undefined || transfer.givenUpHop !== undefined) {
+    const isFull = turn.entries(outgoingFileMap).size >= transfersMax;
+    if (transfer === undefined && (isFull || isMoving(turn, row))) return beingMoved;
     const uploadUuid = row.upload_uuid;
-    turn.setEntry(fileDepartureMap, id, { to, remoteIdentifier, uploadUuid, issuedMs, endsMs });
-    turn.arm(keyed(timer, id), turn.nowMs + concludedAfterMs, { id });
+    turn.setEntry(outgoingFileMap, id, { to, remoteIdentifier, uploadUuid, issuedMs, endsMs });
+    turn.arm(keyed(timer, id), turn.nowMs + finalizedAfterMs, { id });
   }
   return { file: movingFile(row) };
 }
@@ -159,23 +158,23 @@ const keyOf = ({ self }: Pick<View, 'self'>, remoteIdentifier: string) => ({
   remote_identifier: remoteIdentifier,
 });
 
-export const arrivalPlan = (view: View, { remoteIdentifier, uploadUuid, hop }: MovingFile) => ({
+export const applyPlan = (view: View, { remoteIdentifier, uploadUuid, hop }: MovingFile) => ({
   there: keys(file, [keyOf(view, remoteIdentifier)]),
   left: lookup(file, [{ upload_uuid: uploadUuid, hop }]),
 });
-interface ArrivalReads {
+interface ApplyReads {
   readonly there: KeysResult<typeof file>;
   /** At its source. Where there is none, the move is long over. */
   readonly left: LookupResult<typeof file>;
 }
 
-/** `lacksRoom` is asked only for what is not here yet. The caller lets the bytes count if it `arrived`. */
-export function arriveFile(
+/** Calls `lacksRoom` only if the file is not here yet. The caller counts the bytes if this is `applied`. */
+export function applyFileTransfer(
   turn: Turn,
   moving: MovingFile,
-  { there, left }: ArrivalReads,
+  { there, left }: ApplyReads,
   lacksRoom: () => Refused | undefined,
-): 'arrived' | 'was here' | Refused {
+): 'applied' | 'was here' | Refused {
   const hop = moving.hop + 1;
   const { uploadUuid: upload_uuid } = moving;
   const row = there.get(keyOf(turn, moving.remoteIdentifier));
@@ -184,11 +183,11 @@ export function arriveFile(
   if (row !== undefined) return isTaken;
   const refused = lacksRoom();
   if (refused !== undefined) return refused;
-  if (!noteArrival(turn, upload_uuid)) return beingMoved;
-  const place = turn.get(filesSlice).place + 1;
+  if (!noteIncoming(turn, upload_uuid)) return beingMoved;
+  const sequence = turn.get(filesSlice).sequence + 1;
   turn.put(file, {
     ...keyOf(turn, moving.remoteIdentifier),
-    place,
+    sequence,
     upload_uuid,
     hop,
     stored_under: moving.storedUnder,
@@ -196,71 +195,71 @@ export function arriveFile(
     layout: Buffer.from(moving.layout),
     closed_at: moving.closedAt,
   });
-  change(turn, { place });
-  return 'arrived';
+  change(turn, { sequence });
+  return 'applied';
 }
 
-/** False where too many are not concluded. */
-function noteArrival(turn: Turn, uploadUuid: string): boolean {
-  for (const [uuid, { sinceMs }] of turn.entries(fileArrivalMap)) {
-    if (sinceMs + arrivalMostMs <= turn.nowMs) turn.removeEntry(fileArrivalMap, uuid);
+/** False if too many are not finalized. */
+function noteIncoming(turn: Turn, uploadUuid: string): boolean {
+  for (const [uuid, { sinceMs }] of turn.entries(incomingFileMap)) {
+    if (sinceMs + incomingMostMs <= turn.nowMs) turn.removeEntry(incomingFileMap, uuid);
   }
-  if (turn.entries(fileArrivalMap).size >= arrivalsMax) return false;
-  turn.setEntry(fileArrivalMap, uploadUuid, { sinceMs: turn.nowMs });
+  if (turn.entries(incomingFileMap).size >= incomingMax) return false;
+  turn.setEntry(incomingFileMap, uploadUuid, { sinceMs: turn.nowMs });
   return true;
 }
 
-export function forgetArrival(turn: Turn, uploadUuid: string): void {
-  turn.removeEntry(fileArrivalMap, uploadUuid);
+export function forgetIncoming(turn: Turn, uploadUuid: string): void {
+  turn.removeEntry(incomingFileMap, uploadUuid);
 }
 
-export function concludePlan(view: View, id: string): { readonly files: KeysPlan<typeof file> } {
-  const departure = view.entry(fileDepartureMap, id);
-  return { files: keys(file, departure === undefined ? [] : [keyOf(view, departure.remoteIdentifier)]) };
+export function finalizePlan(view: View, id: string): { readonly files: KeysPlan<typeof file> } {
+  const transfer = view.entry(outgoingFileMap, id);
+  return { files: keys(file, transfer === undefined ? [] : [keyOf(view, transfer.remoteIdentifier)]) };
 }
 
-export interface Concluding {
+export interface Finalizing {
   readonly id: string;
   /** `unknown`: nobody has heard from the target. */
-  readonly arrived: boolean | 'unknown';
+  readonly applied: boolean | 'unknown';
   readonly files: KeysResult<typeof file>;
   readonly owner: Owner;
-  readonly timer: ConcludeTimer;
+  readonly timer: FinalizeTimer;
 }
 
 /** What the target is to be told. */
-export type Concluded =
+export type Finalized =
   | { readonly outcome: 'moved'; readonly to: OwnerOfFiles; readonly uploadUuid: string }
   | { readonly outcome: 'given up'; readonly to: OwnerOfFiles; readonly hop: number };
 
 /** Undefined: it stays, or that was decided before. */
-export function concludeFile(
+export function finalizeFileTransfer(
   turn: Turn,
-  { id, arrived, files, owner, timer }: Concluding,
-): Concluded | undefined {
-  const departure = turn.entry(fileDepartureMap, id);
-  if (departure === undefined) return undefined;
-  turn.removeEntry(fileDepartureMap, id);
+  { id, applied, files, owner, timer }: Finalizing,
+): Finalized | undefined {
+  const transfer = turn.entry(outgoingFileMap, id);
+  if (transfer === undefined) return undefined;
+  turn.removeEntry(outgoingFileMap, id);
   turn.disarm(keyed(timer, id));
-  const { to, uploadUuid, remoteIdentifier, givenUpHop, ...token } = departure;
-  if (givenUpHop !== undefined && arrived === 'unknown') return undefined;
+  const { to, uploadUuid, remoteIdentifier, givenUpHop, ...token } = transfer;
+  if (givenUpHop !== undefined && applied === 'unknown') return undefined;
   const key = keyOf(turn, remoteIdentifier);
   const row = files.get(key);
   if (row?.upload_uuid !== uploadUuid) return undefined;
   const next = { upload_uuid: uploadUuid, hop: row.hop + 1 };
   const elsewhere = turn.conflicting(file, next);
-  const isGone = arrived === true || (elsewhere !== undefined && elsewhere.owner_uuid !== turn.self.id);
+  const isGone = applied === true || (elsewhere !== undefined && elsewhere.owner_uuid !== turn.self.id);
   if (isGone) {
     turn.remove(file, key);
     owner.quota.grow(-row.bytes);
     redeem(turn, { id, ...token }, 'move');
     return { outcome: 'moved', to, uploadUuid };
   }
-  const place = turn.get(filesSlice).place + 1;
-  turn.put(file, { ...row, ...next, place });
-  change(turn, { place });
-  if (arrived === false) return undefined;
-  turn.setEntry(fileDepartureMap, id, { ...departure, givenUpHop: next.hop });
+  const sequence = turn.get(filesSlice).sequence + 1;
+  turn.put(file, { ...row, ...next, sequence });
+  change(turn, { sequence });
+  if (applied === false) return undefined;
+  turn.setEntry(outgoingFileMap, id, { ...transfer, givenUpHop: next.hop });
   turn.arm(keyed(timer, id), turn.nowMs + givenUpMostMs, { id });
   return { outcome: 'given up', to, hop: next.hop };
 }
@@ -269,9 +268,9 @@ export function concludeFile(
 export function settleFile(
   turn: Turn,
   { id, hop }: { readonly id: string; readonly hop: number },
-  timer: ConcludeTimer,
+  timer: FinalizeTimer,
 ): void {
-  if (turn.entry(fileDepartureMap, id)?.givenUpHop !== hop) return;
-  turn.removeEntry(fileDepartureMap, id);
+  if (turn.entry(outgoingFileMap, id)?.givenUpHop !== hop) return;
+  turn.removeEntry(outgoingFileMap, id);
   turn.disarm(keyed(timer, id));
 }

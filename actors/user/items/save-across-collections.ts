@@ -1,12 +1,12 @@
 /**
  * Decides where the items of one sync are saved: in the user's own collection, or in a vault (docs/protocol/sync.md, "Items of
  * vaults"). The user's actor finds out where an item is, and asks for each step of a move
- * (`actors/collection/move/departures.ts`). Each collection decides for itself, in turns of its own.
+ * (`actors/collection/transfer/transfer.ts`). Each collection decides for itself, in turns of its own.
  *
- *     own       the own collection is offered everything first; an item that is there is saved, or departs
+ *     own       the own collection is offered everything first; an item that is there is saved, or leaves
  *     vaults    an item that names a vault, and is not in the own collection, goes to that vault
  *     locate    an item that a collection does not have is looked up by its uuid
- *     arrive    an item that has departed goes to its target; then its source concludes
+ *     transfer  an item that leaves is applied at its target; then its source finalizes
  *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
  * The steps repeat until each item is saved or in conflict. Another device may move an item meanwhile. A sync that keeps losing
@@ -18,15 +18,15 @@ import { batchesOf } from '../../collection/batches.ts';
 import { type Conflict, refusal } from '../../collection/conflicts.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import { conclude, concludePlan } from '../../collection/move/departures.ts';
-import { locationsPlan, owningRowsOf } from '../../collection/move/location-lookup.ts';
-import type { Passed, SaveResult } from '../../collection/move/wire.ts';
 import { notMember, targetOf } from '../../collection/save.ts';
 import type { SavedEntry } from '../../collection/save-items.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply } from '../../collection/sync-reply.ts';
 import type { SyncRequest } from '../../collection/sync-request.ts';
-import type { Arriving, Departed } from '../../collection/sync-steps.ts';
+import type { PreparedTransfer, TransferredItem } from '../../collection/sync-steps.ts';
+import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
+import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
+import type { Passed, SaveResult } from '../../collection/transfer/wire.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { Vault } from '../../vault/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
@@ -35,21 +35,21 @@ import { Items } from './contract.ts';
 
 const roundsMax = 4;
 
-/** The user's own collection, as a place where items are saved and arrive. */
-export interface OwnPlace {
+/** Saves in the user's own collection: items that are there, and items that a transfer brings. */
+export interface OwnCollection {
   save(items: readonly ClientItem[]): Promise<SaveResult>;
-  arrive(items: readonly Arriving[]): Promise<SaveResult>;
+  apply(items: readonly TransferredItem[]): Promise<SaveResult>;
 }
 
-export interface Places {
+export interface SaveContext {
   readonly workflow: SignedInWorkflow<SyncReply>;
   readonly request: SyncRequest;
   readonly sessionUuid: string;
-  readonly own: OwnPlace;
+  readonly own: OwnCollection;
 }
 
-/** The fate of the items that the own collection did not save. */
-export interface Elsewhere {
+/** What became of the items that are not in the own collection. */
+export interface SavedInOthers {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   /** In the order in which the vaults saved. */
@@ -57,22 +57,22 @@ export interface Elsewhere {
 }
 
 /** Saves what the own collection has passed on. */
-export async function saveElsewhere(
-  places: Places,
-  { departed, elsewhere }: Pick<SaveResult, 'departed' | 'elsewhere'>,
-): Promise<Elsewhere | Refused> {
-  const userUuid = places.workflow.self.id;
+export async function saveInOtherCollections(
+  context: SaveContext,
+  { transfers, notHere }: Pick<SaveResult, 'transfers' | 'notHere'>,
+): Promise<SavedInOthers | Refused> {
+  const userUuid = context.workflow.self.id;
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
   const passed: Passed[] = [];
-  let leaving = departed;
-  let offered = inVaults(userUuid, elsewhere);
-  let lost = elsewhere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let leaving = transfers;
+  let offered = inVaults(userUuid, notHere);
+  let lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
   let missing = nothing;
   for (let round = 0; round < roundsMax; round += 1) {
     const answers: Answer<SaveResult>[] = [];
-    for (const each of leaving) answers.push(await move(places, each));
-    for (const [collection, items] of offered) answers.push(...(await saveAt(places, collection, items)));
+    for (const each of leaving) answers.push(await move(context, each));
+    for (const [collection, items] of offered) answers.push(...(await saveAt(context, collection, items)));
     const results: SaveResult[] = [];
     for (const answer of answers) {
       if (isRefused(answer)) return answer;
@@ -81,11 +81,11 @@ export async function saveElsewhere(
     saved.push(...results.flatMap((each) => each.saved));
     conflicts.push(...results.flatMap((each) => each.conflicts));
     passed.push(...results.flatMap((each) => each.passed ?? []));
-    leaving = results.flatMap((each) => each.departed);
-    lost = [...lost, ...results.flatMap((each) => each.elsewhere)];
-    const orphaned = results.flatMap((each) => each.homeless ?? []);
+    leaving = results.flatMap((each) => each.transfers);
+    lost = [...lost, ...results.flatMap((each) => each.notHere)];
+    const orphaned = results.flatMap((each) => each.orphaned ?? []);
     if (leaving.length + lost.length + orphaned.length === 0) return { saved, conflicts, passed };
-    const found = await locate(places, { lost, orphaned, missing });
+    const found = await locate(context, { lost, orphaned, missing });
     conflicts.push(...found.conflicts);
     ({ offered, missing } = found);
     lost = [];
@@ -110,51 +110,54 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
   return groups;
 }
 
-/** The target first, then the source. If the call ends in between, the timer of the source concludes. */
-async function move(places: Places, { id, from, to, items }: Departed): Promise<Answer<SaveResult>> {
-  const answer = await arriveAt(places, to, items);
-  const arrived = isRefused(answer) ? [] : answer.ok.saved.map(({ row }) => row.uuid);
-  await concludeAt(places, from, id, arrived);
+/** The target first, then the source. If the call ends in between, the timer of the source finalizes. */
+async function move(
+  context: SaveContext,
+  { id, from, to, items }: PreparedTransfer,
+): Promise<Answer<SaveResult>> {
+  const answer = await applyAt(context, to, items);
+  const applied = isRefused(answer) ? [] : answer.ok.saved.map(({ row }) => row.uuid);
+  await finalizeAt(context, from, id, applied);
   return answer;
 }
 
-async function arriveAt(
-  { workflow, own, ...saver }: Places,
+async function applyAt(
+  { workflow, own, ...saver }: SaveContext,
   to: string,
-  items: readonly Arriving[],
+  items: readonly TransferredItem[],
 ): Promise<Answer<SaveResult>> {
-  if (to === workflow.self.id) return { ok: await own.arrive(items) };
+  if (to === workflow.self.id) return { ok: await own.apply(items) };
   const sent = items.map((each) => each.sent);
   return orNoMember(workflow.self.id, sent, () =>
-    workflow.actors.get(Vault, to).ask.arriveItems({ ...bySaver(workflow.self.id, saver), items }),
+    workflow.actors.get(Vault, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
   );
 }
 
-async function concludeAt(
-  { workflow }: Places,
+async function finalizeAt(
+  { workflow }: SaveContext,
   from: string,
   id: string,
-  arrived: readonly string[],
+  applied: readonly string[],
 ): Promise<void> {
   if (from !== workflow.self.id) {
     await workflow.actors
       .get(Vault, from)
-      .ask.concludeItems({ id, arrived: [...arrived], by: workflow.self.id });
+      .ask.finalizeItemTransfer({ id, applied: [...applied], by: workflow.self.id });
     return;
   }
   await workflow.turn({
-    reads: (view) => concludePlan(view, id, arrived),
+    reads: (view) => finalizePlan(view, id, applied),
     turn: (turn, reads) =>
-      conclude({ turn, id, arrived, reads, timer: Items.timers.concludeDeparture }).length,
+      finalizeTransfer({ turn, id, applied, reads, timer: Items.timers.finalizeOverdueTransfer }).length,
   });
 }
 
 async function saveAt(
-  places: Places,
+  context: SaveContext,
   collection: string,
   items: readonly ClientItem[],
 ): Promise<readonly Answer<SaveResult>[]> {
-  const { workflow, own, ...saver } = places;
+  const { workflow, own, ...saver } = context;
   const answers: Answer<SaveResult>[] = [];
   for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
     if (collection === workflow.self.id) answers.push({ ok: await own.save(batch) });
@@ -169,7 +172,7 @@ async function saveAt(
   return answers;
 }
 
-const bySaver = (by: string, { sessionUuid, request }: Pick<Places, 'sessionUuid' | 'request'>) => ({
+const bySaver = (by: string, { sessionUuid, request }: Pick<SaveContext, 'sessionUuid' | 'request'>) => ({
   by,
   sessionUuid,
   snjsVersion: request.snjs_version,
@@ -189,7 +192,7 @@ async function orNoMember(
     const orphaned = items.filter((sent) => sent.deleted === true);
     const refused = items.filter((sent) => !orphaned.includes(sent));
     const conflicts = refused.map((sent) => notMember(sent, userUuid));
-    return { ok: { saved: [], conflicts, departed: [], elsewhere: [], homeless: orphaned } };
+    return { ok: { saved: [], conflicts, transfers: [], notHere: [], orphaned } };
   }
 }
 
@@ -213,7 +216,7 @@ interface Found {
  * Items that are gone leave only forwarding tombstones. An item that moves during the search looks the same for a moment, so it
  * counts as gone only once two rounds have missed it.
  */
-async function locate({ workflow }: Places, { lost, orphaned, missing }: Sought): Promise<Found> {
+async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: Sought): Promise<Found> {
   if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
   const uuids = [...new Set([...lost, ...orphaned].map(uuidOf))];
   const { rows, vaults } = await workflow.turn({

@@ -64,10 +64,10 @@ export function isStillAt(row: Located, locations: Locations): boolean {
   );
 }
 
-/** Whether some collection that the item came through, these apart, has yet to conclude its departure. */
+/** Whether a third collection, which the item came through, has not finalized its transfer yet. */
 export const isAwaited = (row: Located, locations: Locations, apartFrom?: string): boolean =>
   othersOf(row, locations).some((other) => other.collection !== apartFrom && !isForwardingTombstone(other));
 
-/** The timer concludes it within half a minute, whichever host has died. */
-export const notConcluded = () =>
-  new RetryableError('an earlier move of the item is not concluded yet', { outcome: 'none' });
+/** The timer finalizes it within half a minute, whichever host has died. */
+export const notFinalized = () =>
+  new RetryableError('an earlier transfer of the item is not finalized yet', { outcome: 'none' });

@@ -1,19 +1,19 @@
 import test from 'ava';
 import { drainPromises } from '../test/kit/clock.ts';
-import { Lane } from './lane.ts';
+import { Semaphore } from './semaphore.ts';
 
 test('so much runs at once, the rest in the order it came, and in the end every place is free', async (t) => {
-  const lane = new Lane(1);
+  const semaphore = new Semaphore(1);
   const begun: string[] = [];
   const ends = new Map<string, (failed: boolean) => void>();
   const run = (name: string) =>
-    lane.run(() => {
+    semaphore.run(() => {
       begun.push(name);
       return new Promise<void>((resolve, reject) =>
         ends.set(name, (failed) => (failed ? reject(new Error(name)) : resolve())),
       );
     });
-  t.true(lane.isIdle);
+  t.true(semaphore.isIdle);
   const all = ['a', 'b', 'c'].map(run);
   t.deepEqual(begun, ['a']);
   ends.get('a')?.(true);
@@ -25,5 +25,5 @@ test('so much runs at once, the rest in the order it came, and in the end every 
   ends.get('c')?.(false);
   await Promise.allSettled(all);
   t.deepEqual(begun, ['a', 'b', 'c']);
-  t.true(lane.isIdle);
+  t.true(semaphore.isIdle);
 });

@@ -8,7 +8,7 @@ import type { Conflict } from '../conflicts.ts';
 import type { ItemRow } from '../item.ts';
 import type { ClientItem } from '../item-fields.ts';
 import type { SavedEntry } from '../save-items.ts';
-import type { Arriving, Departed } from '../sync-steps.ts';
+import type { PreparedTransfer, TransferredItem } from '../sync-steps.ts';
 
 const listOf = <T>() => z.custom<readonly T[]>((value) => Array.isArray(value));
 
@@ -21,10 +21,10 @@ const bySaver = {
 };
 
 export const saveItemsFields = z.object({ ...bySaver, items: listOf<ClientItem>() });
-export const arriveItemsFields = z.object({ ...bySaver, items: listOf<Arriving>() });
-export const concludeItemsFields = z.object({
+export const applyItemTransferFields = z.object({ ...bySaver, items: listOf<TransferredItem>() });
+export const finalizeItemTransferFields = z.object({
   id: z.string(),
-  arrived: z.array(z.string()).readonly(),
+  applied: z.array(z.string()).readonly(),
   by: z.string().optional(),
 });
 
@@ -32,17 +32,17 @@ export const returnToOwnerFields = z.object({ items: listOf<ItemRow>() });
 export const returnToOwnerReply = z.object({
   /** The account was deleted. */
   isGone: z.boolean(),
-  arrived: z.array(z.string()).readonly(),
+  applied: z.array(z.string()).readonly(),
 });
 
 /** What has become of the items that a collection was sent: each is in one of these. */
 export interface SaveResult {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  readonly departed: readonly Departed[];
-  readonly elsewhere: readonly ClientItem[];
+  readonly transfers: readonly PreparedTransfer[];
+  readonly notHere: readonly ClientItem[];
   /** Tombstones for items of a vault that has ended, which are not there any more. */
-  readonly homeless?: readonly ClientItem[] | undefined;
+  readonly orphaned?: readonly ClientItem[] | undefined;
   readonly passed?: Passed | undefined;
 }
 
@@ -59,9 +59,9 @@ export interface Passed {
 const saveResult = z.object({
   saved: listOf<SavedEntry>(),
   conflicts: listOf<Conflict>(),
-  departed: listOf<Departed>(),
-  elsewhere: listOf<ClientItem>(),
-  homeless: listOf<ClientItem>().optional(),
+  transfers: listOf<PreparedTransfer>(),
+  notHere: listOf<ClientItem>(),
+  orphaned: listOf<ClientItem>().optional(),
   passed: z.object({ collection: z.string(), before: z.number(), after: z.number() }).optional(),
 });
 

@@ -1,23 +1,23 @@
 /**
- * Whether the other side of a connection moves bytes at a minimum pace while we wait for it. The time that we take to
+ * Whether the other side of a connection moves bytes at a minimum throughput while we wait for it. The time that we take to
  * produce or use them does not count against it.
  */
 import type { Clock } from '../../runtime/clock.ts';
 
-export interface LeastPace {
+export interface MinimumThroughput {
   /** This many bytes in each window, the first starting with the wait. */
   readonly bytes: number;
   readonly windowMs: number;
 }
 
-export class Pace {
-  readonly #least: LeastPace;
+export class ThroughputWatch {
+  readonly #least: MinimumThroughput;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #bytes = 0;
   /** When the present window began; undefined while nobody waits. */
   #sinceMs: number | undefined;
 
-  constructor(least: LeastPace, clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(least: MinimumThroughput, clock: Pick<Clock, 'monotonicMs'>) {
     this.#least = least;
     this.#clock = clock;
   }

@@ -4,27 +4,28 @@ import { join } from 'node:path';
 import { transformSync } from 'esbuild';
 import type { Mutant } from './mutant.ts';
 
-export interface Place {
+export interface SourceLocation {
   readonly path: string;
   readonly text: string;
   readonly mutated: string;
 }
 
 /** Why there is no such place. */
-export function placeOf(root: string, { file, find, replace }: Mutant): string | Place {
-  const places = sourcesOf(join(root, file)).flatMap((path) => {
+export function locationOf(root: string, { file, find, replace }: Mutant): string | SourceLocation {
+  const locations = sourcesOf(join(root, file)).flatMap((path) => {
     const text = readFileSync(path, 'utf8');
     return Array.from({ length: text.split(find).length - 1 }, () => ({ path, text }));
   });
-  const [place] = places;
-  if (place === undefined || places.length > 1) return `found ${places.length} times in ${file}: ${find}`;
-  const mutated = place.text.split(find).join(replace);
+  const [location] = locations;
+  if (location === undefined || locations.length > 1)
+    return `found ${locations.length} times in ${file}: ${find}`;
+  const mutated = location.text.split(find).join(replace);
   try {
     transformSync(mutated, { loader: 'ts' });
   } catch (error) {
     return `no TypeScript any more: ${String(error)}`;
   }
-  return { ...place, mutated };
+  return { ...location, mutated };
 }
 
 function sourcesOf(path: string): readonly string[] {

@@ -1,18 +1,18 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { BodyMemory } from './body.ts';
-import { type Inlet, Intake } from './intake.ts';
+import { type ScheduledUpload, UploadScheduler } from './upload-scheduler.ts';
 
 const marks = { userBytes: 100, allBytes: 300 };
 
-/** An intake, and the turns of the loop for which it waits. */
+/** An upload scheduler, and the turns of the loop for which it waits. */
 function world() {
   const turns: (() => void)[] = [];
   const memory = new BodyMemory(100_000);
-  const intake = new Intake(marks, (work) => turns.push(work));
+  const uploadScheduler = new UploadScheduler(marks, (work) => turns.push(work));
   const open = (user: string) => {
-    const stream = { read: true, inlet: undefined as unknown as Inlet };
-    stream.inlet = intake.open(user, memory.shareOf(user), {
+    const stream = { read: true, upload: undefined as unknown as ScheduledUpload };
+    stream.upload = uploadScheduler.open(user, memory.shareOf(user), {
       pause: () => {
         stream.read = false;
       },
@@ -28,9 +28,9 @@ function world() {
 test('once one stream brings more than the mark of its user, no other of that user is read, but those of others are', (t) => {
   const { open } = world();
   const [first, second, other] = [open('a'), open('a'), open('b')];
-  t.true(first.inlet.take(99));
+  t.true(first.upload.take(99));
   t.true(second.read);
-  t.true(first.inlet.take(150));
+  t.true(first.upload.take(150));
   t.deepEqual([first.read, second.read, other.read], [false, false, true]);
   t.false(open('a').read);
 });
@@ -38,9 +38,9 @@ test('once one stream brings more than the mark of its user, no other of that us
 test('what all hold together has a mark too', (t) => {
   const { open } = world();
   const streams = ['a', 'b', 'c', 'd'].map(open);
-  for (const { inlet } of streams.slice(0, 3)) inlet.take(99);
+  for (const { upload } of streams.slice(0, 3)) upload.take(99);
   t.true(streams.every(({ read }) => read));
-  streams[3]?.inlet.take(3);
+  streams[3]?.upload.take(3);
   t.true(streams.every(({ read }) => !read));
 });
 
@@ -48,8 +48,8 @@ test('streams go on in turn, one in each turn of the loop, and stop again when o
   const { open, turn } = world();
   const streams = [open('a'), open('a'), open('a')];
   const [first, second, third] = streams;
-  first?.inlet.take(200);
-  first?.inlet.release(200);
+  first?.upload.take(200);
+  first?.upload.release(200);
   t.deepEqual(
     streams.map(({ read }) => read),
     [false, false, false],
@@ -60,13 +60,13 @@ test('streams go on in turn, one in each turn of the loop, and stop again when o
     streams.map(({ read }) => read),
     [true, true, false],
   );
-  second?.inlet.take(100);
+  second?.upload.take(100);
   turn();
   t.deepEqual(
     streams.map(({ read }) => read),
     [false, false, false],
   );
-  second?.inlet.release(100);
+  second?.upload.release(100);
   turn();
   t.true(third?.read);
 });
@@ -74,21 +74,21 @@ test('streams go on in turn, one in each turn of the loop, and stop again when o
 test('a stream that holds itself back is not read when its turn would have come, and one that is closed is read at once', (t) => {
   const { open, turn, turns } = world();
   const [first, second] = [open('a'), open('a')];
-  first.inlet.take(100);
-  second.inlet.hold();
-  first.inlet.close();
+  first.upload.take(100);
+  second.upload.hold();
+  first.upload.close();
   t.true(first.read);
-  first.inlet.release(100);
+  first.upload.release(100);
   while (turns.length > 0) turn();
   t.false(second.read);
-  second.inlet.goOn();
+  second.upload.unhold();
   t.true(second.read);
 });
 
 test('whatever streams bring, what is above the marks came from one of them, and in the end all are read', (t) => {
   const step = fc.record({
     stream: fc.nat(7),
-    does: fc.constantFrom('take', 'take', 'release', 'hold', 'goOn', 'turn'),
+    does: fc.constantFrom('take', 'take', 'release', 'hold', 'unhold', 'turn'),
     bytes: fc.integer({ min: 1, max: 150 }),
   });
   fc.assert(
@@ -104,22 +104,22 @@ test('whatever streams bring, what is above the marks came from one of them, and
       for (const { stream, does, bytes } of steps) {
         const one = streams[stream];
         if (one === undefined) continue;
-        const { inlet, read } = one.opened;
+        const { upload, read } = one.opened;
         if (does === 'take' && read) {
           // Nobody is read at the limit, so it is exceeded once at most.
           if (heldBy(one.user) >= marks.userBytes || memory.bytes >= marks.allBytes) return false;
-          inlet.take(bytes);
+          upload.take(bytes);
           one.held += bytes;
         } else if (does === 'release') {
-          inlet.release(one.held);
+          upload.release(one.held);
           one.held = 0;
-        } else if (does === 'hold') inlet.hold();
-        else if (does === 'goOn') inlet.goOn();
+        } else if (does === 'hold') upload.hold();
+        else if (does === 'unhold') upload.unhold();
         else if (does === 'turn') turn();
       }
       for (const { held, opened } of streams) {
-        opened.inlet.release(held);
-        opened.inlet.goOn();
+        opened.upload.release(held);
+        opened.upload.unhold();
       }
       while (turns.length > 0) turn();
       return memory.bytes === 0 && streams.every(({ opened }) => opened.read);
@@ -131,13 +131,13 @@ test('whatever streams bring, what is above the marks came from one of them, and
 test('connections of a user with many streams at once are not kept, those of others are', (t) => {
   const { open } = world();
   const [first, ...others] = [1, 2, 3, 4].map(() => open('a'));
-  t.false(first?.inlet.isOneOfMany);
+  t.false(first?.upload.isOneOfMany);
   const fifth = open('a');
-  t.true(first?.inlet.isOneOfMany);
-  t.false(open('b').inlet.isOneOfMany);
-  fifth.inlet.close();
-  fifth.inlet.close();
-  t.false(others[0]?.inlet.isOneOfMany);
+  t.true(first?.upload.isOneOfMany);
+  t.false(open('b').upload.isOneOfMany);
+  fifth.upload.close();
+  fifth.upload.close();
+  t.false(others[0]?.upload.isOneOfMany);
   open('a');
-  t.true(others[0]?.inlet.isOneOfMany);
+  t.true(others[0]?.upload.isOneOfMany);
 });

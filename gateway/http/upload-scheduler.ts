@@ -23,7 +23,7 @@ export interface Connection {
   resume(): void;
 }
 
-export interface IntakeMarks {
+export interface UploadMarks {
   readonly userBytes: number;
   readonly allBytes: number;
 }
@@ -31,50 +31,50 @@ export interface IntakeMarks {
 /** How many connections of a user are kept for the next body. */
 const keptMax = 4;
 
-export class Intake {
-  readonly #marks: IntakeMarks;
+export class UploadScheduler {
+  readonly #marks: UploadMarks;
   readonly #later: (work: () => void) => void;
   readonly #bytesOfUsers = new Counts();
   /** How many are open. */
   readonly #streamsOfUsers = new Counts();
   #bytes = 0;
-  readonly #reading = new Set<Inlet>();
+  readonly #reading = new Set<ScheduledUpload>();
   /** In the order in which they resume. */
-  readonly #waiting = new Set<Inlet>();
+  readonly #waiting = new Set<ScheduledUpload>();
   #isTurnDue = false;
 
   /** `later` runs its argument when the loop has turned. */
-  constructor(marks: IntakeMarks, later: (work: () => void) => void = setImmediate) {
+  constructor(marks: UploadMarks, later: (work: () => void) => void = setImmediate) {
     this.#marks = marks;
     this.#later = later;
   }
 
   /** The account for the memory of the stream. */
-  open(user: string, account: BodyAccount, connection: Connection): Inlet {
-    const inlet = new Inlet(this, user, account, connection);
+  open(user: string, account: BodyAccount, connection: Connection): ScheduledUpload {
+    const upload = new ScheduledUpload(this, user, account, connection);
     this.#streamsOfUsers.add(user, 1);
-    this.enter(inlet);
-    return inlet;
+    this.enter(upload);
+    return upload;
   }
 
   /** The stream wants to be read. */
-  enter(inlet: Inlet): void {
-    if (this.#waiting.size === 0 && !this.#isFull(inlet.user)) {
-      this.#read(inlet);
+  enter(upload: ScheduledUpload): void {
+    if (this.#waiting.size === 0 && !this.#isFull(upload.user)) {
+      this.#read(upload);
       return;
     }
-    this.#wait(inlet);
+    this.#wait(upload);
     this.#turn();
   }
 
-  leave(inlet: Inlet): void {
-    this.#reading.delete(inlet);
-    this.#waiting.delete(inlet);
+  leave(upload: ScheduledUpload): void {
+    this.#reading.delete(upload);
+    this.#waiting.delete(upload);
   }
 
-  close(inlet: Inlet): void {
-    this.leave(inlet);
-    this.#streamsOfUsers.add(inlet.user, -1);
+  close(upload: ScheduledUpload): void {
+    this.leave(upload);
+    this.#streamsOfUsers.add(upload.user, -1);
   }
 
   isCrowdedBy(user: string): boolean {
@@ -94,21 +94,21 @@ export class Intake {
   }
 
   #stop(): void {
-    for (const inlet of this.#reading) {
-      if (!this.#isFull(inlet.user)) continue;
-      this.#reading.delete(inlet);
-      this.#wait(inlet);
+    for (const upload of this.#reading) {
+      if (!this.#isFull(upload.user)) continue;
+      this.#reading.delete(upload);
+      this.#wait(upload);
     }
   }
 
-  #read(inlet: Inlet): void {
-    this.#reading.add(inlet);
-    inlet.resume();
+  #read(upload: ScheduledUpload): void {
+    this.#reading.add(upload);
+    upload.resume();
   }
 
-  #wait(inlet: Inlet): void {
-    this.#waiting.add(inlet);
-    inlet.pause();
+  #wait(upload: ScheduledUpload): void {
+    this.#waiting.add(upload);
+    upload.pause();
   }
 
   #turn(): void {
@@ -124,17 +124,17 @@ export class Intake {
     });
   }
 
-  #next(): Inlet | undefined {
-    for (const inlet of this.#waiting) {
-      if (!this.#isFull(inlet.user)) return inlet;
+  #next(): ScheduledUpload | undefined {
+    for (const upload of this.#waiting) {
+      if (!this.#isFull(upload.user)) return upload;
     }
     return undefined;
   }
 }
 
-/** One stream's entry in the intake. */
-export class Inlet implements BodyAccount {
-  readonly #intake: Intake;
+/** One stream's entry in the upload scheduler. */
+export class ScheduledUpload implements BodyAccount {
+  readonly #uploadScheduler: UploadScheduler;
   readonly user: string;
   readonly #account: BodyAccount;
   readonly #connection: Connection;
@@ -142,8 +142,8 @@ export class Inlet implements BodyAccount {
   #isHeld = false;
   #isClosed = false;
 
-  constructor(intake: Intake, user: string, account: BodyAccount, connection: Connection) {
-    this.#intake = intake;
+  constructor(uploadScheduler: UploadScheduler, user: string, account: BodyAccount, connection: Connection) {
+    this.#uploadScheduler = uploadScheduler;
     this.user = user;
     this.#account = account;
     this.#connection = connection;
@@ -151,38 +151,38 @@ export class Inlet implements BodyAccount {
 
   /** Whether its user has so many streams that the connection should close. */
   get isOneOfMany(): boolean {
-    return this.#intake.isCrowdedBy(this.user);
+    return this.#uploadScheduler.isCrowdedBy(this.user);
   }
 
   take(bytes: number): boolean {
     if (!this.#account.take(bytes)) return false;
-    this.#intake.moved(this.user, bytes);
+    this.#uploadScheduler.moved(this.user, bytes);
     return true;
   }
 
   release(bytes: number): void {
     if (bytes === 0) return;
     this.#account.release(bytes);
-    this.#intake.moved(this.user, -bytes);
+    this.#uploadScheduler.moved(this.user, -bytes);
   }
 
-  /** Not to be read until `goOn`. */
+  /** Not to be read until `unhold`. */
   hold(): void {
     if (this.#isClosed) return;
     this.#isHeld = true;
-    this.#intake.leave(this);
+    this.#uploadScheduler.leave(this);
     this.pause();
   }
 
-  goOn(): void {
+  unhold(): void {
     if (!this.#isHeld || this.#isClosed) return;
     this.#isHeld = false;
-    this.#intake.enter(this);
+    this.#uploadScheduler.enter(this);
   }
 
   /** Nobody reads the stream any more; what still arrives is discarded. */
   close(): void {
-    if (!this.#isClosed) this.#intake.close(this);
+    if (!this.#isClosed) this.#uploadScheduler.close(this);
     this.#isClosed = true;
     this.resume();
   }

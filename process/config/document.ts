@@ -1,5 +1,5 @@
-import { secretSettings, settings } from '../config.ts';
-import { everySetting, type Setting } from '../runtime/setting.ts';
+import { everySetting, type Setting } from '../../runtime/setting.ts';
+import { secretSettings, settings } from './config.ts';
 import { fileVariable } from './read.ts';
 
 const head = `# Configuration

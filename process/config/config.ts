@@ -5,22 +5,25 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join } from 'node:path';
-import { assistantProblems, assistantWarnings } from './actors/assistant/policy.ts';
-import { assistantSecrets, assistantSettings } from './actors/assistant/settings.ts';
-import { itemSettings } from './actors/collection/settings.ts';
-import { fileSettings } from './actors/files/settings.ts';
-import { implicitTlsPort, mailSecrets, mailSettings } from './actors/mailer/settings.ts';
-import { messengerSecrets, messengerSettings } from './actors/messengers/settings.ts';
-import { pairingOf, pairingSecrets, pairingSettings, pairingWarnings } from './actors/pairing/settings.ts';
+import { assistantProblems, assistantWarnings } from '../../actors/assistant/policy.ts';
+import { assistantSecrets, assistantSettings } from '../../actors/assistant/settings.ts';
+import { itemSettings } from '../../actors/collection/settings.ts';
+import { fileSettings } from '../../actors/files/settings.ts';
+import { implicitTlsPort, mailSecrets, mailSettings } from '../../actors/mailer/settings.ts';
+import { messengerSecrets, messengerSettings } from '../../actors/messengers/settings.ts';
+import {
+  pairingOf,
+  pairingSecrets,
+  pairingSettings,
+  pairingWarnings,
+} from '../../actors/pairing/settings.ts';
 import {
   accountSettings,
   captchaSettings,
   type WebAuthnSettings,
   webAuthnSettings,
-} from './actors/settings.ts';
-import { vaultSettings } from './actors/vault/settings.ts';
-import { nearNames } from './config/near-names.ts';
-import { type Environment, read, type Sources, variablesOf } from './config/read.ts';
+} from '../../actors/settings.ts';
+import { vaultSettings } from '../../actors/vault/settings.ts';
 import {
   accessKeySecrets,
   accessKeySettings,
@@ -29,8 +32,9 @@ import {
   cookieSettings,
   type GatewaySettings,
   gatewaySettings,
-} from './gateway/settings.ts';
-import { databaseContradictionsOf, databaseSettings } from './process/database-settings.ts';
+} from '../../gateway/settings.ts';
+import type { Declarations, SettingsOf } from '../../runtime/setting.ts';
+import { databaseContradictionsOf, databaseSettings } from '../database-settings.ts';
 import {
   clusterSettings,
   dataSecrets,
@@ -45,8 +49,9 @@ import {
   natsSecrets,
   natsSettings,
   serverSettings,
-} from './process/settings.ts';
-import type { Declarations, SettingsOf } from './runtime/setting.ts';
+} from '../settings.ts';
+import { nearNames } from './near-names.ts';
+import { type Environment, read, type Sources, variablesOf } from './read.ts';
 
 /** As they appear in a `Config`, in the order of the reference for operators. */
 export const settings = {

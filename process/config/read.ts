@@ -6,7 +6,7 @@ import {
   type SettingsOf,
   settingsOf,
   WrongValue,
-} from '../runtime/setting.ts';
+} from '../../runtime/setting.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

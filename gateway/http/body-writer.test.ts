@@ -1,11 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { FakeClock } from '../../test/kit/clock.ts';
-import { Outflow } from './outflow.ts';
+import { BodyWriter } from './body-writer.ts';
 import { ReplyMemory } from './reply-memory.ts';
 import type { HttpResponse } from './uws.ts';
 
-const leastPace = { bytes: 100, windowMs: 10_000 };
+const minimumThroughput = { bytes: 100, windowMs: 10_000 };
 
 /**
  * What the library does with a body, as far as its callers can see. The system takes as many bytes as fit. `tryEnd`
@@ -80,27 +80,27 @@ function world(lengthBytes: number | undefined, replyMemoryBytes = 10_000_000) {
   const clock = new FakeClock();
   const replyMemory = new ReplyMemory(replyMemoryBytes);
   const events: string[] = [];
-  const options = { clock, replyMemory, limits: { leastPace } };
+  const options = { clock, replyMemory, limits: { minimumThroughput } };
   const outflowEvents = {
     complete() {
       events.push('complete');
-      outflow.end();
+      bodyWriter.end();
     },
     giveUp() {
       events.push('given up');
-      outflow.end();
+      bodyWriter.end();
     },
   };
   const reader = { name: 'alice', isStranger: false };
   const response = res as unknown as HttpResponse;
-  const outflow: Outflow = new Outflow({
+  const bodyWriter: BodyWriter = new BodyWriter({
     res: response,
     lengthBytes,
     options,
     events: outflowEvents,
     reader,
   });
-  return { res, clock, replyMemory, events, outflow };
+  return { res, clock, replyMemory, events, bodyWriter };
 }
 
 test('a reader gets the bytes in order however it takes them, and nothing is held afterwards', async (t) => {
@@ -112,11 +112,11 @@ test('a reader gets the bytes in order however it takes them, and nothing is hel
   await fc.assert(
     fc.asyncProperty(chunks, rooms, fc.boolean(), async (sent, room, isSized) => {
       const whole = Buffer.concat(sent);
-      const { res, replyMemory, events, outflow, clock } = world(isSized ? whole.length : undefined);
+      const { res, replyMemory, events, bodyWriter, clock } = world(isSized ? whole.length : undefined);
       for (const chunk of sent) {
-        res.cork(() => outflow.offer(chunk));
+        res.cork(() => bodyWriter.offer(chunk));
         let isTaken = false;
-        void Promise.resolve(outflow.taken).then(() => {
+        void Promise.resolve(bodyWriter.taken).then(() => {
           isTaken = true;
         });
         await Promise.resolve();
@@ -124,7 +124,7 @@ test('a reader gets the bytes in order however it takes them, and nothing is hel
         while (!isTaken) {
           t.true(replyMemory.bytes > 0 && replyMemory.bytes <= chunk.byteLength);
           res.room(room.next().value);
-          if (!isTaken) outflow.overdue(clock.monotonicMs());
+          if (!isTaken) bodyWriter.overdue(clock.monotonicMs());
           await Promise.resolve();
           await Promise.resolve();
         }
@@ -144,55 +144,55 @@ for (const lengthBytes of [1_000, undefined]) {
   const name = lengthBytes === undefined ? 'unknown' : 'known';
 
   test(`of ${name} length: a reader that keeps still is given up on, and the library not before`, async (t) => {
-    const { res, clock, replyMemory, events, outflow } = world(lengthBytes);
-    res.cork(() => outflow.offer(new Uint8Array(500)));
+    const { res, clock, replyMemory, events, bodyWriter } = world(lengthBytes);
+    res.cork(() => bodyWriter.offer(new Uint8Array(500)));
     t.is(replyMemory.bytes, 500);
     for (let second = 1; second <= 9; second++) {
       await clock.advance(1_000);
-      outflow.overdue(clock.monotonicMs());
+      bodyWriter.overdue(clock.monotonicMs());
       t.is(res.windings, second);
     }
     t.deepEqual(events, []);
     await clock.advance(1_000);
-    outflow.overdue(clock.monotonicMs());
+    bodyWriter.overdue(clock.monotonicMs());
     t.deepEqual(events, ['given up']);
     t.is(replyMemory.bytes, 0);
-    await outflow.taken;
+    await bodyWriter.taken;
   });
 
   test(`of ${name} length: nothing is asked of a reader while there is nothing to take`, async (t) => {
-    const { res, clock, events, outflow } = world(lengthBytes);
+    const { res, clock, events, bodyWriter } = world(lengthBytes);
     res.roomBytes = 500;
-    res.cork(() => outflow.offer(new Uint8Array(500)));
-    t.is(outflow.taken, undefined);
+    res.cork(() => bodyWriter.offer(new Uint8Array(500)));
+    t.is(bodyWriter.taken, undefined);
     await clock.advance(60_000);
-    outflow.overdue(clock.monotonicMs());
+    bodyWriter.overdue(clock.monotonicMs());
     t.deepEqual(events, []);
   });
 }
 
 test('a reader that takes a little at a time is seen to move before the library says so', async (t) => {
-  const { res, clock, events, outflow } = world(10_000);
-  res.cork(() => outflow.offer(new Uint8Array(5_000)));
+  const { res, clock, events, bodyWriter } = world(10_000);
+  res.cork(() => bodyWriter.offer(new Uint8Array(5_000)));
   for (let second = 1; second <= 40; second++) {
     await clock.advance(1_000);
     res.roomBytes += 12;
-    outflow.overdue(clock.monotonicMs());
+    bodyWriter.overdue(clock.monotonicMs());
   }
   t.deepEqual(events, []);
   t.is(Buffer.concat(res.got).length, 480);
 });
 
 test('what has no room in the memory of replies is given up on', async (t) => {
-  const { res, replyMemory, events, outflow } = world(1_000, 400);
-  res.cork(() => outflow.offer(new Uint8Array(500)));
+  const { res, replyMemory, events, bodyWriter } = world(1_000, 400);
+  res.cork(() => bodyWriter.offer(new Uint8Array(500)));
   t.deepEqual(events, ['given up']);
   t.is(replyMemory.bytes, 0);
-  await outflow.taken;
+  await bodyWriter.taken;
 });
 
 test('a reader that leaves the last of a reply keeps no more of it in memory', (t) => {
-  const { res, replyMemory, outflow } = world(1_000_000);
+  const { res, replyMemory, bodyWriter } = world(1_000_000);
   const reply = new Uint8Array(1_000_000);
   let offered: Uint8Array = new Uint8Array();
   const tryEnd = res.tryEnd.bind(res);
@@ -200,7 +200,7 @@ test('a reader that leaves the last of a reply keeps no more of it in memory', (
     offered = chunk;
     return tryEnd(chunk, lengthBytes);
   };
-  res.cork(() => outflow.offer(reply));
+  res.cork(() => bodyWriter.offer(reply));
   res.room(999_000);
   res.room(1);
   t.is(replyMemory.bytes, 999);
