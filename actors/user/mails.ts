@@ -14,7 +14,7 @@ export const textOf = (paragraphs: readonly string[]): string => `${paragraphs.j
 
 /**
  * Makes the mail queue report to this actor. The report goes to the part that listens by this name (`mailOutcome` in
- * `hooks.ts`), with the entry and the round that the mail was sent for.
+ * `hooks.ts`). It names the entry and the round of the mail.
  */
 export function listenerFor(
   view: View,

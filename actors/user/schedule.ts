@@ -1,11 +1,11 @@
 /**
- * Things that an account has done at a certain time: reminders, published reminders, switches. Each is an entry of one slice map, and
- * may have a mail in the queue. One timer serves all entries of the map, and is armed for the earliest.
+ * Things that an account has done at a certain time: reminders, published reminders, switches. Each is an entry of one slice
+ * map, and may have a mail in the queue. One timer serves all entries of the map, and is armed for the earliest.
  *
- * - Each mail belongs to a round of its entry, and bears both in its id. A report on an earlier round finds no entry, and changes
- *   nothing.
- * - A mail that must not leave any more is recalled. The queue reports what it gave back. It keeps a mail that it is sending at that
- *   moment, so it is asked again in case that attempt fails.
+ * - Each mail belongs to a round of its entry, and bears both in its id. A report on an earlier round finds no entry, and
+ *   changes nothing.
+ * - A mail that must not leave any more is recalled. The queue reports what it gave back. It keeps a mail that it is sending at
+ *   that moment, so it is asked again in case that attempt fails.
  * - An entry that is removed recalls its mail first. Afterwards nothing could name that mail.
  */
 import type { Turn, View } from '../../runtime/command.ts';
@@ -30,7 +30,7 @@ interface Declared<T extends Scheduled> {
   readonly timer: MessageShape<null>;
   /** When the timer has to look at an entry. Undefined: not before something else changes. */
   readonly nextMs: (turn: Turn) => (entry: T) => number | undefined;
-  /** Recalls the mails of this round that nobody shall get any more. */
+  /** Recalls the mails of this round that must not arrive any more. */
   readonly recall: (turn: Turn, entry: T) => void;
 }
 

@@ -4,7 +4,7 @@
  *
  * Invariants:
  * - Only the account's own state says whether a token exists. So a revoked token opens nothing from that commit on.
- * - Of a secret, a salt and a scrypt hash are stored, and the hash never leaves the actor.
+ * - A secret is stored as a salt and a scrypt hash, and the hash never leaves the actor.
  */
 import { z } from 'zod';
 import { sharedRead, type Turn, workflow } from '../../../runtime/command.ts';

@@ -1,4 +1,4 @@
-/** What the inbox of an account is asked and told (docs/protocol/inbox.md). */
+/** The inbox of an account: its commands, and its tells from vaults and other users (docs/protocol/inbox.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { messageSchema, vaultInviteSchema } from '../../inbox-entries.ts';
@@ -37,7 +37,7 @@ const commands = {
   }),
   deleteMessages: signedIn({ access: 'writes', fields: nothing, ok: z.object({ success }) }),
 
-  /** The invites to vaults that the caller has not answered, as their vaults told. */
+  /** The invites to vaults that the caller has not answered, as far as their vaults have reported. */
   listInboundInvites: signedIn({
     access: 'reads',
     fields: nothing,
@@ -85,7 +85,7 @@ const tells = {
    * sync gives the others.
    */
   invited: z.object({ invite: vaultInviteSchema, isNew: z.boolean() }),
-  /** The invite was accepted, declined or cancelled, or its vault has ended. Notifications are told apart from it. */
+  /** The invite was accepted, declined or cancelled, or its vault has ended. A notification of that is a tell of its own. */
   inviteGone: z.object({ ...ofVault, inviteUuid: z.string() }),
 
   // --- by other users -----------------------------------------------------------------------------------------

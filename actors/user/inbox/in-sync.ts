@@ -3,7 +3,7 @@
  * bounded, so this has no pages.
  *
  * One position of a token usually covers items and inbox. The two differ if a page was cut, if the sync left out the own items,
- * and for old clients, which get nothing of the inbox. Then the token has a mark for the inbox as well. So no token passes an
+ * and for old clients. Those get nothing of the inbox. Then the token has a mark for the inbox as well. So no token passes an
  * entry that was not given, and the next page does not repeat what this one gave.
  */
 import { type RangeResult, range, type View } from '../../../runtime/command.ts';

@@ -6,7 +6,7 @@
  * does not ignores them, and syncs because of the plain frame.
  *
  * A turn saves one run of positions; everything else that comes to the user takes other positions. So a client whose token is
- * the head before the turn had everything, and after the push it has everything up to the head after it.
+ * the head before the turn had everything. With the push it has everything up to the head after the turn.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import type { Head } from '../../collection/head.ts';

@@ -61,7 +61,7 @@ const storedSchema = z.object({
   updatedAtMs: z.number(),
   state: z.enum(occurrenceStates),
   round: z.int(),
-  /** Who has it now, or had it last. */
+  /** The one that has it now, or had it last. */
   via: z.enum(['mail', 'messenger']).nullable(),
   /** The mail queue was asked to give it back, and has not reported that it did. */
   isRecalled: z.boolean(),

@@ -106,7 +106,7 @@ function removeSent(turn: Turn, uuid: string): void {
 
 /**
  * Recalls every mail that no relay has. Its reminder is due again once the queue reports that it gave the mail back. A ban
- * needs that, as nothing is sent for the account; so does a change of address, as the mail would go to the old one.
+ * needs that, as nothing is sent for the account. So does a change of address, as the mail would go to the old one.
  */
 export function recallReminders(turn: Turn): void {
   for (const each of turn.entries(reminderMap).values()) {

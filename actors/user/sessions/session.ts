@@ -2,7 +2,7 @@
  * A session and its token pairs (docs/protocol/authentication.md, "What is kept of a session" and "Refresh").
  *
  * Invariants:
- * - Of a secret only its SHA-256 is stored.
+ * - Only the SHA-256 of a secret is stored.
  * - A pair that a refresh replaced stays with its session for the grace time, so that a client whose answer was lost can go on.
  *   Every pair that was ever issued is current, in grace, or older than that.
  * - A session past `keptUntilMs` counts as absent. Its entry goes when the next session opens.

@@ -30,7 +30,7 @@ const commands = {
     fields: nothing,
     ok: z.object({ success, settings: z.array(settingSchema) }),
   }),
-  /** Of a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
+  /** For a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
   getSetting: signedInOf({
     access: 'reads',
     fields: z.object({ name, password }),

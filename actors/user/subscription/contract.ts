@@ -135,7 +135,7 @@ const tells = {
   /** To the inviter: the owner of this address does not want it, or no longer does. */
   inviteLeft: ofInvite.extend({ email: z.string() }),
 
-  /** Somebody has asked for a subscription token for this address. */
+  /** A request for a subscription token for this address. */
   mailSubscriptionToken: z.object({ email: z.string() }),
 };
 

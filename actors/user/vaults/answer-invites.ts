@@ -42,7 +42,7 @@ export const acceptVaultInvite = signedInWorkflow({
         }
         forgetInviteCopy(turn, { vaultUuid, inviteUuid }, reads);
         clear(turn, [selfRemoved(vaultUuid)], joined.membership, reads);
-        // The vault may have told first that the user was let in, or even that they were removed again.
+        // A tell may have come first: that the user was let in, or even that they were removed again.
         if (!noteJoined(turn, { vaultUuid, ...joined })) stopJoining(turn, vaultUuid);
         if (!isMember) audit(turn, 'shared-vault-joined', session, vaultUuid);
         return { success: true };
