@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { answerSchema } from '../reply.ts';
 import { flagNames } from './admin/flags.ts';
-import { auditEventSchema } from './audit/event.ts';
+import { auditEventSchema } from './audit/contract.ts';
 import { banReasonCharactersMax } from './profile.ts';
 
 const nothing = z.object({});

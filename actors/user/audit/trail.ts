@@ -16,8 +16,7 @@ import type { Device } from '../../identity/session.ts';
 import { AccountSettings } from '../../settings.ts';
 import { deviceInfo } from '../sessions/device-info.ts';
 import { settingValue } from '../settings/stored.ts';
-import { AuditTrail } from './contract.ts';
-import { type AuditEvent, type AuditEventName, auditEventSchema } from './event.ts';
+import { type AuditEvent, type AuditEventName, AuditTrail, auditEventSchema } from './contract.ts';
 
 /** Full pages of audit trails. The slot of the oldest page is written next. */
 export const auditPageTable = table({

@@ -1,19 +1,39 @@
 /** The second factors of an account (docs/protocol/account.md). */
+
+import { type View, workflow } from '../../../runtime/command.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { AccountSettings, WebAuthnSettings } from '../../settings.ts';
 import { userPart } from '../hooks.ts';
-import { removeSetting } from '../settings/stored.ts';
+import { isBanned, profileSlice } from '../profile.ts';
+import { isUsableEscrow } from '../settings/known.ts';
+import { removeSetting, settingValue } from '../settings/stored.ts';
 import { appPasswordCommands, appPasswordMap } from './app-passwords.ts';
 import { approvalCommands, approvalRequestedTell } from './approvals.ts';
 import { authenticatorCommands, authenticatorMap, authenticatorOfferSlice } from './authenticators.ts';
 import { authenticatorsOf, checkFactors } from './check-factors.ts';
 import { Factors } from './contract.ts';
 import { canMailCodes, emailedCodeCommands, mailCodeTell } from './emailed-codes.ts';
-import { escrow } from './escrow.ts';
 import { makeRecoveryCodes } from './recovery-codes.ts';
 import { offerTotpSecret, totpSlice } from './totp.ts';
 import { distrustAllDevices, trustedDeviceCommands, trustedDeviceMap } from './trusted-devices.ts';
+
+/**
+ * Gives what a client has left for the recovery of its account (docs/protocol/account.md, "Recovery of an account"): ciphertext
+ * under a code that never comes here.
+ */
+const escrow = workflow({
+  ...Factors.commands.escrow,
+  // An unknown user is asked for too, because of the time it takes, and gets an answer without an activation.
+  run: async (workflow, { isNobody }) => (isNobody ? {} : workflow.turn({ turn: usable })),
+});
+
+function usable(view: View) {
+  const { state, email, workspace } = view.get(profileSlice);
+  const text = settingValue(view, 'ACCOUNT_RECOVERY_ESCROW');
+  if (state !== 'active' || isBanned(view) || text === null || !isUsableEscrow(text)) return {};
+  return { escrow: { escrow: text, identifier: email, workspace_identifier: workspace } };
+}
 
 const commands = {
   offerTotpSecret,

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { openToBridges, signedIn } from '../../signed-in.ts';
-import { channels } from './destination.ts';
-import { deliveryErrors, occurrenceStates } from './published-reminder.ts';
+import { channels, deliveryErrors, occurrenceStates } from './published-reminder.ts';
 
 const config = z.object({
   channel: z.enum(channels),

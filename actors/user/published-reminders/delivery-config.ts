@@ -5,8 +5,14 @@ import { slice } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { reminderDelivery } from '../feature-flags.ts';
 import { isInUse } from '../profile.ts';
-import { channels, destinationOf, type Target } from './destination.ts';
-import { type Contents, contentsOf, type PublishedReminder } from './published-reminder.ts';
+import {
+  type Contents,
+  channels,
+  contentsOf,
+  destinationOf,
+  type PublishedReminder,
+  type Target,
+} from './published-reminder.ts';
 
 const configSchema = z.object({
   channel: z.enum(channels),

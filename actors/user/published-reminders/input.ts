@@ -3,7 +3,7 @@ import { type Refused, refuse } from '../../reply.ts';
 import { isStorableText } from '../../storable-text.ts';
 import { isoTime, sentTimeMs } from '../times.ts';
 import type { DeliveryConfig } from './delivery-config.ts';
-import { type Channel, destinationOf, isChannel } from './destination.ts';
+import { type Channel, destinationOf, isChannel } from './published-reminder.ts';
 
 const charactersMax = 2_000;
 const reminderId = /^[\w.:-]{1,128}$/;

@@ -144,7 +144,7 @@ const deleteRevision = signedInWorkflow({
 /** The purge removes everything of a deleted account. */
 const isGone = (turn: Turn): boolean => turn.get(profileSlice).state === 'deleted';
 
-export const userRevisionTimers = revisionTimers(Revisions.timers, isGone);
+const userRevisionTimers = revisionTimers(Revisions.timers, isGone);
 
 interface Listed {
   readonly uuid: string;

@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-bridge-past-the-second-factor',
     harm: 'Who has a bridge token and the password signs in as the owner, without the second factor.',
-    file: 'actors/user/account/key-params.ts',
+    file: 'actors/user/account/part.ts',
     find: '!readonly && !isBridge(session)',
     replace: '!readonly',
     tests: bridgeAttacks,
