@@ -180,11 +180,15 @@ function cursorsOf(view: View, request: SyncRequest): readonly VaultCursor[] {
   const marks = new Map(known?.map((mark) => [`${mark.collection} ${mark.generation}`, mark.position]));
   return [...memberships].map(([vault, membership]) => {
     const number = membership.toString(36);
-    const markOf = (of: string) => marks.get(`${vault} ${of}`);
-    const at = (of: string): Mark => ({ collection: vault, generation: of, position: markOf(of) ?? 0 });
+    const positionIn = (named: string) => marks.get(`${vault} ${named}`);
+    const at = (named: string): Mark => ({
+      collection: vault,
+      generation: named,
+      position: positionIn(named) ?? 0,
+    });
     const items = at(`${generation}_i${number}`);
     // A client with a mark of 0 may have saved items here that were deleted since: it needs their tombstones.
-    const isNew = markOf(items.generation) === undefined && (isOurs || !token);
+    const isNew = positionIn(items.generation) === undefined && (isOurs || !token);
     return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'present' };
   });
 }

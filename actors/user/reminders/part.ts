@@ -110,13 +110,13 @@ const deleteReminder = signedInTurn({
   },
 });
 
-function toResponse(view: View, of: Reminder): ReminderResponse {
+function toResponse(view: View, reminder: Reminder): ReminderResponse {
   return {
-    uuid: of.uuid,
-    dueAt: of.dueAtMs,
-    message: messageOf(view, of),
-    sent: of.state === 'sent',
-    createdAt: of.createdAtMs,
+    uuid: reminder.uuid,
+    dueAt: reminder.dueAtMs,
+    message: messageOf(view, reminder),
+    sent: reminder.state === 'sent',
+    createdAt: reminder.createdAtMs,
   };
 }
 

@@ -58,21 +58,21 @@ function recipientOf(turn: Turn): string | undefined {
   return isOpen ? mailAddress(turn.get(profileSlice).email) : undefined;
 }
 
-function send(turn: Turn, of: Reminder, recipient: string): void {
-  const message = messageOf(turn, of);
+function send(turn: Turn, reminder: Reminder, recipient: string): void {
+  const message = messageOf(turn, reminder);
   const text = textOf([
     message,
-    `It was due on ${isoTime(of.dueAtMs)}.`,
+    `It was due on ${isoTime(reminder.dueAtMs)}.`,
     'Your app lists the reminders that come by e-mail. There you can delete them, or turn these mails off.',
   ]);
   const subject = `Reminder: ${message}`;
-  const again = of.messageId !== null && { messageId: of.messageId };
-  schedule.mail(turn, of, { source: 'email-reminder', recipient, subject, text, ...again });
+  const again = reminder.messageId !== null && { messageId: reminder.messageId };
+  schedule.mail(turn, reminder, { source: 'email-reminder', recipient, subject, text, ...again });
 }
 
-function recall(turn: Turn, of: Reminder): void {
+function recall(turn: Turn, reminder: Reminder): void {
   // An administrator could still send an expired mail.
-  if (of.state === 'queued' || of.state === 'expired') schedule.recallMail(turn, of);
+  if (reminder.state === 'queued' || reminder.state === 'expired') schedule.recallMail(turn, reminder);
 }
 
 export function reminderMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {

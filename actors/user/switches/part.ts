@@ -97,20 +97,20 @@ const deleteSwitch = signedInTurn({
   },
 });
 
-function toResponse(view: View, of: Switch): SwitchResponse {
-  const { recipient, message } = contentsOf(view, of);
+function toResponse(view: View, entry: Switch): SwitchResponse {
+  const { recipient, message } = contentsOf(view, entry);
   return {
-    uuid: of.uuid,
+    uuid: entry.uuid,
     recipientEmail: recipient,
     message,
-    intervalDays: of.intervalDays,
-    deadline: of.deadlineMs,
-    triggered: of.state === 'sent',
-    lastCheckInAt: of.lastCheckInAtMs,
-    createdAt: of.createdAtMs,
-    sendAttempts: of.sendAttempts,
-    nextAttemptAt: of.nextAttemptAtMs,
-    lastAttemptAt: of.lastAttemptAtMs,
+    intervalDays: entry.intervalDays,
+    deadline: entry.deadlineMs,
+    triggered: entry.state === 'sent',
+    lastCheckInAt: entry.lastCheckInAtMs,
+    createdAt: entry.createdAtMs,
+    sendAttempts: entry.sendAttempts,
+    nextAttemptAt: entry.nextAttemptAtMs,
+    lastAttemptAt: entry.lastAttemptAtMs,
     outageGrace: view.use(AccountSettings).switchOutageGraceMs,
   };
 }

@@ -50,21 +50,21 @@ function watchOne(turn: Turn, before: Switch): void {
   if (before.state === 'armed') audit(turn, 'dead-man-switch-fired', null, after.uuid);
 }
 
-const noticeIdOf = (of: Switch, about: Notice['about']): string => `${schedule.mailIdOf(of)}:${about}`;
+const noticeIdOf = (entry: Switch, about: Notice['about']): string => `${schedule.mailIdOf(entry)}:${about}`;
 
 /** Mails the owner. An account whose name is no address gets no notices. */
-function notify(turn: Turn, of: Switch, { about, subject, text }: Notice): void {
+function notify(turn: Turn, entry: Switch, { about, subject, text }: Notice): void {
   const { email, createdAtMs: accountSinceMs } = turn.get(profileSlice);
   const recipient = mailAddress(email);
   if (recipient === undefined) return;
-  const id = noticeIdOf(of, about);
+  const id = noticeIdOf(entry, about);
   sendMail(turn, { id, source: 'dead-man-switch-notice', accountSinceMs, recipient, subject, text });
 }
 
 /** Nobody gets a mail of this round that has not left. */
-export function recallMails(turn: Turn, of: Switch): void {
-  if (of.state === 'queued') schedule.recallMail(turn, of);
-  if (of.state === 'armed' && of.warnAtMs === null) tellToRecall(turn, noticeIdOf(of, 'warning'));
+export function recallMails(turn: Turn, entry: Switch): void {
+  if (entry.state === 'queued') schedule.recallMail(turn, entry);
+  if (entry.state === 'armed' && entry.warnAtMs === null) tellToRecall(turn, noticeIdOf(entry, 'warning'));
 }
 
 export function switchMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {
