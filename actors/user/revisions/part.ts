@@ -28,6 +28,7 @@ import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { Revisions } from './contract.ts';
+import { newestFirst } from './order.ts';
 
 const notUuids = refuse.badRequest('That is not the uuid of an item or a revision.');
 const unknown = refuse.notFound('Revision not found.');
@@ -145,18 +146,6 @@ const deleteRevision = signedInWorkflow({
 const isGone = (turn: Turn): boolean => turn.get(profileSlice).state === 'deleted';
 
 const userRevisionTimers = revisionTimers(Revisions.timers, isGone);
-
-interface Listed {
-  readonly uuid: string;
-  readonly created_at: string;
-}
-
-/** Orders the history of an item. Revisions of one moment follow by uuid, so every list has the same order. */
-export function newestFirst(a: Listed, b: Listed): number {
-  if (a.created_at !== b.created_at) return a.created_at < b.created_at ? 1 : -1;
-  if (a.uuid === b.uuid) return 0;
-  return a.uuid < b.uuid ? 1 : -1;
-}
 
 /** Rows in one commit. A removal carries a key alone. */
 const purgedAtOnce = 500;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { newestFirst } from './part.ts';
+import { newestFirst } from './order.ts';
 
 const at = (created_at: string, uuid: string) => ({ uuid, created_at });
 
