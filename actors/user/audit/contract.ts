@@ -4,7 +4,7 @@ import { contract } from '../../../runtime/contract.ts';
 import { signedInOf } from '../../signed-in.ts';
 
 /** Events say names and uuids. They never say a content, a label or a value. */
-export const auditEventNames = [
+const auditEventNames = [
   'registered',
   'imported',
   'signed-in',

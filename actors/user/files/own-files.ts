@@ -67,7 +67,7 @@ export function heldFor(view: Now, by: string, but: readonly (string | undefined
 }
 
 /** The bytes of all holds but this one. */
-export function heldForVaults(view: Now, but: string): number {
+function heldForVaults(view: Now, but: string): number {
   let bytes = 0;
   for (const uuid of view.entries(vaultHoldMap).keys()) {
     if (uuid !== but) bytes += heldForVault(view, uuid);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { openToBridges, signedInOf } from '../../signed-in.ts';
 
-export const settingSchema = z.object({
+const settingSchema = z.object({
   uuid: z.string(),
   name: z.string(),
   value: z.string().nullable(),
