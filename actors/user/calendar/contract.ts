@@ -66,7 +66,7 @@ const wholeObject = z.object({ ...objectFields, component: z.string() });
 export type WholeObject = z.infer<typeof wholeObject>;
 
 /** Changes with every change of the calendar. */
-const mark = z.string();
+const ctag = z.string();
 
 /** A uid of 255 characters, each of three escaped bytes, and `.ics` after it. */
 export const uidEscapedMax = 255 * 9 + 4;
@@ -141,16 +141,16 @@ const commands = {
     ok: calendarGates,
   }),
 
-  readCalendar: ofProgram(nothing, z.object({ mark })),
+  readCalendar: ofProgram(nothing, z.object({ ctag })),
   /** One page. The next one comes after `next`; there is none after the last. */
   listCalendarObjects: ofProgram(
     z.object({ after: z.int() }),
-    z.object({ mark, objects: z.array(listedObject).readonly(), next: z.int().optional() }),
+    z.object({ ctag, objects: z.array(listedObject).readonly(), next: z.int().optional() }),
   ),
   /** Those that exist, in the order asked. */
   getCalendarObjects: ofProgram(
     z.object({ uids: z.array(z.string()).max(objectsAtOnceMax).readonly() }),
-    z.object({ mark, objects: z.array(wholeObject).readonly() }),
+    z.object({ ctag, objects: z.array(wholeObject).readonly() }),
   ),
 
   /** Asked by a `signin` actor, which hashes the secret with it. Null: there is no such token. */

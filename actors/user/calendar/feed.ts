@@ -1,6 +1,6 @@
 /**
  * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"). Each request checks the token, the ban and the
- * feature flag. A program that polls asks for the mark alone, which reads no row.
+ * feature flag. A program that polls asks for the ctag alone, which reads no row.
  */
 import { keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { ProvenTokens } from '../../identity/calendar-tokens.ts';
@@ -9,7 +9,7 @@ import { calendarFeed } from '../feature-flags.ts';
 import { isInUse } from '../profile.ts';
 import { type FeedAnswer, type ListedObject, type ProgramSecret, UserCalendar } from './contract.ts';
 import { isUid } from './input.ts';
-import { markOf, todosPlan } from './publication.ts';
+import { ctagOf, todosPlan } from './publication.ts';
 import { componentOf, openTodo, type TodoRow, todoTable } from './todo.ts';
 import { calendarTokenMap } from './tokens.ts';
 
@@ -26,7 +26,7 @@ function isProven(view: Reading, { tokenUuid, secretHash }: ProgramSecret): bool
 
 const readCalendar = sharedRead({
   ...UserCalendar.commands.readCalendar,
-  answer: (view, { token }) => ofProgram(view, token, () => ({ mark: markOf(view) })),
+  answer: (view, { token }) => ofProgram(view, token, () => ({ ctag: ctagOf(view) })),
 });
 
 const listed: readonly (keyof TodoRow)[] = ['uid', 'etag', 'object_bytes', 'created_at', 'updated_at'];
@@ -39,7 +39,7 @@ const listCalendarObjects = sharedRead({
   reads: (view, { after }) => ({ todos: todosPlan(view, { after, limit: listedAtOnce, columns: listed }) }),
   answer: (view, { token }, { todos }) =>
     ofProgram(view, token, () => ({
-      mark: markOf(view),
+      ctag: ctagOf(view),
       objects: todos.rows.map(objectIn),
       ...(!todos.complete && { next: todos.upTo }),
     })),
@@ -59,7 +59,7 @@ const getCalendarObjects = sharedRead({
       const objects = rows
         .filter((row) => row !== undefined)
         .map((row) => ({ ...objectIn(row), component: componentOf(openTodo(view, row)) }));
-      return { mark: markOf(view), objects };
+      return { ctag: ctagOf(view), objects };
     }),
 });
 

@@ -15,17 +15,17 @@ import {
   workflow,
 } from '../../../runtime/command.ts';
 import type { Ask } from '../../../runtime/handles.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { isVoid, redeemedOn } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, type Refused, refuse } from '../../reply.ts';
-import type { Vault } from '../../vault/contract.ts';
+import { VaultFiles } from '../../vault/files/contract.ts';
 import { isInUse } from '../profile.ts';
 import { isReadonly } from '../sessions/check.ts';
 import { sessionMap } from '../sessions/session.ts';
 import { refusalToWrite } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 
-export const invalidToken = refuse.forbidden('This valet token is not valid any more.', 'invalid-auth');
 const otherOperation = refuse.badRequest('This valet token is for something else.');
 
 /** Undefined: the token allows this, unless it is redeemed. */
@@ -71,7 +71,7 @@ export const allowsAsMinted: Refusing = (turn, claims) => refusalOf(turn, claims
 export function orOfVault<Request extends ByToken, Ok>(
   own: Own<Request, Ok>,
   refusing: Refusing | undefined,
-  ask: (vault: Ask<typeof Vault.commands>, request: Request) => Promise<Answer<Ok>>,
+  ask: (vault: Ask<typeof VaultFiles.commands>, request: Request) => Promise<Answer<Ok>>,
 ): ChoiceCommand<Request, Answer<Ok>> {
   const { request, reply } = own;
   const ofVault = workflow<Request, Answer<Ok>>({
@@ -83,7 +83,9 @@ export function orOfVault<Request extends ByToken, Ok>(
         turn: (turn) => refusing?.(turn, claims),
       });
       if (refused !== undefined) return refused;
-      const answer = await askIfThere(steps, claims.sharedVaultUuid ?? '', (vault) => ask(vault, asked));
+      const answer = await askIfThere(steps, VaultFiles, claims.sharedVaultUuid ?? '', (vault) =>
+        ask(vault, asked),
+      );
       return answer ?? invalidToken;
     },
   });

@@ -5,10 +5,10 @@
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import type { Cleanup } from '../../files/ledger.ts';
 import type { Owner } from '../../files/owner.ts';
 import type { Quota } from '../../files/quota.ts';
 import { FileSettings } from '../../files/settings.ts';
+import type { Cleanup } from '../../files/state.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
 import { Files } from './contract.ts';
 

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { command, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import type { importedMessageSchema, importedNotificationSchema } from '../../import/messages.ts';
 import { UserImport } from '../../import/operator-contract.ts';
-import { isWritable, notWritable } from '../../import/standing.ts';
+import { isWritable, notWritable } from '../../import/phase.ts';
 import { notificationTypes } from '../../inbox-entries.ts';
 import { answerOf } from '../../reply.ts';
 import { countedBytes, messageCapacityBytes, surplus } from '../inbox/capacity.ts';

@@ -8,7 +8,7 @@ import { publicKeyParams } from '../../identity/key-params.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { collectionImportCommands } from '../../import/collection.ts';
 import { UserImport } from '../../import/operator-contract.ts';
-import { importSlice } from '../../import/standing.ts';
+import { importSlice } from '../../import/phase.ts';
 import { ownAccount } from '../account/own-account.ts';
 import { authenticatorMap } from '../factors/authenticators.ts';
 import { ownFiles } from '../files/own-files.ts';

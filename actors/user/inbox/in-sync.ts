@@ -3,7 +3,7 @@
  * bounded, so this has no pages.
  *
  * One position of a token usually covers items and inbox. The two differ if a page was cut, if the sync left out the own items,
- * and for old clients. Those get nothing of the inbox. Then the token has a mark for the inbox as well. So no token passes an
+ * and for old clients. Those get nothing of the inbox. Then the token has a cursor for the inbox as well. So no token passes an
  * entry that was not given, and the next page does not repeat what this one gave.
  */
 import { type RangeResult, range, type View } from '../../../runtime/command.ts';
@@ -11,7 +11,7 @@ import { head } from '../../collection/head.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply } from '../../collection/sync-reply.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
-import { decodeToken, encodeToken, type Mark, tokenAt } from '../../collection/token.ts';
+import { type Cursor, decodeToken, encodeToken, tokenAt } from '../../collection/token.ts';
 import type { InboxEntries } from '../../inbox-entries.ts';
 import { entriesMax } from './capacity.ts';
 import { inboundInvite } from './invites.ts';
@@ -20,8 +20,8 @@ import { notification, notificationsMax } from './notifications.ts';
 import { highestPosition, inboxSlice } from './positions.ts';
 import { inboundInviteTable, inboxMessageTable, notificationTable } from './tables.ts';
 
-/** Stands for the inbox where a mark names a collection. No collection has this uuid. */
-const inboxMark = '00000000-0000-0000-0000-000000000000';
+/** Stands for the inbox where a cursor names a collection. No collection has this uuid. */
+const inboxCursor = '00000000-0000-0000-0000-000000000000';
 
 interface InboxReads {
   readonly messages: RangeResult<typeof inboxMessageTable>;
@@ -32,7 +32,7 @@ interface InboxReads {
 /** What one sync gives of the inbox, and what its token says of it. */
 export interface GivenInbox extends InboxEntries {
   /** The client has the inbox up to here. */
-  readonly mark: Mark;
+  readonly cursor: Cursor;
   /** The user's own collection. */
   readonly own: string;
   /** Nothing has come after this position. */
@@ -49,13 +49,15 @@ function startOf(view: View, { cursor_token, sync_token }: SyncRequest): number 
   if (!token) return 0;
   const { position } = view.get(head);
   if (token === tokenAt(view.self.id, generationOf(view), view.get(head), position)) return position;
-  const marks = decodeToken(token) ?? [];
+  const cursors = decodeToken(token) ?? [];
   const known = (collection: string): number | undefined =>
-    marks.find(
-      (mark) =>
-        mark.collection === collection && mark.generation === generationOf(view) && mark.position <= position,
+    cursors.find(
+      (cursor) =>
+        cursor.collection === collection &&
+        cursor.generation === generationOf(view) &&
+        cursor.position <= position,
     )?.position;
-  return known(inboxMark) ?? known(view.self.id) ?? 0;
+  return known(inboxCursor) ?? known(view.self.id) ?? 0;
 }
 
 const generationOf = (view: View): string => view.use(ItemSettings).generation;
@@ -91,7 +93,7 @@ export function givenInbox(view: View, request: SyncRequest, reads: InboxReads):
     messages: reads.messages.rows.map(received),
     notifications: reads.notifications.rows.map(notification),
     shared_vault_invites: reads.invites.rows.map(inboundInvite),
-    mark: { collection: inboxMark, generation, position: throughOf(view, request) },
+    cursor: { collection: inboxCursor, generation, position: throughOf(view, request) },
     own: view.self.id,
     highest: highestPosition(view),
     tokenAtHead: tokenAt(view.self.id, generation, now, now.position),
@@ -100,22 +102,22 @@ export function givenInbox(view: View, request: SyncRequest, reads: InboxReads):
 
 export function withInbox(reply: SyncReply, inbox: GivenInbox): SyncReply {
   const { messages, notifications, shared_vault_invites } = inbox;
-  const sync_token = marked(reply.sync_token, inbox);
+  const sync_token = withInboxCursor(reply.sync_token, inbox);
   const isEmpty = messages.length + notifications.length + shared_vault_invites.length === 0;
   if (isEmpty && sync_token === reply.sync_token) return reply;
   const tokens = {
     sync_token,
-    ...(reply.cursor_token !== undefined && { cursor_token: marked(reply.cursor_token, inbox) }),
+    ...(reply.cursor_token !== undefined && { cursor_token: withInboxCursor(reply.cursor_token, inbox) }),
   };
   if (!('notifications' in reply)) return { ...reply, ...tokens };
   return { ...reply, ...tokens, messages, notifications, shared_vault_invites };
 }
 
-/** Adds a mark for the inbox to the token, if there are entries between that mark and the token's own position. */
-function marked(token: string, { mark, own, highest, tokenAtHead }: GivenInbox): string {
-  if (highest === 0 || (token === tokenAtHead && mark.position >= highest)) return token;
-  const marks = decodeToken(token) ?? [];
-  const position = marks.find(({ collection }) => collection === own)?.position ?? 0;
-  if (highest <= Math.min(position, mark.position)) return token;
-  return encodeToken([...marks, mark]);
+/** Adds a cursor for the inbox to the token, if there are entries between that cursor and the token's own position. */
+function withInboxCursor(token: string, { cursor, own, highest, tokenAtHead }: GivenInbox): string {
+  if (highest === 0 || (token === tokenAtHead && cursor.position >= highest)) return token;
+  const cursors = decodeToken(token) ?? [];
+  const position = cursors.find(({ collection }) => collection === own)?.position ?? 0;
+  if (highest <= Math.min(position, cursor.position)) return token;
+  return encodeToken([...cursors, cursor]);
 }

@@ -2,7 +2,7 @@
  * The idle-sync cache: the plans and the answer of each vault member's last sync.
  *
  * Nearly every sync finds nothing. A sync with the same token, own head, inbox and vaults as the last one needs the same plans.
- * If it finds nothing either, it gets the same answer. The server then neither reads nor builds a token of many marks again.
+ * If it finds nothing either, it gets the same answer. The server then neither reads nor builds a token of many cursors again.
  *
  * The cache does not say whether the vaults have something new: every sync looks for that.
  */

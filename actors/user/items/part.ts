@@ -9,6 +9,7 @@ import { ItemSettings } from '../../collection/settings.ts';
 import { owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { finalizeTimer, outgoingTransferMap } from '../../collection/transfer/transfer.ts';
 import { refuse } from '../../reply.ts';
+import { VaultItems } from '../../vault/items/contract.ts';
 import { purging, userPart } from '../hooks.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
@@ -36,7 +37,7 @@ const getItem = signedInWorkflow({
     if (own !== undefined) return { item: fullItem(own, uuid) };
     if (vault === undefined) return notFound;
     const asked = { by: workflow.self.id, uuid };
-    const answer = await askIfThere(workflow, vault, (ask) => ask.getItem(asked));
+    const answer = await askIfThere(workflow, VaultItems, vault, (ask) => ask.getItem(asked));
     return answer?.item ? { item: answer.item } : notFound;
   },
 });

@@ -9,7 +9,6 @@ import {
 } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
-import { ledgerSlice } from '../../collection/revisions/ledger.ts';
 import {
   given,
   historyOf,
@@ -20,9 +19,11 @@ import {
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
+import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { refuse } from '../../reply.ts';
+import { VaultItems } from '../../vault/items/contract.ts';
 import { purging, userPart } from '../hooks.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
@@ -75,7 +76,9 @@ const listRevisions = signedInWorkflow({
     if (vaults.length === 0) return { revisions: own };
     const revisions = [...own];
     for (const uuid of vaults) {
-      const asked = await askIfThere(workflow, uuid, (vault) => vault.listRevisions({ by, itemUuid }));
+      const asked = await askIfThere(workflow, VaultItems, uuid, (vault) =>
+        vault.listRevisions({ by, itemUuid }),
+      );
       revisions.push(...(asked?.revisions ?? []));
     }
     const newest = revisions.toSorted(newestFirst);
@@ -111,7 +114,9 @@ const getRevision = signedInWorkflow({
     });
     if (own !== undefined) return { revision: given(own, itemUuid) };
     for (const uuid of vaults) {
-      const asked = await askIfThere(workflow, uuid, (vault) => vault.getRevision({ by, itemUuid, id }));
+      const asked = await askIfThere(workflow, VaultItems, uuid, (vault) =>
+        vault.getRevision({ by, itemUuid, id }),
+      );
       if (asked?.revision) return { revision: asked.revision };
     }
     return unknown;
@@ -136,7 +141,7 @@ const deleteRevision = signedInWorkflow({
       },
     });
     for (const uuid of vaults) {
-      await askIfThere(workflow, uuid, (vault) => vault.deleteRevision({ by, itemUuid, id }));
+      await askIfThere(workflow, VaultItems, uuid, (vault) => vault.deleteRevision({ by, itemUuid, id }));
     }
     return { message: 'The revision is deleted.' };
   },
@@ -153,7 +158,7 @@ const purgedAtOnce = 500;
 export const revisions = userPart(Revisions, {
   name: 'revisions',
   uses: [ItemSettings],
-  slices: [ledgerSlice],
+  slices: [revisionUsageSlice],
   tables: [revision],
   commands: { listRevisions, getRevision, deleteRevision },
   timers: userRevisionTimers,
@@ -162,7 +167,7 @@ export const revisions = userPart(Revisions, {
       reads: (view, { afterOffset }) => ({
         revisions: range(revision, {
           after: afterOffset,
-          through: view.get(ledgerSlice).endOffset,
+          through: view.get(revisionUsageSlice).endOffset,
           limit: purgedAtOnce,
           columns: ['item_uuid', 'slot'],
         }),
@@ -173,7 +178,7 @@ export const revisions = userPart(Revisions, {
         }
         return {
           left: complete ? 'nothing' : 'more',
-          progress: { afterOffset: Math.min(upTo, turn.get(ledgerSlice).endOffset) },
+          progress: { afterOffset: Math.min(upTo, turn.get(revisionUsageSlice).endOffset) },
         };
       },
     }),
