@@ -4,6 +4,7 @@ import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
 import type { Run } from './commands/command.ts';
+import { addDoctorCommand, type Examine } from './commands/doctor.ts';
 import { addHealthCommands } from './commands/health.ts';
 import { addImportCommands } from './commands/import.ts';
 import { addMailCommands } from './commands/mail.ts';
@@ -36,6 +37,7 @@ export interface Defaults {
 export interface Tools {
   readonly migrate: Migrate;
   readonly reshard: Reshard;
+  readonly examine: Examine;
 }
 
 interface GlobalOptions extends Defaults {
@@ -112,6 +114,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addMailCommands,
     addPairingCommands,
     addHealthCommands,
+    addDoctorCommand(tools.examine),
     addSmokeTestCommand,
     addImportCommands,
   ]) {
