@@ -24,7 +24,7 @@ export interface ActorEnvironment {
   readonly dependencies: Dependencies;
   readonly shardCount: number;
   readonly store: Store;
-  /** For actors that wait for a row that somebody else holds locked. */
+  /** For actors that wait for the lock of their row. */
   readonly lockedRowSemaphore: Semaphore;
   readonly clock: Clock;
   readonly random: Random;
@@ -36,13 +36,13 @@ export interface ActorEnvironment {
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
-  /** What is logged of many that fail of one cause. */
+  /** Logs a few of many failures that have one cause. */
   readonly failures: SampledLog;
   /** The kind whose actors authorize by this table. */
   kindOf(membershipTable: AnyTable): string | undefined;
   /** The actor has left memory. */
   gone(actor: { readonly address: Address }): void;
-  /** What is stored of the actor is of a newer format than this release reads. */
+  /** The stored state of the actor has a newer format than this release reads. */
   unreadable(actor: { readonly shard: number }): void;
   timersCommitted(timers: Iterable<TimerRow | Removed>): void;
   jobsCommitted(address: Address, changes: readonly JobChange[]): void;

@@ -1,13 +1,13 @@
 /**
- * A cross-owner read is one statement, whose one snapshot holds the membership table and the rows alike.
+ * A cross-owner read is one statement. Its one snapshot holds the membership table and the rows alike.
  *
- *   authorized  of the owners asked, those whose membership table has a row: a look into its key each
- *   page      their rows, one owner after the other, up to one beyond the limit: a look into the index by order each, on
- *             PostgreSQL until there are enough; where rows succeed each other, one more for each row
- *   fitting   says of each whether the limit and the running sum of sizes still have room for it
+ *   authorized  the owners whose membership table has a row for the reader: one look into its key for each owner asked
+ *   page        their rows, one owner after the other, up to one beyond the limit: one look into the index by order for each. On
+ *               PostgreSQL it stops when there are enough. If rows succeed each other, it takes one more look for each row
+ *   fitting     whether the limit and the running sum of sizes still have room for each row
  *
- * An authorized reader gets an answer, with rows or without. The first row that does not fit is never fetched, but its position
- * among the owners comes with each row of the answer.
+ * An authorized reader gets an answer, with rows or without. The first row that does not fit is never fetched. Each row of the
+ * answer carries the position of that row's owner.
  */
 import { type AnyRow, type AnyTable, ownerColumn } from '../../table.ts';
 import { type CrossOwnerRead, StoreError, type StoreRows } from '../store.ts';
@@ -75,7 +75,7 @@ function authorized({ table, membership, owners }: CrossOwnerRead, parameters: P
       JOIN ${ident(membership.table.name)} AS g ON g.${ident(owner)} = w.asked_owner AND g.${ident(member)} = ${memberValue}`;
 }
 
-/** Of each owner a branch, whether they are authorized or not: the limit of each bounds what is read in vain. */
+/** One branch for each owner, authorized or not. The limit of each bounds what is read in vain. */
 function rowsOfEach(read: CrossOwnerRead, carried: readonly string[], parameters: Parameters): string {
   const { table, owners, limit } = read;
   const max = parameters.add('int8', limit + 1);
@@ -97,7 +97,7 @@ function rowsOfEach(read: CrossOwnerRead, carried: readonly string[], parameters
   return `(${branches.join(' UNION ALL ')}) AS t JOIN authorized AS a ON a.asked_index = t.asked_index`;
 }
 
-/** Of each that is authorized. With several subsets one of them answers; each is found by its own index. */
+/** The rows of authorized owners. With several subsets each has a branch, because each is found by its own index. */
 function rowsOfAuthorized(read: CrossOwnerRead, carried: readonly string[], parameters: Parameters): string {
   const { table, limit } = read;
   const subsets = subsetsOf(read);
@@ -113,7 +113,7 @@ function rowsOfAuthorized(read: CrossOwnerRead, carried: readonly string[], para
       CROSS JOIN LATERAL (${ofOne}) AS t`;
 }
 
-/** Of nobody it is the statement of anybody. */
+/** A read of no owners has the statement of a read without subsets. */
 const subsetsOf = ({ owners }: CrossOwnerRead): readonly (string | undefined)[] =>
   owners.length === 0 ? [undefined] : [...new Set(owners.map(({ subset }) => subset))].sort();
 
@@ -137,7 +137,7 @@ function rowsOfOwner(table: AnyTable, { owner, after, subset, more, max }: RowsO
         WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${max}`;
 }
 
-/** The null check has the databases know that the index, which leaves out rows without, has what is looked for. */
+/** The index leaves out rows with null. The null check lets the databases know that it still has every row that is looked for. */
 function unsucceeded({ name, succession }: AnyTable): readonly string[] {
   if (succession === undefined) return [];
   const [of, by] = [ident(succession.of), ident(succession.by)];

@@ -1,18 +1,18 @@
 /**
- * Reads that one statement can answer together: by key or by the same unique key of the same table, for any owners. A read with a
- * limit or a budget of its own goes alone.
+ * Joins reads that one statement can answer together: reads by key, or by the same unique key, of one table, for any owners. A
+ * read with a limit or a budget stays by itself.
  */
 import { type AnyRow, tupleText } from '../../table.ts';
 import { isJoinable, type KeysRead, type LookupRead, type StoreRead, type StoreRows } from '../store.ts';
 
 export interface JoinedRead {
   readonly read: StoreRead;
-  /** What was found, as the answer to each of the reads given that this one stands for. */
+  /** Splits the rows found into an answer for each of the original reads. */
   split(found: StoreRows): readonly Answer[];
 }
 
 interface Answer {
-  /** Which of the reads given it answers. */
+  /** The index of the original read that it answers. */
   readonly index: number;
   readonly found: StoreRows;
 }
@@ -60,7 +60,7 @@ function joined(members: readonly [Member, ...Member[]]): JoinedRead {
   };
 }
 
-/** In the order wanted, each once. */
+/** In the order wanted, without repeats. */
 function rowsFor(
   by: readonly string[],
   wanted: readonly AnyRow[],

@@ -1,10 +1,10 @@
-/** Reads generated from a table's declaration. Each names its columns, and goes by an index. */
-import type { AnyRow, AnyTable } from '../../table.ts';
-import { ownerColumn, tupleText } from '../../table.ts';
+/** Reads generated from a table's declaration. Each names its columns and uses an index. */
+import { type AnyRow, type AnyTable, ownerColumn, tupleText } from '../../table.ts';
 import { type LookupRead, type RangeRead, StoreError, type StoreRead } from '../store.ts';
 import {
   assertPage,
   carriedColumns,
+  layoutOf,
   orderedColumns,
   orderOf,
   selectList,
@@ -14,7 +14,6 @@ import {
 import { crossOwnerRead } from './cross-owner-read.ts';
 import { askedOf, type Dialect, firstOfEach } from './each.ts';
 import { type LargeColumn, wholeValue } from './large.ts';
-import { layoutOf } from './layout.ts';
 import { columnsOf, ident, idents, isNullable, Parameters, type PlannedRead, typeOf } from './sql.ts';
 
 export function planRead(read: StoreRead, dialect: Dialect = 'PostgreSQL'): PlannedRead {
@@ -40,7 +39,7 @@ function lookupRead(read: LookupRead, dialect: Dialect): PlannedRead {
   return matchRead(table, unique, values, budgetBytes);
 }
 
-/** By the first columns of a key, whose index finds the rows and has them in order. */
+/** By the first columns of a key. The key's index finds the rows and has them in order. */
 function limitedLookup({ table, unique, values }: LookupRead, limit: number, dialect: Dialect): PlannedRead {
   assertPage({ limit });
   const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
@@ -55,7 +54,7 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
       ...unique.map((column) => `s.${ident(column)} = ${value(column)}`),
       ...key.slice(unique.length).map((column) => `s.${ident(column)} IS NOT NULL`),
     ].join(' AND ');
-  // None of them is null; where one may be, the databases are told the same order of what there is none of.
+  // None of them is null. For a nullable column, both databases are told the same order of nulls, though there are none.
   const nulls = (column: string) => (isNullable(columnsOf(table)[column] ?? '') ? ' NULLS LAST' : '');
   const inKey = (alias: string) =>
     key.map((column) => `${alias}.${ident(column)}${nulls(column)}`).join(', ');
@@ -84,7 +83,7 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
   };
 }
 
-/** Rows whose `by` columns equal one of `wanted`, in the order wanted, each once. */
+/** Rows whose `by` columns equal one of `wanted`, in the order wanted, without repeats. */
 function matchRead(
   table: AnyTable,
   by: readonly string[],
@@ -116,7 +115,7 @@ function matchRead(
   };
 }
 
-/** As for a range, what is beyond the budget is never fetched; but here the rest of its row is. */
+/** As with a range, large columns beyond the budget are never fetched. Here the rest of the row is. */
 function budgetedMatch({
   table,
   large,
@@ -175,8 +174,8 @@ function limitedRange(read: RangeRead): PlannedRead {
 }
 
 /**
- * The page is cut by the running sum of sizes before the large column is put together, so content beyond the
- * budget is never fetched. A row is in while the sum of those before it is below the budget.
+ * The running sum of sizes cuts the page before the large column is put together, so content beyond the budget is never
+ * fetched. A row is in while the sum of the rows before it is below the budget.
  */
 function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
   const { table } = read;
