@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
+import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
 import type { Run } from './commands/command.ts';
 import { addHealthCommands } from './commands/health.ts';
@@ -36,6 +37,9 @@ export interface Defaults {
 export interface Tools {
   readonly migrate: Migrate;
   readonly reshard: Reshard;
+  readonly backups: Backups;
+  /** The release of this command line. */
+  readonly version: string;
 }
 
 interface GlobalOptions extends Defaults {
@@ -93,6 +97,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     .option('--server-name <name>', 'the name in the certificate of the node, if it is not the address')
     .option('--deadline-ms <ms>', 'how long to wait for each answer', milliseconds, deadlineDefaultMs)
     .option('--json', 'one JSON document for scripts instead of text for people')
+    .version(tools.version)
     .addHelpText('after', exitCodeHelp)
     .configureHelp({ helpWidth: columnsMax, showGlobalOptions: true })
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
@@ -104,6 +109,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addShardCommands,
     addMigrateCommands(tools.migrate),
     addReshardCommand(tools.reshard),
+    addBackupCommands(tools.backups),
     addActorCommands,
     addBacklogCommands,
     addUserCommands,

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 export const milliseconds = (text: string) => wholeNumber(text, 1, 86_400_000);
 export const rowLimit = (text: string) => wholeNumber(text, 1, 1_000);
 
-function wholeNumber(text: string, min: number, max: number): number {
+export function wholeNumber(text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw new InvalidArgumentError(`It is not a whole number from ${min} to ${max}.`);
