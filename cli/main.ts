@@ -62,6 +62,11 @@ const backups: Backups = {
       const { listBackups } = await import('../process/backup/operate.ts');
       return listBackups(backupConfiguration(), target);
     }),
+  verify: (request) =>
+    withoutNode(async () => {
+      const { verifyBackup } = await import('../process/backup/operate.ts');
+      return verifyBackup(backupConfiguration(), request);
+    }),
   restore: (request) =>
     withoutNode(async () => {
       const { restoreServer } = await import('../process/backup/operate.ts');

@@ -1,6 +1,6 @@
 /** `backup` and `restore`: they work with the database and the files of the server, and ask no node. */
 import type { Command } from 'commander';
-import type { BackupRequest, Restored, RestoreRequest } from '../../process/backup/operate.ts';
+import type { BackupRequest, Restored, RestoreRequest, VerifyRequest } from '../../process/backup/operate.ts';
 import { exitCodes } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { counted, table } from '../table.ts';
@@ -26,6 +26,13 @@ export interface Backups {
   }>;
   /** The newest first. @throws Failure */
   list(target: string | undefined): Promise<readonly ShownManifest[]>;
+  /** @throws Failure */
+  verify(request: VerifyRequest): Promise<{
+    readonly manifest: ShownManifest;
+    readonly accounts: number;
+    readonly items: number;
+    readonly passedOver: number;
+  }>;
   /** @throws Failure */
   restore(
     request: RestoreRequest,
@@ -62,6 +69,7 @@ export const addBackupCommands =
       'backup s3://backups/notes --recipient age1… --keep 30',
     );
     addListCommand(group, backups, run);
+    addVerifyCommand(group, backups, run);
     teach(
       withIdentity(program.command('restore'))
         .option('--keep-positions', 'devices carry on where they were: only if nobody saved after the backup')
@@ -91,6 +99,35 @@ const addListCommand = (group: Command, backups: Backups, run: Parameters<AddCom
     'backup list /srv/backups',
   );
 
+const accountsMax = 10_000;
+const accountsDefault = 10;
+
+const addVerifyCommand = (group: Command, backups: Backups, run: Parameters<AddCommands>[1]) =>
+  teach(
+    withIdentity(group.command('verify'))
+      .option(
+        '--accounts <n>',
+        'how many accounts sign in and sync: those with the most items',
+        (text) => wholeNumber(text, 0, accountsMax),
+        accountsDefault,
+      )
+      .option(
+        '--scratch <folder>',
+        'where the scratch database is made; by default the folder of temporary files',
+      )
+      .summary('whether a backup can be restored, by restoring it')
+      .description(
+        'Read every object of a backup, restore it into a scratch database, start a server there, and compare what ' +
+          'accounts are given with the backup. Exit code 65: it is damaged. Nothing of the server is touched.',
+      )
+      .action((target: string | undefined, options: VerifyOptions) =>
+        run((session) => verify(session, backups, target, options)),
+      ),
+    'After each backup, on any machine with room for the database: a backup that was never restored is a hope.',
+    'backup verify /srv/backups',
+    'backup verify s3://backups/notes --identity age.key --accounts 100',
+  );
+
 const withIdentity = (command: Command): Command =>
   command
     .argument('[target]', targetHelp)
@@ -102,6 +139,13 @@ const collected = (text: string, before: readonly string[]): readonly string[] =
 interface CreateOptions {
   readonly recipient: readonly string[];
   readonly keep?: number;
+}
+
+interface VerifyOptions {
+  readonly backup?: string;
+  readonly identity?: string;
+  readonly accounts: number;
+  readonly scratch?: string;
 }
 
 interface RestoreOptions {
@@ -156,6 +200,31 @@ async function list(session: Session, backups: Backups, target: string | undefin
             manifest.sealer === 'plain' ? 'no' : 'yes',
           ]),
         ),
+  );
+}
+
+async function verify(
+  session: Session,
+  backups: Backups,
+  target: string | undefined,
+  { backup, identity, accounts, scratch }: VerifyOptions,
+): Promise<void> {
+  const { manifest, ...tried } = await backups.verify({
+    target,
+    backup,
+    identityFile: identity,
+    accounts,
+    scratchIn: scratch,
+    onProgress: (text) => session.progress(text),
+  });
+  session.answer({ ...summaryOf(manifest), ...tried }, () =>
+    [
+      `Backup ${manifest.id} can be restored: ${contentOf(manifest)}, all as they were written.`,
+      `${counted(tried.accounts, 'account')} signed in and synced ${counted(tried.items, 'item')}, the same as in the backup.`,
+      ...(tried.passedOver > 0
+        ? [`${counted(tried.passedOver, 'account')} passed over: they have a second factor.`]
+        : []),
+    ].join('\n'),
   );
 }
 

@@ -43,7 +43,7 @@ const [layoutAt, storedUnderAt, uploadAt] = ['layout', 'stored_under', 'upload_u
 ) as [number, number, number];
 
 /** Those that the rows name which this connection sees. */
-async function* namedBlobs(client: pg.ClientBase): AsyncGenerator<NamedBlob> {
+export async function* namedBlobs(client: pg.ClientBase): AsyncGenerator<NamedBlob> {
   for await (const page of pagesOf(client, table)) {
     for (const row of page) {
       const origin = originOf({

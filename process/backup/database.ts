@@ -44,6 +44,12 @@ const lockNumber = 7_221_963_418;
 /** PostgreSQL alone has it. It needs no right to write, so that a backup can be taken from a replica. */
 export const tryLock = 'SELECT pg_try_advisory_lock($1) AS got';
 
+export const lockOfCockroach = [
+  `INSERT INTO migration_lock (name) VALUES ('backup') ON CONFLICT (name) DO NOTHING`,
+  'BEGIN',
+  `SELECT name FROM migration_lock WHERE name = 'backup' FOR UPDATE NOWAIT`,
+];
+
 /**
  * Of two backups of one database, one runs. The lock goes with the connection. On CockroachDB, which has no such locks, a row
  * is locked instead.
@@ -62,10 +68,8 @@ async function gotLock(client: pg.Client): Promise<boolean> {
     const { rows } = await client.query<{ got: boolean }>(tryLock, [lockNumber]);
     return rows[0]?.got === true;
   }
-  await client.query(`INSERT INTO migration_lock (name) VALUES ('backup') ON CONFLICT (name) DO NOTHING`);
-  await client.query('BEGIN');
   try {
-    await client.query(`SELECT name FROM migration_lock WHERE name = 'backup' FOR UPDATE NOWAIT`);
+    for (const text of lockOfCockroach) await client.query(text);
     return true;
   } catch {
     return false;

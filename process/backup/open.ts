@@ -55,6 +55,15 @@ export interface Opened<T> {
   close(): Promise<void>;
 }
 
+export async function using<T, R>(opening: Promise<Opened<T>>, work: (it: T) => Promise<R>): Promise<R> {
+  const { it, close } = await opening;
+  try {
+    return await work(it);
+  } finally {
+    await close();
+  }
+}
+
 /** The database of a server that runs, or that does not. @throws BackupError | StartError */
 export async function openForBackup(config: BackupConfiguration): Promise<Opened<pg.ClientConfig>> {
   const { databaseUrl } = config;
@@ -105,7 +114,9 @@ async function servedDatabase(directory: string): Promise<pg.ClientConfig | unde
 const portLine = 3;
 
 /** The embedded database of a server that does not run. @throws StartError */
-async function openEmbedded({ dataDirectory }: BackupConfiguration): Promise<Opened<pg.ClientConfig>> {
+export async function openEmbedded({
+  dataDirectory,
+}: Pick<BackupConfiguration, 'dataDirectory'>): Promise<Opened<pg.ClientConfig>> {
   const directory = await openDataDirectory(dataDirectory);
   try {
     const database = await openDatabase(undefined, directory, ports);

@@ -1,5 +1,7 @@
 /** What `scriptorium backup` and `scriptorium restore` do, by the settings of the server. No node is asked. */
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { BackupConfiguration } from '../../config.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
@@ -12,17 +14,18 @@ import { type BackedUp, backUp } from './create.ts';
 import { BackupError } from './error.ts';
 import { backupsIn, type Manifest, readManifest } from './format.ts';
 import {
-  type Opened,
   openFileStore,
   openForBackup,
   openForRestore,
   openSource,
   openTarget,
   secretKeyOf,
+  using,
 } from './open.ts';
 import { restore } from './restore.ts';
 import { openerWith, sealerFor } from './sealing.ts';
 import type { BackupTarget } from './target.ts';
+import { type Verified, verify } from './verify.ts';
 
 export interface BackupRequest {
   /** Without one, BACKUP_TARGET. */
@@ -110,8 +113,37 @@ export function restoreServer(config: BackupConfiguration, request: RestoreReque
   );
 }
 
+export interface VerifyRequest {
+  readonly target: string | undefined;
+  /** Without one, the newest. */
+  readonly backup: string | undefined;
+  readonly identityFile: string | undefined;
+  /** How many accounts sign in. */
+  readonly accounts: number;
+  /** Where the scratch folder is made. */
+  readonly scratchIn: string | undefined;
+  readonly onProgress: (text: string) => void;
+}
+
+/** @throws BackupError | StartError */
+export function verifyBackup(config: BackupConfiguration, request: VerifyRequest): Promise<Verified> {
+  const { accounts, scratchIn = tmpdir(), onProgress } = request;
+  return guarded(() =>
+    withTarget(config, { target: request.target, create: false }, async (target) => {
+      const manifest = await chosenManifest(target, request.backup);
+      const opener = await openerWith(await identitiesIn(request.identityFile));
+      const scratch = await mkdtemp(join(scratchIn, 'scriptorium-verify-'));
+      try {
+        return await verify({ target, manifest, opener, scratch, accounts, onProgress });
+      } finally {
+        await rm(scratch, { recursive: true, force: true });
+      }
+    }),
+  );
+}
+
 /** @throws BackupError */
-export async function chosenManifest(target: BackupTarget, id: string | undefined): Promise<Manifest> {
+async function chosenManifest(target: BackupTarget, id: string | undefined): Promise<Manifest> {
   const { whole } = await backupsIn(target);
   const chosen = id ?? whole.at(-1);
   if (chosen === undefined) throw new BackupError('refused', 'There is no backup.');
@@ -125,7 +157,7 @@ export async function chosenManifest(target: BackupTarget, id: string | undefine
 }
 
 /** @throws BackupError */
-export async function identitiesIn(file: string | undefined): Promise<string | undefined> {
+async function identitiesIn(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   try {
     return await readFile(file, 'utf8');
@@ -148,7 +180,7 @@ async function isSecretKeyRight(
 }
 
 /** @throws BackupError */
-export async function withTarget<T>(
+async function withTarget<T>(
   config: BackupConfiguration,
   { target: given, create }: { readonly target: string | undefined; readonly create: boolean },
   work: (target: BackupTarget) => Promise<T>,
@@ -168,17 +200,8 @@ export async function withTarget<T>(
   }
 }
 
-export async function using<T, R>(opening: Promise<Opened<T>>, work: (it: T) => Promise<R>): Promise<R> {
-  const { it, close } = await opening;
-  try {
-    return await work(it);
-  } finally {
-    await close();
-  }
-}
-
 /** What the database refuses is said in its words. */
-export async function guarded<T>(work: () => Promise<T>): Promise<T> {
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -96,7 +96,9 @@ test('one flipped bit of any object is noticed', async (t) => {
     writeFileSync(path, flipped);
     await t.throwsAsync(restoreFrom(made.target, connection, files), { message: /its hash differs/ }, name);
     rmSync(path);
-    await t.throwsAsync(restoreFrom(made.target, connection, files), { message: /lacks/ }, name);
+    // Without its manifest it is no backup.
+    const absent = name.endsWith('manifest.json') ? undefined : { message: /lacks/ };
+    await t.throwsAsync(restoreFrom(made.target, connection, files), absent, name);
     writeFileSync(path, bytes);
   }
   await restoreFrom(made.target, connection, files);
