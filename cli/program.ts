@@ -5,6 +5,7 @@ import { addBacklogCommands } from './commands/backlog.ts';
 import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
 import type { Run } from './commands/command.ts';
+import { addExportCommands } from './commands/export.ts';
 import { addHealthCommands } from './commands/health.ts';
 import { addImportCommands } from './commands/import.ts';
 import { addMailCommands } from './commands/mail.ts';
@@ -120,6 +121,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addHealthCommands,
     addSmokeTestCommand,
     addImportCommands,
+    addExportCommands,
   ]) {
     add(program, run);
   }

@@ -1,7 +1,7 @@
 /**
  * What operators ask of a user (operator-contract.ts), and administrators through their own actors: to show the account,
  * to end its sessions, to make and unmake administrators, to ban it, to set its flags, to revoke its calendar tokens, to read
- * its audit trail.
+ * its audit trail, to export it.
  */
 import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -20,6 +20,7 @@ import { rolesChanged } from './events.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
+import { exportForOperator } from './requests/export.ts';
 import { endAllSessions } from './sessions/end.ts';
 import { type Session, sessionMap } from './sessions/session.ts';
 
@@ -117,6 +118,15 @@ const operatorCommands = (hooks: RaisedHooks) => ({
       const revoked = revokeAllCalendarTokens(turn);
       if (revoked > 0) audit(turn, 'calendar-tokens-revoked-by-operator');
       return { revoked };
+    },
+  }),
+
+  operatorExport: sharedRead({
+    ...UserAdministration.commands.operatorExport,
+    reads: exportForOperator.reads,
+    answer: (view, asked, reads) => {
+      active(view);
+      return exportForOperator.answer(view, asked, reads);
     },
   }),
 

@@ -9,7 +9,7 @@ const requestUuid = z.string().max(64);
 export const exportParts = ['items', 'revisions', 'files'] as const;
 
 /** Where a page begins: after this position of the own rows, or of those of a vault. */
-const exportPlaceSchema = z.object({
+export const exportPlaceSchema = z.object({
   part: z.enum(exportParts),
   vault: z.string().nullable(),
   after: z.number(),

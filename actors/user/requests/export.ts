@@ -13,9 +13,10 @@
 import { z } from 'zod';
 import type { View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
+import { type ExportCursor, exportBeginning, exportPiece, firstExportCursor } from '../../export-file.ts';
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { refuse } from '../../reply.ts';
-import { ownAccount, ownRow } from '../account/own-account.ts';
+import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Requests } from './contract.ts';
@@ -97,6 +98,32 @@ const exportPage = signedInRead({
     return exportPageOf(view, place, own ?? theirs?.owners[0] ?? nothing);
   },
 });
+
+/**
+ * The same file for an operator, who owes it to the user, piece by piece. The first request has no cursor. No session is asked:
+ * `actors/user/operator.ts` is who calls this.
+ */
+export const exportForOperator = {
+  reads: (view: View, { cursor }: { readonly cursor: ExportCursor | null }) => ({
+    ...pagePlans(view, (cursor ?? firstExportCursor).place),
+    ...ownAccount(view),
+  }),
+  answer: (
+    view: View,
+    { cursor }: { readonly cursor: ExportCursor | null },
+    {
+      own,
+      theirs,
+      account,
+    }: { readonly own?: PageRows; readonly theirs?: { readonly owners: readonly PageRows[] } } & OwnAccount,
+  ) => {
+    const at = cursor ?? firstExportCursor;
+    const piece = exportPiece(at, exportPageOf(view, at.place, own ?? theirs?.owners[0] ?? nothing));
+    if (cursor !== null) return piece;
+    const keyParams = fullKeyParams(ownRow(view, { account }));
+    return { ...piece, text: exportBeginning({ version: keyParams.version, keyParams }) + piece.text };
+  },
+};
 
 function currentExport(view: View & { readonly nowMs: number }) {
   const made = view.get(exportSlice);
