@@ -11,6 +11,9 @@ export async function connectTo(connection: pg.ClientConfig): Promise<pg.Client>
   client.on('error', () => undefined);
   try {
     await client.connect();
+    // It reads for hours, and may wait for the target within its transaction.
+    await client.query('SET statement_timeout = 0');
+    await client.query('SET idle_in_transaction_session_timeout = 0');
     // Pages go by the index of the primary key, whatever the planner thinks of a table that it has no statistics of.
     if (!(await isCockroach(client))) await client.query('SET enable_seqscan = off; SET jit = off');
     return client;

@@ -1,15 +1,15 @@
 /**
  * `scriptorium restore`: what a backup holds, into a database without rows and a store of files.
  *
- *     1. schema  the migrations of the backup are applied; the next start of a server applies later ones
- *     2. mark    from here on no server starts on this database (`process/schema.ts`)
- *     3. empty   what an earlier run has left goes
+ *     1. empty   what an earlier run has left goes, and then its mark
+ *     2. schema  the migrations of the backup are applied; the next start of a server applies later ones
+ *     3. mark    from here on no server starts on this database (`process/schema.ts`)
  *     4. files   each blob is checked and written, unless the store has it as it was
  *     5. rows    each object is checked and written
  *     6. check   the database is read back and compared with the manifest
  *     7. ready   positions of devices become invalid, epochs grow, and the mark goes, in one transaction
  *
- * A crash at any step leaves the mark, or an empty database; the next run begins anew, and finds the files that are there.
+ * A crash at any step leaves the mark, or a database without rows; the next run begins anew, and finds the files that are there.
  */
 import type pg from 'pg';
 import type { FileStore } from '../../actors/files/store.ts';
@@ -84,7 +84,9 @@ function assertKnown({ id, migrations: recorded, tables }: Manifest): void {
 const tableOf = (name: string): BackupTable | undefined => backupTables.find((table) => table.name === name);
 
 async function prepare(client: pg.Client, { connection, manifest }: RestoreOptions): Promise<void> {
-  const isResumed = await unmark(client);
+  // As long as there are rows of an earlier run, its mark stays.
+  if (await isMarked(client)) await empty(client);
+  await unmark(client);
   const wanted = new Set([...manifest.migrations, ...(await recorded(client))]);
   await migrate(
     connection,
@@ -94,14 +96,18 @@ async function prepare(client: pg.Client, { connection, manifest }: RestoreOptio
     `${restoringMark}${manifest.id}`,
   ]);
   const used = await firstUsedTable(client, manifest.tables);
-  if (used !== undefined && !isResumed) {
-    await unmark(client);
-    throw new BackupError(
-      'refused',
-      `The database is not empty: ${used} has rows. Restore into a new database, or remove this one first.`,
-    );
-  }
-  for (const { name } of manifest.tables) await client.query(`TRUNCATE TABLE ${ident(name)}`);
+  if (used === undefined) return;
+  await unmark(client);
+  throw new BackupError(
+    'refused',
+    `The database is not empty: ${used} has rows. Restore into a new database, or remove this one first.`,
+  );
+}
+
+async function empty(client: pg.Client): Promise<void> {
+  const there = new Set(await tablesThere(client));
+  for (const { name } of backupTables)
+    if (there.has(name)) await client.query(`TRUNCATE TABLE ${ident(name)}`);
 }
 
 /** What nothing was ever applied to has no such table. */
@@ -109,18 +115,22 @@ async function recorded(client: pg.Client): Promise<readonly string[]> {
   return (await hasMigrations(client)) ? migrationsOf(client) : [];
 }
 
-async function hasMigrations(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query(
-    `SELECT 1 AS one FROM information_schema.tables WHERE table_schema = 'public' AND table_name = 'migration'`,
+async function tablesThere(client: pg.Client): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
   );
-  return rows.length > 0;
+  return rows.map(({ name }) => name);
 }
 
-/** Whether an earlier run has left its mark. */
-async function unmark(client: pg.Client): Promise<boolean> {
-  if (!(await hasMigrations(client))) return false;
-  const { rowCount } = await client.query('DELETE FROM migration WHERE id LIKE $1', [`${restoringMark}%`]);
-  return (rowCount ?? 0) > 0;
+const hasMigrations = async (client: pg.Client): Promise<boolean> =>
+  (await tablesThere(client)).includes('migration');
+
+const isMarked = async (client: pg.Client): Promise<boolean> =>
+  (await recorded(client)).some((id) => id.startsWith(restoringMark));
+
+async function unmark(client: pg.Client): Promise<void> {
+  if (!(await hasMigrations(client))) return;
+  await client.query('DELETE FROM migration WHERE id LIKE $1', [`${restoringMark}%`]);
 }
 
 async function restoreRows(client: pg.Client, options: RestoreOptions) {

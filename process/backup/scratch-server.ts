@@ -36,6 +36,7 @@ export async function startScratchServer(options: {
       PORT: '0',
       ADMIN_PORT: '0',
       LOG_LEVEL: 'error',
+      RATE_LIMIT_PUBLIC: '0',
       DATA_DIR: options.dataDirectory,
       CLUSTER_NAME: options.clusterName,
     },
