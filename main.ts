@@ -1,7 +1,13 @@
 /** The entry: reads the configuration, starts the server, tells where it is, and owns how the process ends. */
-import { type Config, ConfigError, type Configuration, configuration, urlHost } from './config.ts';
 import { NativeHttpError } from './gateway/http/native-library.ts';
-import type { InternalApiPlaces } from './process/internal-api.ts';
+import {
+  type Config,
+  ConfigError,
+  type Configuration,
+  configuration,
+  urlHost,
+} from './process/config/config.ts';
+import type { InternalApiAddresses } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';
 import { captureOutput } from './process/output.ts';
@@ -64,11 +70,14 @@ function announce(config: Config, { port, adminPort, internalApi }: Ports): void
   process.stdout.write(
     `Scriptorium is running. ${clients}\n` +
       `Metrics and probes: http://${urlHost(config.adminHost)}:${adminPort}/metrics\n` +
-      `Internal API: ${placesOf(config, internalApi).join(', ')}\n`,
+      `Internal API: ${addressesOf(config, internalApi).join(', ')}\n`,
   );
 }
 
-function placesOf({ internalApi: { host } }: Config, { socketPath, port }: InternalApiPlaces): string[] {
+function addressesOf(
+  { internalApi: { host } }: Config,
+  { socketPath, port }: InternalApiAddresses,
+): string[] {
   return port === undefined ? [socketPath] : [socketPath, `${urlHost(host)}:${port}`];
 }
 

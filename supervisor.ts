@@ -24,7 +24,7 @@
  */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, ConfigError, type Configuration, configuration } from './config.ts';
+import { type Config, ConfigError, type Configuration, configuration } from './process/config/config.ts';
 
 /** A wrong setting is told by the server, with all others. */
 function configurationOfCluster(): Configuration | undefined {

@@ -3,34 +3,34 @@
  * parameters, and a list for each part, which is there even if it is empty.
  */
 import { z } from 'zod';
-import { type ExportPlace, exportPlaceSchema, firstExportPlace } from './user/requests/contract.ts';
+import { type ExportCursor, exportCursorSchema, firstExportCursor } from './user/requests/contract.ts';
 
-/** Where a file goes on: the place of the next page, and whether its part has rows in the file already. */
-export const exportCursorSchema = z.object({ place: exportPlaceSchema, hasRows: z.boolean() });
-export type ExportCursor = z.infer<typeof exportCursorSchema>;
+/** How far a file is: the cursor of the next page, and whether its part has rows in the file already. */
+export const exportProgressSchema = z.object({ cursor: exportCursorSchema, hasRows: z.boolean() });
+export type ExportProgress = z.infer<typeof exportProgressSchema>;
 
-export const firstExportCursor: ExportCursor = { place: firstExportPlace, hasRows: false };
+export const exportStart: ExportProgress = { cursor: firstExportCursor, hasRows: false };
 
 interface ExportPage {
   /** The rows of one part, separated by commas. */
   readonly json: string;
-  readonly next: ExportPlace | null;
+  readonly next: ExportCursor | null;
 }
 
 /** The beginning of the file, up to the rows of its first part. */
 export const exportBeginning = (head: object): string =>
-  `${JSON.stringify(head).slice(0, -1)},"${firstExportPlace.part}":[\n`;
+  `${JSON.stringify(head).slice(0, -1)},"${firstExportCursor.part}":[\n`;
 
 /** What a page adds to the file, and where the file goes on; null after its end. */
 export function exportPiece(
-  { place, hasRows }: ExportCursor,
+  { cursor, hasRows }: ExportProgress,
   { json, next }: ExportPage,
-): { readonly text: string; readonly next: ExportCursor | null } {
+): { readonly text: string; readonly next: ExportProgress | null } {
   const rows = json !== '' && hasRows ? `,\n${json}` : json;
   if (next === null) return { text: `${rows}\n]}\n`, next: null };
-  const isSamePart = next.part === place.part;
+  const isSamePart = next.part === cursor.part;
   return {
     text: isSamePart ? rows : `${rows}\n],"${next.part}":[\n`,
-    next: { place: next, hasRows: isSamePart && (hasRows || json !== '') },
+    next: { cursor: next, hasRows: isSamePart && (hasRows || json !== '') },
   };
 }

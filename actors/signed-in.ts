@@ -22,7 +22,7 @@ export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<
    * The bearer of a cookie-style session is enough, without its cookie. For commands alone that neither show nor change
    * what the account holds: the cookie is what a script that has stolen the bearer lacks.
    */
-  readonly bearerAlone?: true | undefined;
+  readonly bearerSuffices?: true | undefined;
   /** A bridge that may write may ask for it too (docs/protocol/account.md, "Bridge tokens"). */
   readonly bridges?: true | undefined;
   /** The command's own fields. */
@@ -47,7 +47,7 @@ export function signedInOf<Fields extends object, Ok>(
 }
 
 export function signedIn<Fields, Ok>(
-  shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok' | 'json' | 'ofUser' | 'bearerAlone'>,
+  shape: Pick<SignedInShape<Fields, Ok>, 'access' | 'fields' | 'ok' | 'json' | 'ofUser' | 'bearerSuffices'>,
 ): SignedInShape<Fields, Ok> {
   const request = shape.fields.extend({ credentials: credentialsSchema });
   return {

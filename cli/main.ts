@@ -2,14 +2,14 @@
 /** The entry of `scriptorium`, the operator command line. */
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import { BackupError, type BackupFailure } from '../process/backup/error.ts';
 import {
   backupConfiguration,
   ConfigError,
   databaseUrl,
   internalApiConfiguration,
   urlHost,
-} from '../config.ts';
-import { BackupError, type BackupFailure } from '../process/backup/error.ts';
+} from '../process/config/config.ts';
 import { ownVersion } from '../process/own-version.ts';
 import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
 import type { Backups } from './commands/backup.ts';

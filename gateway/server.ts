@@ -23,19 +23,19 @@ import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
 import { createSessionCheck } from './admission/session-check.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
+import type { BodyWriterOptions } from './http/body-writer.ts';
 import { Connections } from './http/connections.ts';
 import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
 import { Framing } from './http/framing.ts';
 import { createHttps } from './http/https.ts';
-import { Intake, type IntakeMarks } from './http/intake.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
-import type { OutflowOptions } from './http/outflow.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
 import { ReplyRoom } from './http/reply-room.ts';
 import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
+import { type UploadMarks, UploadScheduler } from './http/upload-scheduler.ts';
 import {
   App,
   type HttpRequest,
@@ -102,7 +102,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const replyMemory = new ReplyMemory(config.replyMemoryBytes, config.userReplyMemoryBytes);
   const replyRoom = new ReplyRoom(config.shareMemoryBytes, clock);
   const framing = new Framing();
-  const replies: OutflowOptions = { clock, replyMemory, limits: config };
+  const replies: BodyWriterOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
   // Recorded replies are sealed under their call ids, so nobody may derive these from request ids, which are public.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
@@ -136,7 +136,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
-    intake: new Intake(intakeMarks(config)),
+    uploadScheduler: new UploadScheduler(uploadMarks(config)),
     replyRoom,
     largeBodies: new LargeBodies(),
     checkSession: createSessionCheck(actors),
@@ -336,7 +336,7 @@ const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): num
   Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
-const intakeMarks = ({ bodyMemoryBytes }: GatewayConfig): IntakeMarks => ({
+const uploadMarks = ({ bodyMemoryBytes }: GatewayConfig): UploadMarks => ({
   userBytes: bodyMemoryBytes / 32,
   allBytes: bodyMemoryBytes / 8,
 });

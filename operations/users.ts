@@ -1,6 +1,6 @@
 /** `scriptorium.v1.Users`: what operators may see of a user and do for them. */
 
-import { type ExportCursor, exportCursorSchema } from '../actors/export-file.ts';
+import { type ExportProgress, exportProgressSchema } from '../actors/export-file.ts';
 import { findUser } from '../actors/identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../actors/identity/usernames.ts';
 import { UserAdministration } from '../actors/user/operator-contract.ts';
@@ -138,18 +138,18 @@ const exportHandler =
   ({ actors, logger }: Options): Handlers<UsersService>['export'] =>
   async (request, ask) => {
     const userUuid = uuidField('user_uuid', request.userUuid);
-    const cursor = cursorIn(request.pageToken);
-    const asked = actors.get(UserAdministration, userUuid).ask.operatorExport({ cursor }, ask);
+    const progress = progressIn(request.pageToken);
+    const asked = actors.get(UserAdministration, userUuid).ask.operatorExport({ progress }, ask);
     const { text, next } = await known(asked);
-    if (cursor === null) logger.info({ userUuid }, 'an operator exports an account');
+    if (progress === null) logger.info({ userUuid }, 'an operator exports an account');
     return { text, nextPageToken: next === null ? '' : JSON.stringify(next) };
   };
 
 /** @throws CallError */
-function cursorIn(pageToken: string): ExportCursor | null {
+function progressIn(pageToken: string): ExportProgress | null {
   if (pageToken === '') return null;
   try {
-    return exportCursorSchema.parse(JSON.parse(pageToken));
+    return exportProgressSchema.parse(JSON.parse(pageToken));
   } catch {
     throw invalidArgument('page_token was not issued by this export.');
   }

@@ -16,7 +16,7 @@ import { type InternalApiSettings, internalApiSocket, internalApiTokenFile } fro
 import { withShortPath } from './short-path.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-export interface InternalApiPlaces {
+export interface InternalApiAddresses {
   readonly socketPath: string;
   readonly port: number | undefined;
 }
@@ -28,7 +28,7 @@ export async function openInternalApi(
   { config, lifetime }: Pick<ServerOptions, 'config' | 'lifetime'>,
   { directory, keyring }: Kept,
   apiOptions: InternalApiOptions,
-): Promise<InternalApiPlaces> {
+): Promise<InternalApiAddresses> {
   const { host, port, ...files } = config.internalApi;
   const credentials = await credentialsOf(files);
   const api = createInternalApi(apiOptions);

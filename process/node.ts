@@ -52,7 +52,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     concurrent: Math.max(1, availableParallelism() - 1),
     waiting: 256,
     // When an office signs in all at once, it waits for a second; nobody else waits for it.
-    waitingPerLane: 64,
+    waitingPerKey: 64,
   };
   const hasher = passwordHasherOf(config, hashing);
   const isEmbedded = secrets.databaseUrl === undefined;

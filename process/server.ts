@@ -6,6 +6,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createKeyedTools } from '../actors/identity/keyed-tools.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
+import { createStatusPage } from '../operations/status-page/status-page.ts';
 import { createActors } from '../runtime/host/actors.ts';
 import { createClusterOperations, createLookups } from '../runtime/host/cluster-operations.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
@@ -18,7 +19,7 @@ import { needing } from './database.ts';
 import { openFiles } from './files.ts';
 import { openGateway } from './gateway.ts';
 import { createHostCheck } from './host-readiness.ts';
-import { type InternalApiPlaces, openInternalApi } from './internal-api.ts';
+import { type InternalApiAddresses, openInternalApi } from './internal-api.ts';
 import { LastRun } from './last-run.ts';
 import { createMailCheck } from './mail-readiness.ts';
 import { createNode, createPresence, type NodeParts } from './node.ts';
@@ -32,7 +33,7 @@ export interface Ports {
   /** Absent: no client connects to this process. */
   readonly port: number | undefined;
   readonly adminPort: number;
-  readonly internalApi: InternalApiPlaces;
+  readonly internalApi: InternalApiAddresses;
 }
 
 /** Starts everything and resolves to the ports in use. All of it closes with the lifetime. @throws StartError */
@@ -68,7 +69,19 @@ export async function startServer(options: ServerOptions, overlay = openResource
     config.readyWithout,
   );
   const verifyBearer = createVerifyBearer(keyedTools.sessionTokens);
-  const admin = createAdmin(registry, readiness, [config.adminHost, ...config.adminNames]);
+  const cluster = createClusterOperations({ store, transport });
+  const statusPage = createStatusPage({
+    node: config.nodeId,
+    version: options.version,
+    clock,
+    registry,
+    readiness,
+    cluster,
+    actors,
+    shardCount,
+  });
+  const names = [config.adminHost, ...config.adminNames];
+  const admin = createAdmin({ registry, readiness, names, statusPage });
   lifetime.onEnd(() => admin.close());
   const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
   const lookups = createLookups(store);
@@ -76,7 +89,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     warnOfUnclaimedAdmins(config.accounts, lookups, logger),
   );
   const internal = {
-    cluster: createClusterOperations({ store, transport }),
+    cluster,
     lookups,
     actors,
     readiness,

@@ -12,7 +12,7 @@ import type { CommandShape, JobShape, MessageShape, Tells } from './contract.ts'
 import type { Dependency } from './dependency.ts';
 import type { Actors } from './handles.ts';
 import type { Slice, SliceMap, State } from './slice.ts';
-import type { AnyTable, KeyOf, RowOf } from './table.ts';
+import type { AnyTable, KeyOf, RowOf, SubsetOf } from './table.ts';
 
 /** Rows of the actor itself by key. Writes that are not yet durable overlay what the store answers. */
 export interface KeysPlan<T extends AnyTable> {
@@ -35,7 +35,7 @@ export interface RangePlan<T extends AnyTable> {
   readonly through: number;
   readonly limit: number;
   readonly budgetBytes?: number;
-  readonly subset?: string;
+  readonly subset?: SubsetOf<T>;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
 }
 
@@ -54,11 +54,11 @@ export interface LookupPlan<T extends AnyTable> {
 }
 
 /** An owner whose rows are read, and how far the reader has them. */
-export interface AskedOwner {
+export interface AskedOwner<T extends AnyTable = AnyTable> {
   readonly owner: string;
   /** A position of this owner's own. */
   readonly after: number;
-  readonly subset?: string;
+  readonly subset?: SubsetOf<T>;
 }
 
 /**
@@ -75,7 +75,7 @@ export interface CrossOwnerPlan<T extends AnyTable> {
   readonly table: T;
   readonly membership: MembershipCondition;
   /** Each owner once. With none the store is not asked. */
-  readonly owners: readonly AskedOwner[];
+  readonly owners: readonly AskedOwner<T>[];
   /** The most rows of all owners together, taken in the order given. The budget counts likewise. */
   readonly limit: number;
   readonly budgetBytes?: number;

@@ -29,7 +29,11 @@ type Row<C extends Columns = Columns> = { readonly [Name in keyof C]: ColumnValu
 /** A row of a table whose columns are not known statically, as the store handles it. */
 export type AnyRow = Readonly<Record<string, string | number | boolean | Buffer | null>>;
 
-export interface Table<C extends Columns = Columns, K extends keyof C & string = keyof C & string> {
+export interface Table<
+  C extends Columns = Columns,
+  K extends keyof C & string = keyof C & string,
+  S extends string = string,
+> {
   readonly name: string;
   readonly columns: C;
   /** The logical key, unique in the table. Its first column is the owner. */
@@ -50,8 +54,8 @@ export interface Table<C extends Columns = Columns, K extends keyof C & string =
   readonly size?: (keyof C & string) | undefined;
   /** A `text?` column whose values may be large (up to 16 MiB); the store keeps those above 512 KiB in parts. */
   readonly large?: (keyof C & string) | undefined;
-  /** Named constant predicates that a range may ask for. */
-  readonly subsets: Readonly<Record<string, Subset>>;
+  /** Named constant predicates that a range may ask for. A plan that names another one does not compile. */
+  readonly subsets: Readonly<Record<S, Subset>>;
   /**
    * Rows of several owners may stand for one thing: those that have `of` in common. The one with the greatest `by`, which
    * is sparse, null counting as 0, has come after the others, and a cross-owner read passes these over.
@@ -65,25 +69,31 @@ export interface Succession<Column extends string = string> {
   readonly by: Column;
 }
 
-export interface Subset {
+export interface Subset<Column extends string = string> {
   /**
    * Rare rows are found by an index of their own. Without one the range filters, which costs nothing where most rows
    * are in the subset and spares every write the index.
    */
   readonly indexed: boolean;
-  readonly column: string;
+  readonly column: Column;
   /** A null is the only one. */
   readonly values: readonly (string | boolean | number | null)[];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the one place where a table of any columns is meant
-export type AnyTable = Table<any, any>;
-export type RowOf<T> = T extends Table<infer C, string> ? Row<C> : never;
+export type AnyTable = Table<any, any, any>;
+export type RowOf<T> = T extends Table<infer C, string, string> ? Row<C> : never;
 export type KeyOf<T> =
-  T extends Table<infer C, infer K> ? { readonly [Name in K]: ColumnValue<C[Name]> } : never;
+  T extends Table<infer C, infer K, string> ? { readonly [Name in K]: ColumnValue<C[Name]> } : never;
+/** The names of the table's subsets. */
+export type SubsetOf<T> = T extends Table<infer _C, infer _K, infer S extends string> ? S : never;
 export type AnyKey = AnyRow;
 
-export function table<const C extends Columns, const K extends keyof C & string>(definition: {
+export function table<
+  const C extends Columns,
+  const K extends keyof C & string,
+  const S extends string = never,
+>(definition: {
   name: string;
   columns: C;
   key: readonly K[];
@@ -94,10 +104,10 @@ export function table<const C extends Columns, const K extends keyof C & string>
   order?: keyof C & string;
   size?: keyof C & string;
   large?: keyof C & string;
-  subsets?: Readonly<Record<string, Subset>>;
+  subsets?: Readonly<Record<S, Subset<keyof C & string>>>;
   succession?: Succession<keyof C & string>;
-}): Table<C, K> {
-  return { unique: [], sparse: [], subsets: {}, ...definition };
+}): Table<C, K, S> {
+  return { unique: [], sparse: [], ...definition, subsets: definition.subsets ?? ({} as Record<S, Subset>) };
 }
 
 /** The column that holds the owner's id. */

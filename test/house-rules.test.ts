@@ -53,7 +53,7 @@ test('a circle is found, whatever leads to it and from it', (t) => {
 });
 
 test('the configuration is read without loading a package, whose weight every command line would bear', async (t) => {
-  const loaded = loadedWith('config.ts', await readImports());
+  const loaded = loadedWith('process/config/config.ts', await readImports());
   t.true(
     ['actors/settings.ts', 'gateway/settings.ts', 'process/settings.ts'].every((file) => loaded.has(file)),
   );

@@ -11,16 +11,16 @@ import {
   item,
   transferVersionOf,
 } from './item.ts';
-import { departingTransferVersions } from './move/departures.ts';
+import { outgoingTransferVersions } from './transfer/transfer.ts';
 
 /** Rows that were read with their `purgeColumns`. */
 export function removeItems(turn: Turn, rows: readonly ItemRow[]): void {
-  const departing = departingTransferVersions(turn);
+  const moving = outgoingTransferVersions(turn);
   let after = turn.get(head);
   for (const row of rows) {
     if (isForwardingTombstone(row)) continue;
     const { collection, uuid } = row;
-    if (transferVersionOf(row) === 0 && !departing.has(uuid)) {
+    if (transferVersionOf(row) === 0 && !moving.has(uuid)) {
       turn.remove(item, { collection, uuid });
       after = without(after, row);
       continue;

@@ -16,8 +16,8 @@ export interface Stored {
   readonly head: Head;
   /** The row that holds this (lower-case) uuid on the server, as far as the turn knows. */
   row(uuid: string): ItemRow | undefined;
-  /** The row that an item which arrives has where it comes from. */
-  arriving?(uuid: string): ItemRow | undefined;
+  /** The row at the source, for an item that a transfer brings here. */
+  incoming?(uuid: string): ItemRow | undefined;
 }
 
 export interface SavedEntry {
@@ -37,16 +37,16 @@ export interface ItemWrite {
 }
 
 /** An item on its way to another collection. */
-export interface Departing {
+export interface MovingItem {
   readonly row: ItemRow;
   readonly sent: ClientItem;
   readonly to: string;
 }
 
 export interface SavedItems {
-  readonly departing: readonly Departing[];
-  /** What was sent of items whose owning collection is another. */
-  readonly elsewhere: readonly ClientItem[];
+  readonly moving: readonly MovingItem[];
+  /** Sent items that are not in this collection. */
+  readonly notHere: readonly ClientItem[];
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   /** The last write of each uuid. */
@@ -73,8 +73,8 @@ export function saveItems({
 }): SavedItems {
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
-  const departing: Departing[] = [];
-  const elsewhere: ClientItem[] = [];
+  const moving: MovingItem[] = [];
+  const notHere: ClientItem[] = [];
   const writes = new Map<string, ItemWrite>();
   const leaving = new Set<string>();
   const given = new Set<string>();
@@ -83,24 +83,24 @@ export function saveItems({
   for (const sent of items) {
     const uuid = isUuid(sent.uuid) ? sent.uuid : '';
     const key = uuid.toLowerCase();
-    // What would be saved over it here would not go along.
+    // The item takes along what it was; a second save here would be lost.
     if (leaving.has(key)) {
-      elsewhere.push(sent);
+      notHere.push(sent);
       continue;
     }
     const before = writes.get(key);
     const existing = before?.row ?? (uuid === '' ? undefined : stored.row(key));
-    const arriving = before === undefined ? stored.arriving?.(key) : undefined;
-    const base = arriving ?? existing;
-    const arrives = arriving === undefined ? undefined : { over: existing };
-    const result = save({ saver, head, sent, stored: base, nowMicros, arrives });
-    if (result.outcome === 'elsewhere') {
-      elsewhere.push(sent);
+    const atSource = before === undefined ? stored.incoming?.(key) : undefined;
+    const base = atSource ?? existing;
+    const incoming = atSource === undefined ? undefined : { over: existing };
+    const result = save({ saver, head, sent, stored: base, nowMicros, incoming });
+    if (result.outcome === 'notHere') {
+      notHere.push(sent);
       continue;
     }
-    if (result.outcome === 'departs') {
+    if (result.outcome === 'moves') {
       leaving.add(key);
-      departing.push({ row: result.row, sent, to: result.to });
+      moving.push({ row: result.row, sent, to: result.to });
       continue;
     }
     const bytes = storedBytesOf(result, sent);
@@ -119,7 +119,7 @@ export function saveItems({
     head = advance(head, result.row, existing);
     writes.set(key, { ...writeOf(result.row, base, before), isNew: before?.isNew ?? existing === undefined });
   }
-  return { saved, conflicts, departing, elsewhere, writes, storedBytes, head };
+  return { saved, conflicts, moving, notHere, writes, storedBytes, head };
 }
 
 function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite | undefined): ItemWrite {
@@ -132,7 +132,7 @@ function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite 
   };
 }
 
-type Answered = Exclude<Outcome, { readonly outcome: 'elsewhere' | 'departs' }>;
+type Answered = Exclude<Outcome, { readonly outcome: 'notHere' | 'moves' }>;
 
 /** Ciphertext that the client has sent itself does not count: it is bounded by the body. */
 function storedBytesOf(result: Answered, sent: ClientItem): number {

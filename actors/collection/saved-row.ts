@@ -86,7 +86,7 @@ interface Whole {
   readonly authHash?: string | undefined;
 }
 
-/** The ciphertext of a row that is written as it was elsewhere: nothing is kept from before. */
+/** The ciphertext of a row that an import writes as it was on the other server: nothing is kept from before. */
 export const ciphertextAsItWas = {
   tombstone: blank,
   whole: ({ content, encItemKey, itemsKeyId, authHash }: Whole): Ciphertext => ({

@@ -12,7 +12,7 @@
  */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
-import { type FileCalls, laneOf, Work } from './file-calls.ts';
+import { type FileCalls, keyOfBlob, Work } from './file-calls.ts';
 import type { FileSystem, OpenFile } from './file-system.ts';
 import { unless } from './file-system-errors.ts';
 import { FileStoreError, noop, type WrittenBlob } from './store.ts';
@@ -109,7 +109,7 @@ export class Durability {
   /** Goes on when the store is closed: what was acknowledged must not be lost by that. */
   async #syncAlone(name: string, file: OpenFile): Promise<void> {
     try {
-      await this.#sync(name, file, new Work(laneOf(name)));
+      await this.#sync(name, file, new Work(keyOfBlob(name)));
     } finally {
       await this.#options.calls.cleanUp(() => file.close());
     }

@@ -9,7 +9,7 @@
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
-import { createQueue, type InTurn, type Lane } from '../queue.ts';
+import { createQueue, type FairnessKey, type InTurn } from '../queue.ts';
 import { Stop } from './store.ts';
 
 /** One less than the threads that there are. */
@@ -19,17 +19,17 @@ const callsWaitingMax = 1_024;
 const stallMs = 30_000;
 const cleanUpPauseMs = 1_000;
 /** What the server does for itself. */
-export const ownLane: Lane = ['server'];
+export const serverKey: FairnessKey = ['server'];
 
-export const laneOf = (name: string): Lane => [name.slice(0, name.indexOf('/'))];
+export const keyOfBlob = (name: string): FairnessKey => [name.slice(0, name.indexOf('/'))];
 
 /** One piece of work, and whose turn it is for. */
 export class Work extends Stop {
-  readonly lane: Lane;
+  readonly key: FairnessKey;
 
-  constructor(lane: Lane, caller?: AbortSignal) {
+  constructor(key: FairnessKey, caller?: AbortSignal) {
     super(caller);
-    this.lane = lane;
+    this.key = key;
   }
 }
 
@@ -46,7 +46,7 @@ export class FileCalls {
 
   /** @throws what the call throws | OverloadedError | why the work is stopped */
   make<T>(call: () => Promise<T>, stop: Work): Promise<T> {
-    return this.inTime(() => this.#inTurn(call, stop.signal, stop.lane), stop);
+    return this.inTime(() => this.#inTurn(call, stop.signal, stop.key), stop);
   }
 
   /** Stops the work when this takes too long. */
@@ -63,7 +63,7 @@ export class FileCalls {
   async cleanUp(call: () => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
-        await this.#inTurn(call, undefined, ownLane);
+        await this.#inTurn(call, undefined, serverKey);
         return;
       } catch (error) {
         if (!(error instanceof OverloadedError)) return;

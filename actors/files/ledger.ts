@@ -5,8 +5,8 @@ import type { JobShape, MessageShape } from '../../runtime/contract.ts';
 import { slice } from '../../runtime/slice.ts';
 
 interface Ledger {
-  /** The place of the file written last. */
-  readonly place: number;
+  /** The sequence number of the file written last. */
+  readonly sequence: number;
   /** Numbers of garbage: those in between are in the store still, or may be. */
   readonly removedThrough: number;
   readonly discardedThrough: number;
@@ -24,7 +24,7 @@ export const filesSlice = slice<Ledger>({
   name: 'files',
   format: 1,
   schema: z.object({
-    place: z.int(),
+    sequence: z.int(),
     removedThrough: z.int(),
     discardedThrough: z.int(),
     garbageBytes: z.number().default(0),
@@ -33,7 +33,7 @@ export const filesSlice = slice<Ledger>({
     isSwept: z.boolean(),
   }),
   initial: {
-    place: 0,
+    sequence: 0,
     removedThrough: 0,
     discardedThrough: 0,
     garbageBytes: 0,

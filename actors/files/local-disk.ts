@@ -23,9 +23,9 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Lane } from '../queue.ts';
+import type { FairnessKey } from '../queue.ts';
 import { Durability } from './durability.ts';
-import { FileCalls, laneOf, ownLane, Work } from './file-calls.ts';
+import { FileCalls, keyOfBlob, serverKey, Work } from './file-calls.ts';
 import { type FileSystem, nodeFileSystem, type OpenFile } from './file-system.ts';
 import { codeOf, errorOf, unless } from './file-system-errors.ts';
 import { largePieces } from './pieces.ts';
@@ -166,7 +166,7 @@ class LocalDisk implements OpenFileStore {
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     checkName(name);
     checkRange(range);
-    const stop = this.#begin(laneOf(name), signal);
+    const stop = this.#begin(keyOfBlob(name), signal);
     const opening = this.#call(() => this.#fs.open(join(this.#folder, name)), stop);
     let reading: Promise<unknown> = opening;
     try {
@@ -288,7 +288,7 @@ class LocalDisk implements OpenFileStore {
   async #finish(draft: string, name: string, file: OpenFile, stop: Work): Promise<void> {
     let isTaken = false;
     try {
-      await this.#place(draft, name, stop);
+      await this.#putInPlace(draft, name, stop);
       if (this.#isShared) await this.#durability.now(name, file, stop);
       else await this.#calls.inTime(() => this.#durability.before(name), stop);
       stop.signal.throwIfAborted();
@@ -346,7 +346,7 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  async #place(draft: string, name: string, stop: Work): Promise<void> {
+  async #putInPlace(draft: string, name: string, stop: Work): Promise<void> {
     const path = join(this.#folder, name);
     const upload = dirname(path);
     for (let triesLeft = placingTriesMax - 1; ; triesLeft -= 1) {
@@ -391,7 +391,7 @@ class LocalDisk implements OpenFileStore {
 
   /** For what nobody stops but the end of the store and a disk that does not answer. */
   async #answering<T>(work: (stop: Work) => Promise<T>): Promise<T> {
-    const stop = this.#begin(ownLane);
+    const stop = this.#begin(serverKey);
     try {
       return await unlessAborted(work(stop), stop.signal);
     } catch (error) {
@@ -401,8 +401,8 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  #begin(lane: Lane, signal?: AbortSignal): Work {
-    const stop = new Work(lane, signal);
+  #begin(key: FairnessKey, signal?: AbortSignal): Work {
+    const stop = new Work(key, signal);
     this.#stops.add(stop);
     return stop;
   }

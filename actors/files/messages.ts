@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ValetClaims, valetClaimsSchema } from '../identity/valet-tokens.ts';
 import { answerSchema } from '../reply.ts';
 import { markForm } from './layout.ts';
-import { concludePayload } from './move.ts';
+import { finalizePayload } from './transfer.ts';
 
 const nothing = z.object({});
 
@@ -48,19 +48,19 @@ export const byTokenShapes = {
 
 export const fileTimerShapes = {
   /** Uploads are overdue, or garbage could not be removed. */
-  tendFiles: z.null(),
-  /** Keyed by the departure of a file (see move.ts). */
-  concludeFileMove: concludePayload,
+  cleanUpFiles: z.null(),
+  /** Keyed by the transfer of a file (see transfer.ts). */
+  finalizeOverdueFile: finalizePayload,
 };
 
 const givenUp = z.object({ id: z.string(), hop: z.int() });
 
 export const fileMoveTellShapes = {
-  /** The move of a file that has come here is concluded. */
+  /** To the target: the source has finalized the transfer. */
   fileMoved: z.object({ uploadUuid: z.string() }),
-  /** To the target: the move of this id was given up at this transfer version. It answers by `fileSettled`. */
+  /** To the target: the transfer of this id was given up at this transfer version. It answers by `fileSettled`. */
   fileGivenUp: givenUp,
-  /** To the source: nothing of what was given up can arrive any more. */
+  /** To the source: what was given up cannot be applied any more. */
   fileSettled: givenUp,
 };
 

@@ -2,7 +2,7 @@
  * The files of an owner, and what is left in the store of files that are no more.
  *
  * - A row of `file` is there from the commit that closes its upload to the one that deletes or replaces it, though it may
- *   change hands (see move.ts). An upload is of one file on the whole server: by that the sweep finds out whether anybody names
+ *   change hands (see transfer.ts). An upload is of one file on the whole server: by that the sweep finds out whether anybody names
  *   a blob.
  * - With each move it takes the next transfer version, `hop`; (upload, hop) is unique on the server. On its way it has two rows.
  * - A blob that a commit stops naming is in `file_garbage` from that same commit on, until it is gone from the store.
@@ -16,7 +16,7 @@ export const file = table({
     owner_uuid: 'uuid',
     /** By which its client knows it. */
     remote_identifier: 'uuid',
-    place: 'int8',
+    sequence: 'int8',
     upload_uuid: 'uuid',
     hop: 'int8',
     stored_under: 'uuid',
@@ -28,7 +28,7 @@ export const file = table({
   },
   key: ['owner_uuid', 'remote_identifier'],
   unique: [['upload_uuid', 'hop']],
-  order: 'place',
+  order: 'sequence',
 });
 
 export type FileRow = RowOf<typeof file>;

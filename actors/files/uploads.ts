@@ -39,10 +39,10 @@ import {
   withChunk,
 } from './layout.ts';
 import { change, cleanUpAt, filesSlice } from './ledger.ts';
-import { beingMoved, isMoving } from './move.ts';
 import type { Owner } from './owner.ts';
 import { noSpace } from './quota.ts';
 import { type FileRow, file } from './tables.ts';
+import { beingMoved, isMoving } from './transfer.ts';
 
 export const uploadAgeMs = 7_200_000;
 /** Clients have one or a few. */
@@ -250,12 +250,12 @@ export function closeUpload(
   const { uploadUuid, storedBytes: bytes, layout, pending } = upload;
   if (bytes > fileBytesMax) return tooLarge;
   if (!quota.hasRoom({ uploadUuid, bytes }, 0)) return noSpace;
-  const place = turn.get(filesSlice).place + 1;
+  const sequence = turn.get(filesSlice).sequence + 1;
   const owner_uuid = turn.self.id;
   turn.put(file, {
     owner_uuid,
     remote_identifier: remoteIdentifier,
-    place,
+    sequence,
     upload_uuid: uploadUuid,
     hop: 0,
     stored_under: owner_uuid,
@@ -263,7 +263,7 @@ export function closeUpload(
     layout: Buffer.from(layout),
     closed_at: turn.nowMs,
   });
-  change(turn, { place });
+  change(turn, { sequence });
   turn.removeEntry(uploadMap, remoteIdentifier);
   discard(turn, cleanup, originOf(turn, upload), pending);
   if (replaced !== undefined) discardFile(turn, cleanup, replaced);

@@ -9,7 +9,7 @@ import { createHmac, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
-import { createQueue, type Lane, type QueueLimits } from '../queue.ts';
+import { createQueue, type FairnessKey, type QueueLimits } from '../queue.ts';
 import { equalInConstantTime } from './session-tokens.ts';
 import { dashed } from './uuid-text.ts';
 
@@ -62,7 +62,7 @@ export function createCalendarTokens(keyring: Keyring): CalendarTokens {
 /** Slow on purpose, and off the event loop. */
 export interface CalendarTokenHasher {
   /** 128 hex digits. @throws OverloadedError when too many wait */
-  hash(secret: string, salt: string, lane: Lane): Promise<string>;
+  hash(secret: string, salt: string, key: FairnessKey): Promise<string>;
 }
 export const CalendarTokenHasher = dependency<CalendarTokenHasher>('the hasher of calendar tokens');
 
@@ -73,11 +73,11 @@ const hashSlowly = promisify<string, Buffer, number, typeof cost, Buffer>(scrypt
 export function createCalendarTokenHasher(limits: QueueLimits): CalendarTokenHasher {
   const inTurn = createQueue(limits, 'Too many calendar tokens are being checked.');
   return {
-    hash: (secret, salt, lane) =>
+    hash: (secret, salt, key) =>
       inTurn(
         async () => (await hashSlowly(secret, Buffer.from(salt, 'hex'), hashBytes, cost)).toString('hex'),
         undefined,
-        lane,
+        key,
       ),
   };
 }

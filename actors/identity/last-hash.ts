@@ -7,9 +7,9 @@ import type { PasswordHasher } from './password-hasher.ts';
 export function rememberLastHash(hasher: PasswordHasher): PasswordHasher {
   let last: { readonly password: string; readonly hashed: Promise<string> } | undefined;
   return {
-    hash(password, lane) {
+    hash(password, key) {
       if (last?.password === password) return last.hashed;
-      const made = { password, hashed: hasher.hash(password, lane) };
+      const made = { password, hashed: hasher.hash(password, key) };
       last = made;
       made.hashed.catch(() => {
         if (last === made) last = undefined;

@@ -29,7 +29,7 @@ export interface SigninKeys {
    * The key under which the `signin` actor of this id stores a network or a device; it reveals nothing about
    * its owner.
    */
-  placeKey(actorId: string, place: string): string;
+  sourceKey(actorId: string, source: string): string;
   /** What only the waiting device knows of the approval with this uuid. */
   approvalSecret(actorId: string, uuid: string): string;
   /**
@@ -65,7 +65,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   const guardKey = keyring.derive('signed-in-guard');
   const recoveryKey = keyring.derive('recovery-guard');
   const calendarKey = keyring.derive('calendar-token-guard');
-  const placeKey = keyring.derive('signin-place');
+  const sourceKey = keyring.derive('signin-place');
   const approvalKey = keyring.derive('approval-id');
   const secretKey = keyring.derive('approval-secret');
   const codeKey = keyring.derive('emailed-code');
@@ -84,8 +84,8 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
     recoveryId: (userUuid) => createHmac('sha256', recoveryKey).update(userUuid).digest('hex'),
     calendarTokenId: (tokenUuid) => createHmac('sha256', calendarKey).update(tokenUuid).digest('hex'),
-    placeKey: (actorId, place) =>
-      createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),
+    sourceKey: (actorId, source) =>
+      createHmac('sha256', sourceKey).update(`${actorId}\u0000${source}`).digest('base64url').slice(0, 22),
     approvalSecret: (actorId, uuid) =>
       createHmac('sha256', secretKey).update(`${actorId}.${uuid}`).digest('base64url'),
     approvalId: (actorId, secret) => `${actorId}-${approvalMac(actorId, secret)}-${secret}`,

@@ -28,11 +28,11 @@ export function writeFile(
   const before = files.get({ owner_uuid, remote_identifier: remoteIdentifier });
   if (before?.upload_uuid === uploadUuid) return;
   haveWatched(turn);
-  const place = turn.get(filesSlice).place + 1;
+  const sequence = turn.get(filesSlice).sequence + 1;
   turn.put(file, {
     owner_uuid,
     remote_identifier: remoteIdentifier,
-    place,
+    sequence,
     upload_uuid: uploadUuid,
     hop: 0,
     stored_under: owner_uuid,
@@ -40,7 +40,7 @@ export function writeFile(
     layout: Buffer.from(layout),
     closed_at: turn.nowMs,
   });
-  change(turn, { place });
+  change(turn, { sequence });
   if (before !== undefined) discardFile(turn, cleanup, before);
   quota.grow(bytes - (before?.bytes ?? 0));
 }

@@ -74,8 +74,8 @@ export function writeItems(
       unchanged += 1;
       continue;
     }
-    const place = { position: now.position + 1, vault };
-    const row = rowOf(turn, given, place, before);
+    const target = { position: now.position + 1, vault };
+    const row = rowOf(turn, given, target, before);
     if (before === undefined) turn.insert(item, row);
     else turn.put(item, row);
     forgetRevisions(turn, row, before);

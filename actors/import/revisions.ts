@@ -13,15 +13,15 @@ export function writeRevisions(turn: Turn, revisions: readonly ImportedRevision[
   let written = 0;
   for (const given of revisions) {
     if (given.number >= revisionsPerItemMax) continue;
-    const before = turn.get(ledgerSlice).place;
+    const before = turn.get(ledgerSlice).endOffset;
     keepRevision(turn, rowOf(turn, given));
-    if (turn.get(ledgerSlice).place > before) written += 1;
+    if (turn.get(ledgerSlice).endOffset > before) written += 1;
   }
   if (written > 0) armTrim(turn, trim);
   return written;
 }
 
-function rowOf(turn: Turn, given: ImportedRevision): Omit<RevisionRow, 'place' | 'kept_at'> {
+function rowOf(turn: Turn, given: ImportedRevision): Omit<RevisionRow, 'end_offset' | 'kept_at'> {
   return {
     collection: turn.self.id,
     item_uuid: given.itemUuid,

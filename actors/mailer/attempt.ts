@@ -1,10 +1,10 @@
 /**
- * One attempt to send one mail: the turns of a lane.
+ * One attempt to send one mail: the turns of a worker.
  *
  *     take       the next mail that is ready, and a relay that may send now: leased, and counted for the relay
  *     hand over  committed before the first byte of the message leaves
  *     conclude   what came of it: accepted, another relay, another time, or dead; takes the next in the same commit
- *     recover    what a lane had leased whose process is no more
+ *     recover    what a worker had leased whose process is no more
  *
  * After a crash between `take` and `hand over` nobody has anything of the mail: it is sent again at once. After a crash
  * between `hand over` and `conclude` the relay may have all of it: sources that say so have it sent again under the same
@@ -14,17 +14,6 @@
 import { keys, type PlanResults, range, type Turn, type View } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
 import type { Failure } from './contract.ts';
-import {
-  isLarge,
-  lanesSlice,
-  leaveLane,
-  mayCarry,
-  setMail,
-  sleepUntil,
-  startAgain,
-  startLane,
-  startLanes,
-} from './lanes.ts';
 import { logAttempt } from './log-table.ts';
 import { listenerOf, tellOutcome, tellRecalled } from './outcome.ts';
 import {
@@ -34,7 +23,7 @@ import {
   type MailRow,
   mailTable,
   queueSlice,
-  readyPlace,
+  readyState,
   writeMail,
 } from './queue-table.ts';
 import { chooseRelay, countAttempt, goesToNext, pauseRelay, resumeRelay } from './relay-use.ts';
@@ -42,13 +31,24 @@ import { credentialOf, type Relay } from './relays.ts';
 import type { Result } from './sender.ts';
 import { rulesOf, waitMsAfter } from './sources.ts';
 import { forgetUnwanted, isUnwanted } from './unwanted.ts';
+import {
+  isLarge,
+  maySend,
+  setMail,
+  sleepUntil,
+  startAgain,
+  startWorker,
+  startWorkers,
+  stopWorker,
+  workersSlice,
+} from './workers.ts';
 
 /** No attempt takes longer; it is given up before. */
 export const leaseMs = 120_000;
 /** Relays of the settings may be others by then. */
 const sleepMaxMs = 3_600_000;
 const closedMs = 900_000;
-/** More than there are lanes, as others may have just taken the first of them. */
+/** More than there are workers, as others may have just taken the first of them. */
 const readyRows = 8;
 /** The most of one read, but for the last row, which may be a large one. */
 const readyBytes = 1_048_576;
@@ -76,27 +76,27 @@ export const readyPlan = (view: View) => {
 };
 type ReadyReads = PlanResults<ReturnType<typeof readyPlan>>;
 
-export const leasedPlan = (view: View, lane: number) => {
-  const id = view.get(lanesSlice).running[lane] ?? '';
+export const leasedPlan = (view: View, worker: number) => {
+  const id = view.get(workersSlice).running[worker] ?? '';
   return { leased: keys(mailTable, [keyOf(view, id)]) };
 };
 type LeasedReads = PlanResults<ReturnType<typeof leasedPlan>>;
 
-/** The next of the rows as they are now. A mail behind a large one waits until `largeLane` has taken that. */
-const nextReady = (lane: number, { urgent, ordinary }: ReadyReads): MailRow | undefined =>
-  [urgent.rows[0], ordinary.rows[0]].map(asMail).find((mail) => mail !== undefined && mayCarry(lane, mail));
+/** The next of the rows as they are now. A mail behind a large one waits until `largeMailWorker` has taken that. */
+const nextReady = (worker: number, { urgent, ordinary }: ReadyReads): MailRow | undefined =>
+  [urgent.rows[0], ordinary.rows[0]].map(asMail).find((mail) => mail !== undefined && maySend(worker, mail));
 
 /** Others may have just taken every row that was read, and there may be more. */
 const isMoreBehind = ({ urgent, ordinary }: ReadyReads): boolean =>
   [urgent, ordinary].some(({ rows, complete }) => rows.length === 0 && !complete);
 
-/** Undefined: there is nothing to do for this lane. `again`: there may be. */
-export function take(turn: Turn, lane: number, reads: ReadyReads): Taken | 'again' | undefined {
-  const mail = nextReady(lane, reads);
+/** Undefined: there is nothing to do for this worker. `again`: there may be. */
+export function take(turn: Turn, worker: number, reads: ReadyReads): Taken | 'again' | undefined {
+  const mail = nextReady(worker, reads);
   if (mail === undefined) return isMoreBehind(reads) ? 'again' : undefined;
   if (isExpired(turn, mail)) die(turn, mail, mail, 'expired');
   else if (isClosed(turn, mail)) again(turn, mail, mail, { failure: mail.failure, waitMs: closedMs });
-  else return lease(turn, lane, mail, []);
+  else return lease(turn, worker, mail, []);
   return 'again';
 }
 
@@ -104,25 +104,25 @@ export function take(turn: Turn, lane: number, reads: ReadyReads): Taken | 'agai
 const isClosed = (turn: Turn, { source }: MailRow): boolean =>
   source === 'published-reminder' && !turn.use(AccountSettings).reminderDelivery;
 
-/** The lane has found nothing to do: it leaves unless there is something by now. */
-export function leave(turn: Turn, lane: number, reads: ReadyReads): void {
-  const isMore = nextReady(lane, reads) !== undefined || isMoreBehind(reads);
+/** The worker has found nothing to do: it leaves unless there is something by now. */
+export function leave(turn: Turn, worker: number, reads: ReadyReads): void {
+  const isMore = nextReady(worker, reads) !== undefined || isMoreBehind(reads);
   const choice = chooseRelay(turn);
-  leaveLane(turn, lane);
+  stopWorker(turn, worker);
   if (!isMore) return;
-  if ('relay' in choice) startAgain(turn, lane);
+  if ('relay' in choice) startAgain(turn, worker);
   else sleepUntil(turn, Math.min(choice.waitUntilMs, turn.nowMs + sleepMaxMs));
 }
 
-function lease(turn: Turn, lane: number, mail: MailRow, tried: readonly string[]): Taken | undefined {
+function lease(turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): Taken | undefined {
   const choice = chooseRelay(turn, tried);
   if (!('relay' in choice) || mail.content === null) return undefined;
   const { relay } = choice;
   countAttempt(turn, relay);
-  setMail(turn, lane, mail.id);
+  setMail(turn, worker, mail.id);
   const leased = writeMail(turn, mail, {
     ...mail,
-    place: 'leased',
+    state: 'leased',
     next_attempt_at: null,
     lease_ends_at: turn.nowMs + leaseMs,
     handed_over: false,
@@ -140,32 +140,32 @@ function lease(turn: Turn, lane: number, mail: MailRow, tried: readonly string[]
 
 const domainOf = ({ from: { address } }: Relay): string => address.slice(address.lastIndexOf('@') + 1);
 
-/** @throws Error when the mail is not this lane's any more */
-export function handOver(turn: Turn, lane: number, reads: LeasedReads): void {
-  const mail = leasedMail(turn, lane, reads);
-  if (mail === undefined) throw new Error('the mail is not leased to this lane');
+/** @throws Error when the mail is not this worker's any more */
+export function handOver(turn: Turn, worker: number, reads: LeasedReads): void {
+  const mail = leasedMail(turn, worker, reads);
+  if (mail === undefined) throw new Error('the mail is not leased to this worker');
   writeMail(turn, mail, { ...mail, handed_over: true });
 }
 
 /** Another relay that takes the same attempt; undefined: the attempt is over. */
 export function conclude({
   turn,
-  lane,
+  worker,
   taken: { relay, startedAtMs, tried },
   result,
   reads,
 }: {
   readonly turn: Turn;
-  readonly lane: number;
+  readonly worker: number;
   readonly taken: Taken;
   readonly result: Result;
   readonly reads: LeasedReads;
 }): Taken | undefined {
-  const mail = leasedMail(turn, lane, reads);
-  setMail(turn, lane, null);
+  const mail = leasedMail(turn, worker, reads);
+  setMail(turn, worker, null);
   if (mail === undefined) return undefined;
-  // Other lanes have left what is behind it.
-  if (isLarge(mail)) startLanes(turn);
+  // Other workers have left what is behind it.
+  if (isLarge(mail)) startWorkers(turn);
   const attempted = { queueId: mail.id, relay, source: mail.source, attempt: mail.attempts + 1, startedAtMs };
   logAttempt(turn, attempted, result);
   if (result.result === 'unable') pauseRelay(turn, relay);
@@ -178,18 +178,18 @@ export function conclude({
     case 'uncertain':
       return uncertain(turn, mail, result.failure);
     case 'unable':
-      return next(turn, lane, mail, tried) ?? again(turn, mail, mail, { failure: result.failure });
+      return next(turn, worker, mail, tried) ?? again(turn, mail, mail, { failure: result.failure });
     case 'transient':
-      return next(turn, lane, mail, tried) ?? retry(turn, mail, result.failure);
+      return next(turn, worker, mail, tried) ?? retry(turn, mail, result.failure);
   }
 }
 
-const next = (turn: Turn, lane: number, mail: MailRow, tried: readonly string[]): Taken | undefined =>
-  goesToNext(turn) && !isUnwanted(turn, mail.id) ? lease(turn, lane, mail, tried) : undefined;
+const next = (turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): Taken | undefined =>
+  goesToNext(turn) && !isUnwanted(turn, mail.id) ? lease(turn, worker, mail, tried) : undefined;
 
-export function recover(turn: Turn, lane: number, reads: LeasedReads): void {
-  const mail = leasedMail(turn, lane, reads);
-  setMail(turn, lane, null);
+export function recover(turn: Turn, worker: number, reads: LeasedReads): void {
+  const mail = leasedMail(turn, worker, reads);
+  setMail(turn, worker, null);
   if (mail === undefined) return;
   if (!mail.handed_over) again(turn, mail, counted(mail), { failure: mail.failure });
   else if (rulesOf(mail.source).repeatsUncertain) again(turn, mail, counted(mail), { failure: 'timeout' });
@@ -203,14 +203,14 @@ export function becomeDue(turn: Turn, mail: MailRow | undefined): void {
     die(turn, mail, mail, 'expired');
     return;
   }
-  if (mail.place === 'waiting') writeMail(turn, mail, { ...mail, place: readyPlace(mail.source) });
-  startLane(turn);
+  if (mail.state === 'waiting') writeMail(turn, mail, { ...mail, state: readyState(mail.source) });
+  startWorker(turn);
 }
 
-function leasedMail(turn: Turn, lane: number, { leased }: LeasedReads): MailRow | undefined {
-  const id = turn.get(lanesSlice).running[lane] ?? '';
+function leasedMail(turn: Turn, worker: number, { leased }: LeasedReads): MailRow | undefined {
+  const id = turn.get(workersSlice).running[worker] ?? '';
   const mail = asMail(leased.get(keyOf(turn, id)));
-  return mail?.place === 'leased' ? mail : undefined;
+  return mail?.state === 'leased' ? mail : undefined;
 }
 
 export const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
@@ -219,7 +219,7 @@ export const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
 const counted = (mail: MailRow): MailRow => ({ ...mail, attempts: mail.attempts + 1 });
 
 function accept(turn: Turn, before: MailRow): undefined {
-  const changed = { ...counted(before), place: 'accepted' as const, failure: null, next_attempt_at: null };
+  const changed = { ...counted(before), state: 'accepted' as const, failure: null, next_attempt_at: null };
   tell(turn, write(turn, before, changed), 'accepted');
 }
 
@@ -242,25 +242,25 @@ interface Next {
 }
 
 function again(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: Next): undefined {
-  if (isUnwanted(turn, before.id)) return giveBack(turn, before, changed);
+  if (isUnwanted(turn, before.id)) return recallUnsent(turn, before, changed);
   const nextAttemptAtMs = turn.nowMs + (waitMs ?? 0);
   if (before.expires_at !== null && nextAttemptAtMs >= before.expires_at) {
     return die(turn, before, changed, 'expired');
   }
-  const place = waitMs === undefined ? readyPlace(before.source) : 'waiting';
+  const state = waitMs === undefined ? readyState(before.source) : 'waiting';
   const handed_over = false;
   const mail = write(turn, before, {
     ...changed,
-    place,
+    state,
     failure,
     handed_over,
     next_attempt_at: nextAttemptAtMs,
   });
-  if (place === 'waiting') tell(turn, mail, 'failed');
+  if (state === 'waiting') tell(turn, mail, 'failed');
 }
 
-function giveBack(turn: Turn, before: MailRow, { attempts }: MailRow): undefined {
-  write(turn, before, { ...before, attempts, place: 'recalled', next_attempt_at: null, listener: null });
+function recallUnsent(turn: Turn, before: MailRow, { attempts }: MailRow): undefined {
+  write(turn, before, { ...before, attempts, state: 'recalled', next_attempt_at: null, listener: null });
   tellRecalled(turn, { ...before, attempts });
 }
 
@@ -269,7 +269,7 @@ function die(turn: Turn, before: MailRow, changed: MailRow, failure: Failure): u
   const content = failure === 'expired' || isUnwanted(turn, before.id) ? null : before.content;
   tell(
     turn,
-    write(turn, before, { ...changed, place: 'dead', failure, content, next_attempt_at: null }),
+    write(turn, before, { ...changed, state: 'dead', failure, content, next_attempt_at: null }),
     'dead',
   );
 }

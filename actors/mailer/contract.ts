@@ -5,7 +5,7 @@
  *     queue    told by the actor that decides to send, in its own commit: the mail is queued once, or the outcome says why not
  *     room     asked by an actor that must answer somebody before it knows whether there will be a mail: would it be queued?
  *     recall   before anything of the mail was handed to a relay; a mail that is recalled before it arrives is dropped
- *              when it does. Told while a lane is sending the mail, it holds as soon as no relay has taken it
+ *              when it does. Told while a worker is sending the mail, it holds as soon as no relay has taken it
  *     outcome  told to the actor that the mail names, if it names one
  *
  * A mail is known by an id that its source gives: the same id queued twice is one mail.
@@ -115,7 +115,7 @@ export type RecallResult = (typeof recallResults)[number];
 /** By its id, and whose account it was to be sent for. */
 const recallSchema = mailSchema.pick({ id: true, userUuid: true });
 
-const lane = z.object({ lane: z.int() });
+const worker = z.object({ worker: z.int() });
 
 export const Mailer = contract({
   name: 'mailer',
@@ -148,6 +148,6 @@ export const Mailer = contract({
   },
   jobs: {
     /** Sends one mail after another while there are any. Several run beside each other. */
-    deliver: lane,
+    deliver: worker,
   },
 });

@@ -233,7 +233,7 @@ test('a mail of up to 25 MiB is sent, or of what the operator allows; a larger o
   t.like(await administration().health({}), { mails: { ready: 0, waiting: 0, leased: 0, dead: 0 } });
 });
 
-test('large mails are sent one at a time, and keep no code and no lane from being sent meanwhile', async (t) => {
+test('large mails are sent one at a time, and keep no code and no worker from being sent meanwhile', async (t) => {
   const { mailer, postbox, clock } = await start(t);
   const asked: string[] = [];
   const open: (() => void)[] = [];

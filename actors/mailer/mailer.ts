@@ -14,7 +14,6 @@ import { Mailer } from './contract.ts';
 import { forgetSenderTell, mailboxMap, mailSenderTable, unsubscribeCommand } from './daily-limit.ts';
 import { deadMap } from './dead.ts';
 import { deliver } from './deliver.ts';
-import { lanesSlice, wakeLanes } from './lanes.ts';
 import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
 import { queueCommand, queueTell, recallCommand, recallTell, roomCommand } from './queue.ts';
 import { asMail, keyOf, mailTable, queueSlice } from './queue-table.ts';
@@ -26,6 +25,7 @@ import { MailSender } from './sender.ts';
 import { MailSettings } from './settings.ts';
 import { sweepTimer } from './sweep.ts';
 import { unwantedSlice } from './unwanted.ts';
+import { wakeWorkers, workersSlice } from './workers.ts';
 
 /** What administrators and operators ask, by a contract of their own. */
 const administration = {
@@ -47,7 +47,7 @@ export const mailer = kindOf(Mailer, {
     deadMap,
     recalledMap,
     mailboxMap,
-    lanesSlice,
+    workersSlice,
     unwantedSlice,
     relaysSlice,
     relayUseSlice,
@@ -75,7 +75,7 @@ export const mailer = kindOf(Mailer, {
       reads: (view, { id }) => ({ mail: keys(mailTable, [keyOf(view, id)]) }),
       turn: (turn, { id }, { mail }) => becomeDue(turn, asMail(mail.get(keyOf(turn, id)))),
     }),
-    wake: timer({ ...Mailer.timers.wake, missed: 'fire-once', turn: wakeLanes }),
+    wake: timer({ ...Mailer.timers.wake, missed: 'fire-once', turn: wakeWorkers }),
     sweep: sweepTimer,
   },
   jobs: { deliver },

@@ -11,13 +11,13 @@ import {
 import { isFull, isTooLarge } from './capacity.ts';
 import { Mailer, type Queued, type QueueRefusal, type RecallResult, type SealedMail } from './contract.ts';
 import { countMail, isStopped, senderPlan } from './daily-limit.ts';
-import { startLane } from './lanes.ts';
 import { tellOutcome, tellRecalled } from './outcome.ts';
 import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
 import { mayRememberRecalled } from './recalled.ts';
 import { isConfigured } from './relays.ts';
 import type { MailSource } from './sources.ts';
 import { markUnwanted } from './unwanted.ts';
+import { startWorker } from './workers.ts';
 
 /** Tells are repeated by timers. */
 const retryMs = 3_600_000;
@@ -47,7 +47,7 @@ export const queueTell = tell({
   reads: queuePlan,
   turn: (turn, mail, _sender, reads) => {
     const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
-    if (before?.place === 'recalled') return tellRecalled(turn, newRow(turn, mail));
+    if (before?.state === 'recalled') return tellRecalled(turn, newRow(turn, mail));
     const queued = queue(turn, mail, reads);
     if (queued.queued) return;
     const { id, listener } = mail;
@@ -74,7 +74,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   const retryAfterMs = countMail(turn, mail, reads);
   if (retryAfterMs !== undefined) return refusal('daily-limit', retryAfterMs);
   writeMail(turn, undefined, newRow(turn, mail));
-  startLane(turn);
+  startWorker(turn);
   return { queued: true };
 }
 
@@ -123,7 +123,7 @@ export const recallTell = tell({
     const { id } = mail;
     recall(turn, mail, reads);
     // Nobody waits for an answer, so nobody takes the mail for one that goes on.
-    if (asMail(reads.mail.get(keyOf(turn, id)))?.place === 'leased') markUnwanted(turn, id);
+    if (asMail(reads.mail.get(keyOf(turn, id)))?.state === 'leased') markUnwanted(turn, id);
   },
 });
 
@@ -139,15 +139,15 @@ function recall(
     writeMail(turn, undefined, tombstoneOf(turn, recalled));
     return 'recalled';
   }
-  if (before.place === 'accepted' || before.place === 'recalled') return before.place;
-  if (before.place === 'leased') return 'in-flight';
+  if (before.state === 'accepted' || before.state === 'recalled') return before.state;
+  if (before.state === 'leased') return 'in-flight';
   if (before.handed_over) {
     // What is dead and may have arrived cannot be called back, but nobody sends it once more or finds what it said.
     if (before.content !== null) writeMail(turn, before, { ...before, content: null });
     return 'in-flight';
   }
-  writeMail(turn, before, { ...before, place: 'recalled', listener: null });
-  if (before.place === 'dead') return 'dead';
+  writeMail(turn, before, { ...before, state: 'recalled', listener: null });
+  if (before.state === 'dead') return 'dead';
   tellRecalled(turn, before);
   return 'recalled';
 }

@@ -1,6 +1,6 @@
 /**
  * Which relay may be given a mail now. Every attempt is counted before it begins, so that no crash and no number of
- * lanes sends more than a relay's rate allows: so many in a minute and in a day of the clock. A relay that could not send
+ * workers sends more than a relay's rate allows: so many in a minute and in a day of the clock. A relay that could not send
  * at all is left alone for a while, which grows.
  */
 import { z } from 'zod';

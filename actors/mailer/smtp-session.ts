@@ -191,14 +191,14 @@ function opened(
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, ...(lookup !== undefined && { lookup }) });
     const fail = (error: Error) => {
-      letGo();
+      release();
       socket.destroy();
       reject(error);
     };
     const abort = () => fail(signal.reason);
     const cancel = clock.schedule(connectTimeoutMs, () => fail(new TimedOut()));
     // The session outlives the attempt that opens it.
-    const letGo = () => {
+    const release = () => {
       cancel();
       signal.removeEventListener('abort', abort);
       socket.removeListener('error', fail);
@@ -206,7 +206,7 @@ function opened(
     signal.addEventListener('abort', abort, { once: true });
     socket.once('error', fail);
     socket.once('connect', () => {
-      letGo();
+      release();
       resolve(socket);
     });
   });

@@ -10,13 +10,13 @@ const overMs = 7 * dayMs;
 const deadMs = 30 * dayMs;
 const batchRows = 250;
 
-const oldest = (view: View, subset: string) =>
+const oldest = (view: View, subset: 'dead' | 'over') =>
   range(mailTable, {
     after: 0,
     through: view.get(queueSlice).position,
     limit: batchRows,
     subset,
-    columns: ['mailer', 'id', 'user_uuid', 'position', 'place', 'updated_at', 'size'],
+    columns: ['mailer', 'id', 'user_uuid', 'position', 'state', 'updated_at', 'size'],
   });
 
 export const sweepTimer = timer({

@@ -1,12 +1,12 @@
 /**
- * Mails that their source told the queue to give back while a lane was sending them. What a relay has then is not called
+ * Mails that their source told the queue to give back while a worker was sending them. What a relay has then is not called
  * back, but nothing of such a mail is tried again, nor is what it says kept once its fate is known.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 
-/** Their ids: no more than there are lanes. */
+/** Their ids: no more than there are workers. */
 export const unwantedSlice = slice<readonly string[]>({
   name: 'unwanted',
   format: 1,
@@ -20,7 +20,7 @@ export function markUnwanted(turn: Turn, id: string): void {
   if (!isUnwanted(turn, id)) turn.set(unwantedSlice, [...turn.get(unwantedSlice), id]);
 }
 
-/** No lane is sending it any more. */
+/** No worker is sending it any more. */
 export function forgetUnwanted(turn: Turn, id: string): void {
   if (!isUnwanted(turn, id)) return;
   turn.set(

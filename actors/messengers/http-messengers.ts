@@ -21,7 +21,7 @@ const timeoutMs = 15_000;
 const answerBytesMax = 65_536;
 /** With the pace 16 in a second: Telegram allows a bot 30, the others more. */
 const concurrent = 4;
-const paceMs = 250;
+const slotMs = 250;
 /** Where every call takes as long as it may, who waits has waited for a minute. */
 const waiting = 16;
 const retryAfterMaxMs = 6 * 3_600_000;
@@ -70,7 +70,7 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
       if (provider === undefined) return Promise.resolve({ result: 'unable', failure: 'not-configured' });
       return new Promise((told, failed) => {
         const work = async () => {
-          const paced = sleep(clock, paceMs);
+          const paced = sleep(clock, slotMs);
           // Told at once: until it is stored nobody knows what became of the message.
           await call(provider, delivery).then(told, failed);
           await paced;

@@ -208,6 +208,6 @@ function pair(
     expiresAtMs: turn.nowMs + lifetimeMs,
     repairReason: null,
     trouble: null,
-    suspectSerial: null,
+    doubtedSerial: null,
   });
 }

@@ -49,7 +49,7 @@ const credentialSchema = z.object({
   /** Refreshes that failed for a reason that passes, since the last that did not. */
   trouble: z.object({ failure: z.enum(transientFailures), times: z.int(), retryAtMs: z.number() }).nullable(),
   /** The serial of an access token that was rejected before its time, until a later one is not. */
-  suspectSerial: z.int().nullable(),
+  doubtedSerial: z.int().nullable(),
 });
 /** A subscription that is paired. */
 export type Credential = z.infer<typeof credentialSchema>;

@@ -168,17 +168,17 @@ export const reportUse = command({
     const credential = credentialIn(turn, subscriptionId);
     if (credential === undefined) return {};
     if (!isRejected) meter(turn, subscriptionId, used);
-    const { suspectSerial } = credential;
+    const { doubtedSerial } = credential;
     // Another token has taken its place since, or several were rejected at once.
-    if (credential.serial !== serial || suspectSerial === serial) return {};
+    if (credential.serial !== serial || doubtedSerial === serial) return {};
     if (isRejected) putCredential(turn, subscriptionId, rejected(credential));
-    else if (suspectSerial !== null)
-      putCredential(turn, subscriptionId, { ...credential, suspectSerial: null });
+    else if (doubtedSerial !== null)
+      putCredential(turn, subscriptionId, { ...credential, doubtedSerial: null });
     return {};
   },
 });
 
 const rejected = (credential: Credential): Credential =>
-  credential.suspectSerial === null
-    ? { ...credential, expiresAtMs: 0, suspectSerial: credential.serial }
+  credential.doubtedSerial === null
+    ? { ...credential, expiresAtMs: 0, doubtedSerial: credential.serial }
     : { ...credential, repairReason: 'credential-rejected' };

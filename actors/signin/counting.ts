@@ -37,7 +37,7 @@ export interface Origin {
 export const signedInOrigin: Origin = { key: 'signed-in', isStranger: false };
 
 /** What an attempt reveals of where it comes from. */
-export interface Place {
+export interface Source {
   /** Null if it can no longer be found; that counts as unknown. */
   readonly ipAddress: string | null;
   /** The sessions whose cookies came with it. Only the account's own devices ever learn their uuids. */
@@ -45,7 +45,7 @@ export interface Place {
 }
 
 /** By the device if that is known, else by the network. */
-export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Place): Origin {
+export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Source): Origin {
   const devices = cookieSessions.map((uuid) => deviceKey(turn, uuid));
   const known = devices.find((key) => isKnown(turn, key));
   if (known !== undefined) return { key: known, isStranger: false };
@@ -57,10 +57,10 @@ export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Place):
 export const isOwn = (turn: Turn, key: string): boolean => key === signedInOrigin.key || isKnown(turn, key);
 
 const networkKey = (turn: Turn, ipAddress: string): string =>
-  turn.use(SigninKeys).placeKey(turn.self.id, networkOf(ipAddress));
+  turn.use(SigninKeys).sourceKey(turn.self.id, networkOf(ipAddress));
 
 const deviceKey = (turn: Turn, sessionUuid: string): string =>
-  turn.use(SigninKeys).placeKey(turn.self.id, `session ${sessionUuid}`);
+  turn.use(SigninKeys).sourceKey(turn.self.id, `session ${sessionUuid}`);
 
 /** Why no attempt may be made now, if so. `captchaPassed`: it was, or may yet be. */
 export function refusedAttempt(

@@ -20,7 +20,7 @@ import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
-import { isOwn, originOf, type Place } from './counting.ts';
+import { isOwn, originOf, type Source } from './counting.ts';
 
 export const codeAgeMs = 15 * 60_000;
 const guessesMax = 5;
@@ -73,9 +73,9 @@ export const codeRequestsSlice = slice<Requests>({
 });
 
 /** Counts one more mail that was asked for from there, or says why there may be none. */
-export function countMailRequest(turn: Turn, place: Place): Refused | undefined {
-  const key = networkKey(turn, place.ipAddress);
-  const { isStranger } = originOf(turn, place);
+export function countMailRequest(turn: Turn, source: Source): Refused | undefined {
+  const key = networkKey(turn, source.ipAddress);
+  const { isStranger } = originOf(turn, source);
   const code = turn.entry(emailedCodeMap, key);
   const ofNetwork = current(turn, code?.requests);
   const ofStrangers = current(turn, turn.get(codeRequestsSlice));

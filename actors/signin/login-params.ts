@@ -33,9 +33,9 @@ import {
   debitAttempt,
   type Origin,
   originOf,
-  type Place,
   refusedAttempt,
   returnAttempt,
+  type Source,
 } from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
@@ -100,7 +100,7 @@ interface Begun {
   readonly forgotten: number;
 }
 
-const placeOf = ({ device, cookieSessions }: Asked): Place => ({
+const sourceOf = ({ device, cookieSessions }: Asked): Source => ({
   ipAddress: device.ipAddress,
   cookieSessions,
 });
@@ -111,7 +111,7 @@ const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Asked)
 
 function begin(turn: Turn, asked: Asked) {
   if (isGuess(asked)) {
-    const origin = originOf(turn, placeOf(asked));
+    const origin = originOf(turn, sourceOf(asked));
     if (refusedAttempt(turn, origin, true) !== undefined) {
       return { refused: { ...lockedOut, captchaRequired: true } };
     }
@@ -197,7 +197,7 @@ function conclude({
   readonly outcome: Outcome;
   readonly begun: Begun;
 }) {
-  const origin = originOf(turn, placeOf(asked));
+  const origin = originOf(turn, sourceOf(asked));
   if (!('passed' in outcome)) return refusalOf({ turn, asked, account, unmet: outcome, origin });
   // A factor that was turned on meanwhile was not asked for.
   const mayStore = turn.get(forgottenSlice) === forgotten;

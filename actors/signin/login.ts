@@ -17,7 +17,7 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { ImportedPasswords, isImportedHash } from '../identity/imported-password.ts';
-import { laneOfKnown, laneOfStranger, PasswordHasher } from '../identity/password-hasher.ts';
+import { keyOfKnown, keyOfStranger, PasswordHasher } from '../identity/password-hasher.ts';
 import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
 import { signInReply } from '../identity/sign-in-reply.ts';
 import { Instance, instanceId } from '../instance/contract.ts';
@@ -88,14 +88,14 @@ export const login = workflow({
       reads: () => ({ account: lookup(accountTable, [addressKey(login)]) }),
       turn: (_turn, { account }) => account.rows[0],
     });
-    const lane = (origin.isStranger ? laneOfStranger : laneOfKnown)(device.ipAddress);
+    const key = (origin.isStranger ? keyOfStranger : keyOfKnown)(device.ipAddress);
     const hasher = workflow.use(PasswordHasher);
     const areLeft = await areImportedLeft(workflow);
-    const isRight = await hasher.verify(account?.password_hash, login.password, lane, areLeft);
+    const isRight = await hasher.verify(account?.password_hash, login.password, key, areLeft);
     if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
     if (account === undefined || !isRight || !challengeMet) return refused;
     const isImported = isImportedHash(account.password_hash);
-    const newHash = isImported ? await hasher.hash(login.password, lane) : undefined;
+    const newHash = isImported ? await hasher.hash(login.password, key) : undefined;
     const opened = await openSessionAt(workflow, account, { ...login, newHash }, origin);
     if ('banned' in opened) return { refused: { ...banned, captchaRequired } };
     if ('stale' in opened) return refused;

@@ -39,21 +39,21 @@ interface MailListener {
 }
 
 /** How far the purge has come in the longest lists: the items, and the revisions. */
-export interface PurgePlace {
+export interface PurgeProgress {
   readonly after: number;
-  readonly afterPlace: number;
+  readonly afterOffset: number;
 }
 
 /** `later`: what is left cannot be removed yet, as it waits for something outside the actor. */
 type PurgeLeft = 'more' | 'later' | 'nothing';
 
 export interface Purge<P extends Plans = Plans> {
-  readonly reads?: (view: View, place: PurgePlace) => P;
+  readonly reads?: (view: View, progress: PurgeProgress) => P;
   /** Removes one bounded batch. */
   readonly turn: (
     turn: Turn,
     reads: PlanResults<P>,
-  ) => { readonly left: PurgeLeft; readonly place?: Partial<PurgePlace> };
+  ) => { readonly left: PurgeLeft; readonly progress?: Partial<PurgeProgress> };
 }
 
 export function purging<P extends Plans = Record<never, never>>(purge: Purge<P>): Purge {

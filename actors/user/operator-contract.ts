@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
-import { exportCursorSchema } from '../export-file.ts';
+import { exportProgressSchema } from '../export-file.ts';
 import { answerSchema } from '../reply.ts';
 import { flagNames } from './admin/flags.ts';
 import { auditEventSchema } from './audit/event.ts';
@@ -82,10 +82,10 @@ export const UserAdministration = contract({
       reply: answerSchema(z.object({ name: z.enum(flagNames), value: z.string().nullable() })),
     },
     operatorRevokeCalendarTokens: { request: nothing, reply: z.object({ revoked: z.int() }) },
-    /** A piece of the file of an export. The first request has no cursor, and the last reply has none. */
+    /** A piece of the file of an export. The first request has no progress, and the last reply has none. */
     operatorExport: {
-      request: z.object({ cursor: exportCursorSchema.nullable() }),
-      reply: z.object({ text: z.string(), next: exportCursorSchema.nullable() }),
+      request: z.object({ progress: exportProgressSchema.nullable() }),
+      reply: z.object({ text: z.string(), next: exportProgressSchema.nullable() }),
     },
     /** The newest first. */
     operatorAuditTrail: {

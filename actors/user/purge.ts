@@ -7,13 +7,13 @@
  */
 import { type PlanResults, type Plans, timer } from '../../runtime/command.ts';
 import { Account } from './account/contract.ts';
-import type { PurgePlace, RaisedHooks } from './hooks.ts';
+import type { PurgeProgress, RaisedHooks } from './hooks.ts';
 import { profileSlice } from './profile.ts';
 
 /** Until what waits for something outside is looked at again: blobs in the store, or calls that were under way. */
 const pauseMs = 60_000;
 
-export const purgeFromStart: PurgePlace = { after: 0, afterPlace: 0 };
+export const purgeFromStart: PurgeProgress = { after: 0, afterOffset: 0 };
 
 const { purge } = Account.timers;
 
@@ -21,19 +21,19 @@ export const purgeTimer = (hooks: RaisedHooks) =>
   timer({
     ...purge,
     missed: 'fire-once',
-    reads: (view, place) => {
-      const plans = stepsOf(hooks).map(({ reads }) => reads?.(view, place) ?? {});
+    reads: (view, progress) => {
+      const plans = stepsOf(hooks).map(({ reads }) => reads?.(view, progress) ?? {});
       return Object.assign({}, ...plans.map(numbered)) as Plans;
     },
-    turn: (turn, place, reads) => {
+    turn: (turn, progress, reads) => {
       if (turn.get(profileSlice).state !== 'deleted') return;
       const run = stepsOf(hooks).map((step, index) => () => step.turn(turn, readsOf(reads, index)));
       const first = run.splice(0, hooks('purgeFirst').length);
-      if (first.some((batch) => batch().left === 'more')) return turn.arm(purge, turn.nowMs, place);
+      if (first.some((batch) => batch().left === 'more')) return turn.arm(purge, turn.nowMs, progress);
       const batches = run.map((batch) => batch());
       if (batches.every(({ left }) => left === 'nothing')) return turn.tombstone();
       const isWaiting = batches.every(({ left }) => left !== 'more');
-      const next = Object.assign({ ...place }, ...batches.map((batch) => batch.place));
+      const next = Object.assign({ ...progress }, ...batches.map((batch) => batch.progress));
       turn.arm(purge, turn.nowMs + (isWaiting ? pauseMs : 0), next);
     },
   });

@@ -28,7 +28,7 @@ import { noteUse, storeUse } from './sessions/last-use.ts';
 import { isBridge, type Session } from './sessions/session.ts';
 
 /** Who may run a command. */
-type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerAlone'>;
+type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerSuffices'>;
 type Asked = SignedInRequest<{ readonly userUuid?: unknown }>;
 
 /** What a turn knows of its caller. */
@@ -55,7 +55,7 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   access,
   ofUser,
   bridges,
-  bearerAlone,
+  bearerSuffices,
   turn: run,
   ...rest
 }: SignedInShape<Fields, Ok> &
@@ -66,7 +66,7 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   return command({
     ...rest,
     turn: (turn, asked, reads) =>
-      whenSignedIn(turn, asked, { access, ofUser, bridges, bearerAlone }, (by) => {
+      whenSignedIn(turn, asked, { access, ofUser, bridges, bearerSuffices }, (by) => {
         const answer = answerOf(run(turn, asked, reads, by));
         if (!isRefused(answer)) storeUse(turn, by.session);
         return answer;
@@ -78,7 +78,7 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
   access,
   ofUser,
   bridges,
-  bearerAlone,
+  bearerSuffices,
   known,
   answer: run,
   ...rest
@@ -96,10 +96,10 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
         const ok = known(view, asked);
         return ok === undefined
           ? undefined
-          : whenSignedIn(view, asked, { access, ofUser, bridges, bearerAlone }, () => ({ ok }));
+          : whenSignedIn(view, asked, { access, ofUser, bridges, bearerSuffices }, () => ({ ok }));
       }),
     answer: (view, asked, reads) =>
-      whenSignedIn(view, asked, { access, ofUser, bridges, bearerAlone }, (by) =>
+      whenSignedIn(view, asked, { access, ofUser, bridges, bearerSuffices }, (by) =>
         answerOf(run(view, asked, reads, by)),
       ),
   });
@@ -109,7 +109,7 @@ export function signedInWorkflow<Fields, Ok>({
   access,
   ofUser,
   bridges,
-  bearerAlone,
+  bearerSuffices,
   run,
   ...rest
 }: SignedInShape<Fields, Ok> & {
@@ -118,7 +118,7 @@ export function signedInWorkflow<Fields, Ok>({
   return workflow({
     ...rest,
     run: async (steps, asked) => {
-      const signedIn = new SignedInSteps<Ok>(steps, asked, { access, ofUser, bridges, bearerAlone });
+      const signedIn = new SignedInSteps<Ok>(steps, asked, { access, ofUser, bridges, bearerSuffices });
       try {
         const result = answerOf(await run(signedIn, asked));
         const { caller } = signedIn;
@@ -238,10 +238,10 @@ export const anotherUsers = refuse.forbidden('Operation not allowed.');
 function whenSignedIn<R extends object>(
   view: View & { readonly nowMs: number },
   { credentials, userUuid }: Asked,
-  { access, ofUser = false, bridges, bearerAlone }: Allowed,
+  { access, ofUser = false, bridges, bearerSuffices }: Allowed,
   run: (signedIn: SignedIn) => R,
 ): (R & { readonly caller: Caller }) | (Refused & { readonly caller?: Caller | undefined }) {
-  const checked = checkSession(view, credentials, view.nowMs, bearerAlone);
+  const checked = checkSession(view, credentials, view.nowMs, bearerSuffices);
   if ('refused' in checked) return checked;
   const caller = callerOf(view);
   if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };

@@ -7,15 +7,15 @@
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { fullItemSchema } from '../collection/item-fields.ts';
-import { concludePayload } from '../collection/move/departures.ts';
-import {
-  arriveItemsFields,
-  concludeItemsFields,
-  saveItemsFields,
-  saveResultSchema,
-} from '../collection/move/wire.ts';
 import { listedSchema, revisionSchema } from '../collection/revisions/read.ts';
 import { revisionTimerShapes } from '../collection/revisions/timer-payloads.ts';
+import { finalizePayload } from '../collection/transfer/transfer.ts';
+import {
+  applyItemTransferFields,
+  finalizeItemTransferFields,
+  saveItemsFields,
+  saveResultSchema,
+} from '../collection/transfer/wire.ts';
 import {
   byToken,
   byTokenShapes,
@@ -23,7 +23,7 @@ import {
   fileMoveTellShapes,
   fileTimerShapes,
 } from '../files/messages.ts';
-import { movingFileSchema, ownerSchema } from '../files/move.ts';
+import { movingFileSchema, ownerSchema } from '../files/transfer.ts';
 import { permissions, vaultInviteSchema } from '../inbox-entries.ts';
 import { answerSchema, refuse } from '../reply.ts';
 import { membersMax } from './bounds.ts';
@@ -114,10 +114,10 @@ export const Vault = contract({
     // --- items, by members (docs/protocol/sync.md, "Items of vaults") -----------------------------------------
 
     saveItems: { request: saveItemsFields, reply: saveResultSchema },
-    /** They come from another collection, where they have departed. */
-    arriveItems: { request: arriveItemsFields, reply: saveResultSchema },
-    /** What has departed from here, and which of it has arrived. */
-    concludeItems: { request: concludeItemsFields, reply: z.object({}) },
+    /** Items that come from another collection, which has prepared their transfer. */
+    applyItemTransfer: { request: applyItemTransferFields, reply: saveResultSchema },
+    /** `applied`: the items of the transfer that the target has. */
+    finalizeItemTransfer: { request: finalizeItemTransferFields, reply: z.object({}) },
     /** One item, to the member who owns it. */
     getItem: {
       request: z.object({ by, uuid: z.string() }),
@@ -143,8 +143,8 @@ export const Vault = contract({
     /** Whether the member may have a token. Only to say so early: each use of it is looked at by itself. */
     mayUseFiles: { request: z.object({ by, writes: z.boolean() }), reply: done },
     ...byTokenShapes,
-    /** See `actors/files/move.ts`. */
-    departFile: byToken(
+    /** See `actors/files/transfer.ts`. */
+    prepareFileTransfer: byToken(
       { to: ownerSchema },
       z.union([
         z.object({ file: movingFileSchema, fromOwnerUuid: z.string() }),
@@ -152,9 +152,9 @@ export const Vault = contract({
       ]),
     ),
     /** `fromOwnerUuid`: in whose quota it has counted so far. */
-    arriveFile: byToken({ file: movingFileSchema, fromOwnerUuid: z.string() }, z.object({})),
+    applyFileTransfer: byToken({ file: movingFileSchema, fromOwnerUuid: z.string() }, z.object({})),
     /** Whether it has moved by this. */
-    concludeFile: byToken({ arrived: z.boolean() }, z.object({ moved: z.boolean() })),
+    finalizeFileTransfer: byToken({ applied: z.boolean() }, z.object({ moved: z.boolean() })),
   },
   tells: {
     /** By a user whose account is deleted. */
@@ -162,7 +162,7 @@ export const Vault = contract({
     ...fileMoveTellShapes,
   },
   timers: {
-    concludeDeparture: concludePayload,
+    finalizeOverdueTransfer: finalizePayload,
     ...revisionTimerShapes,
     ...fileTimerShapes,
     /** The next of the items that a survivor has taken over (`items/hand-on.ts`). */
@@ -170,11 +170,11 @@ export const Vault = contract({
     /** The next of the files of a vault that has ended. */
     eraseFiles: z.null(),
     /** It has ended a while ago. */
-    vanish: z.null(),
+    tearDown: z.null(),
   },
   jobs: {
     ...fileJobShapes,
     /** It has ended: its items return to their owners. */
-    sendHome: z.null(),
+    returnToOwners: z.null(),
   },
 });

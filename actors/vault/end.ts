@@ -25,7 +25,7 @@ import { part } from './members.ts';
 import { standingSlice } from './standing.ts';
 import { transferOwnership } from './successors.ts';
 import { vaultTable } from './tables.ts';
-import { tearDown } from './tear-down.ts';
+import { beginTearDown } from './tear-down.ts';
 
 export const end = command({
   ...Vault.commands.end,
@@ -47,7 +47,7 @@ function endForAll(turn: Turn, { vault, members }: MemberList, pending: PendingI
   for (const each of members) dismiss(turn, each, position);
   turn.remove(vaultTable, { vault: vault.vault });
   endFiles(turn, vault);
-  tearDown(turn);
+  beginTearDown(turn);
 }
 
 /**

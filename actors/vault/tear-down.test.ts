@@ -9,7 +9,7 @@ import { tearDownTimer } from './tear-down.ts';
 function ended(items: number, did: string[] = []) {
   const slices = new Map<string, unknown>([
     [head.name, { ...head.initial, items }],
-    [ledgerSlice.name, { ...ledgerSlice.initial, place: 3_000 }],
+    [ledgerSlice.name, { ...ledgerSlice.initial, endOffset: 3_000 }],
     [standingSlice.name, 'ended'],
   ]);
   const note = (what: string) => () => did.push(what);

@@ -12,21 +12,21 @@ const tearDownAfterMs = 900_000;
 /** Rows without ciphertext, in one commit. */
 const revisionsAtOnceMax = 500;
 
-const { vanish } = Vault.timers;
+const { tearDown } = Vault.timers;
 
-export function tearDown(turn: Turn): void {
-  turn.start(Vault.jobs.sendHome, null);
-  turn.arm(vanish, turn.nowMs + tearDownAfterMs, null);
+export function beginTearDown(turn: Turn): void {
+  turn.start(Vault.jobs.returnToOwners, null);
+  turn.arm(tearDown, turn.nowMs + tearDownAfterMs, null);
 }
 
 /** The history of its items goes with the vault, once they have all returned to their owners; then the actor goes. */
 export const tearDownTimer = timer({
-  ...vanish,
+  ...tearDown,
   missed: 'fire-once',
   reads: (view) => ({
     revisions: range(revision, {
       after: 0,
-      through: view.get(ledgerSlice).place,
+      through: view.get(ledgerSlice).endOffset,
       // The last item may go before the turn: one tells whether there are any.
       limit: view.get(head).items === 0 ? revisionsAtOnceMax : 1,
       columns: ['item_uuid', 'slot'],
@@ -35,13 +35,13 @@ export const tearDownTimer = timer({
   turn: (turn, _payload, { revisions }) => {
     if (turn.get(standingSlice) !== 'ended') return;
     if (turn.get(head).items > 0 || !areFilesGone(turn)) {
-      turn.arm(vanish, turn.nowMs + tearDownAfterMs, null);
+      turn.arm(tearDown, turn.nowMs + tearDownAfterMs, null);
       return;
     }
     for (const { collection, item_uuid, slot } of revisions.rows) {
       turn.remove(revision, { collection, item_uuid, slot });
     }
     if (revisions.complete) turn.tombstone();
-    else turn.arm(vanish, turn.nowMs, null);
+    else turn.arm(tearDown, turn.nowMs, null);
   },
 });

@@ -10,16 +10,16 @@
 import { kindOf } from '../../runtime/kind.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
-import { departureMap } from '../collection/move/departures.ts';
 import { ledgerSlice } from '../collection/revisions/ledger.ts';
 import { revision } from '../collection/revisions/table.ts';
 import { ItemSettings } from '../collection/settings.ts';
+import { outgoingTransferMap } from '../collection/transfer/transfer.ts';
 import { filesSlice } from '../files/ledger.ts';
-import { fileArrivalMap, fileDepartureMap } from '../files/move.ts';
 import { redeemedMap } from '../files/redeemed.ts';
 import { FileSettings } from '../files/settings.ts';
 import { FileStore } from '../files/store.ts';
 import { file, fileGarbage } from '../files/tables.ts';
+import { incomingFileMap, outgoingFileMap } from '../files/transfer.ts';
 import { uploadMap } from '../files/uploads.ts';
 import { importSlice } from '../import/standing.ts';
 import { Vault } from './contract.ts';
@@ -34,7 +34,7 @@ import { getItem } from './items/get-item.ts';
 import { handItemsOnTimer } from './items/hand-on.ts';
 import { returnToOwnersJob } from './items/return-to-owners.ts';
 import { deleteRevision, getRevision, listRevisions } from './items/revisions.ts';
-import { arriveItems, concludeItems, saveItems } from './items/save-items.ts';
+import { applyItemTransfer, finalizeItemTransfer, saveItems } from './items/save-items.ts';
 import { itemTimers } from './items/timers.ts';
 import { memberCommands } from './members.ts';
 import { VaultSettings } from './settings.ts';
@@ -51,13 +51,13 @@ export const vault = kindOf(Vault, {
     successorMap,
     head,
     ledgerSlice,
-    departureMap,
+    outgoingTransferMap,
     filesSlice,
     uploadMap,
     redeemedMap,
     grantMap,
-    fileDepartureMap,
-    fileArrivalMap,
+    outgoingFileMap,
+    incomingFileMap,
     importSlice,
   ],
   tables: [vaultTable, memberTable, inviteTable, item, revision, file, fileGarbage],
@@ -69,8 +69,8 @@ export const vault = kindOf(Vault, {
     ...inviteCommands,
     subscribe,
     saveItems,
-    arriveItems,
-    concludeItems,
+    applyItemTransfer,
+    finalizeItemTransfer,
     getItem,
     listRevisions,
     getRevision,
@@ -79,6 +79,6 @@ export const vault = kindOf(Vault, {
     ...importCommands,
   },
   tells: { userGone, ...fileMoveTells },
-  timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, vanish: tearDownTimer },
-  jobs: { ...fileJobs, sendHome: returnToOwnersJob },
+  timers: { ...itemTimers, handItemsOn: handItemsOnTimer, ...fileTimers, tearDown: tearDownTimer },
+  jobs: { ...fileJobs, returnToOwners: returnToOwnersJob },
 });

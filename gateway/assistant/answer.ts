@@ -61,8 +61,8 @@ export class Answer {
   }
 
   /** More of the call at this index of the answer. */
-  tool(place: number, { id = '', name = '', json = '' }: Partial<ToolCall>): void {
-    const call = this.#tools.get(place) ?? this.#begin(place);
+  tool(index: number, { id = '', name = '', json = '' }: Partial<ToolCall>): void {
+    const call = this.#tools.get(index) ?? this.#begin(index);
     this.#toolCharacters += id.length + name.length + json.length;
     if (this.#toolCharacters > toolCharactersMax) throw new AnswerError('too-large');
     if (id !== '') call.id = id;
@@ -71,10 +71,10 @@ export class Answer {
   }
 
   /** The call at this index is complete. */
-  toolEnds(place: number): void {
-    const call = this.#tools.get(place);
+  toolEnds(index: number): void {
+    const call = this.#tools.get(index);
     if (call === undefined) return;
-    this.#tools.delete(place);
+    this.#tools.delete(index);
     this.#tellDoubtful();
     const args = argsOf(call.json);
     if (args === undefined) this.#doubtful = call;
@@ -110,7 +110,7 @@ export class Answer {
   /** The last events. @throws AnswerError if the provider did not say that the model stopped: the answer was cut off */
   end(): readonly AssistantEvent[] {
     if (!this.#isComplete && this.#stopReason === undefined) throw new AnswerError('broken');
-    for (const place of [...this.#tools.keys()]) this.toolEnds(place);
+    for (const index of [...this.#tools.keys()]) this.toolEnds(index);
     if (this.#stopReason !== 'max_tokens') this.#tellDoubtful();
     const stopReason = this.#toldCalls > 0 ? 'tool_use' : (this.#stopReason ?? 'end_turn');
     const finish: AssistantEvent = { kind: 'finish', stopReason };
@@ -137,12 +137,12 @@ export class Answer {
     return this.#usage === undefined ? [] : [{ kind: 'usage', ...this.#usage }];
   }
 
-  #begin(place: number): ToolCall {
+  #begin(index: number): ToolCall {
     this.#tellDoubtful();
     this.#toolCalls += 1;
     if (this.#toolCalls > toolCallsMax) throw new AnswerError('too-large');
     const call = { id: `${this.#idPrefix}-${this.#toolCalls}`, name: '', json: '' };
-    this.#tools.set(place, call);
+    this.#tools.set(index, call);
     return call;
   }
 }

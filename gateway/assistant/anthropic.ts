@@ -62,22 +62,22 @@ function contentOf({ role, content, toolCallId, toolCalls }: Message): object[] 
 }
 
 function read(said: unknown, answer: Answer): void {
-  const place = countAt(said, 'index') ?? 0;
+  const index = countAt(said, 'index') ?? 0;
   switch (textAt(said, 'type')) {
     case 'message_start':
       answer.usage(promptTokens(at(said, 'message', 'usage')), undefined);
       return;
     case 'content_block_start':
-      begin(at(said, 'content_block'), place, answer);
+      begin(at(said, 'content_block'), index, answer);
       return;
     case 'content_block_delta':
       answer.text(textAt(said, 'delta', 'text'));
       if (textAt(said, 'delta', 'type') === 'input_json_delta') {
-        answer.tool(place, { json: textAt(said, 'delta', 'partial_json') ?? '' });
+        answer.tool(index, { json: textAt(said, 'delta', 'partial_json') ?? '' });
       }
       return;
     case 'content_block_stop':
-      answer.toolEnds(place);
+      answer.toolEnds(index);
       return;
     case 'message_delta': {
       const reason = textAt(said, 'delta', 'stop_reason');
@@ -93,9 +93,9 @@ function read(said: unknown, answer: Answer): void {
   }
 }
 
-function begin(block: unknown, place: number, answer: Answer): void {
+function begin(block: unknown, index: number, answer: Answer): void {
   if (textAt(block, 'type') !== 'tool_use') answer.text(textAt(block, 'text'));
-  else answer.tool(place, { id: textAt(block, 'id') ?? '', name: textAt(block, 'name') ?? '' });
+  else answer.tool(index, { id: textAt(block, 'id') ?? '', name: textAt(block, 'name') ?? '' });
 }
 
 /** Tokens read from a cache, or written to one, were also sent. */

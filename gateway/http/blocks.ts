@@ -17,7 +17,7 @@ export class Blocks {
   }
 
   /** Call when nobody reads the block any more. Memory that did not come from here is left alone. */
-  giveBack(block: Buffer): void {
+  release(block: Buffer): void {
     if (block.length === blockBytes && this.#free.length < freeMax) this.#free.push(block);
   }
 }

@@ -6,7 +6,7 @@
  * - Chunks are copies, as uWebSockets.js takes the memory of its own back; waiting small ones are joined. Each is the
  *   reader's until it asks for the next.
  * - With `queueBytesMax` waiting the client is held back. What the system had received by then comes on top
- *   (intake.ts has streams take turns for that), as does the chunk in the reader's hands. All of it counts in the
+ *   (upload-scheduler.ts has streams take turns for that), as does the chunk in the reader's hands. All of it counts in the
  *   memory of bodies, the latter until the reader asks for the next.
  * - When the rest will not come, the reader gets a `BodyLostError`, which it cannot mistake for a normal end. What
  *   still waited is discarded. If the handler lets the error through, it becomes the answer.
@@ -122,7 +122,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
     this.#memory.release(this.#lentBytes + this.#queuedBytes);
     this.#lentBytes = 0;
     this.#queuedBytes = 0;
-    for (const { buffer } of this.#queue.splice(0)) this.#blocks.giveBack(buffer);
+    for (const { buffer } of this.#queue.splice(0)) this.#blocks.release(buffer);
     this.#resume();
     this.#serve();
   }
@@ -141,7 +141,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
   #takeBack(): void {
     this.#memory.release(this.#lentBytes);
     this.#lentBytes = 0;
-    if (this.#lent !== undefined) this.#blocks.giveBack(this.#lent);
+    if (this.#lent !== undefined) this.#blocks.release(this.#lent);
     this.#lent = undefined;
   }
 

@@ -11,7 +11,7 @@
  * - An answer while the body still arrives announces the end of the connection, which lingers until the rest of the
  *   body has come.
  * - An exchange always waits for someone, and never forever. It waits for the client while the body comes
- *   (receiving.ts) and while it takes the reply (outflow.ts). In between it waits for the handler and its stream
+ *   (receiving.ts) and while it takes the reply (body-writer.ts). In between it waits for the handler and its stream
  *   (here).
  * - `overdue` is called about once a second; no timer is armed per request.
  * - No function is assigned to a property per request. The engine would take it for a method and allocate it in old
@@ -25,12 +25,12 @@ import { type Admission, type Admitted, type Arrival, isAdmitted } from '../admi
 import type { GatewaySettings } from '../settings.ts';
 import type { AccessLog } from './access-log.ts';
 import type { JsonObject } from './body.ts';
+import type { BodyWriterOptions } from './body-writer.ts';
 import { Context, type Live } from './context.ts';
 import type { Envelope } from './envelope.ts';
 import { reasonOf, refusalOf } from './errors.ts';
 import type { RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
-import type { OutflowOptions } from './outflow.ts';
 import { refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
 import { type AskPermission, Permission } from './permission.ts';
 import { receive } from './receive.ts';
@@ -45,7 +45,7 @@ import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
+export interface ExchangeOptions extends ReceivingOptions, BodyWriterOptions {
   readonly actors: Actors;
   readonly clock: Clock;
   readonly admission: Admission;
@@ -186,8 +186,8 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   refused(refusal: Refusal): void {
     if (this.responder.isFinished) return;
     this.#reason ??= refusal.message;
-    this.#receiving?.letGo();
-    this.#giveBack();
+    this.#receiving?.discard();
+    this.#release();
     this.#wait(false);
     const { envelope, endsConnection } = this.#options;
     const closes = endsConnection(this.#res);
@@ -260,20 +260,20 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
 
   #handled(): void {
     this.#isHandling = false;
-    this.#giveBack();
+    this.#release();
   }
 
   /** The handler goes on with the body and reply of a client that has left or was given up on. */
-  #giveBack(): void {
+  #release(): void {
     if (this.#isHandling) return;
-    this.#receiving?.giveBack();
-    if (this.responder.isOver) this.#room?.giveBack();
+    this.#receiving?.release();
+    if (this.responder.isOver) this.#room?.freeAll();
   }
 
   #reply(reply: RouteReply): void {
     if (this.responder.isFinished) return;
     try {
-      this.#receiving?.letGo();
+      this.#receiving?.discard();
       this.#wait(false);
       const { envelope, endsConnection } = this.#options;
       const stream = streamOf(reply, envelope);
@@ -309,7 +309,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     const isGoingOut = this.responder.isFinished && !this.responder.isOver;
     if (!isGoingOut || credentials === undefined || this.#permission !== undefined) return;
     this.onlyWhile(async () => {
-      const refusal = await this.#options.checkSession(credentials, this.match?.route.bearerAlone);
+      const refusal = await this.#options.checkSession(credentials, this.match?.route.bearerSuffices);
       return refusal?.status === expiredTokenStatus ? undefined : refusal;
     });
   }
@@ -343,7 +343,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#receiving?.end();
     this.#endWatch?.();
     this.#endHold?.();
-    this.#giveBack();
+    this.#release();
     const { metrics, log, clock, onDone } = this.#options;
     if (status !== 0) {
       const durationMs = clock.monotonicMs() - this.startedMs;

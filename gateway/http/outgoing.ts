@@ -12,8 +12,8 @@ const longBytes = 128 * 1024;
 
 /** Undefined: it is sent as a whole. */
 export function streamOf(reply: RouteReply, envelope: Envelope): ReplyStream | undefined {
-  if (!reply.bothWays) return reply.stream;
-  const pieces = () => bothWays(reply, envelope);
+  if (!reply.duplicated) return reply.stream;
+  const pieces = () => duplicated(reply, envelope);
   let lengthBytes = 0;
   for (const piece of pieces()) lengthBytes += Buffer.byteLength(piece);
   if (lengthBytes < longBytes) return undefined;
@@ -26,7 +26,7 @@ export function streamOf(reply: RouteReply, envelope: Envelope): ReplyStream | u
 }
 
 /** Both in the envelope and beside it. */
-function* bothWays({ body, caller }: RouteReply, envelope: Envelope): Generator<string, void, void> {
+function* duplicated({ body, caller }: RouteReply, envelope: Envelope): Generator<string, void, void> {
   const object = body as Readonly<Record<string, unknown>>;
   yield* jsonPieces(object, envelope('{', caller).slice(0, -1));
   yield* jsonPieces(object, ',');
@@ -63,7 +63,7 @@ function bodyOf(reply: RouteReply, route: AnyRoute | undefined, envelope: Envelo
   if (reply.bytes !== undefined) return reply.bytes;
   if (reply.contentType !== undefined) return String(reply.body ?? '');
   if (reply.json === undefined && reply.body === undefined) return undefined;
-  if (reply.bothWays) return [...bothWays(reply, envelope)].join('');
+  if (reply.duplicated) return [...duplicated(reply, envelope)].join('');
   const json = reply.json ?? JSON.stringify(reply.body);
   const isBare = reply.bare || route?.enveloped === false;
   return isBare ? json : envelope(json, reply.caller);

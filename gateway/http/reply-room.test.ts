@@ -13,8 +13,8 @@ test('a reply takes as much as it needs in all, and gives it back once', async (
   const taken = of('a');
   for (const bytes of [10, 30, 20]) t.true(await taken.reach(bytes));
   t.is(room.bytes, 30);
-  taken.giveBack();
-  taken.giveBack();
+  taken.freeAll();
+  taken.freeAll();
   t.is(room.bytes, 0);
 });
 
@@ -30,11 +30,11 @@ test('who finds no room waits a few seconds for it, and then has what they had b
   t.false(await more);
   t.is(room.bytes, 170);
   const again = second.reach(100);
-  first.giveBack();
+  first.freeAll();
   t.true(await again);
   t.is(room.bytes, 100);
   await clock.advance(10_000);
-  second.giveBack();
+  second.freeAll();
   t.is(room.bytes, 0);
 });
 
@@ -49,7 +49,7 @@ test('room goes to whoever has waited longest and fits in it', async (t) => {
       .reach(bytes)
       .then(() => order.push(`${network} ${bytes}`));
   const waits = [wait('a', 150), wait('a', 40), wait('a', 10), wait('c', 140)];
-  holder.giveBack();
+  holder.freeAll();
   await Promise.all([waits[0], waits[2]]);
   t.deepEqual(order, ['a 150', 'a 10']);
   t.is(room.bytes, 310);

@@ -45,7 +45,7 @@ export class ReplyRoom {
     return isCrowded ? false : this.#wait(network, bytes);
   }
 
-  giveBack(network: string, bytes: number): void {
+  release(network: string, bytes: number): void {
     if (bytes === 0) return;
     this.#count(network, -bytes);
     for (const waiting of this.#waiting) {
@@ -108,10 +108,10 @@ export class TakenRoom implements ReplyHolder {
   }
 
   /** May be called any number of times. */
-  giveBack(): void {
+  freeAll(): void {
     const bytes = this.#bytes;
     this.#bytes = 0;
-    this.#room.giveBack(this.#network, bytes);
+    this.#room.release(this.#network, bytes);
   }
 
   /** The bytes that a reader has not taken counted before there was a reply. */

@@ -112,7 +112,7 @@ export interface RouteReply {
   /** For the envelope's `meta.auth`; absent on unauthenticated replies. */
   readonly caller?: Caller | undefined;
   /** With a `body` that is an object: both in the envelope and beside it, for readers that look in either place. */
-  readonly bothWays?: boolean;
+  readonly duplicated?: boolean;
   /** Without the envelope (docs/protocol/http.md, "The envelope"). */
   readonly bare?: boolean;
 }
@@ -166,7 +166,7 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
    * The bearer of a cookie-style session is enough. Taken from its command (`SignedInShape`), for checks before the
    * command.
    */
-  readonly bearerAlone?: true | undefined;
+  readonly bearerSuffices?: true | undefined;
   /** Instead of the counter that all routes of the same access share. */
   readonly rate?: RateBucket;
   /** Replace the headers of the same name that every reply has, on refusals too; an empty one leaves it out. */

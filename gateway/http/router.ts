@@ -34,7 +34,7 @@ interface Node {
 }
 
 /** An area, as the router needs it. */
-export interface Place {
+export interface RoutedArea {
   readonly headers: StandingHeaders;
   readonly ownOptions: boolean;
   readonly methods: readonly string[] | undefined;
@@ -47,12 +47,12 @@ export interface Router {
   /** `method` in lower case, `path` as the client sent it, without the query. */
   find(method: string, path: string): Match | Refusal;
   /** The rules for a path, whether a route answers there or not. */
-  placeOf(path: string): Place;
+  areaOf(path: string): RoutedArea;
 }
 
 export const isMatch = (found: Match | Refusal): found is Match => 'route' in found;
 
-const nowhere: Place = { headers: standardHeaders, ownOptions: false, methods: undefined };
+const nowhere: RoutedArea = { headers: standardHeaders, ownOptions: false, methods: undefined };
 
 export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[] = []): Router {
   const literalPaths = new Map<string, Endpoints>();
@@ -62,16 +62,16 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
     ...routes.map((route) => parameterCharactersMaxOf(route)),
   );
   // The longest first, because an area may lie in another.
-  const places = areas
+  const known = areas
     .map(({ prefix, replyHeaders, ownOptions = false, methods }) => ({
       prefix,
-      place: { headers: standardHeaders.with(replyHeaders), ownOptions, methods },
+      area: { headers: standardHeaders.with(replyHeaders), ownOptions, methods },
     }))
     .sort((one, other) => other.prefix.length - one.prefix.length);
 
-  function placeOf(path: string): Place {
+  function areaOf(path: string): RoutedArea {
     const plain = path.includes('%') ? unescaped(path) : path;
-    return places.find(({ prefix }) => plain === prefix || plain.startsWith(`${prefix}/`))?.place ?? nowhere;
+    return known.find(({ prefix }) => plain === prefix || plain.startsWith(`${prefix}/`))?.area ?? nowhere;
   }
 
   function unescaped(path: string): string {
@@ -80,9 +80,9 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
   }
 
   routes.forEach((route, index) => {
-    const place = placeOf(route.path);
-    requireSense(route, place);
-    const headers = place.headers.with(route.replyHeaders);
+    const area = areaOf(route.path);
+    requireSense(route, area);
+    const headers = area.headers.with(route.replyHeaders);
     insert({ route, index, headers, parameters: undefined }, root, literalPaths);
   });
 
@@ -99,17 +99,17 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
   }
 
   return {
-    placeOf: places.length === 0 ? () => nowhere : placeOf,
+    areaOf: known.length === 0 ? () => nowhere : areaOf,
     find(method, path) {
       const direct = literalPaths.get(path)?.get(method);
       if (direct !== undefined) return direct.match;
-      const { methods } = places.length === 0 ? nowhere : placeOf(path);
+      const { methods } = known.length === 0 ? nowhere : areaOf(path);
       if (methods !== undefined && !methods.includes(method.toUpperCase())) return methodNotAllowed(methods);
       const there = found(path);
       if ('status' in there) return there;
       const endpoint = there.endpoints.get(method);
       if (endpoint === undefined) {
-        return methodNotAllowed(allowedMethods(there.endpoints, placeOf(path).ownOptions));
+        return methodNotAllowed(allowedMethods(there.endpoints, areaOf(path).ownOptions));
       }
       const { match, parameterNames } = endpoint;
       if (parameterNames.length === 0) return match;
@@ -143,10 +143,10 @@ const parameterCharactersMaxOf = (route: AnyRoute): number =>
   route.parameterCharactersMax ?? defaultParameterCharactersMax;
 
 /** Checks at the start that a declaration makes sense, since nobody would notice later. */
-function requireSense(route: AnyRoute, place: Place): void {
+function requireSense(route: AnyRoute, area: RoutedArea): void {
   const name = `route ${route.method} ${route.path}`;
   if (route.safe && route.method !== 'GET') throw new Error(`${name} is no GET, so it cannot be safe`);
-  if (route.method === 'OPTIONS' && !place.ownOptions) {
+  if (route.method === 'OPTIONS' && !area.ownOptions) {
     throw new Error(`${name} would never be called: OPTIONS is a preflight there`);
   }
   if (route.access === 'public' && route.rate?.by === 'user') {

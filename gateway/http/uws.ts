@@ -31,7 +31,7 @@ export type {
  * not take, after a resumed read, and for bodies that bring less than 160 KB in that time. A call once a second stops
  * that clock, so that the limits of this server hold instead. Do not call it for a paused response.
  */
-export function windUpLibraryClock(res: HttpResponse): void {
+export function resetIdleTimer(res: HttpResponse): void {
   // Only `resume` resets the clock. Without a `pause` before it, the library would stop reading the connection.
   res.pause();
   res.resume();

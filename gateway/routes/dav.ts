@@ -284,8 +284,8 @@ async function report(
     return multistatus(responses, () => namedTexts(program, named, described));
   }
   const { filter } = asked;
-  const isAlone = (context.header('depth') ?? '1').trim() === '0';
-  if (filter === 'none' || (isAlone && resource.kind === 'todos')) return multistatus(responses, nothing);
+  const isDepthZero = (context.header('depth') ?? '1').trim() === '0';
+  if (filter === 'none' || (isDepthZero && resource.kind === 'todos')) return multistatus(responses, nothing);
   const { objects: all } = await program.list();
   const objects = resource.kind === 'object' ? all.filter(({ uid }) => uid === resource.uid) : all;
   if (filter === 'all' && !wantsData(wanted)) {

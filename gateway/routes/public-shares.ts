@@ -97,7 +97,7 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
       headers: ['sec-purpose', 'purpose'],
       replies: { 200: viewSchema, 403: errorBodySchema, 404: errorBodySchema, 503: errorBodySchema },
       rate: openings,
-      handle: async (context, request) => ({ ...(await open(context, request)), bothWays: true }),
+      handle: async (context, request) => ({ ...(await open(context, request)), duplicated: true }),
     }),
   ];
 }

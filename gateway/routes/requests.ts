@@ -1,13 +1,8 @@
 /** Requests about the account as a whole: its deletion and its data (docs/protocol/account.md, "Requests"). */
 import { z } from 'zod';
-import {
-  type ExportCursor,
-  exportBeginning,
-  exportPiece,
-  firstExportCursor,
-} from '../../actors/export-file.ts';
+import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../actors/export-file.ts';
 import { isRefused } from '../../actors/reply.ts';
-import { type ExportPlace, Requests } from '../../actors/user/requests/contract.ts';
+import { type ExportCursor, Requests } from '../../actors/user/requests/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { deleteAccount } from './accounts.ts';
 import { errorBodySchema, signedInAnswer } from './answer.ts';
@@ -80,22 +75,22 @@ function downloadExport(
   const user = actors.get(Requests, credentials.userUuid);
 
   /** Every page is a call of its own. */
-  async function page(downloadUuid: string, place: ExportPlace) {
+  async function page(downloadUuid: string, cursor: ExportCursor) {
     gone.throwIfAborted();
     const deadline = ask.deadlineMs === undefined ? {} : { deadlineMs: ask.deadlineMs };
-    const answer = await user.ask.exportPage({ credentials, userUuid, downloadUuid, place }, deadline);
+    const answer = await user.ask.exportPage({ credentials, userUuid, downloadUuid, cursor }, deadline);
     if (isRefused(answer)) throw new Error(`the download ended: ${answer.refused.message}`);
     return answer.ok;
   }
 
   async function* file(downloadUuid: string, head: object): AsyncGenerator<Uint8Array> {
     let text = exportBeginning(head);
-    for (let cursor: ExportCursor | null = firstExportCursor; cursor !== null; ) {
-      const piece = exportPiece(cursor, await page(downloadUuid, cursor.place));
+    for (let progress: ExportProgress | null = exportStart; progress !== null; ) {
+      const piece = exportPiece(progress, await page(downloadUuid, progress.cursor));
       text += piece.text;
       if (text !== '') yield Buffer.from(text);
       text = '';
-      cursor = piece.next;
+      progress = piece.next;
     }
   }
 

@@ -9,10 +9,10 @@
  * half a minute and drops one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
+import type { BodyWriterOptions } from '../http/body-writer.ts';
 import type { Connections } from '../http/connections.ts';
 import { refusalOf } from '../http/errors.ts';
 import type { Framing } from '../http/framing.ts';
-import type { OutflowOptions } from '../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
 import { jsonType, Responder, somebody } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
@@ -27,7 +27,7 @@ export interface SocketEndpointOptions {
   readonly admit: AdmitSocket;
   readonly metrics: SocketMetrics;
   readonly log: AccessLog;
-  readonly replies: OutflowOptions;
+  readonly replies: BodyWriterOptions;
   readonly framing: Framing;
   readonly connections: Pick<Connections, 'hold' | 'socketClosed'>;
   readonly requestId: () => string;

@@ -2,10 +2,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BackupConfiguration } from '../../config.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { StoreError } from '../../runtime/store/store.ts';
+import type { BackupConfiguration } from '../config/config.ts';
 import { freshGeneration } from '../database.ts';
 import { ownVersion } from '../own-version.ts';
 import { fingerprintOf } from '../root-secret.ts';

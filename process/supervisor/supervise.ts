@@ -1,8 +1,9 @@
 /** The supervisor's work after its server has died (`supervisor.ts` has the protocol). */
-import type { Configuration } from '../../config.ts';
+
 import { sleep, systemClock } from '../../runtime/clock.ts';
 import { loggable } from '../../runtime/errors.ts';
 import { systemRandom } from '../../runtime/random.ts';
+import type { Configuration } from '../config/config.ts';
 import { Lifetime } from '../lifetime.ts';
 import { createLogger } from '../logger.ts';
 import { giveUpDeadServer } from './give-up.ts';

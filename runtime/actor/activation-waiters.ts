@@ -1,4 +1,4 @@
-/** Callers that wait for an actor to become active without a message in its mailbox: those answered without a turn. */
+/** Callers that wait for an actor to become active, but put no message into its mailbox: calls answered without a turn. */
 import { OverloadedError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import type { RuntimeMetrics } from '../host/runtime-metrics.ts';

@@ -1,9 +1,9 @@
 /**
  * Activation: a barrier first, then the state.
  *
- * Setting the row's epoch to ours waits for any commit of the old owner in flight and makes every later one of its
- * commits find no row. Only then is anything else read, in later statements: one that began before the barrier was
- * answered could miss the old owner's last commit.
+ * The barrier sets the row's epoch to ours. It waits for any commit that the old owner has in flight, and every later commit of
+ * that owner finds no row. Only then does a later statement read the state. A read that began before the barrier was answered
+ * could miss the old owner's last commit.
  */
 import type { Address } from '../address.ts';
 import type { Kind } from '../kind.ts';
@@ -18,7 +18,7 @@ export interface LoadedState {
   readonly timers: readonly TimerRow[];
 }
 
-/** @throws StoreError; an error of the schema or the format when stored state cannot be read by this release */
+/** @throws StoreError; an error of the schema or the format if this release cannot read the stored state */
 export async function loadActor(
   store: Store,
   kind: Kind,
@@ -33,8 +33,8 @@ export async function loadActor(
 }
 
 /**
- * The slices of an actor as its kind declares them. A slice of a name the kind no longer declares is left alone
- * in the database. @throws when a stored slice is of a newer format or does not fit its schema.
+ * The slices of an actor as its kind declares them. The database keeps a slice whose name the kind no longer declares.
+ * @throws if a stored slice has a newer format or does not fit its schema
  */
 function* decodeSlices(kind: Kind, rows: readonly SliceRow[]): Generator<[string, unknown]> {
   for (const { slice, data } of rows) {

@@ -86,7 +86,7 @@ test('a batch is bounded in its number and in its bytes', async (t) => {
 
 test('what has no reply in its place is asked alone, as a repeat of the same call', async (t) => {
   const { clock, singles, askOne } = start(
-    async (asks) => ({ replies: asks.map(({ id }, place) => (place % 2 === 0 ? { value: id } : null)) }),
+    async (asks) => ({ replies: asks.map(({ id }, index) => (index % 2 === 0 ? { value: id } : null)) }),
     async (id) => {
       if (id === ids[3]) throw new NotFoundError('this actor is no more');
       return `${id} alone`;

@@ -12,7 +12,7 @@ export const batchRequestSchema = z.object({
         id: z.string(),
         command: z.string(),
         request: z.unknown(),
-        /** The same as where it is asked alone. */
+        /** The call id that a single ask has. */
         callId: z.string(),
       }),
     )
@@ -22,7 +22,7 @@ export const batchRequestSchema = z.object({
 export type BatchRequest = z.infer<typeof batchRequestSchema>;
 
 export const batchReplySchema = z.object({
-  /** By the place of each ask. Null: it has to be asked alone. */
+  /** By the position of each ask. Null: ask for it by itself. */
   replies: z.array(z.object({ value: z.unknown() }).nullable()).readonly(),
 });
 export type BatchReply = z.infer<typeof batchReplySchema>;

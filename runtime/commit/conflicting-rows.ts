@@ -1,13 +1,13 @@
 import { type AnyRow, type AnyTable, tupleText } from '../table.ts';
 
-/** A committed row for whose unique key a commit was rejected. */
+/** A committed row whose unique key made a commit fail. */
 export interface ConflictingRow {
   readonly table: AnyTable;
   readonly row: AnyRow;
 }
 
 /**
- * The rows that a message's rejections have shown, found by any of their unique keys. The latest look at a row counts.
+ * The rows that the rejections of a message have shown, found by any of their unique keys. The latest version of a row counts.
  */
 export class ConflictingRows {
   static readonly none = new ConflictingRows();
@@ -26,7 +26,7 @@ export class ConflictingRows {
     return new ConflictingRows(byKey);
   }
 
-  /** The row that holds the key, or one of the unique keys, of which `wanted` has every column. */
+  /** The row that holds the key, or one of the unique keys whose columns `wanted` has all of. */
   find(table: AnyTable, wanted: AnyRow): AnyRow | undefined {
     if (this.#byKey.size === 0) return undefined;
     for (const columns of uniqueKeys(table)) {

@@ -1,19 +1,19 @@
 /**
- * Finds the cause when a batch was rejected for a taken key: the committed rows that hold keys which its commits wanted
- * are looked up for all of them at once, in one query per key.
+ * Finds the cause when a batch was rejected for a taken key. For all commits at once, one query per key looks up the committed
+ * rows that hold the keys wanted.
  */
 import type { Commit, Store, StoreRead, Write } from '../store/store.ts';
 import { type AnyRow, type AnyTable, keyText, rejectsByKey, tupleText } from '../table.ts';
 import type { ConflictingRow } from './conflicting-rows.ts';
 
 export interface Rejection {
-  /** Committed rows in the way of the commit. One that it knowingly rewrites or removes holds its keys by right. */
+  /** Committed rows in the way of the commit. A row that the commit knowingly rewrites or removes is not in its way. */
   readonly conflicting: readonly ConflictingRow[];
-  /** It wants a key that a commit before it in the batch wants too. */
+  /** An earlier commit of the batch wants the same key. */
   readonly isRival: boolean;
 }
 
-/** For each of these commits, in order, what rejects it as far as is known. @throws StoreError */
+/** For each of these commits, in order, the known causes of its rejection. @throws StoreError */
 export async function findRejections(
   store: Pick<Store, 'read'>,
   commits: readonly Pick<Commit, 'writes'>[],
@@ -34,7 +34,7 @@ export async function findRejections(
   });
 }
 
-/** One value of a key by which a row may be rejected. */
+/** One value of a key for which a row may be rejected. */
 interface WantedKey {
   readonly id: string;
   readonly table: AnyTable;
@@ -74,7 +74,7 @@ async function findHolders(
   const lookups = [...byKey.values()];
   if (lookups.length === 0) return new Map();
   const reads = lookups.map(({ of: { table, unique }, values }): StoreRead => {
-    // Those of a whole batch: with large columns, however large, they would have no bound in memory.
+    // No large columns: those of a whole batch would have no bound in memory.
     return { read: 'lookup', table, unique, values: [...values.values()], budgetBytes: 0 };
   });
   const answers = await store.read(reads);

@@ -1,4 +1,4 @@
-/** Subscriptions that wait to be registered, by shard: what is taken of a shard at once is asked for in one message. */
+/** Subscriptions that wait for their registration, by shard. Those taken from a shard at once go in one message. */
 import type { Subscription } from './subscription-index.ts';
 
 export class RegistrationQueue {
@@ -29,7 +29,7 @@ export class RegistrationQueue {
     if (waiting.size === 0) this.#byShard.delete(shard);
   }
 
-  /** So many at most. What is left of the shard goes behind the others. */
+  /** Takes some subscriptions of a shard, up to a number. The rest of the shard goes behind the other shards. */
   take(shard: number, most: number): readonly Subscription[] {
     const waiting = this.#byShard.get(shard);
     if (waiting === undefined || most <= 0) return [];

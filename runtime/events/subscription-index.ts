@@ -8,16 +8,16 @@ export interface Subscription {
   readonly shard: number;
   /** The incarnation that answered the last registration. */
   host: string | undefined;
-  /** When it is renewed at the latest. */
+  /** When it must be renewed. */
   dueMs: number;
-  /** When it is registered anew at the latest. */
+  /** When it must be registered anew. */
   checkMs: number;
-  /** When the first of what its subscribers have of it ends by its age. */
+  /** When the first session of its subscribers ends by its age. */
   endsMs: number;
-  /** Why it waits to be registered anew. */
+  /** Why it waits for a new registration. */
   wanted: RepairCause | undefined;
   isRegistering: boolean;
-  /** An event of it may have been lost, and no registration has made up for that yet. */
+  /** An event of the actor may have been lost, and no registration has made up for that yet. */
   isBehind: boolean;
 }
 
@@ -41,7 +41,7 @@ export class SubscriptionIndex {
     return this.#byActor.get(addressKey(actor));
   }
 
-  /** False for one that was removed, though the actor may be subscribed to again. */
+  /** False for a subscription that was removed, even if the actor has a new one. */
   has(subscription: Subscription): boolean {
     return this.#byActor.get(subscription.key) === subscription;
   }
@@ -54,7 +54,7 @@ export class SubscriptionIndex {
     return [...this.#byActor.values()].filter(concerns);
   }
 
-  /** Undefined where this gateway is subscribed to no actor of the host. */
+  /** Undefined if this gateway subscribes to no actor of the host. */
   anyOf(host: string): Subscription | undefined {
     for (const subscription of this.#byActor.values()) if (subscription.host === host) return subscription;
     return undefined;

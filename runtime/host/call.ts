@@ -7,6 +7,6 @@ export interface AskCall {
   readonly request: unknown;
   /** The same for every repeat of one call. */
   readonly callId: string;
-  /** Monotonic milliseconds of the host's clock after which nobody waits. */
+  /** After this the caller no longer waits, in monotonic milliseconds of the host's clock. */
   readonly deadlineMs: number;
 }

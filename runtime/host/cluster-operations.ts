@@ -1,7 +1,4 @@
-/**
- * The answers for operators and look-ups from the database, in the terms of `runtime/operations.ts` and
- * `runtime/lookups.ts`.
- */
+/** Answers operators and look-ups from the database, in the terms of `runtime/operations.ts` and `runtime/lookups.ts`. */
 import { found, lookupRead } from '../actor/reads.ts';
 import { DatabaseUnavailableError, RetryableError } from '../errors.ts';
 import type { Lookups } from '../lookups.ts';
@@ -71,7 +68,7 @@ function told(error: StoreError): Error {
       return new DatabaseUnavailableError('the database cannot answer now');
     case 'unknown':
       return new RetryableError('the database did not answer', { outcome: 'unknown' });
-    // The callers of this do not expect them.
+    // Callers of these statements do not expect such an error.
     case 'rejected':
     case 'defect':
       return error;

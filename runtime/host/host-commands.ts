@@ -1,7 +1,4 @@
-/**
- * The host's own answers to what operators (`runtime/operations.ts`) and wake-ups ask of an actor, at the actor's
- * owner.
- */
+/** The host's own answers about an actor that it owns, to operators (`runtime/operations.ts`) and to wake-ups. */
 import { z } from 'zod';
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { RunningTurn } from '../actor/turn.ts';
@@ -22,9 +19,9 @@ import type { AskCall } from './call.ts';
 
 export const hostCommands = {
   ...operatorCommands,
-  /** A wake-up: delivers a tell if its row is still there. Resolves when that is done with for now. */
+  /** A wake-up: delivers a tell if its row is still there. Resolves when the tell needs nothing more for now. */
   $deliver: { request: z.object({ tellId: z.uuid() }), reply: z.null() },
-  /** A gateway goes on with subscriptions to actors of one shard, without waking any of them. */
+  /** A gateway renews subscriptions to actors of one shard, and wakes none of them. */
   $renew: {
     request: z.object({
       gateway: z.string(),
@@ -32,12 +29,12 @@ export const hostCommands = {
     }),
     reply: renewalSchema,
   },
-  /** A gateway has missed events of this host, and asks whose they were. */
+  /** A gateway has missed events of this host, and asks which actors they came from. */
   $missed: {
     request: z.object({ gateway: z.string(), after: z.int().nonnegative() }),
     reply: missedSchema,
   },
-  /** Asks of many actors of one shard, each answered in its place. */
+  /** Asks of many actors of one shard. Each reply has the position of its ask. */
   $askMany: { request: batchRequestSchema, reply: batchReplySchema },
 } satisfies CommandShapes;
 export type HostCommand = keyof typeof hostCommands;

@@ -1,9 +1,9 @@
 /**
- * Asking again: a call that met no owner, a fenced one or a lost answer is repeated under its call id until its
- * deadline. What took effect the first time does not take effect again: the command is repeatable by nature or its
- * reply is recorded. Nothing else repeats a call.
+ * Repeats calls. A call that met no owner, a fenced one or a lost answer is repeated under its call id until its deadline. What
+ * took effect the first time does not take effect again: the command is repeatable by nature, or its reply is recorded. Nothing
+ * else repeats a call.
  *
- * Calls that wait for an owner are bounded: while a whole cluster is down they would pile up without limit.
+ * The number of calls that wait for an owner is bounded. While a whole cluster is down they would pile up without limit.
  */
 
 import { type Clock, sleep } from '../clock.ts';
@@ -31,7 +31,7 @@ export class Retrier {
     this.#options = options;
   }
 
-  /** No call waits to be repeated. */
+  /** No call waits for a repeat. */
   get isIdle(): boolean {
     return this.#waiting === 0;
   }
@@ -60,8 +60,8 @@ export class Retrier {
   }
 
   /**
-   * While a shard changes hands a call may reach both owners. The former one answers that it did nothing, and says
-   * nothing of the other.
+   * While a shard changes hands a call may reach both owners. The former owner answers that it did nothing, and cannot speak
+   * for the new one.
    */
   #mayHaveEffect(error: unknown): boolean {
     if (error instanceof RetryableError) return error.outcome === 'unknown';
@@ -69,10 +69,10 @@ export class Retrier {
     return error instanceof FencedError || (error instanceof MovedError && !error.reachedNobody);
   }
 
-  /** Undefined: asking again does not help. */
+  /** Undefined if a repeat does not help. */
   #pauseMs(error: unknown, attempt: number): number | undefined {
     const { transport, random } = this.#options;
-    // Callers that lost their owner together should not all come back together.
+    // Callers that lost their owner together should not return together.
     const jitter = random.fraction();
     if (error instanceof RetryableError) return error.retryAfterMs * (1 + jitter / 4);
     if (error instanceof FencedError) return fencedPauseMs * (1 + jitter / 4);
@@ -87,7 +87,7 @@ export class Retrier {
   }
 }
 
-/** The last attempt does not tell everything: an earlier one may have taken effect. */
+/** The error of the last attempt is not the whole story: an earlier one may have taken effect. */
 function told(error: unknown, mayHaveEffect: boolean): unknown {
   if (mayHaveEffect && promisesNothing(error))
     return new RetryableError('the call was not answered', { outcome: 'unknown' });

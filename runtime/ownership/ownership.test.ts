@@ -187,7 +187,7 @@ test('of two hosts never both answer, whatever happens to either', async (t) => 
 test('free shards that the host they belong to does not take are served by another after a lease, and go home when the hosts change', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);
-  const place = made.held('a');
+  const own = made.held('a');
   a.schedule = async (method, apply) => {
     if (method === 'claim') throw new StoreError('unavailable', 'lost by the test');
     return apply();
@@ -195,10 +195,10 @@ test('free shards that the host they belong to does not take are served by anoth
   const { incarnation } = made.database.nodes()[0] as { incarnation: string };
   made.database.release(
     incarnation,
-    made.database.shards().filter(({ shard }) => place.includes(shard)),
+    made.database.shards().filter(({ shard }) => own.includes(shard)),
   );
   await made.clock.advance(leaseMs / 2);
-  t.is(b.node.shardCount, made.shardCount - place.length);
+  t.is(b.node.shardCount, made.shardCount - own.length);
   await made.clock.advance(2 * leaseMs);
   t.is(b.node.shardCount, made.shardCount);
   a.schedule = async (_method, apply) => apply();

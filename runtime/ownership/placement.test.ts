@@ -4,7 +4,7 @@ import { placementOf, shardCountFor, shardsOfHostMin } from './placement.ts';
 
 const hostIds = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 });
 
-test('every shard has one place, whoever computes it and in whatever order the hosts are listed', (t) => {
+test('every shard has one host, whoever computes it and in whatever order the hosts are listed', (t) => {
   fc.assert(
     fc.property(hostIds, fc.constantFrom(1, 16, 256), (hosts, shardCount) => {
       const placement = placementOf(hosts, shardCount);
@@ -33,7 +33,7 @@ test('hosts get about equal shares, even where their names are alike', (t) => {
     const placement = placementOf(hosts, 4_096);
     const fair = 4_096 / count;
     for (const host of hosts) {
-      const share = placement.filter((place) => place === host).length;
+      const share = placement.filter((each) => each === host).length;
       t.true(Math.abs(share - fair) < fair * 0.2, `${host} has ${share} of ${fair}`);
     }
   }
@@ -49,6 +49,6 @@ test('a new database has a power of two of shards, and enough for each host', (t
   );
 });
 
-test('without hosts nothing has a place', (t) => {
+test('without hosts nothing has a host', (t) => {
   t.deepEqual(placementOf([], 2), [undefined, undefined]);
 });

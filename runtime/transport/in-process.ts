@@ -17,7 +17,7 @@ export class InProcessTransport implements Transport {
     this.#handler = undefined;
   }
 
-  /** Every shard leads here. */
+  /** All shards are here. */
   async route(): Promise<void> {}
 
   unroute(): void {}

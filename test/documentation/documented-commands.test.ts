@@ -29,26 +29,26 @@ const wordsOf = (list: string): readonly string[] => list.match(/\w+/g) ?? [];
 /** Which tests take which commands of a section. Commands have names, and the linter finds unused ones. */
 const claims = sourceFiles.flatMap((file) =>
   [...textOf(file).matchAll(claim)].map(([, taken = '', document, section, names = '']) => ({
-    place: `${document}, "${section}"`,
+    where: `${document}, "${section}"`,
     taken: wordsOf(taken),
     names: wordsOf(names),
   })),
 );
 
 /** The names of a section's commands that no test takes. */
-function leftOf(place: string): readonly string[] {
-  const ofPlace = claims.filter((each) => each.place === place);
-  if (ofPlace.length === 0) return [`${place}: all`];
-  const taken = new Set(ofPlace.flatMap((each) => each.taken));
-  return ofPlace.flatMap(({ names }) =>
-    names.filter((name) => !taken.has(name)).map((name) => `${place}: ${name}`),
+function leftOf(where: string): readonly string[] {
+  const ofSection = claims.filter((each) => each.where === where);
+  if (ofSection.length === 0) return [`${where}: all`];
+  const taken = new Set(ofSection.flatMap((each) => each.taken));
+  return ofSection.flatMap(({ names }) =>
+    names.filter((name) => !taken.has(name)).map((name) => `${where}: ${name}`),
   );
 }
 
 test('every command of a document is run by somebody who takes it from there, or has a reason why not', (t) => {
   const toBeRun = commandBlocks.filter(({ file, section }) => commandsToRun(file, section).length > 0);
-  const places = new Set(toBeRun.map(({ file, section }) => `${file}, "${section}"`));
-  t.deepEqual([...places].flatMap(leftOf), []);
+  const all = new Set(toBeRun.map(({ file, section }) => `${file}, "${section}"`));
+  t.deepEqual([...all].flatMap(leftOf), []);
   for (const exception of notRun) {
     const { file, section, beginning } = exception;
     const there = commandBlocks.filter((block) => block.file === file && block.section === section);

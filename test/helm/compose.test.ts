@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import yaml from 'js-yaml';
-import { configurationFrom } from '../../config.ts';
+import { configurationFrom } from '../../process/config/config.ts';
 import { commandsOf } from '../documentation/commands.ts';
 import { root } from '../kit/server-process.ts';
 import { shell } from '../kit/shell.ts';

@@ -481,7 +481,7 @@ function limitsOf(random: SeededRandom): Limits {
     batchActorsMax: random.pick([1, 2, 64]),
     batchBytesMax: random.pick([300, 1_000_000]),
     commitsInFlightMax: random.pick([1, 2, 4]),
-    commitsAsideInFlightMax: random.pick([1, 2]),
+    quarantinedCommitsInFlightMax: random.pick([1, 2]),
     deliveriesMax: random.pick([1, 4, 64]),
     deliveriesOfActorMax: random.pick([1, 4, 64]),
     sweepMs: random.pick([300, 1_000, 3_000]),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { configurationFrom } from '../../config.ts';
+import { configurationFrom } from '../../process/config/config.ts';
 import { openDataDirectory } from '../../process/data-directory.ts';
 import { generationOf } from '../../process/database.ts';
 import { LastRun } from '../../process/last-run.ts';

@@ -87,7 +87,7 @@ function chosen(turn: Turn, found: readonly RevisionRow[]): Left {
 
 function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: Left): Left {
   let { copied } = left;
-  for (const { place: _place, kept_at: _keptAt, ...row } of found.filter(isWhole)) {
+  for (const { end_offset: _endOffset, kept_at: _keptAt, ...row } of found.filter(isWhole)) {
     const slot = slotOfCopy(copied);
     copied += 1;
     const uuid = revisionUuid(turn.random.uuid(), slot);

@@ -24,6 +24,6 @@ export function forgetRevisions(
 ): void {
   for (const key of slotKeys(turn.self.id, itemUuid)) {
     const row = found.get(key);
-    if (row !== undefined && row.place <= through) turn.remove(revision, key);
+    if (row !== undefined && row.end_offset <= through) turn.remove(revision, key);
   }
 }

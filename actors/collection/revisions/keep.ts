@@ -70,7 +70,7 @@ function forget(turn: Turn, row: ItemRow, removed: number, timers: RevisionTimer
   if (used.length === 0) return removed;
   if (isDuplicate) turn.disarm(keyed(timers.copyRevisions, row.uuid));
   if (removed + used.length > removedAtOnceMax) {
-    const payload = { itemUuid: row.uuid, through: turn.get(ledgerSlice).place };
+    const payload = { itemUuid: row.uuid, through: turn.get(ledgerSlice).endOffset };
     turn.arm(keyed(timers.forgetRevisions, row.uuid), turn.nowMs, payload);
     return removed;
   }

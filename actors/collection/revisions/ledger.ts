@@ -11,13 +11,13 @@ import { ItemSettings } from '../settings.ts';
 import { type RevisionRow, revision } from './table.ts';
 
 export interface Ledger {
-  /** The place of the last revision that was written. */
-  readonly place: number;
-  /** Every revision up to this place is gone. */
+  /** Where the last revision that was written ends, counted in bytes since the first. */
+  readonly endOffset: number;
+  /** Every revision that ends at this offset or before is gone. */
   readonly trimmed: number;
   /** Whether the timer that removes the oldest is armed. */
   readonly trimming: boolean;
-  /** Bytes of the revisions that were ever copied for duplicates; `place` counts them too. */
+  /** Bytes of the revisions that were ever copied for duplicates; `endOffset` counts them too. */
   readonly copied: number;
   /** What lately copied revisions count against the allowance of copies; it is paid off with time. */
   readonly debt: { readonly bytes: number; readonly atMs: number };
@@ -29,13 +29,13 @@ export const ledgerSlice = slice<Ledger>({
   name: 'revisions',
   format: 1,
   schema: z.object({
-    place: z.int(),
+    endOffset: z.int(),
     trimmed: z.int(),
     trimming: z.boolean(),
     copied: z.int().default(0),
     debt: z.object({ bytes: z.int(), atMs: z.number() }).default(noDebt),
   }),
-  initial: { place: 0, trimmed: 0, trimming: false, copied: 0, debt: noDebt },
+  initial: { endOffset: 0, trimmed: 0, trimming: false, copied: 0, debt: noDebt },
 });
 
 export type TrimTimer = MessageShape<null>;
@@ -43,23 +43,23 @@ export type TrimTimer = MessageShape<null>;
 /** The oldest are removed from here on, so that there is room for the next ones. */
 const fullShare = 7 / 8;
 
-const isNearlyFull = ({ place, trimmed }: Ledger, bytesMax: number): boolean =>
-  place - trimmed > bytesMax * fullShare;
+const isNearlyFull = ({ endOffset, trimmed }: Ledger, bytesMax: number): boolean =>
+  endOffset - trimmed > bytesMax * fullShare;
 
 /**
- * Writes a revision at the next place. Where they come faster than the oldest can be removed, it is left out: the
+ * Writes a revision at the end of the log. Where they come faster than the oldest can be removed, it is left out: the
  * history has a gap then, and the save is as good as any.
  */
 export function keepRevision(
   turn: Turn,
-  row: Omit<RevisionRow, 'place' | 'kept_at'>,
+  row: Omit<RevisionRow, 'end_offset' | 'kept_at'>,
   as: 'save' | 'copy' = 'save',
 ): void {
   const before = turn.get(ledgerSlice);
   const copied = before.copied + (as === 'copy' ? row.size : 0);
-  const after = { ...before, copied, place: before.place + row.size };
-  if (after.place - after.trimmed > turn.use(ItemSettings).revisions.bytesMax) return;
-  turn.put(revision, { ...row, place: after.place, kept_at: turn.nowMs });
+  const after = { ...before, copied, endOffset: before.endOffset + row.size };
+  if (after.endOffset - after.trimmed > turn.use(ItemSettings).revisions.bytesMax) return;
+  turn.put(revision, { ...row, end_offset: after.endOffset, kept_at: turn.nowMs });
   turn.set(ledgerSlice, after);
 }
 
@@ -72,7 +72,7 @@ export function armTrim(turn: Turn, timer: TrimTimer): void {
     turn.set(ledgerSlice, { ...ledger, trimming: true });
     return;
   }
-  if (ageMs === 0 || ledger.trimming || ledger.place === ledger.trimmed) return;
+  if (ageMs === 0 || ledger.trimming || ledger.endOffset === ledger.trimmed) return;
   turn.arm(timer, turn.nowMs + ageMs, null);
   turn.set(ledgerSlice, { ...ledger, trimming: true });
 }
@@ -89,9 +89,9 @@ const dayMs = 86_400_000;
  */
 export function takeCopies(turn: Turn, wanted: readonly RevisionRow[]): readonly RevisionRow[] {
   const ledger = turn.get(ledgerSlice);
-  const { place, copied, debt } = ledger;
+  const { endOffset, copied, debt } = ledger;
   const paidOff = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;
-  const allowed = copiedPerDayBytes + copiesOfSavedBytes * (place - copied);
+  const allowed = copiedPerDayBytes + copiesOfSavedBytes * (endOffset - copied);
   let bytes = Math.max(0, Math.ceil(debt.bytes - Math.max(0, paidOff)));
   const taken: RevisionRow[] = [];
   for (const row of wanted) {

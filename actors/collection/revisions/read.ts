@@ -26,7 +26,7 @@ export function historyOf(
 
 /** Where two have the same time, the one that was kept later comes first. */
 export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
-  rows.toSorted((a, b) => b.created_at - a.created_at || b.place - a.place);
+  rows.toSorted((a, b) => b.created_at - a.created_at || b.end_offset - a.end_offset);
 
 export const revisionKey = (collection: string, itemUuid: string, uuid: string): SlotKey => ({
   collection,

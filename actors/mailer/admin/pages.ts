@@ -42,7 +42,7 @@ const isoTime = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
 export function recordOf(mail: MailRow) {
-  const state = isReady(mail) ? ('ready' as const) : mail.place === 'leased' ? 'leased' : 'dead';
+  const state = isReady(mail) ? ('ready' as const) : mail.state === 'leased' ? 'leased' : 'dead';
   return {
     id: mail.id,
     state,

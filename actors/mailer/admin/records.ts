@@ -2,11 +2,11 @@
 import { command, keys, type PlanResults, type View } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
 import { isExpired } from '../attempt.ts';
-import { startLane } from '../lanes.ts';
 import { auditOperation } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { listenerOf, tellOutcome } from '../outcome.ts';
-import { asMail, isReady, keyOf, type MailRow, mailTable, readyPlace, writeMail } from '../queue-table.ts';
+import { asMail, isReady, keyOf, type MailRow, mailTable, readyState, writeMail } from '../queue-table.ts';
+import { startWorker } from '../workers.ts';
 import { notInDirectMode } from './mode.ts';
 import { recordOf } from './pages.ts';
 
@@ -19,7 +19,7 @@ const plan = (view: View, { id }: { readonly id: string }) => ({ mail: keys(mail
 /** What is over is shown to nobody. */
 function shown(view: View, id: string, { mail }: PlanResults<ReturnType<typeof plan>>): MailRow | undefined {
   const row = asMail(mail.get(keyOf(view, id)));
-  return row?.place === 'accepted' || row?.place === 'recalled' ? undefined : row;
+  return row?.state === 'accepted' || row?.state === 'recalled' ? undefined : row;
 }
 
 export const retry = command({
@@ -32,18 +32,18 @@ export const retry = command({
     const refused = notInDirectMode(turn);
     if (refused !== undefined) return refused;
     if (before === undefined) return notFound;
-    if (before.place === 'leased') return leased;
-    const isEligible = before.place === 'dead' || before.place === 'waiting';
+    if (before.state === 'leased') return leased;
+    const isEligible = before.state === 'dead' || before.state === 'waiting';
     if (!isEligible || before.content === null || isExpired(turn, before)) return ineligible;
     const mail = writeMail(turn, before, {
       ...before,
-      place: readyPlace(before.source),
+      state: readyState(before.source),
       attempts: 0,
       handed_over: false,
       next_attempt_at: turn.nowMs,
     });
     auditOperation(turn, by, 'retry', id);
-    startLane(turn);
+    startWorker(turn);
     return { ok: { record: recordOf(mail) } };
   },
 });
@@ -58,8 +58,8 @@ export const discard = command({
     const refused = notInDirectMode(turn);
     if (refused !== undefined) return refused;
     if (before === undefined) return notFound;
-    if (before.place === 'leased') return leased;
-    writeMail(turn, before, { ...before, place: 'recalled', next_attempt_at: null });
+    if (before.state === 'leased') return leased;
+    writeMail(turn, before, { ...before, state: 'recalled', next_attempt_at: null });
     auditOperation(turn, by, 'discard', id);
     if (isReady(before)) {
       const { attempts, message_id } = before;

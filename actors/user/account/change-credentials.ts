@@ -28,7 +28,7 @@ import {
   storedKeyParams,
   versionOf,
 } from '../../identity/key-params.ts';
-import { laneOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
+import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
 import {
   type Device,
   type Granted,
@@ -90,7 +90,7 @@ export const changeCredentials = (hooks: RaisedHooks) =>
       if (refused !== undefined) return refused;
       const passwordHash = await workflow
         .use(PasswordHasher)
-        .hash(change.newPassword, laneOfUser(workflow.self.id));
+        .hash(change.newPassword, keyOfUser(workflow.self.id));
       return workflow.lastTurn({
         recorded: true,
         turn: (turn) => applyChange(turn, hooks, change, before, passwordHash),

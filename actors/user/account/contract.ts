@@ -106,7 +106,7 @@ export const Account = contract({
     mailOutcome: mailOutcomeSchema,
   },
   timers: {
-    /** The next batch of what a deleted account leaves behind: items after this position, revisions after this place. */
-    purge: z.object({ after: z.int(), afterPlace: z.int().default(0) }),
+    /** The next batch of what a deleted account leaves behind: items after this position, revisions after this offset. */
+    purge: z.object({ after: z.int(), afterOffset: z.int().default(0) }),
   },
 });

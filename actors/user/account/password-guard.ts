@@ -7,7 +7,7 @@
  */
 import type { Turn, Workflow } from '../../../runtime/command.ts';
 import type { AccountRow } from '../../identity/account-table.ts';
-import { laneOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
+import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type Granted, sessionUuidOf } from '../../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../../identity/signin-keys.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
@@ -27,7 +27,7 @@ export async function passwordIs(
   if (isRefused(debited)) return debited;
   const isRight = await workflow
     .use(PasswordHasher)
-    .verify(account.password_hash, password, laneOfUser(account.user_uuid));
+    .verify(account.password_hash, password, keyOfUser(account.user_uuid));
   return isRight ? undefined : wrong;
 }
 

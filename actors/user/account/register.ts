@@ -19,7 +19,7 @@ import {
   storedKeyParams,
   versionOf,
 } from '../../identity/key-params.ts';
-import { laneOfStranger, PasswordHasher } from '../../identity/password-hasher.ts';
+import { keyOfStranger, PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
@@ -65,8 +65,8 @@ export const register = workflow({
     if (!(await workflow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
     const before = await beforeHash(workflow, registration);
     if (before !== undefined) return before;
-    const lane = laneOfStranger(registration.device.ipAddress);
-    const passwordHash = await workflow.use(PasswordHasher).hash(registration.password, lane);
+    const key = keyOfStranger(registration.device.ipAddress);
+    const passwordHash = await workflow.use(PasswordHasher).hash(registration.password, key);
     return workflow.turn({
       recorded: true,
       turn: (turn) => answerOf(createAccount(turn, registration, passwordHash)),

@@ -9,18 +9,18 @@ const nothing = z.object({});
 const commands = {
   getAssistantUsage: signedIn({
     access: 'reads',
-    bearerAlone: true,
+    bearerSuffices: true,
     fields: nothing,
     /** `limit` 0: none. `resetsAt`: ISO text. */
     ok: z.object({ used: z.int(), limit: z.int(), resetsAt: z.string() }),
   }),
   /**
-   * Counts one answer, and holds a place for it until it has ended or its time is over. Refusals, in this order: 403
+   * Counts one answer, and reserves a slot for it until it has ended or its time is over. Refusals, in this order: 403
    * `ai-disabled`, 400 `invalid-request`, 503 `assistant-unavailable`, 429 `assistant-busy`, 429 `ai-rate-limited`.
    */
   beginAssistantStream: signedIn({
     access: 'writes',
-    bearerAlone: true,
+    bearerSuffices: true,
     /** Whether what is to be answered has its form: that is told after what the account may. */
     fields: z.object({ isValid: z.boolean() }),
     ok: z.object({

@@ -1,9 +1,9 @@
 /**
  * Whether the assistant answers an account, by which model, and how often (docs/protocol/assistant.md). The gateway streams; here one
- * turn decides over the session, the flag, the profile, the places and the budget, so that no race gets past any of them.
+ * turn decides over the session, the flag, the profile, the slots and the budget, so that no race gets past any of them.
  *
  * Invariants:
- * - No more streams at once than allowed, on however many nodes. One whose gateway died holds its place until its time is over.
+ * - No more streams at once than allowed, on however many nodes. One whose gateway died holds its slot until its time is over.
  * - What is counted is given back at most once, and only on the day it was counted.
  */
 import { z } from 'zod';
@@ -19,7 +19,7 @@ import { AssistantBudget } from './contract.ts';
 
 const dayMs = 86_400_000;
 /** Longer than a gateway lets one last, by what its last piece may take to a slow reader. */
-const placeMs = 15 * 60_000;
+const reservedMs = 15 * 60_000;
 const busyRetryMs = 5_000;
 
 interface AssistantUse {
@@ -78,7 +78,7 @@ const beginAssistantStream = signedInTurn({
     const { used, limit, resetsAt } = usageOf(turn, turn.nowMs);
     if (limit > 0 && used >= limit) return tooMany(turn, limit, resetsAt);
     const day = dayOf(turn.nowMs);
-    const stream = { uuid: turn.random.uuid(), day, heldUntilMs: turn.nowMs + placeMs };
+    const stream = { uuid: turn.random.uuid(), day, heldUntilMs: turn.nowMs + reservedMs };
     turn.set(assistantSlice, { day, used: used + 1, streams: [...living, stream] });
     const { id: _, ...answering } = profile;
     return { streamUuid: stream.uuid, sessionUuid: session.uuid, ...answering };

@@ -72,7 +72,7 @@ export type AuditEventName = (typeof auditEventNames)[number];
 
 /** One that was the same as the last of its kind within the hour is counted there; failed sign-ins within the day. */
 export const auditEventSchema = z.object({
-  /** Its place in the trail: each later one has a greater number. */
+  /** Its number in the trail: each later one has a greater number. */
   number: z.int(),
   event: z.enum(auditEventNames),
   times: z.int(),

@@ -23,7 +23,7 @@ import { auditPageTable } from './page-table.ts';
 export const eventsPerPage = 8;
 export const auditPagesMax = 128;
 
-/** Within it the same event from the same place is counted, so that nobody can push out the trail by repeating one. */
+/** Within it the same event from the same network is counted, so that nobody can push out the trail by repeating one. */
 const sameEventMs = 3_600_000;
 /** What strangers cause without end: at one event an hour they would push out everything else within weeks. */
 const sameFailureMs = 86_400_000;

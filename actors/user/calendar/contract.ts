@@ -9,7 +9,7 @@ import { type ShownTodo, shownTodoSchema } from './todo.ts';
 export { shownTodoSchema } from './todo.ts';
 
 const nothing = z.object({});
-/** Judged in the actor, after the gates, which answers with tags of its own. */
+/** Judged in the actor, after the feature flags, which answers with tags of its own. */
 const given = z.unknown().optional();
 
 export const calendarGates = z.object({
@@ -36,7 +36,7 @@ export type FeedAnswer<Ok> = Answer<Ok> | { readonly unproven: true };
 
 /**
  * A request of a calendar program. `unproven`: the secret was not found right lately, or there is no such token; a `signin` actor
- * is to find out. Refusals: 403 while a gate is closed.
+ * is to find out. Refusals: 403 while a feature flag is off.
  */
 function ofProgram<Request, Ok>(
   fields: z.ZodType<Request> & z.ZodObject,
@@ -84,7 +84,7 @@ const tokenCommands = {
     fields: nothing,
     ok: z.object({ tokens: z.array(token) }),
   }),
-  /** The token is shown only this once. Refusals: 403 of the gates; 400 `invalid-label`; 409 `caldav-token-limit`. */
+  /** The token is shown only this once. Refusals: 403 of the feature flags; 400 `invalid-label`; 409 `caldav-token-limit`. */
   makeCalendarToken: signedIn({
     access: 'writes',
     fields: z.object({ label: given }),
@@ -135,7 +135,7 @@ const commands = {
     ok: z.object({ deleted: z.literal(true) }),
   }),
 
-  getCalendarGates: signedIn({
+  getCalendarFlags: signedIn({
     access: 'reads',
     fields: nothing,
     ok: calendarGates,

@@ -1,6 +1,6 @@
 /**
  * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"). Whether the token is still there, the account
- * banned or a gate closed is looked at with every request. A program that polls asks for the mark alone, which
+ * banned or a feature flag off is looked at with every request. A program that polls asks for the mark alone, which
  * reads no row.
  */
 import { keys, sharedRead, type View } from '../../../runtime/command.ts';
@@ -10,7 +10,7 @@ import { isBanned } from '../ban.ts';
 import { profileSlice } from '../profile.ts';
 import type { FeedAnswer, ListedObject, ShownSecret } from './contract.ts';
 import { UserCalendar } from './contract.ts';
-import { closedGate } from './gates.ts';
+import { flagRefusal } from './feature-flags.ts';
 import { isUid } from './given.ts';
 import { markOf, todosPlan } from './publication.ts';
 import { openTodo } from './todo.ts';
@@ -21,7 +21,7 @@ import { calendarTokenMap } from './tokens.ts';
 type Reading = View & { readonly nowMs: number };
 
 function ofProgram<Ok>(view: Reading, token: ShownSecret, read: () => Ok): FeedAnswer<Ok> {
-  return isProven(view, token) ? answerOf(closedGate(view) ?? read()) : { unproven: true };
+  return isProven(view, token) ? answerOf(flagRefusal(view) ?? read()) : { unproven: true };
 }
 
 function isProven(view: Reading, { tokenUuid, secretHash }: ShownSecret): boolean {

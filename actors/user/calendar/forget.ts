@@ -2,7 +2,7 @@
 import { range, type Turn } from '../../../runtime/command.ts';
 import { purging } from '../hooks.ts';
 import { publicationSlice } from './publication.ts';
-import { giveBack, giveUnkeptBack, wantsSlots } from './slots.ts';
+import { releaseSlots, releaseUnkept, wantsSlots } from './slots.ts';
 import { todoTable } from './todo-table.ts';
 import { revokeAllCalendarTokens } from './tokens.ts';
 
@@ -13,7 +13,7 @@ export function endCalendar(turn: Turn): void {
   revokeAllCalendarTokens(turn);
   const publication = turn.get(publicationSlice);
   if (publication.slot === null) return;
-  giveBack(turn, 'publisher', [publication.slot]);
+  releaseSlots(turn, 'publisher', [publication.slot]);
   turn.set(publicationSlice, { ...publication, slot: null });
 }
 
@@ -38,7 +38,7 @@ export const todosPurge = purging({
  */
 export const slotsPurge = purging({
   turn: (turn) => {
-    giveUnkeptBack(turn);
+    releaseUnkept(turn);
     return { left: wantsSlots(turn) ? 'later' : 'nothing' };
   },
 });

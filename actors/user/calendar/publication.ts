@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { range, type Turn, type View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { calendarOf } from '../../icalendar.ts';
-import { giveBack } from './slots.ts';
+import { releaseSlots } from './slots.ts';
 import { type ShownTodo, sealTodo, type Todo } from './todo.ts';
 import { type TodoRow, todoTable } from './todo-table.ts';
 import { componentOf, etagOf } from './todo-text.ts';
@@ -92,7 +92,7 @@ export function remove(turn: Turn, row: Pick<TodoRow, 'uid' | 'size'>): void {
   const { position, todos, bytes, slot } = turn.get(publicationSlice);
   turn.remove(todoTable, { user_uuid: turn.self.id, uid: row.uid });
   const isLast = todos === 1;
-  if (isLast && slot !== null) giveBack(turn, 'publisher', [slot]);
+  if (isLast && slot !== null) releaseSlots(turn, 'publisher', [slot]);
   turn.set(publicationSlice, {
     position: position + 1,
     changedAtMs: turn.nowMs,

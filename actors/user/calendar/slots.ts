@@ -57,7 +57,7 @@ export async function takeSlot(
 }
 
 function want(turn: Turn, purpose: SlotPurpose): { readonly slot: string } | Refused {
-  giveUnkeptBack(turn);
+  releaseUnkept(turn);
   if (turn.entries(wantedSlotMap).size >= wantedSlotMap.entriesMax) return busy;
   const slot = turn.random.uuid();
   turn.setEntry(wantedSlotMap, slot, { purpose, atMs: turn.nowMs });
@@ -70,19 +70,19 @@ export function keepSlot(turn: Turn, slot: string): Refused | undefined {
   return forgetWanted(turn, slot) ? undefined : busy;
 }
 
-export function giveBack(turn: Turn, purpose: SlotPurpose, slots: readonly string[]): void {
+export function releaseSlots(turn: Turn, purpose: SlotPurpose, slots: readonly string[]): void {
   if (slots.length > 0) turn.tell(Calendar, calendarId).giveSlotsBack({ slots, purpose });
 }
 
 /** In a turn that found it has no use for the slot. */
-export function giveUnusedBack(turn: Turn, purpose: SlotPurpose, slot: string): void {
-  if (forgetWanted(turn, slot)) giveBack(turn, purpose, [slot]);
+export function releaseUnused(turn: Turn, purpose: SlotPurpose, slot: string): void {
+  if (forgetWanted(turn, slot)) releaseSlots(turn, purpose, [slot]);
 }
 
 /** Those of calls that came to nothing long ago. */
-export function giveUnkeptBack(turn: Turn): void {
+export function releaseUnkept(turn: Turn): void {
   for (const [slot, { purpose, atMs }] of turn.entries(wantedSlotMap)) {
-    if (turn.nowMs - atMs >= wantedForMs) giveUnusedBack(turn, purpose, slot);
+    if (turn.nowMs - atMs >= wantedForMs) releaseUnused(turn, purpose, slot);
   }
 }
 
@@ -96,4 +96,4 @@ function forgetWanted(turn: Turn, slot: string): boolean {
 }
 
 /** Each want moves it, and looks itself for what was wanted before. */
-export const giveSlotsBackTimer = timer({ ...giveSlotsBack, missed: 'fire-once', turn: giveUnkeptBack });
+export const giveSlotsBackTimer = timer({ ...giveSlotsBack, missed: 'fire-once', turn: releaseUnkept });

@@ -4,10 +4,10 @@ import { keys, type PlanResults, type Turn, type View } from '../../../runtime/c
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { byUid, UserCalendar } from './contract.ts';
-import { closedGate } from './gates.ts';
+import { flagRefusal } from './feature-flags.ts';
 import { type GivenTodo, givenTodo, isUid } from './given.ts';
 import { drafted, overflowOf, publicationSlice, put, remove, todosMax, todosPlan } from './publication.ts';
-import { busy, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
+import { busy, keepSlot, releaseUnused, takeSlot } from './slots.ts';
 import { openTodo, type ShownTodo } from './todo.ts';
 import { type TodoRow, todoTable } from './todo-table.ts';
 
@@ -52,12 +52,12 @@ const publishTodo = signedInWorkflow({
       // A repeat of the call is answered here with what its last turn recorded.
       recorded: true,
       turn: (turn) => {
-        const refused = closedGate(turn) ?? (isRefused(given) ? given : undefined);
+        const refused = flagRefusal(turn) ?? (isRefused(given) ? given : undefined);
         return refused ?? { now: turn.get(publicationSlice).slot === null };
       },
     });
     const slot = needsSlot.now
-      ? await takeSlot(workflow, 'publisher', tooManyPublishers, closedGate)
+      ? await takeSlot(workflow, 'publisher', tooManyPublishers, flagRefusal)
       : undefined;
     return workflow.lastTurn({
       recorded: true,
@@ -66,7 +66,7 @@ const publishTodo = signedInWorkflow({
       }),
       turn: (turn, { before }) => {
         if (isRefused(given)) return given;
-        const refused = closedGate(turn);
+        const refused = flagRefusal(turn);
         if (refused !== undefined) return refused;
         if (given.uid === undefined) return publish(turn, turn.random.uuid(), given, undefined, slot);
         const row = before.get({ user_uuid: turn.self.id, uid: given.uid });
@@ -86,7 +86,7 @@ function publish(
   const draft = drafted(turn, uid, todo, before);
   const overflow = overflowOf(draft.after);
   if (overflow !== undefined) {
-    if (wanted !== undefined) giveUnusedBack(turn, 'publisher', wanted);
+    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
     return overflow === 'todos' ? tooMany : full;
   }
   const withoutSlot = holdSlot(turn, wanted);
@@ -99,7 +99,7 @@ function publish(
 function holdSlot(turn: Turn, wanted: string | undefined): Refused | undefined {
   const publication = turn.get(publicationSlice);
   if (publication.slot !== null) {
-    if (wanted !== undefined) giveUnusedBack(turn, 'publisher', wanted);
+    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
     return undefined;
   }
   if (wanted === undefined) return busy;

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { sharedRead, type Turn, workflow } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { CalendarTokenHasher, CalendarTokens, ProvenTokens } from '../../identity/calendar-tokens.ts';
-import { laneOfUser } from '../../identity/password-hasher.ts';
+import { keyOfUser } from '../../identity/password-hasher.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { isRefused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
@@ -19,9 +19,9 @@ import { profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import type { ShownToken } from './contract.ts';
 import { UserCalendar } from './contract.ts';
-import { closedGate, isOpenToAll, isWanted } from './gates.ts';
+import { flagRefusal, isOpenToAll, isWanted } from './feature-flags.ts';
 import { givenLabel } from './given.ts';
-import { giveBack, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
+import { keepSlot, releaseSlots, releaseUnused, takeSlot } from './slots.ts';
 
 const tokensMax = 100;
 const secretBytes = 32;
@@ -56,8 +56,8 @@ const tooManyOfAll = refuse.conflict(
   'caldav-token-limit',
 );
 
-const getCalendarGates = signedInRead({
-  ...UserCalendar.commands.getCalendarGates,
+const getCalendarFlags = signedInRead({
+  ...UserCalendar.commands.getCalendarFlags,
   answer: (view) => {
     const caldavEnabled = isOpenToAll(view);
     const allowed = isWanted(view);
@@ -80,7 +80,7 @@ const makeCalendarToken = signedInWorkflow({
   run: async (steps, asked) => {
     const label = givenLabel(asked.label);
     const refusedNow = (turn: Turn) =>
-      closedGate(turn) ??
+      flagRefusal(turn) ??
       (isRefused(label) ? label : undefined) ??
       (turn.entries(calendarTokenMap).size >= tokensMax ? tooMany : undefined);
     const { secret, salt } = await steps.turn({
@@ -93,12 +93,12 @@ const makeCalendarToken = signedInWorkflow({
         },
     });
     const uuid = await takeSlot(steps, 'token', tooManyOfAll, refusedNow);
-    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, salt, laneOfUser(steps.self.id));
+    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, salt, keyOfUser(steps.self.id));
     return steps.lastTurn({
       recorded: true,
       turn: (turn, _reads, { session }) => {
         const refused = refusedNow(turn);
-        if (refused !== undefined) giveUnusedBack(turn, 'token', uuid);
+        if (refused !== undefined) releaseUnused(turn, 'token', uuid);
         const lost = refused ?? keepSlot(turn, uuid);
         if (lost !== undefined) return lost;
         if (isRefused(label)) return label;
@@ -143,7 +143,7 @@ export function revokeAllCalendarTokens(turn: Turn): number {
 
 function revoke(turn: Turn, uuids: readonly string[]): void {
   for (const uuid of uuids) turn.removeEntry(calendarTokenMap, uuid);
-  giveBack(turn, 'token', uuids);
+  releaseSlots(turn, 'token', uuids);
 }
 
 const calendarTokenSalt = sharedRead({
@@ -174,7 +174,7 @@ function shown(userUuid: string, { uuid, label, createdAtMs, lastUsedAtMs }: Sto
 }
 
 export const calendarTokenCommands = {
-  getCalendarGates,
+  getCalendarFlags,
   listCalendarTokens,
   makeCalendarToken,
   revokeCalendarToken,

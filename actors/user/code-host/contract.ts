@@ -9,7 +9,7 @@ const commands = {
   /** Counts one attempt. Refusals: 429 after ten in a minute. */
   spendPublishing: signedIn({
     access: 'writes',
-    bearerAlone: true,
+    bearerSuffices: true,
     fields: nothing,
     ok: nothing,
   }),

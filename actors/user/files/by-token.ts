@@ -4,10 +4,10 @@ import { isUuid } from '../../collection/incoming.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { discardFile } from '../../files/garbage.ts';
 import { chunkBytesMax } from '../../files/layout.ts';
-import { beingMoved, isMoving } from '../../files/move.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { file } from '../../files/tables.ts';
+import { beingMoved, isMoving } from '../../files/transfer.ts';
 import {
   abandonChunk,
   abandonPlan,

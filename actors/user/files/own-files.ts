@@ -8,7 +8,7 @@ import { putSetting, settingValue } from '../settings/stored.ts';
 import { Files } from './contract.ts';
 import { heldForVaults } from './vault-holds.ts';
 
-export const cleanup: Cleanup = { timer: Files.timers.tendFiles, remove: Files.jobs.removeBlobs };
+export const cleanup: Cleanup = { timer: Files.timers.cleanUpFiles, remove: Files.jobs.removeBlobs };
 
 export function ownFiles(turn: Turn): Owner {
   const { fileBytesMax } = turn.use(FileSettings);

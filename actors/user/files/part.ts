@@ -3,17 +3,17 @@ import { range, type Turn } from '../../../runtime/command.ts';
 import { cleanupTimer } from '../../files/cleanup.ts';
 import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
 import { filesSlice } from '../../files/ledger.ts';
-import { fileArrivalMap, fileDepartureMap, isMoving } from '../../files/move.ts';
 import { forgetRedeemed, redeemedMap } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { FileStore } from '../../files/store.ts';
 import { file, fileGarbage } from '../../files/tables.ts';
+import { incomingFileMap, isMoving, outgoingFileMap } from '../../files/transfer.ts';
 import { endUploads, uploadMap } from '../../files/uploads.ts';
 import { ValetTokens } from '../../identity/valet-tokens.ts';
 import { purging, userPart } from '../hooks.ts';
 import { fileCommands } from './by-token.ts';
 import { Files } from './contract.ts';
-import { concludeFileMoveTimer, fileMoveTells } from './move-file.ts';
+import { fileMoveTells, finalizeOverdueFileTimer } from './move-file.ts';
 import { cleanup, ownFiles } from './own-files.ts';
 import { vaultBytesMap, vaultFilesTell } from './vault-bytes.ts';
 import { vaultHoldMap } from './vault-holds.ts';
@@ -30,17 +30,17 @@ function forgetFiles(turn: Turn): void {
 export const files = userPart(Files, {
   name: 'files',
   uses: [FileSettings, FileStore, ValetTokens],
-  slices: [filesSlice, uploadMap, redeemedMap, vaultBytesMap, vaultHoldMap, fileDepartureMap, fileArrivalMap],
+  slices: [filesSlice, uploadMap, redeemedMap, vaultBytesMap, vaultHoldMap, outgoingFileMap, incomingFileMap],
   tables: [file, fileGarbage],
   commands: fileCommands,
   tells: { vaultFiles: vaultFilesTell, ...fileMoveTells },
-  timers: { tendFiles: cleanupTimer(cleanup, ownFiles), concludeFileMove: concludeFileMoveTimer },
+  timers: { cleanUpFiles: cleanupTimer(cleanup, ownFiles), finalizeOverdueFile: finalizeOverdueFileTimer },
   jobs: { removeBlobs: removalJob(cleanup) },
   on: {
     accountDeleted: forgetFiles,
     purge: purging({
       reads: (view) => ({
-        files: range(file, { after: 0, through: view.get(filesSlice).place, limit: purgedAtOnce }),
+        files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: purgedAtOnce }),
       }),
       turn: (turn, { files: { rows } }) => {
         const still = rows.filter((row) => !isMoving(turn, row));

@@ -24,7 +24,7 @@ import { audit } from '../audit/trail.ts';
 import { authenticatorMap, authenticatorsMax } from '../factors/authenticators.ts';
 import { profileSlice } from '../profile.ts';
 import { checkedValue, isRefusedSetting, type SettingName, settingNamed } from '../settings/known.ts';
-import { placeSetting, settingMap } from '../settings/stored.ts';
+import { restoreSetting, settingMap } from '../settings/stored.ts';
 
 interface ImportedAccount {
   readonly identifier: string;
@@ -112,7 +112,7 @@ function writeSettings(turn: Turn, settings: readonly ImportedSetting[]): string
     }
     kept.add(name);
     const times = { createdAtMicros: createdAt, updatedAtMicros: updatedAt };
-    placeSetting(turn, name, valueToStore(name, value), { uuid, ...times });
+    restoreSetting(turn, name, valueToStore(name, value), { uuid, ...times });
   }
   for (const name of turn.entries(settingMap).keys()) {
     if (!kept.has(name)) turn.removeEntry(settingMap, name);

@@ -42,8 +42,8 @@ const sentRoomBytes = 4 * 1024 * 1024;
 export const sentSlice = slice({
   name: 'sent-messages',
   format: 1,
-  schema: z.object({ place: z.int(), micros: z.int() }),
-  initial: { place: 0, micros: 0 },
+  schema: z.object({ sequence: z.int(), micros: z.int() }),
+  initial: { sequence: 0, micros: 0 },
 });
 
 const notAUuid = refuse.badRequest('The recipient has to be named by a uuid.');
@@ -77,7 +77,7 @@ const inboxSummary = [
 const sentPlan = (view: View, columns?: readonly (keyof SentMessageRow)[]) =>
   range(sentMessageTable, {
     after: 0,
-    through: view.get(sentSlice).place,
+    through: view.get(sentSlice).sequence,
     limit: entriesMax,
     ...(columns !== undefined && { columns }),
   });
@@ -167,7 +167,7 @@ function addSent(
   const row: SentMessageRow = {
     user_uuid: turn.self.id,
     uuid: turn.random.uuid(),
-    place: before.place + 1,
+    sequence: before.sequence + 1,
     recipient_uuid: recipientUuid,
     encrypted_message: text,
     replaceability_identifier: identifier,
@@ -175,7 +175,7 @@ function addSent(
     created_at: micros,
     updated_at: micros,
   };
-  turn.set(sentSlice, { place: row.place, micros });
+  turn.set(sentSlice, { sequence: row.sequence, micros });
   turn.put(sentMessageTable, row);
   return row;
 }

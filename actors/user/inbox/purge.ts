@@ -22,7 +22,7 @@ function plansOf(view: View) {
     }),
     sent: range(sentMessageTable, {
       after: 0,
-      through: view.get(sentSlice).place,
+      through: view.get(sentSlice).sequence,
       limit: messagesPerTurn,
       columns: ['uuid', 'recipient_uuid'],
     }),

@@ -73,8 +73,8 @@ export const sentMessageTable = table({
     /** The sender. */
     user_uuid: 'uuid',
     uuid: 'uuid',
-    /** Its place among all that the user has ever sent. */
-    place: 'int8',
+    /** Its number among all that the user has ever sent. */
+    sequence: 'int8',
     recipient_uuid: 'uuid',
     encrypted_message: 'text',
     replaceability_identifier: 'text?',
@@ -83,6 +83,6 @@ export const sentMessageTable = table({
     updated_at: 'int8',
   },
   key: ['user_uuid', 'uuid'],
-  order: 'place',
+  order: 'sequence',
 });
 export type SentMessageRow = RowOf<typeof sentMessageTable>;

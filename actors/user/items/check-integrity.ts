@@ -14,8 +14,8 @@ import {
   mismatchOf,
 } from '../../collection/integrity.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import { departingTransferVersions } from '../../collection/move/departures.ts';
 import { staying } from '../../collection/retrieve.ts';
+import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
@@ -67,7 +67,7 @@ function readPart(workflow: Reader, after: number) {
         columns,
       }),
     }),
-    turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, departingTransferVersions(turn)) }),
+    turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, outgoingTransferVersions(turn)) }),
   });
 }
 
@@ -80,7 +80,7 @@ function readVaults(workflow: Reader, reached: Map<string, number>) {
         owners: [...membershipsOf(view).keys()].map((owner) => ({
           owner,
           after: reached.get(owner) ?? 0,
-          subset: 'live',
+          subset: 'live' as const,
         })),
         limit: partItems,
         columns,

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { type Mismatch, mismatchSchema } from '../../collection/integrity.ts';
 import { fullItemSchema } from '../../collection/item-fields.ts';
-import { concludePayload } from '../../collection/move/departures.ts';
-import { returnToOwnerFields, returnToOwnerReply } from '../../collection/move/wire.ts';
 import { syncReplyJson, syncReplySchema } from '../../collection/sync-reply.ts';
 import { integrityFields, itemFields, syncFields } from '../../collection/sync-request.ts';
+import { finalizePayload } from '../../collection/transfer/transfer.ts';
+import { returnToOwnerFields, returnToOwnerReply } from '../../collection/transfer/wire.ts';
 import { signedIn } from '../../signed-in.ts';
 
 export { modernReplySchema } from '../../collection/sync-reply.ts';
@@ -36,10 +36,10 @@ export const Items = contract({
     getItem: signedIn({ access: 'reads', fields: itemFields, ok: z.object({ item: fullItemSchema }) }),
 
     /** By a vault that has ended: these were the user's there. Which of them are here now. */
-    comeHome: { request: returnToOwnerFields, reply: returnToOwnerReply },
+    takeBack: { request: returnToOwnerFields, reply: returnToOwnerReply },
   },
   timers: {
-    /** Keyed by the departure. */
-    concludeDeparture: concludePayload,
+    /** Keyed by the transfer. */
+    finalizeOverdueTransfer: finalizePayload,
   },
 });

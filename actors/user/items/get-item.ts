@@ -3,8 +3,8 @@
  * who reads it.
  */
 import { fullItem } from '../../collection/item-fields.ts';
-import { owningRowsOf } from '../../collection/move/location-lookup.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
+import { owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { refuse } from '../../reply.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';

@@ -2,10 +2,9 @@
 import { range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item, purgeColumns } from '../../collection/item.ts';
-import { concludeTimer } from '../../collection/move/conclude-timer.ts';
-import { departureMap } from '../../collection/move/departures.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
+import { finalizeTimer, outgoingTransferMap } from '../../collection/transfer/transfer.ts';
 import { purging, userPart } from '../hooks.ts';
 import { checkIntegrity } from './check-integrity.ts';
 import { Items } from './contract.ts';
@@ -19,10 +18,10 @@ export const purgeBatchItems = 500;
 export const items = userPart(Items, {
   name: 'items',
   uses: [ItemSettings],
-  slices: [head, departureMap],
+  slices: [head, outgoingTransferMap],
   tables: [item],
-  commands: { sync, checkIntegrity, getItem, comeHome: returnToOwner },
-  timers: { concludeDeparture: concludeTimer(Items.timers.concludeDeparture) },
+  commands: { sync, checkIntegrity, getItem, takeBack: returnToOwner },
+  timers: { finalizeOverdueTransfer: finalizeTimer(Items.timers.finalizeOverdueTransfer) },
   on: {
     purge: purging({
       reads: (view, { after }) => ({
@@ -37,7 +36,7 @@ export const items = userPart(Items, {
         removeItems(turn, rows);
         return {
           left: complete ? 'nothing' : 'more',
-          place: { after: Math.min(upTo, turn.get(head).position) },
+          progress: { after: Math.min(upTo, turn.get(head).position) },
         };
       },
     }),

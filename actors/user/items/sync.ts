@@ -51,8 +51,8 @@ import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
-import { type OwnPlace, saveElsewhere } from './places.ts';
 import { tellOtherDevices } from './push.ts';
+import { type OwnCollection, saveInOtherCollections } from './save-across-collections.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
 const { sync: shape } = Items.commands;
@@ -111,7 +111,7 @@ function runInOneTurn(
   if (isRefused(progress)) return progress;
   // One that may be in a vault is left out: with the token of this answer it is looked for when it is sent again.
   const mayBeInVault = !isLegacy(request) && membershipsOf(turn).size > 0;
-  const foreign = progress.elsewhere
+  const foreign = progress.notHere
     .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
     .map((each) => refusal('uuid_conflict', each, turn.self.id));
   const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
@@ -139,18 +139,18 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   });
   let { progress } = begun;
   for (const items of others) progress = await saveMore(workflow, request, items, progress);
-  const { departed, elsewhere } = progress;
-  if (departed.length + elsewhere.length > 0) {
-    const own = ownPlace(workflow, request, progress);
-    const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
-    const elsewhereSaved = await saveElsewhere(places, progress);
-    if (isRefused(elsewhereSaved)) return elsewhereSaved;
+  const { transfers, notHere } = progress;
+  if (transfers.length + notHere.length > 0) {
+    const own = ownCollection(workflow, request, progress);
+    const context = { workflow, request, sessionUuid: begun.sessionUuid, own };
+    const others = await saveInOtherCollections(context, progress);
+    if (isRefused(others)) return others;
     const { saved, conflicts } = progress;
     progress = {
       ...progress,
-      saved: [...saved, ...elsewhereSaved.saved],
-      conflicts: [...conflicts, ...elsewhereSaved.conflicts],
-      vaults: past(progress.vaults, elsewhereSaved.passed),
+      saved: [...saved, ...others.saved],
+      conflicts: [...conflicts, ...others.conflicts],
+      vaults: past(progress.vaults, others.passed),
     };
   }
   return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
@@ -183,23 +183,27 @@ function saveMore(
   request: SyncRequest,
   items: readonly ClientItem[],
   before: Progress,
-  arriving?: ReadonlyMap<string, ItemRow>,
+  incoming?: ReadonlyMap<string, ItemRow>,
 ): Promise<Progress> {
   return workflow.turn({
-    reads: (view) => storedPlan({ view, request, items, roomBytes: before.roomBytes, arriving }),
+    reads: (view) => storedPlan({ view, request, items, roomBytes: before.roomBytes, incoming }),
     turn: (turn, reads, by) =>
-      save(turn, { request, items, reads, by: memberOf(turn, by), ...(arriving && { arriving }) }, before),
+      save(turn, { request, items, reads, by: memberOf(turn, by), ...(incoming && { incoming }) }, before),
   });
 }
 
 /** What is saved there after the first round is answered, and moves no token: it comes back once. */
-function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head: now }: Progress): OwnPlace {
+function ownCollection(
+  workflow: Steps,
+  request: SyncRequest,
+  { roomBytes, page, head: now }: Progress,
+): OwnCollection {
   const unsaved = {
     page,
     saved: [],
     conflicts: [],
-    departed: [],
-    elsewhere: [],
+    transfers: [],
+    notHere: [],
     roomBytes,
     end: -1,
     head: now,
@@ -207,7 +211,7 @@ function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head
   const empty = { ...unsaved, vaults: noVaults };
   return {
     save: (items) => saveMore(workflow, request, items, empty),
-    arrive: (items) => {
+    apply: (items) => {
       const rows = new Map(items.map(({ row }) => [row.uuid, row]));
       const sent = items.map((each) => each.sent);
       return saveMore(workflow, request, sent, empty, rows);

@@ -14,12 +14,12 @@ import {
 } from '../../../runtime/command.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import type { Passed } from '../../collection/move/wire.ts';
 import { givenColumns, type Page, pageItems } from '../../collection/retrieve.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
 import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
 import { decodeToken, type Mark } from '../../collection/token.ts';
+import type { Passed } from '../../collection/transfer/wire.ts';
 import { membershipsMax } from '../../vault/bounds.ts';
 import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';

@@ -180,8 +180,8 @@ function forgetOld(turn: Turn): void {
   const ended = [...turn.entries(publicShareMap).values()]
     .filter(({ endedAtMs }) => endedAtMs !== null)
     .toSorted((a, b) => (b.endedAtMs ?? 0) - (a.endedAtMs ?? 0));
-  ended.forEach((share, place) => {
-    if (place >= endedSharesMax - 1 || isOld(share, turn.nowMs)) turn.removeEntry(publicShareMap, share.uuid);
+  ended.forEach((share, index) => {
+    if (index >= endedSharesMax - 1 || isOld(share, turn.nowMs)) turn.removeEntry(publicShareMap, share.uuid);
   });
 }
 

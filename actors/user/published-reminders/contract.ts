@@ -30,12 +30,12 @@ export const publishedReminder = z.object({
 });
 export type ShownPublishedReminder = z.infer<typeof publishedReminder>;
 
-/** Judged in the actor, after the gates, which answers with tags of its own. */
+/** Judged in the actor, after the feature flags, which answers with tags of its own. */
 const given = z.unknown().optional();
 
 const commands = {
-  /** Behind no gate: it tells of them. */
-  getDeliveryGates: signedIn({
+  /** Works with the feature flags off: it tells of them. */
+  getDeliveryFlags: signedIn({
     access: 'reads',
     fields: z.object({}),
     ok: z.object({
@@ -46,7 +46,7 @@ const commands = {
       channels: z.object({ email: z.boolean(), telegram: z.boolean(), whatsapp: z.boolean() }),
     }),
   }),
-  /** Behind no gate. Refusals: 409 `delivery-in-flight`. */
+  /** Works with the feature flags off. Refusals: 409 `delivery-in-flight`. */
   optOutOfDelivery: signedIn({
     access: 'writes',
     fields: z.object({}),

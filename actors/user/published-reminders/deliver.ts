@@ -3,7 +3,7 @@
  *
  *     recover     what a run had in flight that is no more: nobody knows whether it arrived
  *     next        the oldest that is claimed
- *     hand over   once there is room with the provider, and before it hears anything: gates, configuration and round are
+ *     hand over   once there is room with the provider, and before it hears anything: feature flags, configuration and round are
  *                 looked at again, and `in-flight` is committed
  *     conclude    what came of it
  */
@@ -20,7 +20,7 @@ import {
   ownTarget,
   targetOf,
 } from './delivery-config.ts';
-import { isOpen } from './gates.ts';
+import { isOpen } from './feature-flags.ts';
 import { textOf } from './messages.ts';
 import {
   afterFailure,

@@ -21,7 +21,7 @@ import {
   setDeliveryConfig,
   targetOf,
 } from './delivery-config.ts';
-import { closedGate, isOpenToAll, isWanted } from './gates.ts';
+import { flagRefusal, isOpenToAll, isWanted } from './feature-flags.ts';
 import { type GivenReminder, givenConfig, givenReminder } from './given.ts';
 import {
   backInQueue,
@@ -83,10 +83,10 @@ async function askedBack(
   return askBack(workflow.actors, workflow.self.id, mails);
 }
 
-// --- gates ----------------------------------------------------------------------------------------------------
+// --- feature flags ----------------------------------------------------------------------------------------------------
 
-const getDeliveryGates = signedInWorkflow({
-  ...PublishedReminders.commands.getDeliveryGates,
+const getDeliveryFlags = signedInWorkflow({
+  ...PublishedReminders.commands.getDeliveryFlags,
   run: async (workflow) => {
     const { master, allowed } = await workflow.turn({
       turn: (turn) => ({ master: isOpenToAll(turn), allowed: isWanted(turn) }),
@@ -131,7 +131,7 @@ const optOutOfDelivery = signedInWorkflow({
 
 const getDeliveryConfig = signedInRead({
   ...PublishedReminders.commands.getDeliveryConfig,
-  answer: (view) => closedGate(view) ?? { config: deliveryConfig(view) },
+  answer: (view) => flagRefusal(view) ?? { config: deliveryConfig(view) },
 });
 
 const configure = signedInWorkflow({
@@ -139,8 +139,8 @@ const configure = signedInWorkflow({
   run: async (workflow, asked) => {
     const wanted = givenConfig(asked);
     const recalls = await askedBack(workflow, (turn) => {
-      if (isRefused(wanted)) return closedGate(turn) ?? wanted;
-      return closedGate(turn) ?? refusedNow(turn, wanted) ?? affectedBy(turn, wanted);
+      if (isRefused(wanted)) return flagRefusal(turn) ?? wanted;
+      return flagRefusal(turn) ?? refusedNow(turn, wanted) ?? affectedBy(turn, wanted);
     });
     return workflow.lastTurn({
       turn: (turn, _reads, { session }) => {
@@ -149,7 +149,7 @@ const configure = signedInWorkflow({
         const affected = affectedBy(turn, wanted);
         const isElsewhere = !isSameTarget(configured(deliveryConfig(turn)), configured(wanted));
         const refused =
-          closedGate(turn) ??
+          flagRefusal(turn) ??
           refusedNow(turn, wanted) ??
           (affected.some((each) => isMailQueued(each) && isInheriting(turn, each)) ? beingSent : undefined);
         if (refused === undefined && !isSameConfig(deliveryConfig(turn), wanted)) {
@@ -210,7 +210,7 @@ const listPublishedReminders = signedInRead({
   ...PublishedReminders.commands.listPublishedReminders,
   answer: (view) => {
     const inOrder = all(view).toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1));
-    return closedGate(view) ?? { reminders: inOrder.map((each) => shown(view, each)) };
+    return flagRefusal(view) ?? { reminders: inOrder.map((each) => shown(view, each)) };
   },
 });
 
@@ -218,7 +218,7 @@ const publishReminder = signedInWorkflow({
   ...PublishedReminders.commands.publishReminder,
   run: async (workflow, asked) => {
     const read = (turn: Turn) =>
-      closedGate(turn) ?? givenReminder(asked, deliveryConfig(turn)?.channel ?? undefined);
+      flagRefusal(turn) ?? givenReminder(asked, deliveryConfig(turn)?.channel ?? undefined);
     const recalls = await askedBack(workflow, (turn) => {
       const given = read(turn);
       if (isRefused(given)) return given;
@@ -310,7 +310,7 @@ const deletePublishedReminder = signedInWorkflow({
   ...PublishedReminders.commands.deletePublishedReminder,
   run: async (workflow, { id }) => {
     await answerRepeat(workflow);
-    const found = (turn: Turn) => closedGate(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;
+    const found = (turn: Turn) => flagRefusal(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;
     const recalls = await askedBack(workflow, (turn) => {
       const reminder = found(turn);
       return isRefused(reminder) ? reminder : [reminder];
@@ -352,7 +352,7 @@ function shown(view: View, reminder: PublishedReminder): ShownPublishedReminder 
 }
 
 export const publishedReminderCommands = {
-  getDeliveryGates,
+  getDeliveryFlags,
   optOutOfDelivery,
   getDeliveryConfig,
   setDeliveryConfig: configure,

@@ -1,7 +1,7 @@
 /**
  * A published reminder as it is stored, and how its occurrence goes from state to state.
  *
- *     queued      not due, or held back: by a gate, a provider, or what could not be sent and is tried again
+ *     queued      not due, or held back: by a feature flag, a provider, or what could not be sent and is tried again
  *     claimed     it is being sent, and nobody outside has heard of it: the mail queue has its mail, or the job of the
  *                 account has it before it
  *     in-flight   committed before a messenger's provider hears anything

@@ -21,7 +21,7 @@ import {
   targetOf,
   viaOf,
 } from './delivery-config.ts';
-import { isInUse, isOpen, isOpenToAll, isWanted } from './gates.ts';
+import { isInUse, isOpen, isOpenToAll, isWanted } from './feature-flags.ts';
 import { mailIdOf, mailReminder } from './messages.ts';
 import {
   accepted,
@@ -168,7 +168,7 @@ function afterOutcome(turn: Turn, reminder: PublishedReminder, told: MailOutcome
         told.refusal === 'not-configured' ? 'not-configured' : 'transient',
       );
     case 'failed': {
-      // It was being sent when it was to be called back, or a gate has closed since.
+      // It was being sent when it was to be called back, or a feature flag was turned off since.
       const tried = reminder.isRecalled || !isOpen(turn) ? askedBack(turn, reminder) : reminder;
       return { ...tried, error: told.failure === 'timeout' ? 'timeout' : 'transient' };
     }
@@ -200,7 +200,7 @@ export function pauseDeliveries(turn: Turn): void {
   armNext(turn);
 }
 
-/** The user has opened or closed the gate. */
+/** The user has turned the feature flag on or off. */
 export function applyGate(turn: Turn): void {
   if (isWanted(turn)) armNext(turn);
   else pauseDeliveries(turn);

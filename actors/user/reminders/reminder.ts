@@ -1,7 +1,7 @@
 /**
  * A reminder by e-mail as it is stored, and what is due.
  *
- *     waiting  not due, or held back: by a gate, the queue, or because many are late
+ *     waiting  not due, or held back: by a feature flag, the queue, or because many are late
  *     queued   the queue has its mail, or is told of it
  *     sent     a relay has it
  *     expired  it could not be sent within a week
@@ -21,7 +21,7 @@ const dayMs = 86_400_000;
 const expiryMs = 7 * dayMs;
 /** What is over stays in the list for so long. */
 const keptMs = 30 * dayMs;
-/** How often a closed gate is tried. */
+/** How often a reminder is tried whose feature flag is off. */
 const gatePauseMs = 15 * minuteMs;
 /** What is later than that leaves with few others in a minute. */
 const lateMs = 10 * minuteMs;

@@ -1,4 +1,4 @@
-/** One timer for all reminders of an account. Both gates, the operator's and the user's, are read when one is due. */
+/** One timer for all reminders of an account. Both feature flags, the operator's and the user's, are read when one is due. */
 import { type Turn, timer } from '../../../runtime/command.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
@@ -58,7 +58,7 @@ export const sendRemindersTimer = timer({
 
 export const areWanted = (turn: Turn): boolean => settingValue(turn, 'EMAIL_REMINDERS_ENABLED') === 'true';
 
-/** The account's own address, while both gates are open. */
+/** The account's own address, while both feature flags are on. */
 function recipientOf(turn: Turn): string | undefined {
   const isOpen = turn.use(AccountSettings).emailReminders && areWanted(turn);
   return isOpen ? mailAddress(turn.get(profileSlice).email) : undefined;

@@ -9,13 +9,13 @@ const requestUuid = z.string().max(64);
 export const exportParts = ['items', 'revisions', 'files'] as const;
 
 /** Where a page begins: after this position of the own rows, or of those of a vault. */
-export const exportPlaceSchema = z.object({
+export const exportCursorSchema = z.object({
   part: z.enum(exportParts),
   vault: z.string().nullable(),
   after: z.number(),
 });
-export type ExportPlace = z.infer<typeof exportPlaceSchema>;
-export const firstExportPlace: ExportPlace = { part: 'items', vault: null, after: 0 };
+export type ExportCursor = z.infer<typeof exportCursorSchema>;
+export const firstExportCursor: ExportCursor = { part: 'items', vault: null, after: 0 };
 
 const commands = {
   /** `data-export` alone. Refusals: 400. */
@@ -44,12 +44,12 @@ const commands = {
   /** Refusals: 409 once another download has begun, or this one has taken too long. */
   exportPage: signedInOf({
     access: 'writes',
-    fields: z.object({ downloadUuid: z.string(), place: exportPlaceSchema }),
+    fields: z.object({ downloadUuid: z.string(), cursor: exportCursorSchema }),
     ok: z.object({
       /** The rows of one part, separated by commas. */
       json: z.string(),
       /** Where the next page begins; null after the last one. */
-      next: exportPlaceSchema.nullable(),
+      next: exportCursorSchema.nullable(),
     }),
   }),
 };

@@ -10,7 +10,7 @@ import {
   range,
   type View,
 } from '../../../runtime/command.ts';
-import type { AnyTable, RowOf } from '../../../runtime/table.ts';
+import type { AnyTable, RowOf, SubsetOf } from '../../../runtime/table.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
@@ -22,7 +22,7 @@ import { filesSlice } from '../../files/ledger.ts';
 import { file } from '../../files/tables.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
-import { type ExportPlace, exportParts } from './contract.ts';
+import { type ExportCursor, exportParts } from './contract.ts';
 
 const pageRowsMax = 300;
 const pageBytesMax = 1_048_576;
@@ -30,7 +30,7 @@ const pageBytesMax = 1_048_576;
 interface Source<T extends AnyTable> {
   readonly table: T;
   readonly head: (view: View) => number;
-  readonly subset?: string;
+  readonly subset?: SubsetOf<T>;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
   /** What of a vault is the member's own. */
   readonly isOf: (row: RowOf<T>, userUuid: string) => boolean;
@@ -38,7 +38,7 @@ interface Source<T extends AnyTable> {
 }
 const source = <T extends AnyTable>(of: Source<T>): Source<AnyTable> => of as unknown as Source<AnyTable>;
 
-const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
+const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
   items: source({
     table: item,
     head: (view) => view.get(head).position,
@@ -49,14 +49,14 @@ const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
   }),
   revisions: source({
     table: revision,
-    head: (view) => view.get(ledgerSlice).place,
+    head: (view) => view.get(ledgerSlice).endOffset,
     isOf: (row, userUuid) => row.owner_uuid === userUuid,
     shown: (row) => given(row, row.item_uuid),
   }),
   /** Files of a vault belong to no member; every member may read them all. */
   files: source({
     table: file,
-    head: (view) => view.get(filesSlice).place,
+    head: (view) => view.get(filesSlice).sequence,
     isOf: () => true,
     shown: (row, vault) => ({
       remote_identifier: row.remote_identifier,
@@ -70,7 +70,7 @@ const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
 /** The plans of one page. */
 type PagePlans = { readonly own?: RangePlan<AnyTable>; readonly theirs?: CrossOwnerPlan<AnyTable> };
 
-export function pagePlans(view: View, { part, vault, after }: ExportPlace): PagePlans {
+export function pagePlans(view: View, { part, vault, after }: ExportCursor): PagePlans {
   const { table, head: headOf, subset, columns } = sources[part];
   const page = {
     limit: pageRowsMax,
@@ -90,14 +90,14 @@ export interface PageRows {
 }
 
 /** The JSON of the rows, separated by commas, and where the next page begins. */
-export function exportPageOf(view: View, place: ExportPlace, { rows, complete, upTo }: PageRows) {
-  const { isOf, shown } = sources[place.part];
-  const own = place.vault === null ? rows : rows.filter((row) => isOf(row, view.self.id));
-  const json = own.map((row) => JSON.stringify(shown(row, place.vault))).join(',\n');
-  return { json, next: complete ? nextPlace(view, place) : { ...place, after: upTo } };
+export function exportPageOf(view: View, cursor: ExportCursor, { rows, complete, upTo }: PageRows) {
+  const { isOf, shown } = sources[cursor.part];
+  const own = cursor.vault === null ? rows : rows.filter((row) => isOf(row, view.self.id));
+  const json = own.map((row) => JSON.stringify(shown(row, cursor.vault))).join(',\n');
+  return { json, next: complete ? nextCursor(view, cursor) : { ...cursor, after: upTo } };
 }
 
-function nextPlace(view: View, { part, vault }: ExportPlace): ExportPlace | null {
+function nextCursor(view: View, { part, vault }: ExportCursor): ExportCursor | null {
   const next = [...membershipsOf(view).keys()].find((each) => vault === null || each > vault);
   if (next !== undefined) return { part, vault: next, after: 0 };
   const [, following] = exportParts.slice(exportParts.indexOf(part));

@@ -13,7 +13,7 @@
 import { z } from 'zod';
 import type { View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
-import { type ExportCursor, exportBeginning, exportPiece, firstExportCursor } from '../../export-file.ts';
+import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../export-file.ts';
 import { fullKeyParams } from '../../identity/key-params.ts';
 import { refuse } from '../../reply.ts';
 import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
@@ -90,36 +90,34 @@ const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
 
 const exportPage = signedInRead({
   ...Requests.commands.exportPage,
-  reads: (view, { place }) => pagePlans(view, place),
-  answer: (view, { downloadUuid, place }, { own, theirs }) => {
+  reads: (view, { cursor }) => pagePlans(view, cursor),
+  answer: (view, { downloadUuid, cursor }, { own, theirs }) => {
     const current = view.get(exportSlice)?.current;
     const isCurrent = current?.uuid === downloadUuid && view.nowMs < current.beganAtMs + downloadAgeMs;
     if (!isCurrent) return overtaken;
-    return exportPageOf(view, place, own ?? theirs?.owners[0] ?? nothing);
+    return exportPageOf(view, cursor, own ?? theirs?.owners[0] ?? nothing);
   },
 });
 
-/**
- * The same file for an operator, who owes it to the user, piece by piece. The first request has no cursor. No session is asked:
- * `actors/user/operator.ts` is who calls this.
- */
+interface PieceRequest {
+  readonly progress: ExportProgress | null;
+}
+
+interface PieceReads extends OwnAccount {
+  readonly own?: PageRows;
+  readonly theirs?: { readonly owners: readonly PageRows[] };
+}
+
+/** The same file, piece by piece, for an operator who owes it to the user. The caller has made sure that an operator asks. */
 export const exportForOperator = {
-  reads: (view: View, { cursor }: { readonly cursor: ExportCursor | null }) => ({
-    ...pagePlans(view, (cursor ?? firstExportCursor).place),
+  reads: (view: View, { progress }: PieceRequest) => ({
+    ...pagePlans(view, (progress ?? exportStart).cursor),
     ...ownAccount(view),
   }),
-  answer: (
-    view: View,
-    { cursor }: { readonly cursor: ExportCursor | null },
-    {
-      own,
-      theirs,
-      account,
-    }: { readonly own?: PageRows; readonly theirs?: { readonly owners: readonly PageRows[] } } & OwnAccount,
-  ) => {
-    const at = cursor ?? firstExportCursor;
-    const piece = exportPiece(at, exportPageOf(view, at.place, own ?? theirs?.owners[0] ?? nothing));
-    if (cursor !== null) return piece;
+  answer(view: View, { progress }: PieceRequest, { own, theirs, account }: PieceReads) {
+    const at = progress ?? exportStart;
+    const piece = exportPiece(at, exportPageOf(view, at.cursor, own ?? theirs?.owners[0] ?? nothing));
+    if (progress !== null) return piece;
     const keyParams = fullKeyParams(ownRow(view, { account }));
     return { ...piece, text: exportBeginning({ version: keyParams.version, keyParams }) + piece.text };
   },

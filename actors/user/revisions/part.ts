@@ -19,10 +19,10 @@ export const revisions = userPart(Revisions, {
   timers: userRevisionTimers,
   on: {
     purge: purging({
-      reads: (view, { afterPlace }) => ({
+      reads: (view, { afterOffset }) => ({
         revisions: range(revision, {
-          after: afterPlace,
-          through: view.get(ledgerSlice).place,
+          after: afterOffset,
+          through: view.get(ledgerSlice).endOffset,
           limit: purgedAtOnce,
           columns: ['item_uuid', 'slot'],
         }),
@@ -33,7 +33,7 @@ export const revisions = userPart(Revisions, {
         }
         return {
           left: complete ? 'nothing' : 'more',
-          place: { afterPlace: Math.min(upTo, turn.get(ledgerSlice).place) },
+          progress: { afterOffset: Math.min(upTo, turn.get(ledgerSlice).endOffset) },
         };
       },
     }),

@@ -2,7 +2,6 @@
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
-import { locationsPlan, owningRowsOf } from '../../collection/move/location-lookup.ts';
 import {
   given,
   historyOf,
@@ -14,6 +13,7 @@ import {
 import { revision } from '../../collection/revisions/table.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { ItemSettings } from '../../collection/settings.ts';
+import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { refuse } from '../../reply.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
@@ -31,9 +31,9 @@ const vaultsAskedMax = 20;
 const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typeof revision>) => ({
   reads: ({ self }: View) => ({ rows: own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
   turn: (turn: Turn, { rows, first, moved }: HistoryReads) => {
-    const places = [...first.rows, ...moved.rows];
-    const owningRow = owningRowsOf(places).get(itemUuid.toLowerCase());
-    const vaults = places
+    const found = [...first.rows, ...moved.rows];
+    const owningRow = owningRowsOf(found).get(itemUuid.toLowerCase());
+    const vaults = found
       .filter((row) => row.collection !== turn.self.id && row.shared_vault_uuid === row.collection)
       .toSorted((a, b) => transferVersionOf(b) - transferVersionOf(a))
       .map(({ collection }) => collection);

@@ -28,21 +28,21 @@ const expiredAccessToken: Refusal = {
 export type SessionCheck = { readonly session: Session } | { readonly refused: Refusal };
 
 /**
- * Which session, if any, may act for these credentials now. `bearerAlone`: one of cookie style is not asked for its cookie;
+ * Which session, if any, may act for these credentials now. `bearerSuffices`: one of cookie style is not asked for its cookie;
  * its bearer names it by 128 random bits.
  */
 export function checkSession(
   view: View,
   credentials: Credentials,
   nowMs: number,
-  bearerAlone = false,
+  bearerSuffices = false,
 ): SessionCheck {
   const settings = view.use(AccountSettings);
   const session = findSession(view, credentials);
   const proven =
     session && standingOf(session, 'accessHash', credentials, nowMs, settings.replacedPairGraceMs);
   const isCookieStyle = credentials.style === 2 && session?.current.style === 2;
-  const standing = proven ?? (bearerAlone && isCookieStyle ? 'current' : undefined);
+  const standing = proven ?? (bearerSuffices && isCookieStyle ? 'current' : undefined);
   if (session === undefined || standing === undefined || !isKept(session, nowMs)) {
     return { refused: isRevoked(view, credentials, nowMs) ? revokedSession : invalidAuth };
   }

@@ -66,7 +66,7 @@ export const Sessions = contract({
     /** The same for routes that take the bearer of a cookie-style session without its cookie. */
     validateBearer: signedIn({
       access: 'reads',
-      bearerAlone: true,
+      bearerSuffices: true,
       fields: nothing,
       ok: nothing,
     }),

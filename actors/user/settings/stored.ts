@@ -87,7 +87,7 @@ export function putSetting(turn: Turn, name: SettingName, value: string | null):
 }
 
 /** With a uuid and times that it has had elsewhere. */
-export function placeSetting(
+export function restoreSetting(
   turn: Turn,
   name: SettingName,
   value: string | null,

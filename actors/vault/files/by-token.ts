@@ -3,15 +3,15 @@ import { command, keys, sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { cleanupTimer } from '../../files/cleanup.ts';
 import { discardFile, removalJob } from '../../files/garbage.ts';
-import { beingMoved, isMoving } from '../../files/move.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
 import { file } from '../../files/tables.ts';
+import { beingMoved, isMoving } from '../../files/transfer.ts';
 import { answerOf, refuse } from '../../reply.ts';
 import { noSuchVault, Vault } from '../contract.ts';
 import { memberListFor, notify } from '../member-list.ts';
 import { accessOf, accessPlan, invalidToken, onlyReads, refusalOf } from './access.ts';
 import { eraseFilesTimer } from './end.ts';
-import { concludeFileMoveTimer, moveCommands } from './move.ts';
+import { finalizeOverdueFileTimer, moveCommands } from './move.ts';
 import { cleanup, vaultFiles } from './own-files.ts';
 import { changePlan, fileKey, uploadCommands } from './uploads.ts';
 
@@ -95,8 +95,8 @@ export const fileCommands = {
   checkToken,
 };
 export const fileTimers = {
-  tendFiles: cleanupTimer(cleanup, vaultFiles),
+  cleanUpFiles: cleanupTimer(cleanup, vaultFiles),
   eraseFiles: eraseFilesTimer,
-  concludeFileMove: concludeFileMoveTimer,
+  finalizeOverdueFile: finalizeOverdueFileTimer,
 };
 export const fileJobs = { removeBlobs: removalJob(cleanup) };

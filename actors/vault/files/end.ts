@@ -2,9 +2,9 @@
 import { range, type Turn, timer, type View } from '../../../runtime/command.ts';
 import { discardFile, garbageMax, garbageOf } from '../../files/garbage.ts';
 import { change, filesSlice } from '../../files/ledger.ts';
-import { isMoving } from '../../files/move.ts';
 import { forgetRedeemed } from '../../files/redeemed.ts';
 import { file } from '../../files/tables.ts';
+import { isMoving } from '../../files/transfer.ts';
 import { endUploads } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
 import { nextChangeStamp } from '../change-stamp.ts';
@@ -43,7 +43,7 @@ export const eraseFilesTimer = timer({
   ...eraseFiles,
   missed: 'fire-once',
   reads: (view) => ({
-    files: range(file, { after: 0, through: view.get(filesSlice).place, limit: erasedAtOnce }),
+    files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: erasedAtOnce }),
   }),
   turn: (turn, _nothing, { files }) => {
     const isBusy = garbageOf(turn) + erasedAtOnce > garbageMax;
@@ -54,10 +54,10 @@ export const eraseFilesTimer = timer({
     }
     const pause = erased.length > 0 ? 0 : pauseMs;
     if (isBusy || files.rows.length > 0) turn.arm(eraseFiles, turn.nowMs + pause, null);
-    else change(turn, { place: 0 });
+    else change(turn, { sequence: 0 });
   },
 });
 
 /** Also in the store. */
 export const areFilesGone = (view: View): boolean =>
-  view.get(filesSlice).place === 0 && garbageOf(view) === 0;
+  view.get(filesSlice).sequence === 0 && garbageOf(view) === 0;

@@ -30,7 +30,7 @@ import { nextChangeStamp } from '../change-stamp.ts';
 import { Vault } from '../contract.ts';
 import { type VaultRow, vaultTable } from '../tables.ts';
 
-export const cleanup: Cleanup = { timer: Vault.timers.tendFiles, remove: Vault.jobs.removeBlobs };
+export const cleanup: Cleanup = { timer: Vault.timers.cleanUpFiles, remove: Vault.jobs.removeBlobs };
 
 /** By the uuid of the upload. */
 export const grantMap = sliceMap<{

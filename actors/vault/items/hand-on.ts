@@ -20,8 +20,8 @@ import {
 } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
 import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
-import { departingTransferVersions } from '../../collection/move/departures.ts';
 import { ItemSettings } from '../../collection/settings.ts';
+import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
 import { Vault } from '../contract.ts';
 import { standingSlice } from '../standing.ts';
 import { successorOfOwner } from '../successors.ts';
@@ -31,7 +31,7 @@ const { handItemsOn } = Vault.timers;
 
 /** Members hear of their new owner first. */
 const pauseMs = 5_000;
-/** Longer than a departure lasts. */
+/** Longer than a transfer lasts. */
 const awaitedPauseMs = 60_000;
 
 export function handItemsOnSoon(turn: Turn): void {
@@ -57,14 +57,14 @@ export const handItemsOnTimer = timer({
   reads: pagePlan,
   turn: (turn, { isAwaiting }, { page }: Reads) => {
     if (turn.get(standingSlice) !== 'open') return;
-    const departing = departingTransferVersions(turn);
-    const isLeaving = (row: ItemRow) => departing.get(row.uuid) === transferVersionOf(row);
-    const transferred = page.rows.filter(({ owner_uuid: owner }) => successorOfOwner(turn, owner) !== owner);
+    const moving = outgoingTransferVersions(turn);
+    const isLeaving = (row: ItemRow) => moving.get(row.uuid) === transferVersionOf(row);
+    const handedOn = page.rows.filter(({ owner_uuid: owner }) => successorOfOwner(turn, owner) !== owner);
     writeAs(
       turn,
-      transferred.filter((row) => !isLeaving(row)),
+      handedOn.filter((row) => !isLeaving(row)),
     );
-    const awaits = isAwaiting || transferred.some(isLeaving);
+    const awaits = isAwaiting || handedOn.some(isLeaving);
     if (!page.complete) turn.arm(handItemsOn, turn.nowMs, { after: page.upTo, isAwaiting: awaits });
     else if (awaits) turn.arm(handItemsOn, turn.nowMs + awaitedPauseMs, { after: 0, isAwaiting: false });
   },

@@ -1,16 +1,16 @@
 /**
- * Notifies members of items that leave the vault and come to it (docs/protocol/inbox.md, "Notifications"), in the commit
- * that makes it so: of a removal with the forwarding tombstone, and of an item that is here again with its arrival.
+ * Notifies members of items that leave the vault or come back to it (docs/protocol/inbox.md, "Notifications"). Each
+ * notification is in the commit that causes it: the one that leaves the forwarding tombstone, or the one that saves the item.
  */
 import { type KeysResult, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { type ItemRow, type item, transferVersionOf } from '../../collection/item.ts';
 import {
-  type ConcludeReads,
-  conclude,
-  concludePlan,
-  departureMap,
-} from '../../collection/move/departures.ts';
+  type FinalizeReads,
+  finalizePlan,
+  finalizeTransfer,
+  outgoingTransferMap,
+} from '../../collection/transfer/transfer.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vault } from '../contract.ts';
 import { memberUuidsPlan } from '../member-list.ts';
@@ -20,31 +20,32 @@ import { notifyMembers } from './notify-members.ts';
 type Members = RangeResult<typeof memberTable>;
 
 const nobody = range(memberTable, { after: 0, through: 0, limit: 0 });
-const isRemoval = (view: View, id: string): boolean => view.entry(departureMap, id)?.isRemoval === true;
+const isRemoval = (view: View, id: string): boolean =>
+  view.entry(outgoingTransferMap, id)?.isRemoval === true;
 
-export const leavePlan = (view: View, id: string, arrived: readonly string[] = []) => ({
-  ...concludePlan(view, id, arrived),
+export const leavePlan = (view: View, id: string, applied: readonly string[] = []) => ({
+  ...finalizePlan(view, id, applied),
   members: isRemoval(view, id) ? memberUuidsPlan(view) : nobody,
 });
 
-/** Concludes a departure. */
+/** Finalizes a transfer out of the vault. */
 export function leave({
   turn,
   id,
-  arrived = [],
+  applied = [],
   reads: { members, ...reads },
   by,
 }: {
   readonly turn: Turn;
   readonly id: string;
-  readonly arrived?: readonly string[] | undefined;
-  readonly reads: ConcludeReads & { readonly members: Members };
+  readonly applied?: readonly string[] | undefined;
+  readonly reads: FinalizeReads & { readonly members: Members };
   readonly by?: string | undefined;
 }): void {
   const before = turn.get(head);
   const toNotify = isRemoval(turn, id) ? members.rows : [];
-  const gone = conclude({ turn, id, arrived, reads, timer: Vault.timers.concludeDeparture });
-  // The devices of the user who has moved it hear of the arrival.
+  const gone = finalizeTransfer({ turn, id, applied, reads, timer: Vault.timers.finalizeOverdueTransfer });
+  // The devices of the user who has moved the items hear of it from the target.
   notifyMembers(turn, before, { by });
   if (gone.length === 0) return;
   const itemUuids = gone.map(({ uuid }) => uuid);
@@ -54,13 +55,13 @@ export function leave({
   }
 }
 
-/** What was here before of the items that are about to arrive. Ask before they are saved. */
+/** Which of the incoming items have been here before. Ask before they are saved. */
 export const returning = (
   { self }: Pick<View, 'self'>,
-  arriving: ReadonlyMap<string, ItemRow>,
+  incoming: ReadonlyMap<string, ItemRow>,
   stored: KeysResult<typeof item>,
 ): ReadonlySet<string> => {
-  const back = [...arriving.values()].filter((row) => {
+  const back = [...incoming.values()].filter((row) => {
     const before = stored.get({ collection: self.id, uuid: row.uuid });
     return before !== undefined && transferVersionOf(before) <= transferVersionOf(row);
   });

@@ -16,10 +16,10 @@ import { head, itemsThrough } from '../../collection/head.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import type { SaveResult } from '../../collection/move/wire.ts';
 import { notMember } from '../../collection/save.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
 import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
+import type { SaveResult } from '../../collection/transfer/wire.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
 import { Vault } from '../contract.ts';
@@ -58,24 +58,24 @@ export const saveItems = command({
   },
 });
 
-export const arriveItems = command({
-  ...Vault.commands.arriveItems,
+export const applyItemTransfer = command({
+  ...Vault.commands.applyItemTransfer,
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
     ...storedPlan({
       view,
       request: requestOf(asked),
       items: sentOf(asked),
-      arriving: rowsOf(asked),
+      incoming: rowsOf(asked),
     }),
     members: memberUuidsPlan(view),
   }),
   turn: (turn, asked, { members, ...reads }) => {
-    const arriving = rowsOf(asked);
-    const back = returning(turn, arriving, reads.stored);
+    const incoming = rowsOf(asked);
+    const back = returning(turn, incoming, reads.stored);
     if (turn.get(standingSlice) === 'ended')
       return saveInEndedVault({ turn, saver: asked, items: sentOf(asked), reads });
-    const result = saveByMember({ turn, saver: asked, items: sentOf(asked), reads, arriving });
+    const result = saveByMember({ turn, saver: asked, items: sentOf(asked), reads, incoming });
     if (isRefused(result)) return result;
     const saved = result.ok.saved.map(({ row }) => row.uuid);
     const rejoined = saved.filter((uuid) => back.has(uuid));
@@ -84,9 +84,9 @@ export const arriveItems = command({
   },
 });
 
-type Arrivals = { readonly items: readonly { readonly row: ItemRow; readonly sent: ClientItem }[] };
-const sentOf = ({ items }: Arrivals): readonly ClientItem[] => items.map(({ sent }) => sent);
-const rowsOf = ({ items }: Arrivals): ReadonlyMap<string, ItemRow> =>
+type Incoming = { readonly items: readonly { readonly row: ItemRow; readonly sent: ClientItem }[] };
+const sentOf = ({ items }: Incoming): readonly ClientItem[] => items.map(({ sent }) => sent);
+const rowsOf = ({ items }: Incoming): ReadonlyMap<string, ItemRow> =>
   new Map(items.map(({ row }) => [row.uuid, row]));
 
 function saveByMember({
@@ -94,16 +94,16 @@ function saveByMember({
   saver,
   items,
   reads: { member, ...reads },
-  arriving,
+  incoming,
 }: {
   readonly turn: Turn;
   readonly saver: BySaver;
   readonly items: readonly ClientItem[];
   readonly reads: Reads;
-  readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
+  readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
 }): Answer<SaveResult> {
   const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
-  return saveAs({ turn, saver, permission, items, reads, arriving });
+  return saveAs({ turn, saver, permission, items, reads, incoming });
 }
 
 function saveAs({
@@ -112,25 +112,25 @@ function saveAs({
   permission,
   items,
   reads,
-  arriving,
+  incoming,
 }: {
   readonly turn: Turn;
   readonly saver: BySaver;
   readonly permission: Permission | null;
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
-  readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
+  readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
 }): Answer<SaveResult> {
   const vault = { permission, owns: (ownerUuid: string) => successorOfOwner(turn, ownerUuid) === saver.by };
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
   const owned = { ...reads, stored: withSuccessors(turn, reads.stored) };
-  const batch = { request, items, reads: owned, by, timers: Vault.timers, ...(arriving && { arriving }) };
+  const batch = { request, items, reads: owned, by, timers: Vault.timers, ...(incoming && { incoming }) };
   const before = turn.get(head);
   const progress = proceed(turn, batch, unbegun(turn));
   if (isRefused(progress)) return progress;
   notifyMembers(turn, before, saver);
-  const { saved, conflicts, departed, elsewhere } = progress;
+  const { saved, conflicts, transfers, notHere } = progress;
   const given = isLegacy(request)
     ? saved
     : saved.map(({ row, uuid }) => ({ uuid, row: withoutContent(row) }));
@@ -139,7 +139,7 @@ function saveAs({
     before: itemsThrough(before),
     after: itemsThrough(turn.get(head)),
   };
-  return { ok: { saved: given, conflicts, departed, elsewhere, passed } };
+  return { ok: { saved: given, conflicts, transfers, notHere, passed } };
 }
 
 /** Clients keep their own. */
@@ -183,15 +183,15 @@ function saveInEndedVault({
   const going = (to: Way) => ways.filter(({ way }) => way === to).map(({ sent }) => sent);
   const result = saveAs({ turn, saver, permission: 'admin', items: going('here'), reads });
   if (isRefused(result)) return result;
-  const { saved, conflicts, elsewhere, ...rest } = result.ok;
+  const { saved, conflicts, notHere, ...rest } = result.ok;
   const refused = going('refused').map((sent) => notMember(sent, saver.by));
   return {
     ok: {
       ...rest,
       saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
       conflicts: [...conflicts.map(atHome), ...refused],
-      elsewhere: [...elsewhere, ...going('returned')],
-      homeless: going('orphaned'),
+      notHere: [...notHere, ...going('returned')],
+      orphaned: going('orphaned'),
     },
   };
 }
@@ -236,11 +236,11 @@ const atHome = ({ server_item, ...conflict }: Conflict): Conflict => ({
   ...(server_item && { server_item: outOfVault(server_item) }),
 });
 
-export const concludeItems = command({
-  ...Vault.commands.concludeItems,
-  reads: (view, { id, arrived }) => leavePlan(view, id, arrived),
-  turn: (turn, { id, arrived, by }, reads) => {
-    leave({ turn, id, arrived, reads, by });
+export const finalizeItemTransfer = command({
+  ...Vault.commands.finalizeItemTransfer,
+  reads: (view, { id, applied }) => leavePlan(view, id, applied),
+  turn: (turn, { id, applied, by }, reads) => {
+    leave({ turn, id, applied, reads, by });
     return {};
   },
 });

@@ -7,8 +7,8 @@ import { leave, leavePlan } from './notify-moves.ts';
 const { timers } = Vault;
 
 export const itemTimers = {
-  concludeDeparture: timer({
-    ...timers.concludeDeparture,
+  finalizeOverdueTransfer: timer({
+    ...timers.finalizeOverdueTransfer,
     missed: 'fire-once',
     reads: (view, { id }) => leavePlan(view, id),
     turn: (turn, { id }, reads) => leave({ turn, id, reads }),

@@ -18,11 +18,11 @@ export interface SourceFiles {
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @throws Failure */
-export async function openFiles(place: string): Promise<SourceFiles> {
-  if (place.startsWith('s3://')) return openBucket(new URL(place));
-  const found = await stat(place).catch(() => undefined);
-  if (!found?.isDirectory()) throw new Failure(exitCodes.usage, `There is no folder ${place}.`);
-  return openFolder(place);
+export async function openFiles(location: string): Promise<SourceFiles> {
+  if (location.startsWith('s3://')) return openBucket(new URL(location));
+  const found = await stat(location).catch(() => undefined);
+  if (!found?.isDirectory()) throw new Failure(exitCodes.usage, `There is no folder ${location}.`);
+  return openFolder(location);
 }
 
 function openFolder(root: string): SourceFiles {

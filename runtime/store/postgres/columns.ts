@@ -1,11 +1,11 @@
-/** Which columns a read names, and how each comes whole. */
+/** Which columns a read names, and how it gets each of them whole. */
 import type { AnyTable } from '../../table.ts';
 import { StoreError } from '../store.ts';
 import { wholeValue } from './large.ts';
 import { layoutOf } from './layout.ts';
 import { columnsOf, ident, subsetPredicate } from './sql.ts';
 
-/** The columns that are asked, with key and order, in the order declared, so that one set of columns is one statement. */
+/** The columns asked for, with key and order, in the order of the declaration. So one set of columns is one statement. */
 export function orderedColumns(table: AnyTable, asked: readonly string[] | undefined): readonly string[] {
   const declared = Object.keys(columnsOf(table));
   if (asked === undefined) return declared;
@@ -13,7 +13,7 @@ export function orderedColumns(table: AnyTable, asked: readonly string[] | undef
   return declared.filter((column) => wanted.has(column));
 }
 
-/** What a subquery has to carry so that `selectList` can be made from it. */
+/** The columns that a subquery has to carry for `selectList`. */
 export function carriedColumns(table: AnyTable, columns: readonly string[]): readonly string[] {
   const { large } = layoutOf(table);
   const counts = large !== undefined && columns.includes(large.column) ? [large.count] : [];

@@ -1,4 +1,4 @@
-/** How a declared table lies in SQL. */
+/** The SQL tables of a declared table. */
 import type { AnyTable } from '../../table.ts';
 import { type LargeColumn, largeColumn } from './large.ts';
 import { columnsOf, type SqlTable } from './sql.ts';
@@ -11,7 +11,7 @@ export interface Layout {
 
 const layouts = new WeakMap<AnyTable, Layout>();
 
-/** Kept per table, because every row of every commit asks for it. */
+/** Cached per table, because every row of every commit asks for it. */
 export function layoutOf(table: AnyTable): Layout {
   const known = layouts.get(table);
   if (known !== undefined) return known;

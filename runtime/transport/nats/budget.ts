@@ -1,4 +1,4 @@
-/** Bounds how much of something is in use at once; those who want more wait for it, in order. */
+/** Bounds how much of something is in use at once. Callers that want more wait for it, in order. */
 export class Budget {
   #left: number;
   readonly #waiting: { readonly amount: number; readonly start: () => void }[] = [];

@@ -73,7 +73,7 @@ export class Calls {
     throw unreadable();
   }
 
-  /** The call has been handled: anything wrong with its answer leaves the outcome unknown. */
+  /** The call was handled. If its answer cannot be read, the outcome is unknown. */
   async #opened(answer: Uint8Array, deadlineMs: number): Promise<Frame> {
     const { pulls, metrics, rejected } = this.#options;
     try {

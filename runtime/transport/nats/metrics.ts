@@ -12,8 +12,8 @@ export interface TransportMetrics {
 }
 
 /**
- * `mac`: no process of this cluster sent it there; `stale`: it was sent too long ago, by one of the two
- * clocks; `expired`: it was no longer awaited when it came; `undeliverable`: it could not be handed to NATS.
+ * `mac`: no process of this cluster sent it there; `stale`: it was sent too long ago, by one of the two clocks; `expired`: it
+ * came when its caller no longer waited; `undeliverable`: NATS did not take it.
  */
 export type RejectedReason = FrameError['reason'] | 'shard-count' | 'expired' | 'undeliverable';
 export type ConnectionName = 'control' | 'bulk';
@@ -26,7 +26,7 @@ export const noTransportMetrics: TransportMetrics = {
   wakeFailed() {},
 };
 
-/** Read when metrics are asked for. */
+/** Read when metrics are collected. */
 export interface TransportGauges {
   readonly isConnected: boolean;
   /** Whether actors run here. */
@@ -69,7 +69,7 @@ export function prometheusTransportMetrics(
     (now) => now.callsInFlight,
   );
   gauge('scriptorium_transport_held_bytes', 'Large messages that wait to be fetched', (now) => now.heldBytes);
-  // Counted here and collected on demand, since finding a counter by its labels costs as much as a frame.
+  // Counted here and reported on collection, because finding a counter by its labels costs as much as a frame.
   const frames = { in: new Map<string, number>(), out: new Map<string, number>() };
   new Counter({
     name: 'scriptorium_transport_frames_total',

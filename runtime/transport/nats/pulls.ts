@@ -1,10 +1,10 @@
 /**
- * Large messages, the receiver's side (see `held-messages.ts`). What is in flight to this process is bounded: a few
- * parts of each holder, and a number of bytes of unfinished messages, both of each holder and of all. Further ones wait
- * in line, behind those of their own holder, so that a holder that stands still delays nobody else's messages.
+ * Large messages, the receiver's side (see `held-messages.ts`). Two things are bounded: the parts in flight from each holder,
+ * and the bytes of unfinished messages, from each holder and from all. Further messages wait behind those of their own holder,
+ * so that a holder that stands still delays no messages of others.
  *
- * A holder that lets a part run into its full time is dropped: everything that was begun or waits there fails at once,
- * and its callers ask again. A message that it offers later shows that it is alive, and is fetched as any other.
+ * A holder that lets a part run into its full time is dropped. Everything that was begun or waits there fails at once, and its
+ * callers ask again. If it offers a message later, it is alive, and the message is fetched as any other.
  */
 import type { Clock } from '../../clock.ts';
 import { NotFoundError, RetryableError } from '../../errors.ts';
@@ -17,7 +17,7 @@ import type { Mux } from './mux.ts';
 const partsOfHolderMax = 4;
 const unfinishedBytesMax = 256 * 1_024 * 1_024;
 const unfinishedBytesOfHolderMax = unfinishedBytesMax / 4;
-/** A part that takes longer is lost, or its holder is. */
+/** After this time the part is lost, or its holder. */
 const partMs = 10_000;
 
 export interface PullsOptions {
@@ -31,14 +31,14 @@ export interface PullsOptions {
 export class Pulls {
   readonly #options: PullsOptions;
   readonly #bytes = new Budget(unfinishedBytesMax);
-  /** By holder, while something of it is wanted. */
+  /** By holder, while it has messages to fetch. */
   readonly #holders = new Map<string, Holder>();
 
   constructor(options: PullsOptions) {
     this.#options = options;
   }
 
-  /** The frame that a held one stands for. @throws FrameError; ActorError: it cannot be fetched */
+  /** The frame that a held one stands for. @throws FrameError; ActorError if it cannot be fetched */
   async pull(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
     const holder = this.#holderAt(held.from);
     holder.pulls += 1;

@@ -1,14 +1,14 @@
 import type { Logger } from '../../ports.ts';
 import type { RejectedReason, TransportMetrics } from './metrics.ts';
 
-/** Explains to operators the reasons that may need them. */
+/** Explanations for operators, for the reasons that need them. */
 const meanings: Partial<Record<RejectedReason, string>> = {
   version: 'a process of another release, which this one cannot talk to',
   mac: 'something outside this cluster publishes to its NATS',
   stale: 'the clocks of two machines differ by minutes, or old messages are replayed',
 };
 
-/** Rejected messages: always counted, and logged once for each reason, as there may be many. */
+/** Rejected messages. Each is counted, and each reason is logged only once, because there may be many. */
 export class RejectedFrames {
   readonly #metrics: TransportMetrics;
   readonly #logger: Logger;

@@ -276,8 +276,8 @@ test('a repeat that the vault is asked for when the item has gone home is looked
       }),
     ),
   );
-  t.like(own, { ok: { elsewhere: [{ uuid: uuidNumber(1) }], conflicts: [] } });
-  t.like(other, { ok: { elsewhere: [], conflicts: [{ type: 'shared_vault_not_member_error' }] } });
+  t.like(own, { ok: { notHere: [{ uuid: uuidNumber(1) }], conflicts: [] } });
+  t.like(other, { ok: { notHere: [], conflicts: [{ type: 'shared_vault_not_member_error' }] } });
 });
 
 test('a new item whose answer was lost, sent again after its vault has ended, is told as saved', async (t) => {
@@ -288,7 +288,7 @@ test('a new item whose answer was lost, sent again after its vault has ended, is
   const [, , landed] = await server.answered(
     Promise.all([ask.saveItems(saver), ask.end({ by }), ask.saveItems(saver)]),
   );
-  t.like(landed, { ok: { saved: [{ uuid: uuidNumber(1) }], conflicts: [], elsewhere: [] } });
+  t.like(landed, { ok: { saved: [{ uuid: uuidNumber(1) }], conflicts: [], notHere: [] } });
 });
 
 test('what was never synced, or has no uuid, is refused alone where its vault has ended', async (t) => {

@@ -51,7 +51,7 @@ export const mutants: readonly Mutant[] = [
     name: 'items-lost-with-their-vault',
     harm: 'Whoever ends a vault takes from its members what was theirs.',
     file: 'actors/vault/tear-down.ts',
-    find: '  turn.start(Vault.jobs.sendHome, null);\n',
+    find: '  turn.start(Vault.jobs.returnToOwners, null);\n',
     replace: '',
     tests: ended,
   },
