@@ -158,6 +158,8 @@ test('help says of every command when to use it, with an example', async (t) => 
     registration: ['show', 'close', 'open'],
     calendar: ['revoke'],
     import: ['server', 'verify', 'unlock'],
+    export: ['user'],
+    backup: ['list', 'verify'],
     mail: ['relays', 'set-relays', 'test', 'queue', 'log', 'retry', 'discard'],
     pairing: ['status', 'list', 'start', 'complete', 'unpair', 'unpair-all', 'usage'],
   };

@@ -4,16 +4,21 @@ import { isCockroach } from '../../runtime/store/postgres/cockroach.ts';
 import { ident } from '../../runtime/store/postgres/sql.ts';
 import { BackupError } from './error.ts';
 
+/** A backup reads for hours, and may wait for the target within its transaction, whatever the server allows others. */
+const longestMs = 86_400_000;
+
 /** @throws BackupError `unavailable` */
 export async function connectTo(connection: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client({ ...connection, keepAlive: true });
+  const client = new pg.Client({
+    ...connection,
+    keepAlive: true,
+    statement_timeout: longestMs,
+    idle_in_transaction_session_timeout: longestMs,
+  });
   // A connection that breaks fails its statement; without a listener it would also end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
-    // It reads for hours, and may wait for the target within its transaction.
-    await client.query('SET statement_timeout = 0');
-    await client.query('SET idle_in_transaction_session_timeout = 0');
     // Pages go by the index of the primary key, whatever the planner thinks of a table that it has no statistics of.
     if (!(await isCockroach(client))) await client.query('SET enable_seqscan = off; SET jit = off');
     return client;
@@ -79,9 +84,22 @@ async function gotLock(client: pg.Client): Promise<boolean> {
   }
 }
 
+/** None in a database to which nothing was ever applied. */
 export async function migrationsOf(client: pg.ClientBase): Promise<readonly string[]> {
-  const { rows } = await client.query<{ id: string }>('SELECT id FROM migration ORDER BY id');
-  return rows.map(({ id }) => id);
+  const found = await ifThere(() => client.query<{ id: string }>('SELECT id FROM migration ORDER BY id'));
+  return found?.rows.map(({ id }) => id) ?? [];
+}
+
+const undefinedTable = '42P01';
+
+/** Undefined if the table is not there. */
+export async function ifThere<T>(query: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await query();
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === undefinedTable) return undefined;
+    throw error;
+  }
 }
 
 export async function settingOf(client: pg.ClientBase, name: string): Promise<string | null> {

@@ -16,7 +16,7 @@ import type { FileStore } from '../../actors/files/store.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { ident } from '../../runtime/store/postgres/sql.ts';
 import { migrations, restoringMark } from '../schema.ts';
-import { connectTo, firstUsedTable, migrationsOf } from './database.ts';
+import { connectTo, firstUsedTable, ifThere, migrationsOf } from './database.ts';
 import { BackupError } from './error.ts';
 import { blobIn, hashesIn, type KeptBlob, linesOf, type Manifest, sha256 } from './format.ts';
 import { type BackupRow, digestOf, insertRows } from './rows.ts';
@@ -87,7 +87,7 @@ async function prepare(client: pg.Client, { connection, manifest }: RestoreOptio
   // As long as there are rows of an earlier run, its mark stays.
   if (await isMarked(client)) await empty(client);
   await unmark(client);
-  const wanted = new Set([...manifest.migrations, ...(await recorded(client))]);
+  const wanted = new Set([...manifest.migrations, ...(await migrationsOf(client))]);
   await migrate(
     connection,
     migrations.filter(({ id }) => wanted.has(id)),
@@ -105,33 +105,14 @@ async function prepare(client: pg.Client, { connection, manifest }: RestoreOptio
 }
 
 async function empty(client: pg.Client): Promise<void> {
-  const there = new Set(await tablesThere(client));
-  for (const { name } of backupTables)
-    if (there.has(name)) await client.query(`TRUNCATE TABLE ${ident(name)}`);
+  for (const { name } of backupTables) await ifThere(() => client.query(`TRUNCATE TABLE ${ident(name)}`));
 }
-
-/** What nothing was ever applied to has no such table. */
-async function recorded(client: pg.Client): Promise<readonly string[]> {
-  return (await hasMigrations(client)) ? migrationsOf(client) : [];
-}
-
-async function tablesThere(client: pg.Client): Promise<readonly string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`,
-  );
-  return rows.map(({ name }) => name);
-}
-
-const hasMigrations = async (client: pg.Client): Promise<boolean> =>
-  (await tablesThere(client)).includes('migration');
 
 const isMarked = async (client: pg.Client): Promise<boolean> =>
-  (await recorded(client)).some((id) => id.startsWith(restoringMark));
+  (await migrationsOf(client)).some((id) => id.startsWith(restoringMark));
 
-async function unmark(client: pg.Client): Promise<void> {
-  if (!(await hasMigrations(client))) return;
-  await client.query('DELETE FROM migration WHERE id LIKE $1', [`${restoringMark}%`]);
-}
+const unmark = (client: pg.Client): Promise<unknown> =>
+  ifThere(() => client.query('DELETE FROM migration WHERE id LIKE $1', [`${restoringMark}%`]));
 
 async function restoreRows(client: pg.Client, options: RestoreOptions) {
   const { target, manifest, onProgress } = options;

@@ -69,7 +69,8 @@ export async function insertRows(
     );
   });
   await client.query(
-    `INSERT INTO ${ident(table.name)} (${idents(columns)}) SELECT * FROM unnest(${arrays.join(', ')})`,
+    `INSERT INTO ${ident(table.name)} (${idents(columns)})
+    SELECT ${idents(columns, 'w')} FROM unnest(${arrays.join(', ')}) AS w(${idents(columns)})`,
     parameters.values,
   );
 }

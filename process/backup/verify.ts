@@ -129,7 +129,7 @@ class Verification {
   async #prepare(client: pg.Client) {
     const clusterName = (await settingOf(client, 'cluster-name')) ?? 'scriptorium';
     await client.query(`DELETE FROM setting WHERE name = 'secret-key-fingerprint'`);
-    const hasher = createPasswordHasher({ concurrent: 1, waiting: 1, waitingPerLane: 1 });
+    const hasher = createPasswordHasher({ concurrent: 1, waiting: 1, waitingPerKey: 1 });
     const accounts: TriedAccount[] = [];
     for (const { user_uuid: userUuid, identifier } of await largestAccounts(client, this.#options.accounts)) {
       const password = randomBytes(32).toString('hex');

@@ -55,7 +55,8 @@ async function registered(url: string): Promise<string> {
       version: '004',
     }),
   });
-  return (await answer.json()).data.session.access_token;
+  const body = (await answer.json()) as { data: { session: { access_token: string } } };
+  return body.data.session.access_token;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
@@ -65,7 +66,7 @@ async function synced(url: string, token: string, body: object = {}): Promise<an
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify({ api: '20240226', ...body }),
   });
-  return (await answer.json()).data;
+  return ((await answer.json()) as { data: unknown }).data;
 }
 
 /** A server with an account that has notes of all sizes. Resolves to its token and a sync token. */

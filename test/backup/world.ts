@@ -119,7 +119,7 @@ export class Files {
     }
     const layout = chunks.reduce(withChunk, new Uint8Array());
     await client.query(
-      `INSERT INTO file (owner_uuid, remote_identifier, place, upload_uuid, hop, stored_under, bytes, layout, closed_at)
+      `INSERT INTO file (owner_uuid, remote_identifier, ${file.order}, upload_uuid, hop, stored_under, bytes, layout, closed_at)
        VALUES ($1, $2, $3, $4, 0, $5, $6, $7, 0)`,
       [
         origin.storedUnder,
