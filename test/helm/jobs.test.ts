@@ -59,7 +59,15 @@ test('the backup may ask the database by an address of its own, and cannot write
   const { spec } = podOf(the(await render(rendering), 'CronJob'));
   const [{ projected }] = spec.volumes.filter((of: Tree) => of.name === 'secrets');
   t.deepEqual(projected.sources, [
-    { secret: { name: 'scriptorium', items: [{ key: 'read-only', path: 'DATABASE_URL' }] } },
+    {
+      secret: {
+        name: 'scriptorium',
+        items: [
+          { key: 'read-only', path: 'DATABASE_URL' },
+          { key: 's3-key', path: 'FILES_S3_SECRET_ACCESS_KEY' },
+        ],
+      },
+    },
   ]);
   const single = the(await render(cases.small), 'CronJob');
   const [{ volumeMounts }] = podOf(single).spec.containers;
