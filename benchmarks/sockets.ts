@@ -52,6 +52,8 @@ const password = 'a'.repeat(64);
 const registeredAtOnce = 8;
 const openMs = 600_000;
 const calmMs = 5_000;
+/** V8 collects the garbage of a burst within half a minute, and the first pings come after 52 s of silence. */
+const settledMs = 60_000;
 /** PostgreSQL publishes the counts of a connection a second after it becomes idle. */
 const statisticsDelayMs = 1_500;
 /** Actors leave memory after five minutes without work. */
@@ -125,6 +127,7 @@ function grown(from: Spent, to: Spent, seconds: number): Record<string, number> 
 }
 
 async function idleFigures(): Promise<Record<string, number>> {
+  await pause(settledMs);
   const before = await spentSoFar();
   await pause(idleMs);
   return grown(before, await spentSoFar(), idleMs / 1_000);

@@ -4,25 +4,21 @@ import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
 import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
-import type { Run } from './commands/command.ts';
+import { milliseconds, type Run } from './commands/command.ts';
 import { addExportCommands } from './commands/export.ts';
-import { addHealthCommands } from './commands/health.ts';
 import { addImportCommands } from './commands/import.ts';
 import { addMailCommands } from './commands/mail.ts';
 import { addMigrateCommands, type Migrate } from './commands/migrate.ts';
-import { addNodeCommands } from './commands/nodes.ts';
-import { milliseconds } from './commands/options.ts';
+import { addHealthCommands, addNodeCommands, addShardCommands } from './commands/nodes.ts';
 import { addPairingCommands } from './commands/pairing.ts';
 import { addRegistrationCommands } from './commands/registration.ts';
 import { addReshardCommand, type Reshard } from './commands/reshard.ts';
-import { addShardCommands } from './commands/shards.ts';
 import { addSmokeTestCommand } from './commands/smoke-test.ts';
 import { addUserCommands } from './commands/users.ts';
 import { Connection } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { Session } from './session.ts';
+import { Session, type Terminal } from './session.ts';
 import { columnsMax } from './table.ts';
-import type { Terminal } from './terminal.ts';
 
 /** Values from the environment if no option is given. */
 export interface Defaults {

@@ -35,7 +35,7 @@ import { ReplyMemory } from './http/reply-memory.ts';
 import { ReplyRoom } from './http/reply-room.ts';
 import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
-import { type UploadMarks, UploadScheduler } from './http/upload-scheduler.ts';
+import { UploadScheduler, type UploadWatermarks } from './http/upload-scheduler.ts';
 import {
   App,
   type HttpRequest,
@@ -104,7 +104,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const framing = new Framing();
   const replies: BodyWriterOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
-  // Recorded replies are sealed under their call ids, so nobody may derive these from request ids, which are public.
+  // Recorded replies are sealed under their call ids. So these must not be derivable from request ids, which are public.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
   let requests = 0;
   let calls = 0;
@@ -136,7 +136,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
-    uploadScheduler: new UploadScheduler(uploadMarks(config)),
+    uploadScheduler: new UploadScheduler(uploadWatermarks(config)),
     replyRoom,
     largeBodies: new LargeBodies(),
     checkSession: createSessionCheck(actors),
@@ -336,7 +336,7 @@ const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): num
   Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
-const uploadMarks = ({ bodyMemoryBytes }: GatewayConfig): UploadMarks => ({
+const uploadWatermarks = ({ bodyMemoryBytes }: GatewayConfig): UploadWatermarks => ({
   userBytes: bodyMemoryBytes / 32,
   allBytes: bodyMemoryBytes / 8,
 });

@@ -255,8 +255,11 @@ const limits = section('Access and limits', {
      * polls.
      */
     membershipsMax: fixed(200_000),
-    /** The library pings sixteen seconds before the end, and counts in steps of four. */
-    idleSeconds: fixed(44),
+    /**
+     * The library pings sixteen seconds before the end, and counts in steps of four. Many proxies end a connection that
+     * was silent for a minute, and each ping costs as much as a small request.
+     */
+    idleSeconds: fixed(68),
   },
 });
 

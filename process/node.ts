@@ -51,7 +51,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     // One core is left for the event loop.
     concurrent: Math.max(1, availableParallelism() - 1),
     waiting: 256,
-    // When an office signs in all at once, it waits for a second; nobody else waits for it.
+    // When an office signs in all at once, it waits for a second. Other users do not wait for it.
     waitingPerKey: 64,
   };
   const hasher = passwordHasherOf(config, hashing);

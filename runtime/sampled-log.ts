@@ -1,11 +1,11 @@
 /**
- * Which of many equal events are worth a line: the first, and then one a second with how many there were. A database
- * that is away fails thousands of calls a second, and a line for each would be the next thing to fill a disk.
+ * Picks the events worth a line among many equal ones: the first, and then one a second with the number of events. While a
+ * database is away, thousands of calls fail a second, and a line for each would fill a disk.
  */
 import type { Clock } from './clock.ts';
 
 const everyMs = 1_000;
-/** What comes beyond so many different ones within a second is counted together. */
+/** Further causes within a second are counted together. */
 const causesMax = 100;
 const others = 'others';
 
@@ -22,7 +22,7 @@ export class SampledLog {
     this.#clock = clock;
   }
 
-  /** How many events of this cause a line now speaks of, this one included; undefined: it is not to be written. */
+  /** How many events of this cause a line stands for, with this one. Undefined if no line should be written. */
   times(cause: string): number | undefined {
     const nowMs = this.#clock.monotonicMs();
     const known = this.#told.has(cause) || this.#hasRoom(nowMs) ? cause : others;

@@ -27,3 +27,29 @@ test('so much runs at once, the rest in the order it came, and in the end every 
   t.deepEqual(begun, ['a', 'b', 'c']);
   t.true(semaphore.isIdle);
 });
+
+test('callers that want different amounts are served in order, and none overtakes a larger one', async (t) => {
+  const semaphore = new Semaphore(10);
+  const started: string[] = [];
+  const finish = new Map<string, () => void>();
+  const run = (name: string, amount: number) =>
+    semaphore.run(() => {
+      started.push(name);
+      return new Promise<void>((resolve) => finish.set(name, resolve));
+    }, amount);
+  const all = [run('a', 6), run('b', 6), run('c', 1)];
+  await drainPromises();
+  t.deepEqual(started, ['a']);
+  finish.get('a')?.();
+  await drainPromises();
+  t.deepEqual(started, ['a', 'b', 'c']);
+  finish.get('b')?.();
+  finish.get('c')?.();
+  await Promise.all(all);
+});
+
+test('work that fails frees its amount', async (t) => {
+  const semaphore = new Semaphore(1);
+  await t.throwsAsync(semaphore.run(() => Promise.reject(new Error('failed'))));
+  t.is(await semaphore.run(async () => 'next'), 'next');
+});

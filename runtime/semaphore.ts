@@ -1,30 +1,43 @@
-/**
- * Work that may wait for something that never comes: a bounded amount at once, the rest in order of arrival.
- */
+/** Bounds how much of something is in use at once. Callers that find too little free wait for it, in order. */
 export class Semaphore {
-  readonly #slots: number;
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #total: number;
+  #free: number;
+  readonly #waiting: { readonly amount: number; readonly start: () => void }[] = [];
 
-  constructor(slots: number) {
-    this.#slots = slots;
+  constructor(total: number) {
+    this.#total = total;
+    this.#free = total;
   }
 
   get isIdle(): boolean {
-    return this.#running === 0;
+    return this.#free === this.#total;
   }
 
-  /** The user of the semaphore bounds how much waits in it. @throws what `work` throws */
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#slots) this.#running += 1;
-    else await new Promise<void>((enter) => this.#waiting.push(enter));
+  /**
+   * Runs `work` once `amount`, which must not exceed the total, is free. The caller bounds how much waits here.
+   * @throws what `work` throws
+   */
+  async run<T>(work: () => Promise<T>, amount = 1): Promise<T> {
+    if (this.#free < amount || this.#waiting.length > 0) {
+      await new Promise<void>((start) => this.#waiting.push({ amount, start }));
+    } else {
+      this.#free -= amount;
+    }
     try {
       return await work();
     } finally {
-      // The longest waiting takes over the slot; if none waits it is free.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
+      this.#free += amount;
+      this.#startWaiting();
+    }
+  }
+
+  #startWaiting(): void {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined || next.amount > this.#free) return;
+      this.#waiting.shift();
+      this.#free -= next.amount;
+      next.start();
     }
   }
 }

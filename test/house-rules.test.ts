@@ -96,12 +96,12 @@ test('the account imports no feature but those it needs an answer from', async (
   t.deepEqual(features, []);
 });
 
-test('a part of the user kind is known to the kind alone', async (t) => {
+test('a part is known to its kind alone', async (t) => {
   const knowing = [...(await readImports())].filter(([, list]) =>
-    list.some(({ of }) => /^actors\/user\/[^/]+\/part\.ts$/.test(of)),
+    list.some(({ of }) => /^actors\/[^/]+\/[^/]+\/part\.ts$/.test(of)),
   );
   const sourcesOnly = knowing.map(([file]) => file).filter((file) => !file.startsWith('test/'));
-  t.deepEqual(sourcesOnly, ['actors/user/user.ts']);
+  t.deepEqual(sourcesOnly.toSorted(), ['actors/user/user.ts', 'actors/vault/vault.ts']);
 });
 
 const outboundPort = 'actors/outbound/node-http.ts';

@@ -1,8 +1,8 @@
-/** The timer of an owner: ends uploads that were not closed in time, and starts the removal of garbage again. */
+/** The timer of an owner. It ends uploads that were not closed in time, and starts the removal of garbage again. */
 import { type Turn, timer } from '../../runtime/command.ts';
 import { garbageOf } from './garbage.ts';
-import { type Cleanup, change } from './ledger.ts';
 import type { Owner } from './owner.ts';
+import { type Cleanup, change } from './state.ts';
 import { endUploads } from './uploads.ts';
 
 export const cleanupTimer = (cleanup: Cleanup, ownerIn: (turn: Turn) => Owner) =>

@@ -1,7 +1,7 @@
-/** What errors of the file system mean to the store of files. */
+/** Translates errors of the file system into those of the store. */
 import { FileStoreError } from './store.ts';
 
-/** Whatever else the system says, such as `EROFS`, `EIO` or `EMFILE`, is not about this blob. */
+/** Any other error, such as `EROFS`, `EIO` or `EMFILE`, concerns the system and not this blob. */
 export function errorOf(error: unknown): FileStoreError {
   if (error instanceof FileStoreError) return error;
   if (['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')) return new FileStoreError('full', error);
@@ -11,7 +11,7 @@ export function errorOf(error: unknown): FileStoreError {
 export const codeOf = (error: unknown): string | undefined =>
   (error as NodeJS.ErrnoException | undefined)?.code;
 
-/** Undefined for those errors of the system that say that there is nothing to do. */
+/** Ignores errors that say that there is nothing to do. */
 export const unless =
   (...codes: readonly string[]) =>
   (error: unknown): undefined => {

@@ -1,11 +1,11 @@
-import type { Cleanup } from './ledger.ts';
 import type { Quota } from './quota.ts';
+import type { Cleanup } from './state.ts';
 
-/** Whose files: all that the functions here need to know of an owner. */
+/** The owner of files, as the functions of this folder need it. */
 export interface Owner {
   readonly cleanup: Cleanup;
   readonly quota: Quota;
   readonly fileBytesMax: number;
-  /** The most that may wait for its removal from the store. With more, nothing new comes. */
+  /** Bytes of garbage, at most. With more, new chunks and files are refused. */
   readonly garbageBytesMax: number;
 }

@@ -1,15 +1,15 @@
 /**
- * How much ciphertext of files somebody may keep. An owner has files; whose quota they count in is decided by the kind: a user's
- * own are in the user's, and those of a shared vault in that of the vault's owner.
+ * The quota that an owner's files count in. The kind decides whose it is: a user's own files count in their own quota, and those
+ * of a shared vault in the quota of the user who owns the vault.
  */
 import { refuse } from '../reply.ts';
 
 export interface Quota {
-  /** Whether the upload may hold so many bytes, beside what all others of the owner hold. */
+  /** Whether the upload may hold so many bytes, on top of those that the owner's other uploads hold. */
   hasRoom(upload: { readonly uploadUuid: string; readonly bytes: number }, othersBytes: number): boolean;
   /**
-   * What is used grows or shrinks by this, with the commit of the turn; at most once in it. `closed` is the upload that has
-   * become a file, and holds nothing any more.
+   * Adds to the used bytes, with the commit of the turn, once in it at most. `closed` is the upload that has become a file, and
+   * holds nothing any more.
    */
   grow(byBytes: number, closed?: string): void;
   /** The upload has ended without a file. */

@@ -1,8 +1,8 @@
 import type { Turn } from '../../runtime/command.ts';
 import { Sweeper, sweeperId } from '../sweeper/contract.ts';
-import { change, filesSlice } from './ledger.ts';
+import { change, filesSlice } from './state.ts';
 
-/** From the first upload of an owner on, the sweep looks for what is left of theirs. */
+/** Tells the sweeper of this owner, with their first upload. From then on it looks for blobs that no row names. */
 export function haveWatched(turn: Turn): void {
   if (turn.get(filesSlice).isSwept) return;
   turn.tell(Sweeper, sweeperId).watch();

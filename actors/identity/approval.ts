@@ -1,4 +1,4 @@
-/** A sign-in that waits for another device, as that device is told of it. Times in milliseconds. */
+/** A sign-in that waits for another device, as that device sees it. Times in milliseconds. */
 import { z } from 'zod';
 
 export const approvalStatusSchema = z.object({

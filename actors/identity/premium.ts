@@ -7,9 +7,9 @@ export const premiumSchema = z.object({
   /** Absent: a year from now. */
   endsAtMicros: z.int().optional(),
   uploadBytesLimit: z.int(),
-  /** Cancels the invites that were sent under the one before. */
+  /** Cancels the invites that were sent under the previous subscription. */
   cancelPrevious: z.boolean(),
 });
 
-/** False: there is no such account, or this server is not for conformance runs. */
+/** False if there is no such account, or if this server is not for conformance runs. */
 export const activatedSchema = z.object({ activated: z.boolean() });

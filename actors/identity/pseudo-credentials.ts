@@ -6,7 +6,7 @@ export interface PseudoCredential {
   readonly transports: readonly string[];
 }
 
-/** What is often seen, and in how many of sixteen. */
+/** Common kinds of credentials, and how many of sixteen have each. */
 const models = [
   { share: 5, idBytes: 20, transports: ['internal', 'hybrid'] },
   { share: 4, idBytes: 16, transports: ['internal', 'hybrid'] },
@@ -15,7 +15,7 @@ const models = [
   { share: 2, idBytes: 64, transports: ['usb'] },
 ];
 
-/** One, or for some addresses two. `draw`: 32 bytes for a purpose, always the same. */
+/** One credential, or for some addresses two. `draw` gives 32 bytes for a purpose, always the same. */
 export function pseudoCredentials(draw: (what: string) => Buffer): readonly PseudoCredential[] {
   const [number = 0] = draw('number of credentials');
   return number < 192 ? [credential(draw, 'first')] : [credential(draw, 'first'), credential(draw, 'second')];

@@ -1,7 +1,7 @@
 /**
- * What is derived from an address (a normalised e-mail and its workspace) under keys of this server, so that no
- * address appears in plain text in an actor's id or a log, and so that an unknown address has key params that look like
- * real ones and never change (docs/protocol/authentication.md, "Login params").
+ * Values that are derived from an address (a normalised e-mail and its workspace) under keys of this server. So no address appears
+ * in plain text in an actor's id or a log. And an unknown address has key params that look like real ones and never change
+ * (docs/protocol/authentication.md, "Login params").
  */
 import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';
@@ -21,29 +21,29 @@ export interface SigninKeys {
   actorId(address: SignInAddress): string;
   /** The id of the `signin` actor that counts the wrong passwords of an account's own signed-in callers. */
   guardId(userUuid: string): string;
-  /** The id of the `signin` actor that counts the look-ups of what a user has left for a recovery. */
+  /** The id of the `signin` actor that counts the look-ups of what a user has left for their recovery. */
   recoveryId(userUuid: string): string;
-  /** The id of the `signin` actor that counts the wrong secrets which are shown with a calendar token. */
+  /** The id of the `signin` actor that counts wrong secrets of a calendar token. */
   calendarTokenId(tokenUuid: string): string;
   /**
    * The key under which the `signin` actor of this id stores a network or a device; it reveals nothing about
    * its owner.
    */
   sourceKey(actorId: string, source: string): string;
-  /** What only the waiting device knows of the approval with this uuid. */
+  /** The secret of the approval with this uuid, which only the waiting device knows. */
   approvalSecret(actorId: string, uuid: string): string;
   /**
-   * The id of an approval for the device that waits for it: names its `signin` actor and carries a MAC, so a
-   * guess wakes no actor.
+   * The id of an approval for the device that waits for it. It names its `signin` actor and carries a MAC, so a guess wakes no
+   * actor.
    */
   approvalId(actorId: string, secret: string): string;
   /** Undefined: malformed or not ours. */
   readApprovalId(text: string): { readonly actorId: string; readonly secret: string } | undefined;
   /** The code that is mailed for what the `signin` actor of this id keeps of it: six digits. */
   emailedCode(actorId: string, nonce: string): string;
-  /** Stands for a mailbox, of which it reveals nothing. All spellings of an address, and its sub-addresses, give one. */
+  /** Stands for a mailbox and reveals nothing of it. All spellings of an address, and its sub-addresses, give the same key. */
   mailboxKey(address: string): string;
-  /** What a link carries that stops mail to a mailbox: its key and a MAC, so nobody stops mail that they have not got. */
+  /** The token in a link that stops mail to a mailbox: its key and a MAC. So only a recipient of the mail can stop it. */
   unsubscribeToken(mailboxKey: string): string;
   /** Undefined: malformed or not ours. */
   readUnsubscribeToken(text: string): string | undefined;

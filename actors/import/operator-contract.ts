@@ -1,6 +1,6 @@
 /**
- * What an import asks of users and vaults, over the internal API alone: like the other contracts of operators, a lint rule closes
- * this file to the gateway.
+ * The commands of an import for users and vaults, over the internal API alone. As with the other contracts of operators, a lint
+ * rule keeps the gateway from importing this file.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
@@ -15,7 +15,7 @@ import {
   importedNotificationSchema,
   importedSettingSchema,
 } from './messages.ts';
-import { importPhases } from './standing.ts';
+import { importPhases } from './phase.ts';
 
 export { importedContentTypes } from '../collection/content-type.ts';
 export { isUnusable } from './key-params.ts';

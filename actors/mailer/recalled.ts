@@ -1,14 +1,14 @@
 /**
- * How many recalled mails of each account are remembered. A recalled mail stays for a week, as it may not have arrived yet, so
- * an account that makes and recalls mails would otherwise add rows without end. What finds no room is not remembered: should
- * such a mail arrive late, it is sent, and its own account alone has brought that about.
+ * The recalled mails of each account that are remembered, which are limited in number. A recalled mail is remembered for a week, as
+ * the mail itself may arrive later. Without a limit, an account that makes and recalls mails could add rows without end. Beyond it a
+ * recall is not remembered. If such a mail arrives late it is sent, and only the account that caused this is concerned.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import { MailSettings, mailsMax } from './settings.ts';
 
-/** By the account that they were recalled for. None is 0. */
+/** By account. An account without recalled mails has no entry. */
 export const recalledMap = sliceMap<number>({
   family: 'recalled-mails',
   format: 1,

@@ -1,4 +1,4 @@
-/** Whether the disk that the queue lies on has room for more mail, where this process can know. Read in turns, so at once. */
+/** Whether the disk of the queue has room for more mail, if this process can know. Turns read it, so it answers at once. */
 import { dependency } from '../../runtime/dependency.ts';
 
 export interface MailRoom {
@@ -6,5 +6,5 @@ export interface MailRoom {
 }
 export const MailRoom = dependency<MailRoom>('the room for mail');
 
-/** For a database elsewhere, which says itself when it is full. */
+/** For a database on another machine, which reports itself when it is full. */
 export const unknownRoom: MailRoom = { isLow: false };

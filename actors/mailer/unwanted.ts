@@ -1,12 +1,12 @@
 /**
- * Mails that their source told the queue to give back while a worker was sending them. What a relay has then is not called
- * back, but nothing of such a mail is tried again, nor is what it says kept once its fate is known.
+ * Mails that their source has recalled while a worker was sending them. A relay that has the mail keeps it. But no further attempt
+ * is made, and the content is removed once the result is known.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
 
-/** Their ids: no more than there are workers. */
+/** Their ids, one for each worker at most. */
 export const unwantedSlice = slice<readonly string[]>({
   name: 'unwanted',
   format: 1,

@@ -1,9 +1,10 @@
 /**
- * A subscription token by mail (docs/protocol/account.md, "Subscription tokens"), for the owner of the address. Nobody
- * learns whether there is such an account: the turn that counts the request also tells a user, who does not exist where
- * there is no account. So both take the same steps, and the mail leaves later.
+ * Mails a subscription token to the owner of the address (docs/protocol/account.md, "Subscription tokens"). The answer does not show
+ * whether there is such an account. The turn that counts the request also tells a user actor, which does not exist if there is no
+ * account. So both cases take the same steps, and the mail leaves later.
  *
- * The request counts together with those for codes, so that the owner pays for no limit where they have signed in before.
+ * The request counts together with those for codes. So strangers cannot use up the requests of a network or device that the owner has
+ * signed in from.
  */
 import { lookup, workflow } from '../../runtime/command.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';

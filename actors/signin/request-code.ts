@@ -1,7 +1,7 @@
 /**
- * Having a code mailed to an address (docs/protocol/account.md, "Codes by e-mail"), which the next `login-params` asks
- * for. Known or not, and with this factor or without, every address is answered alike and with the same work; what
- * differs is done once the answer has left.
+ * Mails a code to an address (docs/protocol/account.md, "Codes by e-mail"), which the next `login-params` asks for. Every address,
+ * known or not, and with this factor or without, gets the same answer after the same work. Work that differs is done once the answer
+ * has left.
  */
 import { lookup, tell, workflow } from '../../runtime/command.ts';
 import { accountTable, addressKey } from '../identity/account-table.ts';

@@ -9,8 +9,7 @@ import {
 import { exitCodes, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { counted, moment, table } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
-import { rowLimit } from './options.ts';
+import { type AddCommands, rowLimit, teach } from './command.ts';
 
 const limitDefault = 100;
 

@@ -4,8 +4,7 @@ import type { BackupRequest, Restored, RestoreRequest, VerifyRequest } from '../
 import { exitCodes } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { counted, table } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
-import { wholeNumber } from './options.ts';
+import { type AddCommands, teach, wholeNumber } from './command.ts';
 
 interface ShownManifest {
   readonly id: string;

@@ -6,13 +6,13 @@ import type { Target } from './target.ts';
 
 interface Choices {
   readonly dryRun: boolean;
-  /** Of the other server; without it nothing that it has encrypted comes. */
+  /** The key of the other server. Without it nothing that the other server has encrypted is imported. */
   readonly serverKey: Buffer | undefined;
   /** What becomes of accounts whose second factor cannot be read. */
   readonly withoutKey: 'stop' | 'lock' | 'drop';
   readonly administrators: boolean;
   readonly quotas: boolean;
-  /** Of accounts that differ in the case of their address alone, those that come. */
+  /** Among accounts whose addresses differ only in case, the ones to import. */
   readonly preferred: ReadonlySet<string>;
 }
 

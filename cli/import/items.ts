@@ -1,11 +1,12 @@
 /**
- * Items and their history, of one user or of one vault. What is read is in memory a group at a time. The history of an item is
- * written before its row, which says how much of it there is: a pass that is killed in between finds the row missing.
+ * Imports the items of one user or one vault, with their history. It holds one group at a time in memory. The history of an
+ * item is written before its row, and the row says how much history there is. So a pass that is killed in between finds the row
+ * missing.
  */
 import {
   type ImportCollection,
   type ImportItem,
-  type ImportItemMark,
+  type ImportItemVersion,
   type ImportRevision,
   ImportService,
 } from '../../proto/generated/scriptorium/v1/import.ts';
@@ -25,8 +26,8 @@ export interface Where {
   readonly vaults: Vaults;
 }
 
-export interface Marked extends ItemKey {
-  readonly mark: ImportItemMark;
+export interface Versioned extends ItemKey {
+  readonly version: ImportItemVersion;
 }
 
 /** Where an item lies: an item of a vault that is gone is its creator's. */
@@ -41,8 +42,8 @@ export async function importItems(
   const own = lyingHere(context, where, keys);
   const { batchItems } = context.limits;
   await eachAtOnce(groups(own, batchItems), groupsAtOnce, async (group) => {
-    const marked = await markedOf(context, group, where);
-    const wanted = await wantedOf(context, marked, where);
+    const versioned = await versionedOf(context, group, where);
+    const wanted = await wantedOf(context, versioned, where);
     const { batchBytes } = context.limits;
     for await (const some of groups(wanted, batchItems, batchBytes, ({ bytes }) => bytes)) {
       await write(context, some, where);
@@ -63,18 +64,18 @@ async function* lyingHere(
   }
 }
 
-export async function markedOf(
+export async function versionedOf(
   { tables, limits }: Pick<Context, 'tables' | 'limits'>,
   keys: readonly ItemKey[],
   { collection }: Pick<Where, 'collection'>,
-): Promise<readonly Marked[]> {
+): Promise<readonly Versioned[]> {
   const living = keys.filter(({ deleted }) => !deleted).map(({ uuid }) => uuid);
   const histories = await tables.histories(living);
   return keys.map((key) => {
     const uuid = key.uuid.toLowerCase();
     const history = key.deleted ? undefined : histories.get(uuid);
     const latestMs = history && (history.latestMs ?? Math.floor(key.createdAt / 1_000));
-    const mark: ImportItemMark = {
+    const version: ImportItemVersion = {
       uuid,
       updatedAt: key.updatedAt,
       deleted: key.deleted,
@@ -83,41 +84,41 @@ export async function markedOf(
       revisions: Math.min(history?.count ?? 0, limits.revisionsPerItemMax),
       revisedAt: latestMs === undefined ? 0 : latestMs * 1_000,
     };
-    return { ...key, mark };
+    return { ...key, version };
   });
 }
 
 async function wantedOf(
   { target, report, dryRun }: Context,
-  marked: readonly Marked[],
+  versioned: readonly Versioned[],
   { collection, fresh }: Where,
-): Promise<readonly Marked[]> {
-  if (fresh || dryRun) return marked;
-  const items = marked.map(({ mark }) => mark);
+): Promise<readonly Versioned[]> {
+  if (fresh || dryRun) return versioned;
+  const items = versioned.map(({ version }) => version);
   const { uuids } = await target.ask(ImportService.wantItems, { collection, items });
   const wanted = new Set(uuids);
-  const kept = marked.filter(({ mark }) => !wanted.has(mark.uuid));
+  const kept = versioned.filter(({ version }) => !wanted.has(version.uuid));
   report.unchanged('items', kept.length);
   report.unchanged(
     'revisions_revisions',
-    kept.reduce((sum, { mark }) => sum + mark.revisions, 0),
+    kept.reduce((sum, { version }) => sum + version.revisions, 0),
   );
-  return marked.filter(({ mark }) => wanted.has(mark.uuid));
+  return versioned.filter(({ version }) => wanted.has(version.uuid));
 }
 
-async function write(context: Context, marked: readonly Marked[], where: Where): Promise<void> {
+async function write(context: Context, versioned: readonly Versioned[], where: Where): Promise<void> {
   const { tables, report, target, dryRun } = context;
-  const marks = new Map(marked.map(({ mark }) => [mark.uuid, mark]));
+  const versions = new Map(versioned.map(({ version }) => [version.uuid, version]));
   const items: ImportItem[] = [];
-  for (const item of await tables.items(marked.map(({ uuid }) => uuid))) {
-    const mark = marks.get(item.uuid.toLowerCase());
-    const reason = mark === undefined ? 'changing' : refusalOf(context, item);
-    if (mark === undefined || reason !== undefined) {
+  for (const item of await tables.items(versioned.map(({ uuid }) => uuid))) {
+    const version = versions.get(item.uuid.toLowerCase());
+    const reason = version === undefined ? 'changing' : refusalOf(context, item);
+    if (version === undefined || reason !== undefined) {
       report.skipped('items', reason ?? 'changing', item.uuid);
       continue;
     }
     noteAbout(context, item, where);
-    items.push(itemOf(item, mark, where));
+    items.push(itemOf(item, version, where));
   }
   await writeHistory(context, items, where);
   if (items.length === 0) return;
@@ -155,13 +156,13 @@ function noteAbout({ report }: Context, item: SourceItem, { collection }: Where)
 /** As it is written, and as the digest of it is taken. */
 export function itemOf(
   item: SourceItem,
-  mark: ImportItemMark,
+  version: ImportItemVersion,
   { collection }: Pick<Where, 'collection'>,
 ): ImportItem {
   const blank = { content: undefined, encItemKey: undefined, itemsKeyId: undefined, authHash: undefined };
   const { content, encItemKey, itemsKeyId, authHash } = item.deleted ? blank : item;
   return {
-    uuid: mark.uuid,
+    uuid: version.uuid,
     content,
     encItemKey,
     itemsKeyId,
@@ -174,8 +175,8 @@ export function itemOf(
     keySystemIdentifier: item.keySystemIdentifier,
     ownerUuid: item.ownerUuid,
     lastEditedBy: collection.isVault ? (item.lastEditedBy ?? item.ownerUuid) : undefined,
-    revisions: mark.revisions,
-    revisedAt: mark.revisedAt,
+    revisions: version.revisions,
+    revisedAt: version.revisedAt,
   };
 }
 
@@ -274,7 +275,7 @@ export async function prune(context: Context, { collection, vaults }: Omit<Where
   for (let after = 0; ; ) {
     const asked = { collection, after, pageSize: limits.batchItems, withDigests: false };
     const { items, nextAfter } = await target.ask(ImportService.listItems, asked);
-    const uuids = items.flatMap(({ mark }) => mark?.uuid ?? []);
+    const uuids = items.flatMap(({ version }) => version?.uuid ?? []);
     const there = new Map((await tables.itemKeys(uuids)).map((key) => [key.uuid.toLowerCase(), key]));
     const gone = uuids.filter((uuid) => {
       const key = there.get(uuid);

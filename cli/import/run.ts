@@ -69,7 +69,7 @@ async function importAccounts(context: Context): Promise<Population> {
   return { accepted, refused };
 }
 
-/** Of accounts with one address but for its case, all but one. */
+/** Among accounts whose addresses differ only in case, all but the one to import. */
 async function losersOf({ tables, preferred }: Context): Promise<ReadonlySet<string>> {
   const losers = new Set<string>();
   for (const holders of await tables.sharedAddresses()) {

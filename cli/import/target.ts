@@ -6,7 +6,7 @@ import {
   type ImportCollection,
   type ImportDescribeResponse,
   type ImportItem,
-  type ImportItemMark,
+  type ImportItemVersion,
   ImportService,
   type ImportShowAccountResponse,
 } from '../../proto/generated/scriptorium/v1/import.ts';
@@ -76,7 +76,7 @@ export class Target {
   }
 
   /** Also of what is open already. */
-  async wanted(asked: { readonly collection: ImportCollection; readonly items: ImportItemMark[] }) {
+  async wanted(asked: { readonly collection: ImportCollection; readonly items: ImportItemVersion[] }) {
     return (await this.ask(ImportService.wantItems, asked)).uuids;
   }
 

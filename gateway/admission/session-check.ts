@@ -4,8 +4,7 @@ import { isRefused } from '../../actors/reply.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
-import { type Refusal, refusals } from '../http/refusal.ts';
-import { statusOf } from '../http/refusal-status.ts';
+import { type Refusal, refusals, statusOf } from '../http/refusal.ts';
 
 /** Undefined if it is alive. `bearerSuffices` is the route's. @throws ActorError */
 export type CheckSession = (

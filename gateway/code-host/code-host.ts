@@ -6,8 +6,7 @@
  * - The server neither keeps nor passes on the token, the file, or what the host says about them.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
-import type { Publishing } from './given.ts';
-import { type Refused, refuse } from './refused.ts';
+import { type Publishing, type Refused, refuse } from './given.ts';
 
 const timeoutMs = 15_000;
 /** The host sends a file back as base64 inside JSON. */

@@ -12,9 +12,34 @@
  *   still waited is discarded. If the handler lets the error through, it becomes the answer.
  * - One reader, once. When it stops early, the rest is discarded as it comes.
  */
-import { type Blocks, blockBytes, ownBlocks } from './blocks.ts';
 import type { BodyAccount } from './body.ts';
 import { type Refusal, refusals } from './refusal.ts';
+
+/** As much as the library hands over at once. */
+const blockBytes = 512 * 1024;
+/** The most blocks that are kept while unused. */
+const freeMax = 16;
+
+/**
+ * Reuses memory for large pieces of bodies. The system hands out new memory of that size page by page, and gets it
+ * back only after garbage collection. On a fast line that costs more than the rest of receiving.
+ */
+export class Blocks {
+  readonly #free: Buffer[] = [];
+
+  /** A block whose old contents belong to another request. */
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  /** Call when the block is no longer read. It ignores memory that did not come from here. */
+  release(block: Buffer): void {
+    if (block.length === blockBytes && this.#free.length < freeMax) this.#free.push(block);
+  }
+}
+
+/** The blocks of this process. */
+const ownBlocks = new Blocks();
 
 /** The rest of a body will not arrive. */
 export class BodyLostError extends Error {

@@ -31,14 +31,13 @@ import type { Envelope } from './envelope.ts';
 import { reasonOf, refusalOf } from './errors.ts';
 import type { RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
-import { refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
+import { chunksOf, refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
 import { type AskPermission, Permission } from './permission.ts';
 import { receive } from './receive.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
 import type { Reader } from './reply-memory.ts';
 import { type ReplyRoom, TakenRoom } from './reply-room.ts';
-import { chunksOf } from './reply-stream.ts';
 import { mergeRequest, validateRequest } from './request.ts';
 import { type Outgoing, type Replying, Responder, somebody } from './responder.ts';
 import type { ReplyStream, RouteReply } from './route.ts';
@@ -337,7 +336,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     return error === this.#gone.signal.reason || (error instanceof Error && error.name === 'AbortError');
   }
 
-  /** `status` 0: nobody received a whole reply. */
+  /** `status` 0: the client did not get a whole reply. */
   done(status: number): void {
     this.#busySinceMs = undefined;
     this.#receiving?.end();

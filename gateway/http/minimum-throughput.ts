@@ -14,7 +14,7 @@ export class ThroughputWatch {
   readonly #least: MinimumThroughput;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #bytes = 0;
-  /** When the present window began; undefined while nobody waits. */
+  /** When the present window began. Undefined while this side does not wait. */
   #sinceMs: number | undefined;
 
   constructor(least: MinimumThroughput, clock: Pick<Clock, 'monotonicMs'>) {

@@ -28,7 +28,7 @@ export interface ReceivingOptions {
   readonly bodyMemory: BodyMemory;
   readonly uploadScheduler: UploadScheduler;
   readonly largeBodies: LargeBodies;
-  /** The refusal if the session is not alive. Rejects if nobody can determine that. */
+  /** The refusal if the session is not alive. Rejects if that cannot be determined. */
   readonly checkSession: (
     credentials: Credentials,
     bearerSuffices: true | undefined,

@@ -1,11 +1,10 @@
 /**
- * The bytes of replies that their readers have not taken: for the whole process, for all anonymous clients together,
- * and for each reader. The reader of a reply is its user or, without a session, the network that asks.
+ * The bytes of replies that their readers have not taken: for the whole process, for all anonymous clients together, and for
+ * each reader. The reader of a reply is its user or, without a session, the network that asks.
  *
- * Above the process's bound, the reader that has been idle longest loses its connection. Above a reader's bound, it
- * loses its own idlest one. Above the anonymous bound, the network that holds the most loses its idlest one. So slow
- * readers cost memory up to the bound and never somebody else's reply, and a crowd of anonymous clients costs no user
- * theirs.
+ * Above the process's bound, the reader that has been idle longest loses its connection. Above a reader's bound, it loses its
+ * own idlest one. Above the anonymous bound, the network that holds the most loses its idlest one. So slow readers cost memory
+ * up to the bound, and never another reader's reply. A crowd of anonymous clients costs no user theirs.
  */
 import { Counts } from './counts.ts';
 

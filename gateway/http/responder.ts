@@ -1,16 +1,16 @@
 /**
- * The only writer of replies: status, headers and body in one cork, so that a reply is one system call. Nobody else
- * writes to `res` once the head of the request was read.
+ * The only writer of replies: status, headers and body in one cork, so that a reply is one system call. No other code writes to
+ * `res` after the head of the request was read.
  *
- * A reply is written once. After an abort (the client is gone, `res` must not be touched) it is dropped. A body is
- * handed over only as fast as its reader takes it (body-writer.ts), so that a slow reader costs its own reply and no
- * more. uWebSockets.js closes the connection of a client that sends more requests without reading the reply. `done`
- * is called exactly once: when the last byte was handed over, the client was found gone or the reply was cut.
+ * A reply is written once. After an abort (the client is gone, `res` must not be touched) it is dropped. A body goes out only
+ * as fast as its reader takes it (body-writer.ts), so that a slow reader costs its own reply and no more.
+ *
+ * uWebSockets.js closes the connection of a client that sends more requests without reading the reply. `done` is called exactly
+ * once: when the last byte was handed over, the client was found gone, or the reply was cut.
  */
 import { BodyWriter, type BodyWriterOptions } from './body-writer.ts';
 import { type HeaderValues, requireOneLine, type StandingHeaders, standardHeaders } from './reply-headers.ts';
 import type { Reader, ReplyHolder } from './reply-memory.ts';
-import { statusLine } from './status.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface OutgoingHead {
@@ -132,8 +132,8 @@ export class Responder {
       return;
     }
     const { status, body } = outgoing;
-    // The library would forget the connection at the end of the reply. So the body goes out as part of the head,
-    // which needs no end, and the line break that the library adds forms its last two bytes.
+    // The library would forget the connection at the end of the reply. So the body goes out as part of the head, which needs no
+    // end. The line break that the library adds forms its last two bytes.
     const lengthBytes = Buffer.byteLength(body) + 2;
     const lines = this.#linesOf(outgoing);
     this.#sent = true;
@@ -257,8 +257,8 @@ export class Responder {
   }
 
   /**
-   * The library can end a connection only after a body or a length, and a client may go on although it was asked to
-   * end it. The line break that the library adds is the empty line after the head.
+   * The library can end a connection only after a body or a length. A client may continue although the server asked it to end
+   * the connection. The line break that the library adds is the empty line after the head.
    */
   #closeBehindHead(status: number): void {
     this.#lingering = { status, untilMs: this.#options.clock.monotonicMs() };
@@ -298,3 +298,34 @@ export class Responder {
     this.#replying.done(status);
   }
 }
+
+const reasons: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No Content',
+  206: 'Partial Content',
+  207: 'Multi-Status',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition Failed',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  423: 'Locked',
+  429: 'Too Many Requests',
+  498: 'Invalid Token',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+};
+
+/** The text after the version in a reply's first line. */
+const statusLine = (status: number) => `${status} ${reasons[status] ?? 'Unknown'}`;

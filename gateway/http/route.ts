@@ -57,7 +57,7 @@ export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
   readonly ask: AskOptions;
   /** The body of a route with `bytes` or `stream`. What a handler has not read when it answers is discarded. */
   readonly body: { readonly json: undefined; readonly bytes: Buffer; readonly stream: BodyStream }[B];
-  /** Aborted when nobody wants the reply any more: the client has left, or the gateway gave up on it. */
+  /** Aborted when the reply is no longer wanted: the client has left, or the gateway gave up on it. */
   readonly gone: AbortSignal;
   /** Aborted when the process is about to stop: long-running work should finish. */
   readonly stopping: AbortSignal;
@@ -172,9 +172,8 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
   /** Replace the headers of the same name that every reply has, on refusals too; an empty one leaves it out. */
   readonly replyHeaders?: HeaderValues;
   /**
-   * `own`: the handler and its stream bound their time themselves. Otherwise the gateway gives up on either when it
-   * waits longer than a request may take: for the answer, for the next chunk, or for the handler to take the next
-   * chunk of the body.
+   * `own`: the handler and its stream bound their time themselves. Otherwise the gateway gives up on a wait that exceeds the
+   * time of a request: for the answer, for the next chunk, or for the handler to take the next chunk of the body.
    */
   readonly deadline?: 'own';
   /** The HTML page that says why the gateway refuses a request, for a route whose callers read no JSON. */

@@ -1,8 +1,9 @@
 /**
- * Finds the route for a method and a path. One map look-up finds a path without parameters; the others need a walk
- * over their segments, where a literal segment wins over a parameter. A trailing slash is tolerated. The router
- * refuses a path that could mean something else to a program in front of or behind this server: an escaped slash, a
- * dot segment, an empty segment, a broken escape, a control character.
+ * Finds the route for a method and a path. One map look-up finds a path without parameters; the others need a walk over their
+ * segments, where a literal segment wins over a parameter. A trailing slash is tolerated.
+ *
+ * The router refuses a path that another program, in front of or behind this server, could read differently. That is an escaped
+ * slash, a dot segment, an empty segment, a broken escape or a control character.
  */
 import { methodNotAllowed, type Refusal, refusals } from './refusal.ts';
 import { type StandingHeaders, standardHeaders } from './reply-headers.ts';
@@ -142,7 +143,7 @@ interface Found {
 const parameterCharactersMaxOf = (route: AnyRoute): number =>
   route.parameterCharactersMax ?? defaultParameterCharactersMax;
 
-/** Checks at the start that a declaration makes sense, since nobody would notice later. */
+/** Checks at the start that a declaration makes sense. Later a mistake would go unnoticed. */
 function requireSense(route: AnyRoute, area: RoutedArea): void {
   const name = `route ${route.method} ${route.path}`;
   if (route.safe && route.method !== 'GET') throw new Error(`${name} is no GET, so it cannot be safe`);

@@ -56,7 +56,7 @@ export class WholeBody implements Receiving, Waiting {
   #made: { readonly account: BodyAccount; readonly bytes: number } | undefined;
   /** Whether nothing more will come. */
   #over = false;
-  /** Whether nobody wants it any more. */
+  /** Whether the body is no longer wanted. */
   #ended = false;
   #checked: Promise<Refusal | undefined> | undefined;
   #waitsSinceMs: number | undefined;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Answer, type Caller, isRefused, type Refusal } from '../../actors/reply.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { type RouteRefusal, statusOf } from '../http/refusal-status.ts';
+import { type RouteRefusal, statusOf } from '../http/refusal.ts';
 import type { RouteReply } from '../http/route.ts';
 
 export const errorBodySchema = z.object({

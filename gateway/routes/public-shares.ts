@@ -6,7 +6,7 @@ import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/
 import { unlessAbsent } from '../../actors/unless-absent.ts';
 import { PublicShares } from '../../actors/user/public-shares/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import type { RouteRefusal } from '../http/refusal-status.ts';
+import type { RouteRefusal } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { errorBodySchema, refusedAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';

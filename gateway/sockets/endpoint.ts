@@ -6,7 +6,7 @@
  * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. Clients send the
  * text `ping` and close a socket on which nothing comes for two minutes. So the server answers with a frame of a type
  * that no client knows, because clients expect nothing but JSON. The library pings a socket that has been silent for
- * half a minute and drops one that does not answer.
+ * nearly a minute and drops one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
 import type { BodyWriterOptions } from '../http/body-writer.ts';

@@ -11,6 +11,7 @@
  *
  * The same subscription reports the end of their session to long-running requests.
  */
+
 import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { Vault, type VaultItemsChanged, vaultEventSchema } from '../../actors/vault/contract.ts';
@@ -24,7 +25,6 @@ import type { Random } from '../../runtime/random.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { Audiences } from './audiences.ts';
 import { Broadcasts } from './broadcasts.ts';
-import { frameText } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
 import { closeCodes, type OpenSocket } from './open-socket.ts';
 import type { SocketClaims } from './tokens.ts';
@@ -339,3 +339,17 @@ export class Hub {
 }
 
 const actorOf = (userUuid: string): Address => ({ kind: User.name, id: userUuid });
+
+/**
+ * The text of a frame for clients (docs/protocol/sockets.md, "Frames"). They parse every frame as JSON without
+ * catching errors.
+ */
+function frameText(userUuid: string, { type, origin, payload, isFlat }: FrameEvent, nowMs: number): string {
+  if (isFlat) return JSON.stringify({ type, ...payload });
+  return JSON.stringify({
+    type,
+    createdAt: new Date(nowMs).toISOString(),
+    meta: { correlation: { userIdentifier: userUuid, userIdentifierType: 'uuid' }, origin },
+    payload,
+  });
+}

@@ -54,7 +54,7 @@ export class VaultNotices {
   }
 }
 
-/** The saver needs no notice, unless somebody else has saved, too. */
+/** The saver needs no notice, unless another user has saved, too. */
 function together(earlier: VaultItemsChanged, later: VaultItemsChanged): VaultItemsChanged {
   const timestamp = Math.max(earlier.timestamp, later.timestamp);
   if (earlier.by === later.by && earlier.session === later.session) return { ...later, timestamp };

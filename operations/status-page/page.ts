@@ -5,7 +5,7 @@
 import { type Node, NodeState } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import type { Address } from '../../runtime/address.ts';
 import { type Html, html } from './html.ts';
-import type { Status } from './status.ts';
+import { readStatus, type Status, type StatusOptions } from './status.ts';
 import { style } from './style.ts';
 
 /** With more nodes, those that serve as they should are folded away. */
@@ -205,4 +205,21 @@ function deadMailsOf({ deadMails, metrics }: Status): Html {
     }</span></p>`,
     rows.length === 0 ? html`` : table(['Mail', 'Attempts', 'Last failure', 'Try again with'], rows),
   );
+}
+
+/** The statements behind a page are counted over the whole cluster, so all who look within this time see one. */
+const keptMs = 2_000;
+
+/** Makes the page, at most once in two seconds, however many browsers are left open. */
+export function createStatusPage(options: StatusOptions): () => Promise<string> {
+  let page: Promise<string> | undefined;
+  let keptUntilMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = options.clock.monotonicMs();
+    if (page === undefined || nowMs >= keptUntilMs) {
+      page = readStatus(options).then(statusPage);
+      keptUntilMs = nowMs + keptMs;
+    }
+    return page;
+  };
 }

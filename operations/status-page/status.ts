@@ -16,7 +16,7 @@ import { type MetricValues, metricValuesOf } from './metric-values.ts';
 
 type Backlog = Awaited<ReturnType<ClusterOperations['backlog']>>;
 
-export interface DeadMail {
+interface DeadMail {
   readonly id: string;
   readonly attempts: number;
   readonly lastFailure: string | null;

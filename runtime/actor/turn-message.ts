@@ -1,9 +1,8 @@
 /** The message that runs one turn of a command or a workflow, with its recorded reply if it has one. */
 
-import type { PlanResults, Plans, Turn, View } from '../command.ts';
-import { keys } from '../command.ts';
-import type { AskCall } from '../host/call.ts';
+import { keys, type PlanResults, type Plans, type Turn, type View } from '../command.ts';
 import { callTable } from '../store/tables.ts';
+import type { AskCall } from '../transport/transport.ts';
 import type { Message, Outcome } from './message.ts';
 import type { ReadAnswers } from './reads.ts';
 import { callKey, openReply, recordedCall } from './recorded-calls.ts';

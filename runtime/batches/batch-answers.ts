@@ -8,10 +8,11 @@
  * A bounded number of asks of all batches runs at once: half as many as actors may activate at once. So a host that has taken
  * over many actors answers others, too.
  */
+
+import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import type { AskCall } from '../host/call.ts';
 import { Semaphore } from '../semaphore.ts';
-import type { BatchReply, BatchRequest } from './shapes.ts';
+import type { AskCall } from '../transport/transport.ts';
 
 export interface BatchAnswersOptions {
   readonly clock: Clock;
@@ -68,3 +69,29 @@ export class BatchAnswers {
     cancel();
   }
 }
+
+/** The most asks in one batch. */
+export const batchMax = 64;
+
+export const batchRequestSchema = z.object({
+  asks: z
+    .array(
+      z.object({
+        kind: z.string(),
+        id: z.string(),
+        command: z.string(),
+        request: z.unknown(),
+        /** The call id that a single ask has. */
+        callId: z.string(),
+      }),
+    )
+    .max(batchMax)
+    .readonly(),
+});
+export type BatchRequest = z.infer<typeof batchRequestSchema>;
+
+export const batchReplySchema = z.object({
+  /** By the position of each ask. Null: ask for it by itself. */
+  replies: z.array(z.object({ value: z.unknown() }).nullable()).readonly(),
+});
+export type BatchReply = z.infer<typeof batchReplySchema>;

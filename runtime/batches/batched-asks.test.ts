@@ -4,9 +4,9 @@ import { testShardCount } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { shardOf } from '../address.ts';
 import { NotFoundError, OverloadedError, RetryableError, TerminalError } from '../errors.ts';
-import type { AskCall } from '../host/call.ts';
+import type { AskCall } from '../transport/transport.ts';
+import type { BatchReply, BatchRequest } from './batch-answers.ts';
 import { BatchedAsks } from './batched-asks.ts';
-import type { BatchReply, BatchRequest } from './shapes.ts';
 
 /** Of one shard. */
 const ids: readonly string[] = Array.from({ length: 4_000 }, (_, at) => `user ${at}`).filter(

@@ -16,11 +16,11 @@
 import { shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { OverloadedError } from '../errors.ts';
-import type { AskCall } from '../host/call.ts';
 import type { Retrier } from '../host/retrier.ts';
 import type { Random } from '../random.ts';
 import { Semaphore } from '../semaphore.ts';
-import { type BatchReply, type BatchRequest, batchMax, batchReplySchema } from './shapes.ts';
+import type { AskCall } from '../transport/transport.ts';
+import { type BatchReply, type BatchRequest, batchMax, batchReplySchema } from './batch-answers.ts';
 
 export interface BatchedAsksOptions {
   readonly retrier: Pick<Retrier, 'ask'>;

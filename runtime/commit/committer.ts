@@ -26,8 +26,7 @@ import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { SampledLog } from '../sampled-log.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
-import type { ConflictingRow } from './conflicting-rows.ts';
-import { findRejections, type Rejection } from './find-conflicting.ts';
+import { type ConflictingRow, findRejections, type Rejection } from './conflicting-rows.ts';
 import { WriteHealth } from './write-health.ts';
 
 const conflictsBeforeHalving = 2;

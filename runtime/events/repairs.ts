@@ -4,14 +4,11 @@
  *     trusted --gap in the numbers, or a renewal that names more than came--> in question --its answer--> trusted
  *
  * - The gateway asks a host in question for the actors of the lost events. Those actors are behind. If the host cannot tell,
- *   all of
- *   its actors are behind.
+ *   all of its actors are behind.
  * - The actors of events that a host in question sends are behind, too. A lost event may forbid what such an event tells, as
- *   when
- *   it removed a member.
+ *   when it removed a member.
  * - Subscriptions are renewed every ten minutes. One question renews those of a shard, and wakes no actor. The answers show
- *   whether
- *   the last events of a host never came. After this process was cut off, all are renewed.
+ *   whether the last events of a host never came. After this process was cut off, all are renewed.
  *
  * A crash loses all of this, and the sockets that it served.
  */

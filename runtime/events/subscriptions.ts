@@ -20,13 +20,12 @@
  *
  * - They are registered in random order. Those of one shard go in one message (`runtime/batches/batched-asks.ts`).
  * - A bounded number is in flight, so the hosts' answers set the speed. A shard whose registrations fail has one at a time in
- *   flight,
- *   which does not count among those of the others.
+ *   flight, which does not count among those of the others.
  * - Subscribers hear of repairs at a bounded rate, because all of their clients then sync.
  */
 import { type Address, addressKey, shardOf } from '../address.ts';
+import { batchMax } from '../batches/batch-answers.ts';
 import { BatchedAsks } from '../batches/batched-asks.ts';
-import { batchMax } from '../batches/shapes.ts';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
@@ -37,9 +36,8 @@ import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
 import { nobody } from './publisher.ts';
-import { RegistrationQueue } from './registration-queue.ts';
 import { Repairs } from './repairs.ts';
-import { type Subscription, SubscriptionIndex } from './subscription-index.ts';
+import { RegistrationQueue, type Subscription, SubscriptionIndex } from './subscription-index.ts';
 
 export interface SubscriptionsOptions extends Subscriber {
   readonly transport: Pick<Transport, 'listen' | 'ask' | 'reachesOthers'>;

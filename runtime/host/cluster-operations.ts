@@ -1,7 +1,7 @@
-/** Answers operators and look-ups from the database, in the terms of `runtime/operations.ts` and `runtime/lookups.ts`. */
+/** Answers operators and look-ups from the database, in the terms of `runtime/operations.ts` and `runtime/command.ts`. */
 import { found, lookupRead } from '../actor/reads.ts';
+import type { Lookups } from '../command.ts';
 import { DatabaseUnavailableError, RetryableError } from '../errors.ts';
-import type { Lookups } from '../lookups.ts';
 import type { ClusterOperations, DeadTell, DeadTimer, NodeReport } from '../operations.ts';
 import { runsActors } from '../ownership/membership.ts';
 import { type LiveNode, type Store, StoreError, type TellRow, type TimerRow } from '../store/store.ts';

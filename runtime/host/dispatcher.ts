@@ -17,7 +17,7 @@ import type { Kind } from '../kind.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Reader } from '../read/reader.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
-import type { AskCall } from './call.ts';
+import type { AskCall } from '../transport/transport.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
 import type { Retrier } from './retrier.ts';

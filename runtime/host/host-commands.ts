@@ -3,8 +3,12 @@ import { z } from 'zod';
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import { type Address, shardOf } from '../address.ts';
-import type { BatchAnswers } from '../batches/batch-answers.ts';
-import { type BatchRequest, batchReplySchema, batchRequestSchema } from '../batches/shapes.ts';
+import {
+  type BatchAnswers,
+  type BatchRequest,
+  batchReplySchema,
+  batchRequestSchema,
+} from '../batches/batch-answers.ts';
 import type { Clock } from '../clock.ts';
 import { keys, type Plans } from '../command.ts';
 import type { CommandShapes } from '../contract.ts';
@@ -15,7 +19,7 @@ import { missedSchema, type Publisher, renewalSchema } from '../events/publisher
 import { type ActorReport, operatorCommands } from '../operations.ts';
 import type { NodeRow, Store, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
-import type { AskCall } from './call.ts';
+import type { AskCall } from '../transport/transport.ts';
 
 export const hostCommands = {
   ...operatorCommands,

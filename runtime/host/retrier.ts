@@ -9,8 +9,7 @@
 import { type Clock, sleep } from '../clock.ts';
 import { FencedError, MovedError, promisesNothing, RetryableError, UnavailableError } from '../errors.ts';
 import type { Random } from '../random.ts';
-import type { Transport } from '../transport/transport.ts';
-import type { AskCall } from './call.ts';
+import type { AskCall, Transport } from '../transport/transport.ts';
 
 const waitingMax = 10_000;
 const fencedPauseMs = 100;

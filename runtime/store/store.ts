@@ -7,16 +7,14 @@
  *    the epoch and version named. Members of a batch pass or fail the fence independently.
  * 2. `activate` and `barrier` serialise with commits on the actor's row: once either has returned, a commit
  *    that names an older version can never apply, whenever its statement reaches the database.
- * 3. Reads after the answer of `activate` or `barrier` see every earlier commit of that actor. 4. Epochs come from one counter
- * of the whole cluster and only grow. 5. A shard is claimed only while no other live incarnation holds it, by database time. A
- * release names the epoch of its claim, so
- *    a late one frees nothing that was claimed anew.
+ * 3. Reads after the answer of `activate` or `barrier` see every earlier commit of that actor.
+ * 4. Epochs come from one counter of the whole cluster and only grow.
+ * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of its
+ *    claim, so a late one frees nothing that was claimed anew.
  * 6. No version of an actor comes twice. The row of an actor that has ended is removed after a while (`removeEnded`), and an
- * actor
- *    created later begins above its versions (docs/decisions/0018-rows-that-go.md).
+ *    actor created later begins above its versions (docs/decisions/0018-rows-that-go.md).
  * 7. Incarnations of one node succeed each other in the order of their starts. Once a later start has registered, an earlier
- * one
- *    can never register, whenever its statement reaches the database.
+ *    one can never register, whenever its statement reaches the database.
  *
  * Every method rejects with a `StoreError` and nothing else.
  */

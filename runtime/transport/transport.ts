@@ -6,14 +6,14 @@
  * them may come late. Recorded calls and repeats make up for that with calls, and the outbox with wake-ups. The owners'
  * reconciliation with the database makes up for lost hints, and the gateways' registrations for lost events.
  *
- * An adapter must still guarantee: 1. A call whose shard is routed to this process is a function call. 2. A call that certainly
- * reached no handler rejects as `moved` (no process serves its shard now) or `unavailable` (this process is
- *    cut off). A call that may have reached one and was not answered rejects as `retryable`, outcome unknown. An `ActorError` of the
- *    handler arrives as the same class with the same meaning, and any other error as `terminal`.
+ * An adapter must still guarantee:
+ * 1. A call whose shard is routed to this process is a function call.
+ * 2. A call that certainly reached no handler rejects as `moved` (no process serves its shard now) or `unavailable` (this
+ *    process is cut off). A call that may have reached one and was not answered rejects as `retryable`, outcome unknown. An
+ *    `ActorError` of the handler arrives as the same class with the same meaning, and any other error as `terminal`.
  * 3. Everything that it holds is bounded. Beyond the bound a call rejects as `overloaded`.
  */
 import type { Address } from '../address.ts';
-import type { AskCall } from '../host/call.ts';
 import type { TellRow } from '../store/store.ts';
 
 export interface Transport {
@@ -78,4 +78,15 @@ export interface GatewayListener {
   hinted(hint: Hint): void;
   /** This process was cut off and is connected again. Events may have been lost. */
   reconnected(): void;
+}
+
+/** One ask on its way to the owner of an actor. */
+export interface AskCall {
+  readonly address: Address;
+  readonly command: string;
+  readonly request: unknown;
+  /** The same for every repeat of one call. */
+  readonly callId: string;
+  /** After this the caller no longer waits, in monotonic milliseconds of the host's clock. */
+  readonly deadlineMs: number;
 }

@@ -1,6 +1,6 @@
 import { RetryableError } from '../../runtime/errors.ts';
-import type { AskCall } from '../../runtime/host/call.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
+import type { AskCall } from '../../runtime/transport/transport.ts';
 
 /** A transport that reports when a call has arrived, and can lose its reply like a broken connection. */
 export class LossyTransport extends InProcessTransport {

@@ -337,7 +337,7 @@ export const counterKind = kind({
       run: async (run, { op, name, to, workMs, slow, trouble }) => {
         const work = run.use(SlowWork);
         work.began(run.self, { op, to });
-        const mark = await run.turn({
+        const runId = await run.turn({
           turn: (turn) => {
             const { [name]: haul, ...others } = turn.get(hauls);
             if (haul === undefined) note(turn, `stale:${op}`);
@@ -348,12 +348,12 @@ export const counterKind = kind({
         });
         await work.take(run.nowMs < slow.untilMs ? haulTimeoutMs + workMs : workMs);
         failWhile(trouble, run.nowMs);
-        await run.turn({ turn: (turn) => noteStep(turn, name, mark, `loaded:${op}`) });
+        await run.turn({ turn: (turn) => noteStep(turn, name, runId, `loaded:${op}`) });
         await run.actors.get(Counter, to).ask.append({ op: `${op}.hauled` }, { callId: run.id });
         await work.take(workMs);
         return run.finish({
           turn: (turn) => {
-            noteStep(turn, name, mark, `hauled:${op}`);
+            noteStep(turn, name, runId, `hauled:${op}`);
             const { [name]: haul, ...others } = turn.get(hauls);
             if (haul?.op === op) turn.set(hauls, others);
           },

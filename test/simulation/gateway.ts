@@ -5,7 +5,7 @@
 
 import { RetryableError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
-import type { AskCall } from '../../runtime/host/call.ts';
+import type { AskCall } from '../../runtime/transport/transport.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import type { Ailments } from './ailments.ts';
 import type { AvailabilityChecker } from './checkers/availability.ts';

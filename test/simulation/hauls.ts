@@ -57,7 +57,7 @@ export class HaulClient {
     this.#calls += 1;
     const op = `${name}.${this.#calls}`;
     const counter = random.pick(counters);
-    const call = history.begin({ op, counter, what: command, mark: 'journal' });
+    const call = history.begin({ op, counter, what: command, recordedIn: 'journal' });
     const ask = {
       address: { kind: 'counter', id: counter },
       command,

@@ -1,4 +1,5 @@
 /** A supervisor's actions on a real database and a real NATS once its server is dead, and what it leaves alone. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import { generationOf } from '../../process/database.ts';
 import { LastRun } from '../../process/last-run.ts';
 import { Lifetime } from '../../process/lifetime.ts';
 import { StartError } from '../../process/start-error.ts';
-import { giveUpDeadServer } from '../../process/supervisor/give-up.ts';
+import { giveUpDeadServer } from '../../process/supervisor/supervise.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { silentLogger } from '../../runtime/ports.ts';

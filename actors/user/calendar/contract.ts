@@ -66,7 +66,7 @@ const wholeObject = z.object({ ...objectFields, component: z.string() });
 export type WholeObject = z.infer<typeof wholeObject>;
 
 /** Another one after every change. */
-const mark = z.string();
+const ctag = z.string();
 
 /** A uid of 255 characters, each of which takes three bytes that are escaped, and `.ics` behind it. */
 export const uidEscapedMax = 255 * 9 + 4;
@@ -141,16 +141,16 @@ const commands = {
     ok: calendarGates,
   }),
 
-  readCalendar: ofProgram(nothing, z.object({ mark })),
+  readCalendar: ofProgram(nothing, z.object({ ctag })),
   /** A part of them. `next` is what the next part comes after; there is none behind the last. */
   listCalendarObjects: ofProgram(
     z.object({ after: z.int() }),
-    z.object({ mark, objects: z.array(listedObject).readonly(), next: z.int().optional() }),
+    z.object({ ctag, objects: z.array(listedObject).readonly(), next: z.int().optional() }),
   ),
   /** Those there are of these, in the order asked. */
   getCalendarObjects: ofProgram(
     z.object({ uids: z.array(z.string()).max(objectsAtOnceMax).readonly() }),
-    z.object({ mark, objects: z.array(wholeObject).readonly() }),
+    z.object({ ctag, objects: z.array(wholeObject).readonly() }),
   ),
 
   /** For a `signin` actor: what it has to hash the secret with. Null if there is no such token. */

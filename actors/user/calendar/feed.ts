@@ -1,6 +1,6 @@
 /**
  * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"). Whether the token is still there, the account
- * banned or a feature flag off is looked at with every request. A program that polls asks for the mark alone, which
+ * banned or a feature flag off is looked at with every request. A program that polls asks for the ctag alone, which
  * reads no row.
  */
 import { keys, sharedRead, type View } from '../../../runtime/command.ts';
@@ -12,7 +12,7 @@ import type { FeedAnswer, ListedObject, ShownSecret } from './contract.ts';
 import { UserCalendar } from './contract.ts';
 import { flagRefusal } from './feature-flags.ts';
 import { isUid } from './given.ts';
-import { markOf, todosPlan } from './publication.ts';
+import { ctagOf, todosPlan } from './publication.ts';
 import { openTodo } from './todo.ts';
 import { type TodoRow, todoTable } from './todo-table.ts';
 import { componentOf } from './todo-text.ts';
@@ -32,7 +32,7 @@ function isProven(view: Reading, { tokenUuid, secretHash }: ShownSecret): boolea
 
 const readCalendar = sharedRead({
   ...UserCalendar.commands.readCalendar,
-  answer: (view, { token }) => ofProgram(view, token, () => ({ mark: markOf(view) })),
+  answer: (view, { token }) => ofProgram(view, token, () => ({ ctag: ctagOf(view) })),
 });
 
 const listed: readonly (keyof TodoRow)[] = ['uid', 'etag', 'object_bytes', 'created_at', 'updated_at'];
@@ -45,7 +45,7 @@ const listCalendarObjects = sharedRead({
   reads: (view, { after }) => ({ todos: todosPlan(view, { after, limit: listedAtOnce, columns: listed }) }),
   answer: (view, { token }, { todos }) =>
     ofProgram(view, token, () => ({
-      mark: markOf(view),
+      ctag: ctagOf(view),
       objects: todos.rows.map(objectIn),
       ...(!todos.complete && { next: todos.upTo }),
     })),
@@ -65,7 +65,7 @@ const getCalendarObjects = sharedRead({
       const objects = rows
         .filter((row) => row !== undefined)
         .map((row) => ({ ...objectIn(row), component: componentOf(openTodo(view, row)) }));
-      return { mark: markOf(view), objects };
+      return { ctag: ctagOf(view), objects };
     }),
 });
 

@@ -1,5 +1,5 @@
 /**
- * The head of what an account has published. It changes with each to-do, so a reader that knows its mark knows whether there is
+ * The head of what an account has published. It changes with each to-do, so a reader that knows its ctag knows whether there is
  * anything new to read.
  */
 import { z } from 'zod';
@@ -30,7 +30,7 @@ export const publicationSlice = slice({
 });
 
 /** Another one after every change. With the time, as a database that was restored counts its positions again. */
-export function markOf(view: View): string {
+export function ctagOf(view: View): string {
   const { position, changedAtMs } = view.get(publicationSlice);
   return `${position.toString(36)}-${changedAtMs.toString(36)}`;
 }

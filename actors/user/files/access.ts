@@ -3,6 +3,7 @@
  * actor to say, each time. Refused with 403, as clients take 401 to mean that they are signed out.
  */
 import type { View } from '../../../runtime/command.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { isVoid } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../../reply.ts';
@@ -12,7 +13,6 @@ import { isReadonly } from '../sessions/check.ts';
 import { sessionMap } from '../sessions/session.ts';
 import { refusalToWrite } from '../signed-in.ts';
 
-export const invalidToken = refuse.forbidden('This valet token is not valid any more.', 'invalid-auth');
 const otherOperation = refuse.badRequest('This valet token is for something else.');
 
 /** Undefined: it allows this, unless it is redeemed. */

@@ -3,8 +3,10 @@ import { isUuid } from '../../collection/incoming.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { type Move, type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
+import { noSuchVault } from '../../vault/contract.ts';
+import { VaultFiles } from '../../vault/files/contract.ts';
 import { refusalToWrite, signedInWorkflow } from '../signed-in.ts';
-import { askVault, uuidOf } from '../vaults/ask.ts';
+import { askIfThere, uuidOf } from '../vaults/ask.ts';
 import { Files } from './contract.ts';
 
 const notUuid = refuse.badRequest('That is not the identifier of a file.', 'invalid-parameters');
@@ -57,8 +59,8 @@ export const mintVaultValetToken = signedInWorkflow({
     });
     for (const uuid of [asked.sharedVaultUuid, wanted.move?.targetVaultUuid]) {
       if (uuid === undefined) continue;
-      const may = await askVault(workflow, uuid, (vault) => vault.mayUseFiles({ by, writes }));
-      if (isRefused(may)) return may;
+      const may = await askIfThere(workflow, VaultFiles, uuid, (vault) => vault.mayUseFiles({ by, writes }));
+      if (may === undefined || isRefused(may)) return may ?? noSuchVault;
     }
     return workflow.lastTurn({
       turn: (turn, _reads, { session }) => ({

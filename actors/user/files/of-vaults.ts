@@ -12,12 +12,13 @@ import {
   workflow,
 } from '../../../runtime/command.ts';
 import type { Ask } from '../../../runtime/handles.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { redeemedOn } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import type { Answer, Refused } from '../../reply.ts';
-import type { Vault } from '../../vault/contract.ts';
+import { VaultFiles } from '../../vault/files/contract.ts';
 import { askIfThere } from '../vaults/ask.ts';
-import { invalidToken, refusalOf } from './access.ts';
+import { refusalOf } from './access.ts';
 
 interface ByToken {
   readonly claims: ValetClaims;
@@ -46,7 +47,7 @@ export const allowsAsMinted: Refusing = (turn, claims) => refusalOf(turn, claims
 export function orOfVault<Request extends ByToken, Ok>(
   own: Own<Request, Ok>,
   refusing: Refusing | undefined,
-  ask: (vault: Ask<typeof Vault.commands>, request: Request) => Promise<Answer<Ok>>,
+  ask: (vault: Ask<typeof VaultFiles.commands>, request: Request) => Promise<Answer<Ok>>,
 ): ChoiceCommand<Request, Answer<Ok>> {
   const { request, reply } = own;
   const ofVault = workflow<Request, Answer<Ok>>({
@@ -58,7 +59,9 @@ export function orOfVault<Request extends ByToken, Ok>(
         turn: (turn) => refusing?.(turn, claims),
       });
       if (refused !== undefined) return refused;
-      const answer = await askIfThere(steps, claims.sharedVaultUuid ?? '', (vault) => ask(vault, asked));
+      const answer = await askIfThere(steps, VaultFiles, claims.sharedVaultUuid ?? '', (vault) =>
+        ask(vault, asked),
+      );
       return answer ?? invalidToken;
     },
   });

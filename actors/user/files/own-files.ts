@@ -1,9 +1,9 @@
 /** A user as an owner of files. Its quota is in two of its settings, which clients read. */
 import type { Turn, View } from '../../../runtime/command.ts';
-import type { Cleanup } from '../../files/ledger.ts';
 import type { Owner } from '../../files/owner.ts';
 import type { Quota } from '../../files/quota.ts';
 import { FileSettings } from '../../files/settings.ts';
+import type { Cleanup } from '../../files/state.ts';
 import { putSetting, settingValue } from '../settings/stored.ts';
 import { Files } from './contract.ts';
 import { heldForVaults } from './vault-holds.ts';

@@ -1,10 +1,10 @@
 /** The files of an account (docs/protocol/files.md). */
 import { range, type Turn } from '../../../runtime/command.ts';
 import { cleanupTimer } from '../../files/cleanup.ts';
-import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
-import { filesSlice } from '../../files/ledger.ts';
+import { garbageOf, removalJob, removeFile } from '../../files/garbage.ts';
 import { forgetRedeemed, redeemedMap } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
+import { filesSlice } from '../../files/state.ts';
 import { FileStore } from '../../files/store.ts';
 import { file, fileGarbage } from '../../files/tables.ts';
 import { incomingFileMap, isMoving, outgoingFileMap } from '../../files/transfer.ts';
@@ -44,10 +44,7 @@ export const files = userPart(Files, {
       }),
       turn: (turn, { files: { rows } }) => {
         const still = rows.filter((row) => !isMoving(turn, row));
-        for (const row of still) {
-          turn.remove(file, { owner_uuid: row.owner_uuid, remote_identifier: row.remote_identifier });
-          discardFile(turn, cleanup, row);
-        }
+        for (const row of still) removeFile(turn, cleanup, row);
         if (still.length > 0) return { left: 'more' };
         // What moves and what is garbage is through when others have done with it.
         return { left: rows.length > 0 || garbageOf(turn) > 0 ? 'later' : 'nothing' };

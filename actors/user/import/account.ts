@@ -16,7 +16,7 @@ import { defaultWorkspace, normaliseUsername } from '../../identity/usernames.ts
 import { type ImportedKeyParams, isUnusable, sentKeyParamsOf } from '../../import/key-params.ts';
 import type { ImportedAuthenticator, ImportedSetting } from '../../import/messages.ts';
 import { type accountRefusals, UserImport } from '../../import/operator-contract.ts';
-import { importSlice, notWritable } from '../../import/standing.ts';
+import { importSlice, notWritable } from '../../import/phase.ts';
 import { Instance, instanceId } from '../../instance/contract.ts';
 import { type OwnAccount, ownAccount } from '../account/own-account.ts';
 import { adminRoleSlice } from '../admin-role.ts';

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { command, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import type { importedMessageSchema, importedNotificationSchema } from '../../import/messages.ts';
 import { UserImport } from '../../import/operator-contract.ts';
-import { isWritable, notWritable } from '../../import/standing.ts';
+import { isWritable, notWritable } from '../../import/phase.ts';
 import { notificationTypes } from '../../inbox-entries.ts';
 import { answerOf } from '../../reply.ts';
 import { inboxMessagesPlan } from '../inbox/messages.ts';

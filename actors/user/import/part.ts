@@ -4,7 +4,7 @@ import { FileSettings } from '../../files/settings.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { collectionImportCommands } from '../../import/collection.ts';
 import { UserImport } from '../../import/operator-contract.ts';
-import { importSlice } from '../../import/standing.ts';
+import { importSlice } from '../../import/phase.ts';
 import { ownFiles } from '../files/own-files.ts';
 import { userPart } from '../hooks.ts';
 import { Revisions } from '../revisions/contract.ts';

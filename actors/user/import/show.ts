@@ -3,7 +3,7 @@ import { sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { publicKeyParams } from '../../identity/key-params.ts';
 import { UserImport } from '../../import/operator-contract.ts';
-import { importSlice } from '../../import/standing.ts';
+import { importSlice } from '../../import/phase.ts';
 import { ownAccount } from '../account/own-account.ts';
 import { authenticatorMap } from '../factors/authenticators.ts';
 import { inboxMessagesPlan } from '../inbox/messages.ts';

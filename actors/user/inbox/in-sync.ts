@@ -3,7 +3,7 @@
  * begins at, all of it without one. It is not paged: the inbox is bounded.
  *
  * A token's own position says of items and inbox alike what the client has. Where that is not the same (a page was cut,
- * no own items were asked for, an old client is given none of the inbox) the token has a mark for the inbox as well. So a
+ * no own items were asked for, an old client is given none of the inbox) the token has a cursor for the inbox as well. So a
  * token never passes a row that was not given, and the next page does not give again what this one gave.
  */
 import { type RangeResult, range, type View } from '../../../runtime/command.ts';
@@ -11,7 +11,7 @@ import { head } from '../../collection/head.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply } from '../../collection/sync-reply.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
-import { decodeToken, encodeToken, type Mark, tokenAt } from '../../collection/token.ts';
+import { type Cursor, decodeToken, encodeToken, tokenAt } from '../../collection/token.ts';
 import type { InboxEntries } from '../../inbox-entries.ts';
 import { inboundInvite } from './invites.ts';
 import { received } from './messages.ts';
@@ -21,7 +21,7 @@ import { entriesMax } from './room.ts';
 import { inboundInviteTable, inboxMessageTable, notificationTable } from './tables.ts';
 
 /** In the place of a collection: no collection has it. */
-const inboxMark = '00000000-0000-0000-0000-000000000000';
+const inboxCursor = '00000000-0000-0000-0000-000000000000';
 
 interface InboxReads {
   readonly messages: RangeResult<typeof inboxMessageTable>;
@@ -32,7 +32,7 @@ interface InboxReads {
 /** What one sync gives of the inbox, and what its token has to say of it. */
 export interface GivenInbox extends InboxEntries {
   /** Up to here the client has the inbox. */
-  readonly mark: Mark;
+  readonly cursor: Cursor;
   /** The user's own collection. */
   readonly own: string;
   /** Behind this position nothing came. */
@@ -49,13 +49,15 @@ function startOf(view: View, { cursor_token, sync_token }: SyncRequest): number 
   if (!token) return 0;
   const { position } = view.get(head);
   if (token === tokenAt(view.self.id, generationOf(view), view.get(head), position)) return position;
-  const marks = decodeToken(token) ?? [];
+  const cursors = decodeToken(token) ?? [];
   const known = (collection: string): number | undefined =>
-    marks.find(
-      (mark) =>
-        mark.collection === collection && mark.generation === generationOf(view) && mark.position <= position,
+    cursors.find(
+      (cursor) =>
+        cursor.collection === collection &&
+        cursor.generation === generationOf(view) &&
+        cursor.position <= position,
     )?.position;
-  return known(inboxMark) ?? known(view.self.id) ?? 0;
+  return known(inboxCursor) ?? known(view.self.id) ?? 0;
 }
 
 const generationOf = (view: View): string => view.use(ItemSettings).generation;
@@ -91,7 +93,7 @@ export function givenInbox(view: View, request: SyncRequest, reads: InboxReads):
     messages: reads.messages.rows.map(received),
     notifications: reads.notifications.rows.map(notification),
     shared_vault_invites: reads.invites.rows.map(inboundInvite),
-    mark: { collection: inboxMark, generation, position: throughOf(view, request) },
+    cursor: { collection: inboxCursor, generation, position: throughOf(view, request) },
     own: view.self.id,
     highest: highestPosition(view),
     tokenAtHead: tokenAt(view.self.id, generation, now, now.position),
@@ -100,22 +102,22 @@ export function givenInbox(view: View, request: SyncRequest, reads: InboxReads):
 
 export function withInbox(reply: SyncReply, inbox: GivenInbox): SyncReply {
   const { messages, notifications, shared_vault_invites } = inbox;
-  const sync_token = marked(reply.sync_token, inbox);
+  const sync_token = withInboxCursor(reply.sync_token, inbox);
   const isEmpty = messages.length + notifications.length + shared_vault_invites.length === 0;
   if (isEmpty && sync_token === reply.sync_token) return reply;
   const tokens = {
     sync_token,
-    ...(reply.cursor_token !== undefined && { cursor_token: marked(reply.cursor_token, inbox) }),
+    ...(reply.cursor_token !== undefined && { cursor_token: withInboxCursor(reply.cursor_token, inbox) }),
   };
   if (!('notifications' in reply)) return { ...reply, ...tokens };
   return { ...reply, ...tokens, messages, notifications, shared_vault_invites };
 }
 
-/** The token with a mark for the inbox, where anything lies between that and the token's own. */
-function marked(token: string, { mark, own, highest, tokenAtHead }: GivenInbox): string {
-  if (highest === 0 || (token === tokenAtHead && mark.position >= highest)) return token;
-  const marks = decodeToken(token) ?? [];
-  const position = marks.find(({ collection }) => collection === own)?.position ?? 0;
-  if (highest <= Math.min(position, mark.position)) return token;
-  return encodeToken([...marks, mark]);
+/** The token with a cursor for the inbox, where anything lies between that and the token's own. */
+function withInboxCursor(token: string, { cursor, own, highest, tokenAtHead }: GivenInbox): string {
+  if (highest === 0 || (token === tokenAtHead && cursor.position >= highest)) return token;
+  const cursors = decodeToken(token) ?? [];
+  const position = cursors.find(({ collection }) => collection === own)?.position ?? 0;
+  if (highest <= Math.min(position, cursor.position)) return token;
+  return encodeToken([...cursors, cursor]);
 }

@@ -6,6 +6,7 @@ import { fullItem } from '../../collection/item-fields.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { refuse } from '../../reply.ts';
+import { VaultItems } from '../../vault/items/contract.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
@@ -28,7 +29,7 @@ export const getItem = signedInWorkflow({
     if (own !== undefined) return { item: fullItem(own, uuid) };
     if (vault === undefined) return notFound;
     const asked = { by: workflow.self.id, uuid };
-    const answer = await askIfThere(workflow, vault, (ask) => ask.getItem(asked));
+    const answer = await askIfThere(workflow, VaultItems, vault, (ask) => ask.getItem(asked));
     return answer?.item ? { item: answer.item } : notFound;
   },
 });

@@ -1,7 +1,7 @@
 /**
  * The idle-sync cache: the plans and the answer of the last sync of each member of vaults. Nearly every sync finds nothing. The
  * next sync from the same token, at the same own head and inbox and in the same vaults, has the same plans. Where it finds
- * nothing either, it has the same answer, so the server neither reads nor makes a token of many marks again.
+ * nothing either, it has the same answer, so the server neither reads nor makes a token of many cursors again.
  *
  * Whether the vaults have something new is found out each time.
  */

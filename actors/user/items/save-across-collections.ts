@@ -28,7 +28,7 @@ import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-
 import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
 import type { Passed, SaveResult } from '../../collection/transfer/wire.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
-import { Vault } from '../../vault/contract.ts';
+import { VaultItems } from '../../vault/items/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
@@ -131,7 +131,7 @@ async function applyAt(
   if (to === workflow.self.id) return own.apply(items);
   const sent = items.map((each) => each.sent);
   return orNoMember(workflow.self.id, sent, () =>
-    workflow.actors.get(Vault, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
+    workflow.actors.get(VaultItems, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
   );
 }
 
@@ -143,7 +143,7 @@ async function finalizeAt(
 ): Promise<void> {
   if (from !== workflow.self.id) {
     await workflow.actors
-      .get(Vault, from)
+      .get(VaultItems, from)
       .ask.finalizeItemTransfer({ id, applied: [...applied], by: workflow.self.id });
     return;
   }
@@ -166,7 +166,7 @@ async function saveAt(
     else {
       const ask = () =>
         workflow.actors
-          .get(Vault, collection)
+          .get(VaultItems, collection)
           .ask.saveItems({ ...bySaver(workflow.self.id, saver), items: batch });
       answers.push(await orNoMember(workflow.self.id, batch, ask));
     }

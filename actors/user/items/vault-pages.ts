@@ -2,8 +2,8 @@
  * What a sync gives of the vaults that the user is a member of (docs/protocol/sync.md, "Items of vaults"): their committed
  * rows, read under the condition that the member's row exists. The user's own list of vaults only says where to look.
  *
- * A token has two marks for each vault: one for its items, and one for the vault itself. Both carry the number of the
- * membership, so that a member who was away begins anew. Without a mark a vault begins at 0, with its live items alone; after
+ * A token has two cursors for each vault: one for its items, and one for the vault itself. Both carry the number of the
+ * membership, so that a member who was away begins anew. Without a cursor a vault begins at 0, with its live items alone; after
  * a token that says nothing to this server, with tombstones.
  */
 import {
@@ -18,7 +18,7 @@ import { givenColumns, type Page, pageItems } from '../../collection/retrieve.ts
 import { ItemSettings } from '../../collection/settings.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
 import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
-import { decodeToken, type Mark } from '../../collection/token.ts';
+import { type Cursor, decodeToken } from '../../collection/token.ts';
 import type { Passed } from '../../collection/transfer/wire.ts';
 import { membershipsMax } from '../../vault/bounds.ts';
 import { shownVault } from '../../vault/shown.ts';
@@ -37,8 +37,8 @@ type VaultPlans = {
 /** Where the client stands in one vault. */
 interface Standing {
   readonly vault: string;
-  readonly items: Mark;
-  readonly row: Mark;
+  readonly items: Cursor;
+  readonly row: Cursor;
   readonly subset: 'live' | 'present';
 }
 
@@ -91,16 +91,16 @@ export function vaultPage(
   const foundIn = new Map(vaultItems.owners.map((each) => [each.owner, each]));
   const vaultRows = new Map(vaults.owners.map((each) => [each.owner, each]));
   const rows: ItemRow[] = [];
-  const marks: Mark[] = [];
+  const cursors: Cursor[] = [];
   const shared: VaultPart['shared'][number][] = [];
-  for (const { vault, items: mark, row: rowMark } of standings) {
+  for (const { vault, items: cursor, row: rowCursor } of standings) {
     const shown = vaultRows.get(vault);
     // Not a member any more.
     if (shown === undefined) continue;
     shared.push(...shown.rows.map(shownVault));
-    marks.push({ ...rowMark, position: shown.upTo });
+    cursors.push({ ...rowCursor, position: shown.upTo });
     const found = foundIn.get(vault);
-    let position = mark.position;
+    let position = cursor.position;
     for (const row of found?.rows ?? []) {
       if (!complete || items <= 0 || bytes <= 0) {
         complete = false;
@@ -112,9 +112,9 @@ export function vaultPage(
       bytes -= row.size ?? 0;
     }
     if (found !== undefined && !found.complete) complete = false;
-    marks.push({ ...mark, position });
+    cursors.push({ ...cursor, position });
   }
-  return { rows, complete, marks, shared };
+  return { rows, complete, cursors, shared };
 }
 
 const nothing: VaultPage = { rows: [], complete: true, ...noVaults };
@@ -122,13 +122,13 @@ const nothing: VaultPage = { rows: [], complete: true, ...noVaults };
 const sizeOf = (rows: readonly ItemRow[]): number => rows.reduce((sum, { size }) => sum + (size ?? 0), 0);
 
 /** The page of the own collection goes on with that of the vaults. */
-export function withVaults(progress: Progress, { rows, complete, marks, shared }: VaultPage): Progress {
-  if (marks.length === 0) return progress;
+export function withVaults(progress: Progress, { rows, complete, cursors, shared }: VaultPage): Progress {
+  if (cursors.length === 0) return progress;
   const { page } = progress;
   return {
     ...progress,
     page: { ...page, rows: newest([...page.rows, ...rows]), complete: page.complete && complete },
-    vaults: { marks, shared },
+    vaults: { cursors, shared },
   };
 }
 
@@ -148,16 +148,18 @@ export function past(part: VaultPart, passed: readonly Passed[]): VaultPart {
   if (passed.length === 0) return part;
   return {
     ...part,
-    marks: part.marks.map((mark) => (ofItems.test(mark.generation) ? beyond(mark, passed) : mark)),
+    cursors: part.cursors.map((cursor) =>
+      ofItems.test(cursor.generation) ? beyond(cursor, passed) : cursor,
+    ),
   };
 }
 
-function beyond(mark: Mark, passed: readonly Passed[]): Mark {
-  let { position } = mark;
+function beyond(cursor: Cursor, passed: readonly Passed[]): Cursor {
+  let { position } = cursor;
   for (const { collection, before, after } of passed) {
-    if (collection === mark.collection && before <= position) position = Math.max(position, after);
+    if (collection === cursor.collection && before <= position) position = Math.max(position, after);
   }
-  return { ...mark, position };
+  return { ...cursor, position };
 }
 
 const ofItems = /_i[0-9a-z]+$/;
@@ -176,15 +178,17 @@ function standingsOf(view: View, request: SyncRequest): readonly Standing[] {
   const { generation } = view.use(ItemSettings);
   const token = request.cursor_token || request.sync_token;
   const known = token ? decodeToken(token) : undefined;
-  const isOurs = known?.some((mark) => mark.generation === generation) ?? false;
-  const marks = new Map(known?.map((mark) => [`${mark.collection} ${mark.generation}`, mark.position]));
+  const isOurs = known?.some((cursor) => cursor.generation === generation) ?? false;
+  const cursors = new Map(
+    known?.map((cursor) => [`${cursor.collection} ${cursor.generation}`, cursor.position]),
+  );
   return [...memberships].map(([vault, membership]) => {
     const number = membership.toString(36);
-    const markOf = (of: string) => marks.get(`${vault} ${of}`);
-    const at = (of: string): Mark => ({ collection: vault, generation: of, position: markOf(of) ?? 0 });
+    const positionOf = (of: string) => cursors.get(`${vault} ${of}`);
+    const at = (of: string): Cursor => ({ collection: vault, generation: of, position: positionOf(of) ?? 0 });
     const items = at(`${generation}_i${number}`);
-    // With a mark of 0 the client may have saved here, and what it saved may be deleted since.
-    const isNew = markOf(items.generation) === undefined && (isOurs || !token);
+    // With a cursor of 0 the client may have saved here, and what it saved may be deleted since.
+    const isNew = positionOf(items.generation) === undefined && (isOurs || !token);
     return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'present' };
   });
 }
@@ -196,9 +200,9 @@ function standingsOf(view: View, request: SyncRequest): readonly Standing[] {
 export function mayConcernVaults({ items, sync_token, cursor_token }: SyncRequest): boolean {
   const sent = items ?? [];
   if (sent.some(({ shared_vault_uuid: vault }) => !isAbsent(vault))) return true;
-  const marks = decodeToken(cursor_token || sync_token || '');
-  if (marks === undefined) return sent.some(({ updated_at_timestamp: version }) => version !== 0);
-  return marks.some(({ generation }) => vaultGeneration.test(generation));
+  const cursors = decodeToken(cursor_token || sync_token || '');
+  if (cursors === undefined) return sent.some(({ updated_at_timestamp: version }) => version !== 0);
+  return cursors.some(({ generation }) => vaultGeneration.test(generation));
 }
 
 const vaultGeneration = /_[iv][0-9a-z]+$/;

@@ -15,10 +15,10 @@ import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
 import { givenColumns } from '../../collection/retrieve.ts';
-import { ledgerSlice } from '../../collection/revisions/ledger.ts';
 import { given } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { filesSlice } from '../../files/ledger.ts';
+import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
+import { filesSlice } from '../../files/state.ts';
 import { file } from '../../files/tables.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
@@ -49,7 +49,7 @@ const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
   }),
   revisions: source({
     table: revision,
-    head: (view) => view.get(ledgerSlice).endOffset,
+    head: (view) => view.get(revisionUsageSlice).endOffset,
     isOf: (row, userUuid) => row.owner_uuid === userUuid,
     shown: (row) => given(row, row.item_uuid),
   }),

@@ -1,7 +1,7 @@
 /** The history of the user's items (docs/protocol/sync.md, "Revisions"). */
 import { range } from '../../../runtime/command.ts';
-import { ledgerSlice } from '../../collection/revisions/ledger.ts';
 import { revision } from '../../collection/revisions/table.ts';
+import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { purging, userPart } from '../hooks.ts';
 import { Revisions } from './contract.ts';
@@ -13,7 +13,7 @@ const purgedAtOnce = 500;
 export const revisions = userPart(Revisions, {
   name: 'revisions',
   uses: [ItemSettings],
-  slices: [ledgerSlice],
+  slices: [revisionUsageSlice],
   tables: [revision],
   commands: revisionCommands,
   timers: userRevisionTimers,
@@ -22,7 +22,7 @@ export const revisions = userPart(Revisions, {
       reads: (view, { afterOffset }) => ({
         revisions: range(revision, {
           after: afterOffset,
-          through: view.get(ledgerSlice).endOffset,
+          through: view.get(revisionUsageSlice).endOffset,
           limit: purgedAtOnce,
           columns: ['item_uuid', 'slot'],
         }),
@@ -33,7 +33,7 @@ export const revisions = userPart(Revisions, {
         }
         return {
           left: complete ? 'nothing' : 'more',
-          progress: { afterOffset: Math.min(upTo, turn.get(ledgerSlice).endOffset) },
+          progress: { afterOffset: Math.min(upTo, turn.get(revisionUsageSlice).endOffset) },
         };
       },
     }),

@@ -15,6 +15,7 @@ import { revisionTimers } from '../../collection/revisions/timers.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
 import { refuse } from '../../reply.ts';
+import { VaultItems } from '../../vault/items/contract.ts';
 import { profileSlice } from '../profile.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
@@ -66,7 +67,9 @@ const listRevisions = signedInWorkflow({
     if (vaults.length === 0) return { revisions: own };
     const revisions = [...own];
     for (const uuid of vaults) {
-      const asked = await askIfThere(workflow, uuid, (vault) => vault.listRevisions({ by, itemUuid }));
+      const asked = await askIfThere(workflow, VaultItems, uuid, (vault) =>
+        vault.listRevisions({ by, itemUuid }),
+      );
       revisions.push(...(asked?.revisions ?? []));
     }
     const newest = revisions.toSorted(newestFirst);
@@ -102,7 +105,9 @@ const getRevision = signedInWorkflow({
     });
     if (own !== undefined) return { revision: given(own, itemUuid) };
     for (const uuid of vaults) {
-      const asked = await askIfThere(workflow, uuid, (vault) => vault.getRevision({ by, itemUuid, id }));
+      const asked = await askIfThere(workflow, VaultItems, uuid, (vault) =>
+        vault.getRevision({ by, itemUuid, id }),
+      );
       if (asked?.revision) return { revision: asked.revision };
     }
     return unknown;
@@ -127,7 +132,7 @@ const deleteRevision = signedInWorkflow({
       },
     });
     for (const uuid of vaults) {
-      await askIfThere(workflow, uuid, (vault) => vault.deleteRevision({ by, itemUuid, id }));
+      await askIfThere(workflow, VaultItems, uuid, (vault) => vault.deleteRevision({ by, itemUuid, id }));
     }
     return { message: 'The revision is deleted.' };
   },

@@ -1,7 +1,7 @@
-/** Invites to shared vaults that a user answers. The vault decides about each (`actors/vault/invites.ts`). */
+/** Invites to shared vaults that a user answers. The vault decides about each (`actors/vault/membership/invites.ts`). */
 import { keys } from '../../../runtime/command.ts';
 import { isRefused } from '../../reply.ts';
-import { noSuchInvite } from '../../vault/contract.ts';
+import { noSuchInvite, Vault } from '../../vault/contract.ts';
 import { audit } from '../audit/trail.ts';
 import { forgetInviteCopy, inboundInvitesPlan, inviteCopyPlan } from '../inbox/invites.ts';
 import { clear, clearPlans, selfRemoved } from '../inbox/notifications.ts';
@@ -87,7 +87,7 @@ export const declineInboundInvites = signedInWorkflow({
       turn: (_turn, { inbound }) => inbound.rows,
     });
     await forEach(inbound, ({ vault_uuid, uuid: inviteUuid }) =>
-      askIfThere(workflow, vault_uuid, (vault) => vault.endInvite({ by, inviteUuid })),
+      askIfThere(workflow, Vault, vault_uuid, (vault) => vault.endInvite({ by, inviteUuid })),
     );
     return workflow.lastTurn({
       reads: () => ({

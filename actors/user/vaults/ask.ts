@@ -2,7 +2,8 @@
  * What a user asks of a vault: the user's own actor checks the session, and the vault decides. A vault that does not exist
  * refuses as one does where the user is no member.
  */
-import type { Ask } from '../../../runtime/handles.ts';
+import type { CommandShapes } from '../../../runtime/contract.ts';
+import type { Ask, KindRef } from '../../../runtime/handles.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
@@ -27,19 +28,20 @@ export async function askVault<Ok extends object>(
   asks: (ask: AskVault) => Promise<Answer<Ok>>,
   unlessThere: Refused = noSuchVault,
 ): Promise<Ok | Refused> {
-  const answer = await askIfThere(workflow, vaultUuid, asks);
+  const answer = await askIfThere(workflow, Vault, vaultUuid, asks);
   if (answer === undefined) return unlessThere;
   return isRefused(answer) ? answer : answer.ok;
 }
 
-/** Undefined where there is no such vault. */
-export async function askIfThere<Reply>(
+/** Asks by the contract of one part of the vault. Undefined where there is no such vault. */
+export async function askIfThere<Commands extends CommandShapes, Reply>(
   { actors }: Asks,
+  part: KindRef<Commands>,
   vaultUuid: string,
-  asks: (ask: AskVault) => Promise<Reply>,
+  asks: (ask: Ask<Commands>) => Promise<Reply>,
 ): Promise<Reply | undefined> {
   const uuid = uuidOf(vaultUuid);
-  return uuid === undefined ? undefined : unlessAbsent(asks(actors.get(Vault, uuid).ask));
+  return uuid === undefined ? undefined : unlessAbsent(asks(actors.get(part, uuid).ask));
 }
 
 export async function forEach<T>(all: readonly T[], work: (each: T) => Promise<unknown>): Promise<void> {

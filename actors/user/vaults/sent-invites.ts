@@ -1,12 +1,12 @@
 /**
- * Invites to shared vaults that a user sends. The vault decides about each (`actors/vault/invites.ts`); their number over all
+ * Invites to shared vaults that a user sends. The vault decides about each (`actors/vault/membership/invites.ts`); their number over all
  * vaults is counted here, by their rows. Only owners invite, so the user's own vaults are the ones to look at.
  */
 import { type CrossOwnerResult, crossOwner, type PlanResults, type View } from '../../../runtime/command.ts';
 import { encryptedMessageBytesMax } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { noSuchInvite } from '../../vault/contract.ts';
+import { noSuchInvite, Vault } from '../../vault/contract.ts';
 import { VaultSettings } from '../../vault/settings.ts';
 import { shownInvite } from '../../vault/shown.ts';
 import { type InviteRow, inviteTable } from '../../vault/tables.ts';
@@ -82,7 +82,7 @@ export const listVaultInvites = signedInWorkflow({
   run: async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionAlone);
     const { id: by } = workflow.self;
-    const sent = await askIfThere(workflow, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
+    const sent = await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
     return sent ?? { invites: [] };
   },
 });
@@ -107,7 +107,7 @@ export const cancelVaultInvites = signedInWorkflow({
   run: async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionAlone);
     const { id: by } = workflow.self;
-    await askIfThere(workflow, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
+    await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
     return { success: true };
   },
 });
@@ -118,7 +118,7 @@ export const cancelOutboundInvites = signedInWorkflow({
     const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
     const { id: by } = workflow.self;
     await forEach(owned, (vaultUuid) =>
-      askIfThere(workflow, vaultUuid, (vault) => vault.cancelInvites({ by })),
+      askIfThere(workflow, Vault, vaultUuid, (vault) => vault.cancelInvites({ by })),
     );
     return { success: true };
   },

@@ -85,8 +85,8 @@ async function importFile(
   const parts: ImportFilePart[] = [];
   for await (const content of partsOf(await files.read(source), limits.filePartBytes)) {
     hash.update(content);
-    const mark = randomBytes(8).toString('hex');
-    const part = { number: parts.length + 1, bytes: content.byteLength, mark };
+    const nonce = randomBytes(8).toString('hex');
+    const part = { number: parts.length + 1, bytes: content.byteLength, nonce };
     await target.ask(ImportService.writeFilePart, { file, part, content });
     parts.push(part);
   }

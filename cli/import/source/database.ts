@@ -8,7 +8,7 @@ export type Row = Readonly<Record<string, Value>>;
 export interface Selection {
   readonly columns: string;
   readonly table: string;
-  /** Of this table alone, as the pages of a large one go by its `uuid`. */
+  /** The condition of this table only, because the pages of a large table go by its `uuid`. */
   readonly where: string;
   readonly values: readonly Value[];
 }

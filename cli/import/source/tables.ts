@@ -207,7 +207,10 @@ export class Tables {
     }
   }
 
-  /** Of each address that several accounts have but for its case: those accounts, the one with the newest items first, else in lower case. */
+  /**
+   * The groups of accounts whose addresses differ only in case. In each, the account with the newest items comes first, then by
+   * lower case.
+   */
   async sharedAddresses(): Promise<readonly (readonly string[])[]> {
     const shared = await this.#main.all(
       'SELECT LOWER(TRIM(`email`)) AS address FROM `users` WHERE `email` IS NOT NULL GROUP BY LOWER(TRIM(`email`)) HAVING COUNT(*) > 1',
@@ -246,7 +249,7 @@ export class Tables {
     return rows.map(settingOf).toSorted((a, b) => a.updatedAt - b.updatedAt);
   }
 
-  /** Whether anybody has a second factor that only the key of the other server opens. */
+  /** Whether any user has a second factor that only the key of the other server opens. */
   async hasEncryptedFactors(): Promise<boolean> {
     const rows = await this.#main.all(
       "SELECT 1 AS n FROM `settings` WHERE `name` = 'MFA_SECRET' AND `value` IS NOT NULL AND `server_encryption_version` = 1 LIMIT 1",

@@ -3,7 +3,7 @@
  * (docs/protocol/sockets.md, "The sync lane").
  *
  * The lane refuses an upgrade over HTTP, before there is a socket. The library pings a socket that was silent for
- * half a minute, and drops one that does not answer.
+ * nearly a minute, and drops one that does not answer.
  */
 import type { Registry } from 'prom-client';
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';

@@ -4,9 +4,8 @@
  *
  * Invariants:
  * - A statement changes a table in one place only. A batch that both removes from a table and puts into it becomes a
- *   transaction of
- *   two statements: the fence with every removal, then the puts that clash. The row locks of the fence last until the end, so the
- *   second statement needs only the list of members that passed.
+ *   transaction of two statements: the fence with every removal, then the puts that clash. The row locks of the fence last
+ *   until the end, so the second statement needs only the list of members that passed.
  * - Removals come first, so that a commit may hand a unique value from one row to another.
  * - Members and rows are sorted by key, so that two batches take their locks in one order.
  * - There are as many statement texts as sets of tables that are written together. A connection prepares each once, up to the
@@ -14,8 +13,8 @@
  */
 import type { AnyRow } from '../../table.ts';
 import type { Commit, Write } from '../store.ts';
+import { layoutOf } from './columns.ts';
 import { keyOf, type LargeColumn, partsOf } from './large.ts';
-import { layoutOf } from './layout.ts';
 import { ident, idents, Parameters, type SqlTable, type Statement, typeOf } from './sql.ts';
 import { nowMs } from './statements.ts';
 

@@ -8,8 +8,7 @@
  * - A row with `<column>_parts` = n has exactly the parts 0 .. n-1. A rewrite or a removal deletes stale parts, because deleted
  *   ciphertext must be gone.
  * - A new small row never touches the part table. That holds only in tables with `generation`, where an insert cannot hit an
- *   older
- *   row of the same key.
+ *   older row of the same key.
  */
 import type { AnyRow, AnyTable } from '../../table.ts';
 import { columnsOf, ident, type SqlTable } from './sql.ts';

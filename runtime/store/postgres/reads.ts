@@ -1,10 +1,10 @@
 /** Reads generated from a table's declaration. Each names its columns and uses an index. */
-import type { AnyRow, AnyTable } from '../../table.ts';
-import { ownerColumn, tupleText } from '../../table.ts';
+import { type AnyRow, type AnyTable, ownerColumn, tupleText } from '../../table.ts';
 import { type LookupRead, type RangeRead, StoreError, type StoreRead } from '../store.ts';
 import {
   assertPage,
   carriedColumns,
+  layoutOf,
   orderedColumns,
   orderOf,
   selectList,
@@ -14,7 +14,6 @@ import {
 import { crossOwnerRead } from './cross-owner-read.ts';
 import { askedOf, type Dialect, firstOfEach } from './each.ts';
 import { type LargeColumn, wholeValue } from './large.ts';
-import { layoutOf } from './layout.ts';
 import { columnsOf, ident, idents, isNullable, Parameters, type PlannedRead, typeOf } from './sql.ts';
 
 export function planRead(read: StoreRead, dialect: Dialect = 'PostgreSQL'): PlannedRead {

@@ -1,15 +1,16 @@
 /**
  * Changes the number of shards of a cluster while none of its nodes runs.
  *
- * Protocol, under the lock of the schema so that one process at a time does it: 1. The setting `resharding` names the new
- * count. From here on no node starts. Each node looks at the setting before it registers
- *    and again afterwards, so either the node or this process sees the other.
+ * Protocol, under the lock of the schema so that one process at a time does it:
+ * 1. The setting `resharding` names the new count. From here on no node starts. Each node looks at the setting before it
+ *    registers and again afterwards, so either the node or this process sees the other.
  * 2. Nodes whose lease has lapsed are declared dead. If one is left, it is live: the setting is cleared, and nothing was
- * changed. 3. The version of every actor is bumped, together with its shard. A commit that a dead node still has on the way
- * finds no row. So
- *    the next steps see every timer, tell and call there will ever be.
- * 4. Timers, tells and calls get the shards of their actors. 5. No node owns any shard. 6. The new count is set, and then the
- * setting `resharding` is cleared.
+ *    changed.
+ * 3. The version of every actor is bumped, together with its shard. A commit that a dead node still has on the way finds no
+ *    row. So the next steps see every timer, tell and call there will ever be.
+ * 4. Timers, tells and calls get the shards of their actors.
+ * 5. No node owns any shard.
+ * 6. The new count is set, and then the setting `resharding` is cleared.
  *
  * One statement at a time rewrites a range of primary keys. A crash at any step leaves the setting: no node starts, another
  * count is rejected, and the same count does it all again, without changing what is done.

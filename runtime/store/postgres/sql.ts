@@ -13,7 +13,7 @@ export interface PlannedRead {
   readonly finish: (rows: readonly AnyRow[]) => StoreRows;
 }
 
-/** One SQL table. A declared table with a large column has two of these (see `layout.ts`). */
+/** One SQL table. A declared table with a large column has two of these (see `columns.ts`). */
 export interface SqlTable {
   readonly name: string;
   readonly columns: Columns;

@@ -7,8 +7,7 @@
 import type { GatewayListener, Hint, HostEvent } from '../transport.ts';
 import type { Connection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, type Frame, FrameError, type FrameKind, type FrameOf } from './frame.ts';
-import type { TransportMetrics } from './metrics.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 
 export interface AnnouncementsOptions {
   readonly connection: Connection;

@@ -12,15 +12,14 @@ import {
   RetryableError,
   TerminalError,
 } from '../../errors.ts';
-import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
+import type { AskCall } from '../transport.ts';
 import type { Connection, Received } from './connection.ts';
 import { asActorError, errorReplyOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
 import type { HeldMessages, Packed } from './held-messages.ts';
-import type { TransportMetrics } from './metrics.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Pulls } from './pulls.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
 
 const inFlightMax = 20_000;
 const fetchRetryMs = 100;

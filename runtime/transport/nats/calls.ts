@@ -2,14 +2,13 @@
 
 import type { Clock } from '../../clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
-import type { AskCall } from '../../host/call.ts';
+import type { AskCall } from '../transport.ts';
 import { errorOf } from './error-reply.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
 import type { HeldMessages, Packed } from './held-messages.ts';
-import type { TransportMetrics } from './metrics.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
 import type { Pulls } from './pulls.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
 
 const inFlightMax = 20_000;
 

@@ -20,7 +20,7 @@ import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import { DialError, dial, type NatsAccess, type Server, serverOf } from './dial.ts';
 import { FrameError } from './frame.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
+import type { RejectedFrames } from './metrics.ts';
 import type { Seal, SealedMessage } from './seal.ts';
 
 export interface ConnectionOptions {

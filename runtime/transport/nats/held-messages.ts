@@ -23,8 +23,7 @@ import {
   messageBytesMax,
   partBytes,
 } from './frame.ts';
-import type { TransportMetrics } from './metrics.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 
 const heldBytesMax = 256 * 1_024 * 1_024;
 const sweepMs = 1_000;

@@ -15,21 +15,24 @@
  */
 import { type Address, shardOf } from '../../address.ts';
 import type { Clock } from '../../clock.ts';
-import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
-import type { GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
+import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
 import { Announcements } from './announcements.ts';
 import { Answering } from './answering.ts';
 import { Calls } from './calls.ts';
 import { Connection } from './connection.ts';
 import type { NatsAccess } from './dial.ts';
 import { HeldMessages } from './held-messages.ts';
-import type { ConnectionName, TransportGauges, TransportMetrics } from './metrics.ts';
+import {
+  type ConnectionName,
+  RejectedFrames,
+  type TransportGauges,
+  type TransportMetrics,
+} from './metrics.ts';
 import { Mux } from './mux.ts';
 import { Pulls } from './pulls.ts';
-import { RejectedFrames } from './rejected-frames.ts';
 import { createSeal, type Seal } from './seal.ts';
 import { defaultWakeStreamSettings, WakeStream, type WakeStreamSettings } from './wake-stream.ts';
 

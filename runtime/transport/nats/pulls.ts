@@ -8,7 +8,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import { NotFoundError, RetryableError } from '../../errors.ts';
-import { Budget } from './budget.ts';
+import { Semaphore } from '../../semaphore.ts';
 import { errorOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf, partBytes } from './frame.ts';
 import type { TransportMetrics } from './metrics.ts';
@@ -30,7 +30,7 @@ export interface PullsOptions {
 
 export class Pulls {
   readonly #options: PullsOptions;
-  readonly #bytes = new Budget(unfinishedBytesMax);
+  readonly #bytes = new Semaphore(unfinishedBytesMax);
   /** By holder, while it has messages to fetch. */
   readonly #holders = new Map<string, Holder>();
 
@@ -43,8 +43,9 @@ export class Pulls {
     const holder = this.#holderAt(held.from);
     holder.pulls += 1;
     try {
-      return await holder.bytes.spend(Math.min(held.bytes, unfinishedBytesOfHolderMax), () =>
-        this.#bytes.spend(held.bytes, () => this.#fetchAll({ held, deadlineMs, holder })),
+      return await holder.bytes.run(
+        () => this.#bytes.run(() => this.#fetchAll({ held, deadlineMs, holder }), held.bytes),
+        Math.min(held.bytes, unfinishedBytesOfHolderMax),
       );
     } finally {
       holder.pulls -= 1;
@@ -55,8 +56,8 @@ export class Pulls {
   #holderAt(id: string): Holder {
     const known = this.#holders.get(id);
     if (known !== undefined) return known;
-    const parts = new Budget(partsOfHolderMax);
-    const bytes = new Budget(unfinishedBytesOfHolderMax);
+    const parts = new Semaphore(partsOfHolderMax);
+    const bytes = new Semaphore(unfinishedBytesOfHolderMax);
     const holder = { id, parts, bytes, pulls: 0, isDropped: false };
     this.#holders.set(id, holder);
     return holder;
@@ -71,7 +72,7 @@ export class Pulls {
     const whole = Buffer.allocUnsafe(held.bytes);
     const pull = { held, deadlineMs, holder, whole, hasFailed: false };
     const parts = Array.from({ length: Math.ceil(held.bytes / partBytes) }, (_, part) => part);
-    await Promise.all(parts.map((part) => holder.parts.spend(1, () => this.#fetch(pull, part))));
+    await Promise.all(parts.map((part) => holder.parts.run(() => this.#fetch(pull, part))));
     const frame = decodeFrame(whole);
     if (frame.kind === 'held') throw new FrameError('kind', 'a held frame stands for another one');
     this.#options.metrics.frame('in', frame.kind);
@@ -135,8 +136,8 @@ const stoodStill = () =>
 /** A process that holds messages for this one. */
 interface Holder {
   readonly id: string;
-  readonly parts: Budget;
-  readonly bytes: Budget;
+  readonly parts: Semaphore;
+  readonly bytes: Semaphore;
   /** Messages that are fetched or wait. */
   pulls: number;
   /** It let a part run into its full time. Later messages of the same process begin a new entry. */

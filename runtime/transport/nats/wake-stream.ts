@@ -27,14 +27,13 @@ import {
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
 import { ForbiddenError, messageOf, NotFoundError, RetryableError, TerminalError } from '../../errors.ts';
-import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
+import type { AskCall } from '../transport.ts';
 import type { Connection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, FrameError } from './frame.ts';
-import type { TransportMetrics } from './metrics.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Seal } from './seal.ts';
 
 export interface WakeStreamSettings {

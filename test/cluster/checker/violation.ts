@@ -38,7 +38,7 @@ export type ViolationKind = keyof typeof violationKinds;
 export interface Violation {
   readonly kind: ViolationKind;
   readonly user: string;
-  /** The details, with the marks, versions and calls to look for in the history. */
+  /** The details, with the nonces, versions and calls to look for in the history. */
   readonly detail: string;
 }
 

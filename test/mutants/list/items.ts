@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
     name: 'tokens-of-another-time',
     harm: 'After a restore a device misses what has its old positions.',
     file: collection,
-    find: 'mark.generation === generation && ',
+    find: 'cursor.generation === generation && ',
     replace: '',
     tests: pages,
     match: 'after a restore*',

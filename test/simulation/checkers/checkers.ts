@@ -1,6 +1,7 @@
 /** All checkers of one simulation, and the first violation that any of them reports. */
-import type { AskCall } from '../../../runtime/host/call.ts';
+
 import type { TellRow } from '../../../runtime/store/store.ts';
+import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { DatabaseClock, DatabaseWatcher } from '../database.ts';
 import type { OutputWatcher } from '../endpoint.ts';
 import type { Plan } from '../plan.ts';
