@@ -38,9 +38,10 @@ interface NamedBlob {
 
 const table = { name: file.name, columns: file.columns, primaryKey: file.key };
 const columns = Object.keys(file.columns);
-const [layoutAt, storedUnderAt, uploadAt] = ['layout', 'stored_under', 'upload_uuid'].map((column) =>
-  columns.indexOf(column),
-) as [number, number, number];
+const positionOf = (column: keyof typeof file.columns): number => columns.indexOf(column);
+const layoutAt = positionOf('layout');
+const storedUnderAt = positionOf('stored_under');
+const uploadAt = positionOf('upload_uuid');
 
 /** Those that the rows name which this connection sees. */
 export async function* namedBlobs(client: pg.ClientBase): AsyncGenerator<NamedBlob> {

@@ -3,7 +3,7 @@
  * alone, and the records of migrations, which stand in the manifest. A test compares this list with the whole schema.
  */
 import { tables as domainTables } from '../../actors/kinds.ts';
-import { layoutOf } from '../../runtime/store/postgres/layout.ts';
+import { layoutOf } from '../../runtime/store/postgres/columns.ts';
 import { runtimeTables } from '../../runtime/store/tables.ts';
 import type { Columns } from '../../runtime/table.ts';
 

@@ -111,7 +111,7 @@ export class Files {
   /** A file of two chunks, in the store and in the database. Resolves to its blobs. */
   async add(client: pg.ClientBase, key: string, bytes = 1_000): Promise<readonly string[]> {
     const origin = { storedUnder: uuidOf('owner'), uploadUuid: uuidOf(key) };
-    const chunks = [1, 2].map((number) => ({ number, bytes, mark: randomBytes(8).toString('hex') }));
+    const chunks = [1, 2].map((number) => ({ number, bytes, nonce: randomBytes(8).toString('hex') }));
     const names = chunks.map((chunk) => blobName(origin, chunk));
     for (const name of names) {
       mkdirSync(dirname(join(this.folder, name)), { recursive: true });
