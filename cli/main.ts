@@ -13,6 +13,7 @@ import {
 import { ownVersion } from '../process/own-version.ts';
 import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
 import type { Backups } from './commands/backup.ts';
+import type { Examine } from './commands/doctor.ts';
 import type { Migrate } from './commands/migrate.ts';
 import type { Reshard } from './commands/reshard.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -73,6 +74,7 @@ const backups: Backups = {
       return restoreServer(backupConfiguration(), request);
     }),
 };
+const examine: Examine = async () => (await import('../process/doctor/doctor.ts')).examine();
 
 /** @throws Failure */
 const onDatabase = <T>(work: (url: string | undefined) => Promise<T>): Promise<T> =>
@@ -115,7 +117,7 @@ try {
     monotonicMs: () => performance.now(),
     sleep: (ms: number) => setTimeout(ms),
   };
-  const tools = { version: ownVersion(), migrate, reshard, backups };
+  const tools = { version: ownVersion(), migrate, reshard, examine, backups };
   process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), terminal, tools);
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;

@@ -5,6 +5,7 @@ import { addBacklogCommands } from './commands/backlog.ts';
 import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
 import { milliseconds, type Run } from './commands/command.ts';
+import { addDoctorCommand, type Examine } from './commands/doctor.ts';
 import { addExportCommands } from './commands/export.ts';
 import { addImportCommands } from './commands/import.ts';
 import { addMailCommands } from './commands/mail.ts';
@@ -37,6 +38,7 @@ export interface Tools {
   readonly backups: Backups;
   /** The release of this command line. */
   readonly version: string;
+  readonly examine: Examine;
 }
 
 interface GlobalOptions extends Defaults {
@@ -115,6 +117,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addMailCommands,
     addPairingCommands,
     addHealthCommands,
+    addDoctorCommand(tools.examine),
     addSmokeTestCommand,
     addImportCommands,
     addExportCommands,

@@ -7,6 +7,7 @@ const tools = {
   version: 'test',
   migrate: { plan: nothing, apply: nothing },
   reshard: nothing,
+  examine: nothing,
   backups: { create: nothing, list: nothing, verify: nothing, restore: nothing },
 };
 const unset = { token: undefined, ca: undefined, cert: undefined, key: undefined };
