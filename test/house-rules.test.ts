@@ -85,7 +85,7 @@ const askedByTheAccount =
   /^actors\/user\/(?:account|sessions|audit|settings)\/|^actors\/user\/factors\/restore\.ts$/;
 
 test('the account imports no feature but those it needs an answer from', async (t) => {
-  const raising = /^actors\/user\/(?:account\/.+|purge|mail-outcome|hooks)\.ts$/;
+  const raising = /^actors\/user\/(?:account\/.+|purge|mails|hooks)\.ts$/;
   const imported = [...(await readImports())]
     .filter(([file]) => raising.test(file))
     .flatMap(([file, list]) => list.map(({ of }) => [file, of] as const));

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { otherUserUuid, userUuid, uuidNumber } from '../../test/kit/items.ts';
-import { membershipsMax } from '../vault/bounds.ts';
+import { membershipsMax } from '../vault/settings.ts';
 import { head as headSlice } from './head.ts';
 import { decodeToken, encodeToken, startOf, tokenAt } from './token.ts';
 

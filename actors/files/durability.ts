@@ -12,8 +12,7 @@
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
 import { type FileCalls, keyOfBlob, Work } from './file-calls.ts';
-import type { FileSystem, OpenFile } from './file-system.ts';
-import { unless } from './file-system-errors.ts';
+import { type FileSystem, type OpenFile, unless } from './file-system.ts';
 import { FileStoreError, noop, type WrittenBlob } from './store.ts';
 
 export interface DurabilityOptions {

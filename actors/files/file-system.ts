@@ -1,6 +1,7 @@
 /** The calls that the local disk makes. Tests replace them by a file system that is full, broken or slow. */
 import { constants } from 'node:fs';
 import { access, mkdir, open, readdir, rename, rmdir, stat, statfs, unlink } from 'node:fs/promises';
+import { FileStoreError } from './store.ts';
 
 export interface OpenFile {
   /** Resolves to the bytes written, which may be fewer than given. */
@@ -68,3 +69,20 @@ async function opened(path: string, flags: 'r' | 'wx'): Promise<OpenFile> {
     close: () => file.close(),
   };
 }
+
+/** Any other error, such as `EROFS`, `EIO` or `EMFILE`, concerns the system and not this blob. */
+export function errorOf(error: unknown): FileStoreError {
+  if (error instanceof FileStoreError) return error;
+  if (['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')) return new FileStoreError('full', error);
+  return new FileStoreError('unavailable', error);
+}
+
+export const codeOf = (error: unknown): string | undefined =>
+  (error as NodeJS.ErrnoException | undefined)?.code;
+
+/** Ignores errors that say that there is nothing to do. */
+export const unless =
+  (...codes: readonly string[]) =>
+  (error: unknown): undefined => {
+    if (!codes.includes(codeOf(error) ?? '')) throw error;
+  };

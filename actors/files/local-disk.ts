@@ -25,8 +25,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { FairnessKey } from '../queue.ts';
 import { Durability } from './durability.ts';
 import { FileCalls, keyOfBlob, serverKey, Work } from './file-calls.ts';
-import { type FileSystem, nodeFileSystem, type OpenFile } from './file-system.ts';
-import { codeOf, errorOf, unless } from './file-system-errors.ts';
+import { codeOf, errorOf, type FileSystem, nodeFileSystem, type OpenFile, unless } from './file-system.ts';
 import { largePieces } from './pieces.ts';
 import {
   announced,

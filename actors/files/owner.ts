@@ -1,4 +1,9 @@
-import type { Quota } from './quota.ts';
+/**
+ * The owner of files, as the functions of this folder need it, and the quota that its files count in. The kind decides whose quota
+ * that is: a user's own files count in their own, and those of a shared vault in that of the user who owns the vault.
+ */
+
+import { refuse } from '../reply.ts';
 import type { Cleanup } from './state.ts';
 
 /** The owner of files, as the functions of this folder need it. */
@@ -9,3 +14,17 @@ export interface Owner {
   /** Bytes of garbage, at most. With more, new chunks and files are refused. */
   readonly garbageBytesMax: number;
 }
+
+export interface Quota {
+  /** Whether the upload may hold so many bytes, on top of those that the owner's other uploads hold. */
+  hasRoom(upload: { readonly uploadUuid: string; readonly bytes: number }, othersBytes: number): boolean;
+  /**
+   * Adds to the used bytes, with the commit of the turn, once in it at most. `closed` is the upload that has become a file, and
+   * holds nothing any more.
+   */
+  grow(byBytes: number, closed?: string): void;
+  /** The upload has ended without a file. */
+  release(uploadUuid: string): void;
+}
+
+export const noSpace = refuse.forbidden('You have used all the space that you have for files.', 'no-space');

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import type { JobShape, MessageShape } from '../../runtime/contract.ts';
 import { slice } from '../../runtime/slice.ts';
+import { Sweeper, sweeperId } from '../sweeper/contract.ts';
 import { type FileRow, file } from './tables.ts';
 
 interface FilesState {
@@ -46,7 +47,7 @@ export const filesSlice = slice<FilesState>({
 
 /** The clean-up of an owner outside its turns, under the names in the contract of its kind. */
 export interface Cleanup {
-  /** `cleanup.ts` */
+  /** `uploads.ts` */
   readonly timer: MessageShape<null>;
   /** `garbage.ts` */
   readonly remove: JobShape<null>;
@@ -69,4 +70,11 @@ export function cleanUpAt(turn: Turn, { timer }: Cleanup, atMs: number): void {
   if (tendAtMs !== null && tendAtMs <= atMs) return;
   turn.arm(timer, atMs, null);
   change(turn, { tendAtMs: atMs });
+}
+
+/** Tells the sweeper of this owner, with their first upload. From then on it looks for blobs that no row names. */
+export function haveWatched(turn: Turn): void {
+  if (turn.get(filesSlice).isSwept) return;
+  turn.tell(Sweeper, sweeperId).watch();
+  change(turn, { isSwept: true });
 }

@@ -24,10 +24,10 @@
  * A timer ends an upload that is not closed in time. All of its blobs are then garbage.
  */
 import { z } from 'zod';
-import { keys, lookup, type PlanResults, type Turn, type View } from '../../runtime/command.ts';
+import { keys, lookup, type PlanResults, type Turn, timer, type View } from '../../runtime/command.ts';
 import { type State, sliceMap } from '../../runtime/slice.ts';
 import { type Refused, refuse } from '../reply.ts';
-import { discard, discardFile, refusalByGarbage } from './garbage.ts';
+import { discard, discardFile, garbageOf, refusalByGarbage } from './garbage.ts';
 import {
   type Chunk,
   chunkIn,
@@ -39,9 +39,8 @@ import {
   type Origin,
   withChunk,
 } from './layout.ts';
-import type { Owner } from './owner.ts';
-import { noSpace } from './quota.ts';
-import { cleanUpAt, putRow } from './state.ts';
+import { noSpace, type Owner } from './owner.ts';
+import { type Cleanup, change, cleanUpAt, putRow } from './state.ts';
 import { type FileRow, file, fileKey } from './tables.ts';
 import { beingMoved, isMoving } from './transfer.ts';
 
@@ -381,3 +380,15 @@ const originOf = (turn: Turn, { uploadUuid }: Pick<Upload, 'uploadUuid'>) => ({
 
 export const isChunkNumber = (number: number): boolean =>
   Number.isInteger(number) && number >= 1 && number <= chunksMax;
+
+/** The timer of an owner. It ends uploads that were not closed in time, and starts the removal of garbage again. */
+export const cleanupTimer = (cleanup: Cleanup, ownerIn: (turn: Turn) => Owner) =>
+  timer({
+    ...cleanup.timer,
+    missed: 'fire-once',
+    turn: (turn) => {
+      change(turn, { tendAtMs: null });
+      if (garbageOf(turn) > 0) turn.start(cleanup.remove, null);
+      endUploads(turn, ownerIn(turn), 'overdue');
+    },
+  });

@@ -4,9 +4,9 @@
  */
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
 import type { Owner } from '../files/owner.ts';
+import { haveWatched } from '../files/state.ts';
 import { file, fileKey, storedFileOf } from '../files/tables.ts';
 import { type ClosedFile, putFile } from '../files/uploads.ts';
-import { haveWatched } from '../files/watched.ts';
 
 export const filePlan = (view: View, remoteIdentifier: string) => ({
   files: keys(file, [fileKey(view, remoteIdentifier)]),

@@ -9,7 +9,7 @@
  * After a crash between `take` and `hand over` no relay has anything of the mail, so it is sent again at once. After a crash
  * between `hand over` and `conclude` the relay may have all of it. Sources that allow it have the mail sent again under the same
  * `Message-ID`; any other mail is dead, so that an administrator decides. A mail that its source has recalled meanwhile
- * (`unwanted.ts`) is given back instead of tried again.
+ * (`recalled.ts`) is given back instead of tried again.
  */
 import { keys, type PlanResults, range, type Turn, type View } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
@@ -26,11 +26,11 @@ import {
   readyState,
   writeMail,
 } from './queue-table.ts';
+import { forgetUnwanted, isUnwanted } from './recalled.ts';
 import { chooseRelay, countAttempt, goesToNext, pauseRelay, resumeRelay } from './relay-use.ts';
 import { credentialOf, type Relay } from './relays.ts';
 import type { Result } from './sender.ts';
 import { rulesOf, waitMsAfter } from './sources.ts';
-import { forgetUnwanted, isUnwanted } from './unwanted.ts';
 import {
   isLarge,
   maySend,

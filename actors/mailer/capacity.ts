@@ -3,8 +3,8 @@
  * that a person waits for, such as a code to sign in with.
  */
 import type { View } from '../../runtime/command.ts';
+import { dependency } from '../../runtime/dependency.ts';
 import { queueSlice } from './queue-table.ts';
-import { MailRoom } from './room.ts';
 import { MailSettings } from './settings.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
@@ -32,3 +32,12 @@ function bytesFor(view: View, source: MailSource): number {
   const kept = Math.min(urgentBytes, (1 - ordinaryShare) * contentBytes);
   return contentBytes - (rulesOf(source).isUrgent ? 0 : kept);
 }
+
+/** Whether the disk of the queue has room for more mail, if this process can know. Turns read it, so it answers at once. */
+export interface MailRoom {
+  readonly isLow: boolean;
+}
+export const MailRoom = dependency<MailRoom>('the room for mail');
+
+/** For a database on another machine, which reports itself when it is full. */
+export const unknownRoom: MailRoom = { isLow: false };

@@ -13,10 +13,9 @@ import { Mailer, type Queued, type QueueRefusal, type RecallResult, type SealedM
 import { countMail, isStopped, senderPlan } from './daily-limit.ts';
 import { tellOutcome, tellRecalled } from './outcome.ts';
 import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
-import { mayRememberRecalled } from './recalled.ts';
+import { markUnwanted, mayRememberRecalled } from './recalled.ts';
 import { isConfigured } from './relays.ts';
 import type { MailSource } from './sources.ts';
-import { markUnwanted } from './unwanted.ts';
 import { startWorker } from './workers.ts';
 
 /** Timers of the caller repeat this tell. */

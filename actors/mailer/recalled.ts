@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
-import { sliceMap } from '../../runtime/slice.ts';
+import { slice, sliceMap } from '../../runtime/slice.ts';
 import { MailSettings, mailsMax } from './settings.ts';
 
 /** By account. An account without recalled mails has no entry. */
@@ -26,4 +26,30 @@ export function countRecalled(turn: Turn, userUuid: string, by: 1 | -1): void {
   const mails = (turn.entry(recalledMap, userUuid) ?? 0) + by;
   if (mails > 0) turn.setEntry(recalledMap, userUuid, mails);
   else turn.removeEntry(recalledMap, userUuid);
+}
+
+/**
+ * The ids of mails that their source has recalled while a worker was sending them, one for each worker at most. A relay that has the
+ * mail keeps it. But no further attempt is made, and the content is removed once the result is known.
+ */
+export const unwantedSlice = slice<readonly string[]>({
+  name: 'unwanted',
+  format: 1,
+  schema: z.array(z.string()),
+  initial: [],
+});
+
+export const isUnwanted = (turn: Turn, id: string): boolean => turn.get(unwantedSlice).includes(id);
+
+export function markUnwanted(turn: Turn, id: string): void {
+  if (!isUnwanted(turn, id)) turn.set(unwantedSlice, [...turn.get(unwantedSlice), id]);
+}
+
+/** No worker is sending it any more. */
+export function forgetUnwanted(turn: Turn, id: string): void {
+  if (!isUnwanted(turn, id)) return;
+  turn.set(
+    unwantedSlice,
+    turn.get(unwantedSlice).filter((each) => each !== id),
+  );
 }

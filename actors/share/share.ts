@@ -1,5 +1,5 @@
 /**
- * The `share` kind. The owner's list, and the protocol between both actors, are in `actors/user/public-shares/public-shares.ts`; the
+ * The `share` kind. The owner's list, and the protocol between both actors, are in `actors/user/public-shares/part.ts`; the
  * rules for opening are in `opening.ts`.
  *
  * Invariants:

@@ -16,11 +16,11 @@
 import { z } from 'zod';
 import { command, sharedRead, type Turn, type View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
-import type { ApprovalStatus } from '../identity/approval.ts';
 import type { Device } from '../identity/session.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { secretHashOf } from '../identity/shown-once.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
+import type { ApprovalStatus } from '../identity/signin-messages.ts';
 import { AccountSettings } from '../settings.ts';
 import { AuditTrail } from '../user/audit/contract.ts';
 import { Factors } from '../user/factors/contract.ts';

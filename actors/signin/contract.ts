@@ -5,12 +5,16 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
-import { approvalSchema, approvalStatusSchema } from '../identity/approval.ts';
-import { requestedCodeSchema } from '../identity/emailed-code.ts';
-import { escrowSchema } from '../identity/escrow.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
-import { activatedSchema, premiumSchema } from '../identity/premium.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
+import {
+  activatedSchema,
+  approvalSchema,
+  approvalStatusSchema,
+  escrowSchema,
+  premiumSchema,
+  requestedCodeSchema,
+} from '../identity/signin-messages.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
 
 /** More sessions than a browser keeps cookies of for one account. */

@@ -5,7 +5,7 @@
  * Anyone may request a code for any address, so each network has its own. Otherwise a request of a stranger would void the code of
  * the owner, who has just opened the mail. Each network, and all strangers together, have a limit of requests an hour. For an unknown
  * address they are counted alike, and nothing is mailed. A known device is not a stranger in any network. Other mails that anyone may
- * request count as well (`mail-token.ts`).
+ * request count as well (`requested-mails.ts`).
  *
  * A code is right from any network, as devices change networks, and use IPv6 in one request and IPv4 in the next. A few wrong guesses
  * use up the code of their own network and no other; otherwise strangers could use up the owner's. `counting.ts` bounds guesses by

@@ -24,10 +24,9 @@ import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
 import { loginParams } from './login-params.ts';
 import { lookUpEscrow } from './look-up-escrow.ts';
-import { mailSubscriptionToken } from './mail-token.ts';
 import { offerAssertion } from './offer-assertion.ts';
 import { proveCalendarToken } from './prove-calendar-token.ts';
-import { codeRequested, requestCode } from './request-code.ts';
+import { codeRequested, mailSubscriptionToken, requestCode } from './requested-mails.ts';
 import { strangersSlice } from './strangers.ts';
 
 export const signin = kindOf(Signin, {

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { permissions, vaultInviteSchema } from '../inbox-entries.ts';
 import { answerSchema, refuse } from '../reply.ts';
-import { membersMax } from './bounds.ts';
+import { membersMax } from './settings.ts';
 import { memberSchema, vaultSchema } from './shown.ts';
 
 /** For a caller who is not a member. The words do not tell whether there is such a vault. */

@@ -11,9 +11,9 @@ import { head } from '../collection/head.ts';
 import type { Permission } from '../inbox-entries.ts';
 import { Inbox } from '../user/inbox/contract.ts';
 import { Vaults } from '../user/vaults/contract.ts';
-import { membersMax } from './bounds.ts';
-import { type ChangeStamp, nextChangeStamp } from './change-stamp.ts';
 import { Vault } from './contract.ts';
+import { membersMax } from './settings.ts';
+import { type ChangeStamp, nextChangeStamp } from './state.ts';
 import { type MemberRow, memberTable, type VaultRow, vaultTable } from './tables.ts';
 
 export interface MemberList {

@@ -15,7 +15,7 @@ import {
   type FeedAnswer,
   type ListedObject,
   objectsAtOnceMax,
-  type ShownSecret,
+  type ProgramSecret,
   UserCalendar,
   type WholeObject,
 } from '../../actors/user/calendar/contract.ts';
@@ -119,7 +119,7 @@ async function programOf(
   const { actors, ask } = context;
   const { userUuid, tokenUuid, secret } = shown;
   const user = actors.get(UserCalendar, userUuid).ask;
-  const token: ShownSecret = { tokenUuid, secretHash: secretHashOf(secret) };
+  const token: ProgramSecret = { tokenUuid, secretHash: secretHashOf(secret) };
 
   async function prove(): Promise<void> {
     const guard = actors.get(Signin, signinKeys.calendarTokenId(tokenUuid)).ask;

@@ -1,32 +1,26 @@
 /**
- * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"). Whether the token is still there, the account
- * banned or a feature flag off is looked at with every request. A program that polls asks for the ctag alone, which
- * reads no row.
+ * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"). Each request checks the token, the ban and the
+ * feature flag. A program that polls asks for the ctag alone, which reads no row.
  */
 import { keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { ProvenTokens } from '../../identity/calendar-tokens.ts';
 import { answerOf } from '../../reply.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
-import type { FeedAnswer, ListedObject, ShownSecret } from './contract.ts';
-import { UserCalendar } from './contract.ts';
-import { flagRefusal } from './feature-flags.ts';
-import { isUid } from './given.ts';
+import { calendarFeed } from '../feature-flags.ts';
+import { isInUse } from '../profile.ts';
+import { type FeedAnswer, type ListedObject, type ProgramSecret, UserCalendar } from './contract.ts';
+import { isUid } from './input.ts';
 import { ctagOf, todosPlan } from './publication.ts';
-import { openTodo } from './todo.ts';
-import { type TodoRow, todoTable } from './todo-table.ts';
-import { componentOf } from './todo-text.ts';
+import { componentOf, openTodo, type TodoRow, todoTable } from './todo.ts';
 import { calendarTokenMap } from './tokens.ts';
 
 type Reading = View & { readonly nowMs: number };
 
-function ofProgram<Ok>(view: Reading, token: ShownSecret, read: () => Ok): FeedAnswer<Ok> {
-  return isProven(view, token) ? answerOf(flagRefusal(view) ?? read()) : { unproven: true };
+function ofProgram<Ok>(view: Reading, token: ProgramSecret, read: () => Ok): FeedAnswer<Ok> {
+  return isProven(view, token) ? answerOf(calendarFeed.refusal(view) ?? read()) : { unproven: true };
 }
 
-function isProven(view: Reading, { tokenUuid, secretHash }: ShownSecret): boolean {
-  const isThere = view.get(profileSlice).state === 'active' && !isBanned(view);
-  if (!isThere || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;
+function isProven(view: Reading, { tokenUuid, secretHash }: ProgramSecret): boolean {
+  if (!isInUse(view) || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;
   return view.use(ProvenTokens).isProven(tokenUuid, secretHash, view.nowMs);
 }
 
@@ -37,7 +31,7 @@ const readCalendar = sharedRead({
 
 const listed: readonly (keyof TodoRow)[] = ['uid', 'etag', 'object_bytes', 'created_at', 'updated_at'];
 
-/** Those of a full calendar at once would hold the event loop for tens of milliseconds. */
+/** More at once would hold the event loop for tens of milliseconds. */
 const listedAtOnce = 1_000;
 
 const listCalendarObjects = sharedRead({

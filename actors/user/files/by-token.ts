@@ -1,6 +1,5 @@
-/** The commands of the `user` actor for the files of its account. */
+/** The commands that carry a valet token, for the user's own files and those in shared vaults (docs/protocol/files.md). */
 import { command, keys, sharedRead, type Turn, type View, workflow } from '../../../runtime/command.ts';
-import { isUuid } from '../../collection/incoming.ts';
 import {
   answerIfRedeemed,
   deleteByToken,
@@ -11,7 +10,7 @@ import {
 } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
-import { FileSettings } from '../../files/settings.ts';
+import { haveWatched } from '../../files/state.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import {
   abandonChunk,
@@ -21,48 +20,14 @@ import {
   finishChunk,
   openUpload,
 } from '../../files/uploads.ts';
-import { haveWatched } from '../../files/watched.ts';
-import { type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
-import { answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
-import { refusalToWrite, signedInRead } from '../signed-in.ts';
-import { refusalOf } from './access.ts';
+import type { ValetClaims } from '../../identity/valet-tokens.ts';
+import { answerOf, isRefused, type Refused } from '../../reply.ts';
+import { allows, allowsAsMinted, allowsUnspent, orOfVault, refusalOf } from './access.ts';
 import { Files } from './contract.ts';
-import { mintVaultValetToken } from './mint-for-vault.ts';
+import { mintValetToken, mintVaultValetToken } from './mint-valet-token.ts';
 import { moveFile } from './move-file.ts';
-import { allows, allowsAsMinted, allowsUnspent, orOfVault } from './of-vaults.ts';
 import { ownFiles } from './own-files.ts';
 import { holdForVault } from './vault-bytes.ts';
-
-const notUuid = refuse.badRequest('That is not the identifier of a file.', 'invalid-parameters');
-const withoutSize = {
-  success: false as const,
-  reason: 'invalid-parameters' as const,
-  error: { message: 'Say how large the file is: its unencryptedFileSize.' },
-};
-
-const mintValetToken = signedInRead({
-  ...Files.commands.mintValetToken,
-  answer: (view, { operation, resources }, _reads, by) => {
-    const refused = operation === 'read' ? undefined : refusalToWrite(by.readonly);
-    if (refused !== undefined) return refused;
-    const [resource] = resources;
-    if (resource === undefined || !isUuid(resource.remoteIdentifier)) return notUuid;
-    const unencryptedBytes = resource.unencryptedFileSize ?? undefined;
-    if (operation === 'write' && unencryptedBytes === undefined) {
-      return withoutSize;
-    }
-    const valetToken = view.use(ValetTokens).mint({
-      userUuid: view.self.id,
-      sessionUuid: by.session.uuid,
-      operation,
-      remoteIdentifier: resource.remoteIdentifier.toLowerCase(),
-      unencryptedBytes: unencryptedBytes ?? 0,
-      issuedMs: view.nowMs,
-      endsMs: view.nowMs + view.use(FileSettings).valetTokenAgeMs,
-    });
-    return { success: true as const, valetToken };
-  },
-});
 
 interface ByToken {
   readonly claims: ValetClaims;
@@ -72,7 +37,7 @@ const ownFile = (view: View, { claims }: ByToken) => ({
   files: keys(file, [fileKey(view, claims.remoteIdentifier)]),
 });
 
-/** What a write token does, until it is redeemed. */
+/** What a write token allows until it is redeemed. */
 function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request) => Ok | Refused) {
   return (turn: Turn, request: Request) => {
     const refused = refusalOf(turn, request.claims, 'write');
@@ -103,7 +68,7 @@ const finish = command({
   ),
 });
 
-/** Allowed to the session that began the upload. Nothing is gained by it. */
+/** The session that began the upload may always do this: it gains nothing by it. */
 const abandon = command({
   ...Files.commands.abandonChunk,
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
@@ -152,7 +117,7 @@ const openFile = sharedRead({
   },
 });
 
-/** A download may have redeemed its token: that is no reason to end it. */
+/** A download may have redeemed its token by now, and goes on. */
 const checkToken = sharedRead({
   ...Files.commands.checkToken,
   reads: ownFile,

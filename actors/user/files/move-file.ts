@@ -1,12 +1,12 @@
 /**
- * A file moves between the account and a shared vault, or from one vault to another (`actors/files/transfer.ts`). The user's own actor
- * asks for the steps, and is the source or the target itself where it is the account. What the client has said of the item does
- * not matter: the token says where the file is.
+ * Moves a file between the account and a shared vault, or between two vaults (`actors/files/transfer.ts`). The user's actor
+ * asks for the steps. Where the account is the source or the target, the actor runs them itself. The token says where the file
+ * is, whatever the client says of the item.
  */
 import { keys, type Turn, tell, timer, type Workflow, workflow } from '../../../runtime/command.ts';
 import { invalidToken } from '../../files/by-token.ts';
 import { refusalByGarbage } from '../../files/garbage.ts';
-import { noSpace } from '../../files/quota.ts';
+import { noSpace } from '../../files/owner.ts';
 import { file } from '../../files/tables.ts';
 import {
   applyFileTransfer,
@@ -41,7 +41,7 @@ interface Side {
   readonly owner: OwnerOfFiles;
   prepare(to: OwnerOfFiles): Promise<Moved | { readonly isOver: true } | Refused>;
   apply(moved: Moved): Promise<object | Refused>;
-  /** Whether it has moved by this. */
+  /** True: the file has moved by this. */
   finalize(applied: boolean): Promise<boolean>;
 }
 

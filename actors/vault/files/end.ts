@@ -7,7 +7,7 @@ import { file } from '../../files/tables.ts';
 import { isMoving } from '../../files/transfer.ts';
 import { endUploads } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
-import { nextChangeStamp } from '../change-stamp.ts';
+import { nextChangeStamp } from '../state.ts';
 import type { VaultRow } from '../tables.ts';
 import { VaultFiles } from './contract.ts';
 import { cleanup, vaultFiles } from './own-files.ts';

@@ -20,13 +20,12 @@
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import type { Owner } from '../../files/owner.ts';
-import type { Quota } from '../../files/quota.ts';
+import type { Owner, Quota } from '../../files/owner.ts';
 import { FileSettings } from '../../files/settings.ts';
 import type { Cleanup } from '../../files/state.ts';
 import { uploadsMax } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
-import { nextChangeStamp } from '../change-stamp.ts';
+import { nextChangeStamp } from '../state.ts';
 import { type VaultRow, vaultTable } from '../tables.ts';
 import { VaultFiles } from './contract.ts';
 

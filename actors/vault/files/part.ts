@@ -1,5 +1,5 @@
 /** The files of a vault (docs/protocol/files.md, "Files of shared vaults"). */
-import { cleanupTimer } from '../../files/cleanup.ts';
+
 import { removalJob } from '../../files/garbage.ts';
 import { redeemedMap } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
@@ -7,7 +7,7 @@ import { filesSlice } from '../../files/state.ts';
 import { FileStore } from '../../files/store.ts';
 import { file, fileGarbage } from '../../files/tables.ts';
 import { incomingFileMap, outgoingFileMap } from '../../files/transfer.ts';
-import { uploadMap } from '../../files/uploads.ts';
+import { cleanupTimer, uploadMap } from '../../files/uploads.ts';
 import { vaultPart } from '../hooks.ts';
 import { fileCommands } from './by-token.ts';
 import { VaultFiles } from './contract.ts';

@@ -4,8 +4,9 @@ import { NotFoundError } from '../../../runtime/errors.ts';
 import { head } from '../../collection/head.ts';
 import { answerIfRedeemed, invalidToken, refusalOfChunk } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
-import { noSpace } from '../../files/quota.ts';
+import { noSpace } from '../../files/owner.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
+import { haveWatched } from '../../files/state.ts';
 import { file, fileKey } from '../../files/tables.ts';
 import {
   abandonChunk,
@@ -22,7 +23,6 @@ import {
   uploadAgeMs,
   usuallyHeld,
 } from '../../files/uploads.ts';
-import { haveWatched } from '../../files/watched.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';

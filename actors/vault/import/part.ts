@@ -12,13 +12,13 @@ import { VaultImport } from '../../import/operator-contract.ts';
 import { importSlice } from '../../import/phase.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vaults } from '../../user/vaults/contract.ts';
-import { invitesMax } from '../bounds.ts';
 import { vaultFiles } from '../files/own-files.ts';
 import { vaultPart } from '../hooks.ts';
 import { VaultItems } from '../items/contract.ts';
 import { dismiss, memberListPlan, vaultKey } from '../member-list.ts';
+import { invitesMax } from '../settings.ts';
 import { shownInvite } from '../shown.ts';
-import { statusSlice } from '../status.ts';
+import { statusSlice } from '../state.ts';
 import { type InviteRow, inviteTable, type MemberRow, memberTable, vaultTable } from '../tables.ts';
 
 const plan = (view: View) => ({

@@ -3,7 +3,7 @@ import { keys, sharedRead } from '../../../runtime/command.ts';
 import { fullItem } from '../../collection/item-fields.ts';
 import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { memberKey } from '../member-list.ts';
-import { statusSlice } from '../status.ts';
+import { statusSlice } from '../state.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 

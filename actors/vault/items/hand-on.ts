@@ -21,7 +21,7 @@ import { advance, head } from '../../collection/head.ts';
 import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
-import { statusSlice } from '../status.ts';
+import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { VaultItems } from './contract.ts';
 import { notifyMembers } from './notify.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../collection/revisions/read.ts';
 import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
 import { memberKey } from '../member-list.ts';
-import { statusSlice } from '../status.ts';
+import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';

@@ -23,7 +23,7 @@ import type { SaveResult } from '../../collection/transfer/wire.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
 import { memberKey, memberUuidsPlan } from '../member-list.ts';
-import { statusSlice } from '../status.ts';
+import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';

@@ -1,10 +1,9 @@
 /** Makes a vault. The user who makes it owns it and is its first member. */
 import { command, type Turn } from '../../../runtime/command.ts';
-import { nextChangeStamp } from '../change-stamp.ts';
 import { noSuchVault, Vault } from '../contract.ts';
 import { admit, memberListFor, memberListPlan, notify } from '../member-list.ts';
 import { shownMember, shownVault } from '../shown.ts';
-import { statusSlice } from '../status.ts';
+import { nextChangeStamp, statusSlice } from '../state.ts';
 import { type MemberRow, type VaultRow, vaultTable } from '../tables.ts';
 
 export const create = command({

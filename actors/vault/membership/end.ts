@@ -5,7 +5,6 @@
  * access. The same commit tells everybody concerned. The actor goes once no part has anything left (tear-down.ts).
  */
 import { command, type Turn, tell } from '../../../runtime/command.ts';
-import { nextChangeStamp } from '../change-stamp.ts';
 import { noSuchVault, notTheOwner, Vault } from '../contract.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import {
@@ -19,7 +18,7 @@ import {
   memberListPlan,
   notify,
 } from '../member-list.ts';
-import { statusSlice } from '../status.ts';
+import { nextChangeStamp, statusSlice } from '../state.ts';
 import { transferOwnership } from '../successors.ts';
 import { vaultTable } from '../tables.ts';
 import { cancel, type PendingInvites, pendingPlan } from './invites.ts';

@@ -23,12 +23,11 @@ import type { Permission } from '../../inbox-entries.ts';
 import { refuse } from '../../reply.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
 import { Vaults } from '../../user/vaults/contract.ts';
-import { invitesMax } from '../bounds.ts';
-import { nextChangeStamp } from '../change-stamp.ts';
 import { noSuchInvite, noSuchVault, notTheOwner, Vault } from '../contract.ts';
 import { admit, memberIn, memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
-import { VaultSettings } from '../settings.ts';
+import { invitesMax, VaultSettings } from '../settings.ts';
 import { shownInvite } from '../shown.ts';
+import { nextChangeStamp } from '../state.ts';
 import { type InviteRow, inviteTable } from '../tables.ts';
 
 const isMember = refuse.badRequest('This user is a member of the shared vault already.');

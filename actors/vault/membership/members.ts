@@ -2,7 +2,6 @@
 import { command, keys, sharedRead, type Turn } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
 import { Inbox } from '../../user/inbox/contract.ts';
-import { nextChangeStamp } from '../change-stamp.ts';
 import { noSuchVault, notTheOwner, Vault } from '../contract.ts';
 import {
   changeMember,
@@ -16,6 +15,7 @@ import {
   notify,
 } from '../member-list.ts';
 import { shownMember } from '../shown.ts';
+import { nextChangeStamp } from '../state.ts';
 import { type MemberRow, memberTable } from '../tables.ts';
 
 const notAnAdmin = refuse.badRequest('Only an admin of the shared vault may do this.');

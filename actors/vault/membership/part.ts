@@ -3,7 +3,7 @@ import { head } from '../../collection/head.ts';
 import { Vault } from '../contract.ts';
 import { type RaisedHooks, vaultPart } from '../hooks.ts';
 import { VaultSettings } from '../settings.ts';
-import { statusSlice } from '../status.ts';
+import { statusSlice } from '../state.ts';
 import { successorMap } from '../successors.ts';
 import { inviteTable, memberTable, vaultTable } from '../tables.ts';
 import { create } from './create.ts';

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
-import { statusSlice } from '../status.ts';
+import { statusSlice } from '../state.ts';
 import { tearDownTimer } from './tear-down.ts';
 
 const timer = tearDownTimer(() => []);

@@ -5,7 +5,7 @@ import { revision } from '../../collection/revisions/table.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { Vault } from '../contract.ts';
 import type { RaisedHooks } from '../hooks.ts';
-import { statusSlice } from '../status.ts';
+import { statusSlice } from '../state.ts';
 
 /** Longer than a call is repeated, so that a repeat of the call that ended the vault gets its recorded reply. */
 const tearDownAfterMs = 900_000;

@@ -29,7 +29,7 @@ export const mutants: readonly Mutant[] = [
     name: 'an-idle-sync-without-a-session',
     harm: 'A device whose session was ended goes on as if it had not, and keeps what it should wipe.',
     file: 'actors/user/signed-in.ts',
-    find: ': whenSignedIn(view, asked, { access, ofUser, bridges, bearerSuffices }, () => ({ ok }));',
+    find: ': whenSignedIn(view, asked, shape, () => ({ ok }));',
     replace: ': { ok, caller: callerOf(view) };',
     tests: devices,
     match: 'who has everything*',
