@@ -13,15 +13,15 @@ import {
 import { type Context, eachAtOnce, groups } from './context.ts';
 import type { ItemKey, RevisionKey, SourceItem, SourceRevision } from './source/tables.ts';
 
-/** Groups that are on their way at once, while the next is read. */
+/** Groups in flight at once, while the next is read. */
 const groupsAtOnce = 3;
 
-/** Whether a vault is imported (`here`), left as it is because it is in use (`not-now`), or not there (undefined). */
+/** A vault is imported (`here`), left unchanged because it is in use (`not-now`), or absent (undefined). */
 export type Vaults = ReadonlyMap<string, 'here' | 'not-now'>;
 
 export interface Where {
   readonly collection: ImportCollection;
-  /** There was nothing before, so there is nothing to compare with. */
+  /** The collection is new, so there is nothing to compare with. */
   readonly fresh: boolean;
   readonly vaults: Vaults;
 }
@@ -30,8 +30,11 @@ export interface Versioned extends ItemKey {
   readonly version: ImportItemVersion;
 }
 
-/** Where an item lies: an item of a vault that is gone is its creator's. */
-export const homeOf = ({ vaultUuid }: Pick<ItemKey, 'vaultUuid'>, vaults: Vaults): string | undefined =>
+/** The vault that owns an item. Undefined if its creator's collection does, as when the vault is gone. */
+export const owningVaultOf = (
+  { vaultUuid }: Pick<ItemKey, 'vaultUuid'>,
+  vaults: Vaults,
+): string | undefined =>
   vaultUuid === undefined ? undefined : vaults.has(vaultUuid) ? vaultUuid : undefined;
 
 export async function importItems(
@@ -39,7 +42,7 @@ export async function importItems(
   where: Where,
   keys: AsyncIterable<ItemKey>,
 ): Promise<void> {
-  const own = lyingHere(context, where, keys);
+  const own = inThisCollection(context, where, keys);
   const { batchItems } = context.limits;
   await eachAtOnce(groups(own, batchItems), groupsAtOnce, async (group) => {
     const versioned = await versionedOf(context, group, where);
@@ -51,16 +54,16 @@ export async function importItems(
   });
 }
 
-/** Those of a user that lie in a vault are read with the vault. */
-async function* lyingHere(
+/** A user's items, without those that lie in a vault. They are read with the vault. */
+async function* inThisCollection(
   { report }: Context,
   { collection, vaults }: Where,
   keys: AsyncIterable<ItemKey>,
 ): AsyncGenerator<ItemKey> {
   for await (const key of keys) {
-    const home = homeOf(key, vaults);
-    if (collection.isVault || home === undefined) yield key;
-    else if (vaults.get(home) === 'not-now') report.skipped('items', 'vault-in-use', key.uuid);
+    const owningVault = owningVaultOf(key, vaults);
+    if (collection.isVault || owningVault === undefined) yield key;
+    else if (vaults.get(owningVault) === 'not-now') report.skipped('items', 'vault-in-use', key.uuid);
   }
 }
 
@@ -140,7 +143,7 @@ export function refusalOf({ limits }: Pick<Context, 'limits'>, item: SourceItem)
   return isTooLarge ? 'too-large' : undefined;
 }
 
-/** The longest texts that MySQL keeps. What is exactly as long was cut off. */
+/** The longest text that MySQL keeps. A text of exactly this length was cut off. */
 const cutContentBytes = 16_777_215;
 const cutKeyBytes = 65_535;
 
@@ -153,7 +156,7 @@ function noteAbout({ report }: Context, item: SourceItem, { collection }: Where)
   if (isCut) report.note('items', 'cut-off', item.uuid);
 }
 
-/** As it is written, and as the digest of it is taken. */
+/** The item as it is written, and as its digest is computed. */
 export function itemOf(
   item: SourceItem,
   version: ImportItemVersion,
@@ -184,7 +187,7 @@ export interface Numbered extends RevisionKey {
   readonly number: number;
 }
 
-/** The newest of each item in the order of their times. */
+/** The newest revisions of each item, in the order of their times. */
 export function numbered(
   keys: readonly RevisionKey[],
   createdAtMsOf: (itemUuid: string) => number,
@@ -247,7 +250,7 @@ async function writeRevisions(
   if (leftOut > 0) report.skipped('revisions_revisions', 'no-room', revisions[0]?.itemUuid ?? '', leftOut);
 }
 
-/** The owner of the item is that of its history, whatever the row says. */
+/** The owner of the item owns its history, whatever the row says. */
 export const revisionOf = (
   revision: SourceRevision,
   key: Numbered,
@@ -269,7 +272,7 @@ export const revisionOf = (
   editedBy: revision.editedBy,
 });
 
-/** Removes what lies here and does not lie there any more, as it has moved or vanished. */
+/** Removes items here that the other server no longer has in this collection, because they have moved or are gone. */
 export async function prune(context: Context, { collection, vaults }: Omit<Where, 'fresh'>): Promise<void> {
   const { tables, target, limits } = context;
   for (let after = 0; ; ) {
@@ -281,8 +284,8 @@ export async function prune(context: Context, { collection, vaults }: Omit<Where
       const key = there.get(uuid);
       if (key === undefined) return true;
       return collection.isVault
-        ? homeOf(key, vaults) !== collection.uuid
-        : homeOf(key, vaults) !== undefined || key.ownerUuid !== collection.uuid;
+        ? owningVaultOf(key, vaults) !== collection.uuid
+        : owningVaultOf(key, vaults) !== undefined || key.ownerUuid !== collection.uuid;
     });
     if (gone.length > 0) await target.ask(ImportService.removeItems, { collection, uuids: gone });
     if (nextAfter === 0) return;

@@ -145,13 +145,17 @@ export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
 }
 
 const text = { mediaType: 'text/plain; charset=utf-8' };
-const said = (status: number, body: string): RouteReply => ({ status, contentType: text.mediaType, body });
+const plainReply = (status: number, body: string): RouteReply => ({
+  status,
+  contentType: text.mediaType,
+  body,
+});
 
-const foreign = said(403, 'This is of somebody else.');
-const unknown = said(404, 'There is nothing here.');
-const wrongDepth = said(400, 'The depth is 0 or 1.');
-const unreadable = said(400, 'This XML cannot be read here.');
-const noXml = said(415, 'The body has to be XML.');
+const foreign = plainReply(403, 'This is of somebody else.');
+const unknown = plainReply(404, 'There is nothing here.');
+const wrongDepth = plainReply(400, 'The depth is 0 or 1.');
+const unreadable = plainReply(400, 'This XML cannot be read here.');
+const noXml = plainReply(415, 'The body has to be XML.');
 
 const refused = (status: number, element: string): RouteReply => ({
   status,

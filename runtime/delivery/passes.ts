@@ -60,28 +60,28 @@ export class Passes {
     owned,
     nowMs,
     monotonicMs,
-    room,
+    capacity,
     extra,
   }: {
     readonly owned: readonly number[];
     readonly nowMs: number;
     readonly monotonicMs: number;
-    readonly room: number;
+    readonly capacity: number;
     readonly extra: number;
   }): Pass {
     this.#saidMs = Number.POSITIVE_INFINITY;
     const mine = new Set(owned);
     const unread = this.#unread.filter((shard) => mine.has(shard));
     const isWhole = unread.length === 0 || monotonicMs - this.#wholeAtMs >= this.#wholeEveryMs;
-    const shards = isWhole ? owned : unread.slice(0, Math.ceil(room / shareMin));
+    const shards = isWhole ? owned : unread.slice(0, Math.ceil(capacity / shareMin));
     if (isWhole) this.#wholeAtMs = monotonicMs;
     if (monotonicMs - this.#fromBeginningAtMs >= fromBeginningMs) {
       this.#fromBeginningAtMs = monotonicMs;
       this.#watermarkMs = 0;
     }
-    const shareOfRoom = Math.ceil(room / Math.max(1, shards.length));
-    const share = Math.max(isWhole ? wholeShareMin : shareMin, shareOfRoom) + extra;
-    return { shards, fromMs: this.#watermarkMs, untilMs: nowMs, limit: room + extra, share, isWhole };
+    const shareOfCapacity = Math.ceil(capacity / Math.max(1, shards.length));
+    const share = Math.max(isWhole ? wholeShareMin : shareMin, shareOfCapacity) + extra;
+    return { shards, fromMs: this.#watermarkMs, untilMs: nowMs, limit: capacity + extra, share, isWhole };
   }
 
   /** Takes in what a pass has found. Returns whether there is nothing else. */

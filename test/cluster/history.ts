@@ -130,6 +130,11 @@ export type Entry =
     })
   /** The owner of a file at the end. */
   | (Of<'kept'> & { readonly file: string; readonly homes: readonly string[]; readonly whole: boolean })
+  /** The database cannot be reached from this node. It names another one as the host of these users. */
+  | (Of<'cut-off'> & { readonly node: string; readonly others: readonly string[] })
+  | (Of<'healed'> & { readonly node: string })
+  /** A bystander's sync through another node. It was sent once, and ended now; status 0: without an answer. */
+  | (Of<'synced'> & { readonly user: string; readonly status: number; readonly tookMs: number })
   | (Of<'note'> & { readonly text: string });
 
 export type Timed = Entry & { readonly atMs: number };

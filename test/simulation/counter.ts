@@ -130,7 +130,7 @@ const Counter = contract({
   commands: { append: { request: op, reply: z.number() } },
   timers: { alarm: alarmSchema },
   tells: { credit: z.object({ op: z.string(), amount: z.number(), trouble }) },
-  jobs: { haul: haulSchema },
+  jobs: { haul: haulSchema, errand: named },
 });
 
 export const counterKind = kind({
@@ -243,6 +243,18 @@ export const counterKind = kind({
         return null;
       },
     }),
+    /** Quick work, which must not wait for hauls. */
+    errand: command({
+      request: named,
+      reply: z.null(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { op, name }) => {
+        note(turn, op);
+        turn.start(keyed(Counter.jobs.errand, name), { op, name });
+        return null;
+      },
+    }),
     stopHaul: command({
       request: named,
       reply: z.null(),
@@ -331,6 +343,11 @@ export const counterKind = kind({
     }),
   },
   jobs: {
+    errand: job({
+      ...Counter.jobs.errand,
+      timeoutMs: haulTimeoutMs,
+      run: (run, { op }) => run.finish({ turn: (turn) => note(turn, `ran:${op}`) }),
+    }),
     haul: job({
       ...Counter.jobs.haul,
       timeoutMs: haulTimeoutMs,

@@ -15,13 +15,13 @@ const revokedSession: Refusal = {
   reason: 'unauthenticated',
   tag: 'revoked-session',
   message: 'Your session has been revoked.',
-  bare: true,
+  withoutEnvelope: true,
 };
 const expiredAccessToken: Refusal = {
   reason: 'expired',
   tag: 'expired-access-token',
   message: 'The provided access token has expired.',
-  bare: true,
+  withoutEnvelope: true,
 };
 
 export type SessionCheck = { readonly session: Session } | { readonly refused: Refusal };

@@ -1,6 +1,6 @@
 /**
- * Files, part by part: never one as a whole in memory. A file is there from its last call on, and what it holds is compared then by
- * its hash. What an attempt has left that was killed, the server sweeps away.
+ * Imports files part by part, and never holds a whole file in memory. A file exists from its last call on. Its content is then
+ * compared by its hash. The server sweeps away what a killed attempt has left.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {

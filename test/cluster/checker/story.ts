@@ -40,13 +40,19 @@ export function seen(of: Write, version: number, other: Partial<Seen> = {}): See
 export class Story {
   readonly entries: Timed[] = [];
   #calls = 0;
+  #passedMs = 0;
 
   constructor(...devices: readonly string[]) {
     for (const device of devices) this.tell({ event: 'opened', user: ann, device });
   }
 
   tell(entry: Entry): this {
-    this.entries.push({ ...entry, atMs: this.entries.length });
+    this.entries.push({ ...entry, atMs: this.#passedMs + this.entries.length });
+    return this;
+  }
+
+  pass(ms: number): this {
+    this.#passedMs += ms;
     return this;
   }
 

@@ -30,6 +30,7 @@ export const violationKinds = {
   'over-quota': 'files take more than their account may have',
   miscounted: 'the bytes that the server counts are not those of the files that are there',
   overheard: 'somebody was told what was saved in a vault that he is no member of',
+  'held-up': 'a sync failed or took long although only the node of other users was cut off from the database',
   failed: 'an answer that no client should be given',
 } as const;
 

@@ -22,7 +22,7 @@ interface Waiting {
   readonly end: (isTaken: boolean) => void;
 }
 
-export class ReplyRoom {
+export class ReplyCapacity {
   readonly #bytesMax: number;
   readonly #clock: Pick<Clock, 'schedule'>;
   readonly #held = new Counts();
@@ -88,13 +88,13 @@ export class ReplyRoom {
 }
 
 /** The part that one reply holds. */
-export class TakenRoom implements ReplyHolder {
-  readonly #room: ReplyRoom;
+export class ReservedCapacity implements ReplyHolder {
+  readonly #capacity: ReplyCapacity;
   readonly #network: string;
   #bytes = 0;
 
-  constructor(room: ReplyRoom, network: string) {
-    this.#room = room;
+  constructor(capacity: ReplyCapacity, network: string) {
+    this.#capacity = capacity;
     this.#network = network;
   }
 
@@ -102,7 +102,7 @@ export class TakenRoom implements ReplyHolder {
   async reach(bytes: number): Promise<boolean> {
     const moreBytes = bytes - this.#bytes;
     if (moreBytes <= 0) return true;
-    if (!(await this.#room.take(this.#network, moreBytes))) return false;
+    if (!(await this.#capacity.take(this.#network, moreBytes))) return false;
     this.#bytes += moreBytes;
     return true;
   }
@@ -111,7 +111,7 @@ export class TakenRoom implements ReplyHolder {
   freeAll(): void {
     const bytes = this.#bytes;
     this.#bytes = 0;
-    this.#room.release(this.#network, bytes);
+    this.#capacity.release(this.#network, bytes);
   }
 
   /** The bytes that a reader has not taken counted before there was a reply. */

@@ -1,11 +1,11 @@
 import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
-import { ReplyRoom, TakenRoom } from './reply-room.ts';
+import { ReplyCapacity, ReservedCapacity } from './reply-capacity.ts';
 
 function world(bytesMax: number) {
   const clock = new FakeClock();
-  const room = new ReplyRoom(bytesMax, clock);
-  return { clock, room, of: (network: string) => new TakenRoom(room, network) };
+  const room = new ReplyCapacity(bytesMax, clock);
+  return { clock, room, of: (network: string) => new ReservedCapacity(room, network) };
 }
 
 test('a reply takes as much as it needs in all, and gives it back once', async (t) => {
