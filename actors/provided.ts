@@ -19,7 +19,7 @@ import { SigninKeys } from './identity/signin-keys.ts';
 import { SubscriptionTokens } from './identity/subscription-tokens.ts';
 import { UserSecrets } from './identity/user-secrets.ts';
 import { ValetTokens } from './identity/valet-tokens.ts';
-import { MailRoom } from './mailer/room.ts';
+import { MailRoom } from './mailer/capacity.ts';
 import { MailSender } from './mailer/sender.ts';
 import { MailSettings } from './mailer/settings.ts';
 import { Messengers } from './messengers/messengers.ts';

@@ -46,7 +46,7 @@ export interface Refusal {
   /** Milliseconds after which asking again may help; sent as `Retry-After`. */
   readonly retryAfterMs?: number | undefined;
   /** Sent without the envelope, as the gateway's own refusals are (docs/protocol/http.md, "The envelope"). */
-  readonly bare?: boolean | undefined;
+  readonly withoutEnvelope?: boolean | undefined;
   /** The next attempt has to come with a captcha, where one is configured. */
   readonly captchaRequired?: boolean | undefined;
 }
@@ -57,7 +57,7 @@ const refusalSchema: z.ZodType<Refusal> = z.object({
   message: z.string(),
   payload: z.record(z.string(), z.unknown()).optional(),
   retryAfterMs: z.number().optional(),
-  bare: z.boolean().optional(),
+  withoutEnvelope: z.boolean().optional(),
   captchaRequired: z.boolean().optional(),
 });
 

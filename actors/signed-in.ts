@@ -74,5 +74,5 @@ export const invalidAuth: Refusal = {
   reason: 'unauthenticated',
   tag: 'invalid-auth',
   message: 'Invalid login credentials.',
-  bare: true,
+  withoutEnvelope: true,
 };

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { ConfigError, databaseUrl, internalApiConfiguration, urlHost } from '../process/config/config.ts';
 import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
+import type { Examine } from './commands/doctor.ts';
 import type { Migrate } from './commands/migrate.ts';
 import type { Reshard } from './commands/reshard.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -42,6 +43,8 @@ const migrate: Migrate = {
     }),
 };
 
+const examine: Examine = async () => (await import('../process/doctor/doctor.ts')).examine();
+
 /** @throws Failure */
 async function onDatabase<T>(work: (url: string | undefined) => Promise<T>): Promise<T> {
   try {
@@ -72,7 +75,11 @@ try {
     monotonicMs: () => performance.now(),
     sleep: (ms: number) => setTimeout(ms),
   };
-  process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), terminal, { migrate, reshard });
+  process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), terminal, {
+    migrate,
+    reshard,
+    examine,
+  });
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   err(`${error.message}\n`);

@@ -31,6 +31,11 @@ const migrateOf = (lacking: typeof pending): Migrate => ({
   },
 });
 
+const examine = async () => [
+  { check: 'clock', state: 'ok' as const, found: 'It is right.' },
+  { check: 'disk', state: 'problem' as const, found: 'It is full.', remedy: 'Make room.' },
+];
+
 const run = (...args: readonly string[]) => runWith(migrateOf(pending), ...args);
 
 async function runWith(migrate: Migrate, ...args: readonly string[]) {
@@ -50,10 +55,17 @@ async function runWith(migrate: Migrate, ...args: readonly string[]) {
       monotonicMs: () => 0,
       sleep: () => Promise.reject(new Error('nothing waits here')),
     },
-    { migrate, reshard },
+    { migrate, reshard, examine },
   );
   return { code, ...written };
 }
+
+test('doctor shows each finding with its remedy, and fails where there is a problem', async (t) => {
+  const { code, out } = await run('doctor');
+  t.is(code, 1);
+  t.is(out, 'ok       clock: It is right.\nproblem  disk: It is full.\n         Make room.\n');
+  t.is(JSON.parse((await run('--json', 'doctor')).out).findings[1].remedy, 'Make room.');
+});
 
 test('reshard reports its progress, and the result', async (t) => {
   const { code, out, err } = await run('reshard', '--shards', '64');
@@ -160,7 +172,7 @@ test('help says of every command when to use it, with an example', async (t) => 
   };
   const inGroups = Object.entries(groups).flatMap(([group, names]) => names.map((name) => [group, name]));
   const commands = listed.map(([, name = '']) => [name]).filter(([name = '']) => !(name in groups));
-  t.deepEqual(commands.length, 11);
+  t.deepEqual(commands.length, 12);
   for (const command of [...commands, ...inGroups]) {
     const { code, out } = await run(...command, '--help');
     t.is(code, 0);

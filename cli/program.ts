@@ -4,6 +4,7 @@ import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
 import { milliseconds, type Run } from './commands/command.ts';
+import { addDoctorCommand, type Examine } from './commands/doctor.ts';
 import { addImportCommands } from './commands/import.ts';
 import { addMailCommands } from './commands/mail.ts';
 import { addMigrateCommands, type Migrate } from './commands/migrate.ts';
@@ -32,6 +33,7 @@ export interface Defaults {
 export interface Tools {
   readonly migrate: Migrate;
   readonly reshard: Reshard;
+  readonly examine: Examine;
 }
 
 interface GlobalOptions extends Defaults {
@@ -108,6 +110,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addMailCommands,
     addPairingCommands,
     addHealthCommands,
+    addDoctorCommand(tools.examine),
     addSmokeTestCommand,
     addImportCommands,
   ]) {

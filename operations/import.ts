@@ -187,7 +187,7 @@ function itemHandlers(
       const limit = limitField('page_size', pageSize);
       const page = await there(collection(of).importListItems({ after, limit, whole: withDigests }, ask));
       const items = page.items.map((item, index) => ({
-        mark: {
+        version: {
           uuid: item.uuid,
           updatedAt: item.updatedAt,
           deleted: item.deleted,
@@ -305,7 +305,7 @@ function nameOf(file: ImportFile | undefined, part: ImportFilePart | undefined) 
   const { storedUnder, uploadUuid } = fileOf(file);
   if (part === undefined) throw invalidArgument('part is missing.');
   const name = blobName({ storedUnder, uploadUuid }, part);
-  if (!isBlobName(name) || part.number < 1) throw invalidArgument('part has no number, or no mark.');
+  if (!isBlobName(name) || part.number < 1) throw invalidArgument('part has no number, or no nonce.');
   return { name, owner: storedUnder };
 }
 

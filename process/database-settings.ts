@@ -104,7 +104,7 @@ export function databaseContradictionsOf(settings: DatabaseSettings, isEmbedded:
   return problems;
 }
 
-const connectionsOf = (settings: DatabaseSettings): number =>
+export const connectionsOf = (settings: DatabaseSettings): number =>
   settings.commitConnections +
   settings.readConnections +
   settings.barrierConnections +

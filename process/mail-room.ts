@@ -3,7 +3,7 @@
  * slow disk. An unreadable disk is no reason to refuse mail.
  */
 import { statfs } from 'node:fs/promises';
-import type { MailRoom } from '../actors/mailer/room.ts';
+import type { MailRoom } from '../actors/mailer/capacity.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 /** As much as the queue may hold. */

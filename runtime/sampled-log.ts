@@ -9,14 +9,14 @@ const everyMs = 1_000;
 const causesMax = 100;
 const others = 'others';
 
-interface Told {
+interface Logged {
   readonly atMs: number;
-  untold: number;
+  unlogged: number;
 }
 
 export class SampledLog {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #told = new Map<string, Told>();
+  readonly #logged = new Map<string, Logged>();
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock;
@@ -25,19 +25,19 @@ export class SampledLog {
   /** How many events of this cause a line stands for, with this one. Undefined if no line should be written. */
   times(cause: string): number | undefined {
     const nowMs = this.#clock.monotonicMs();
-    const known = this.#told.has(cause) || this.#hasRoom(nowMs) ? cause : others;
-    const told = this.#told.get(known);
-    if (told !== undefined && nowMs - told.atMs < everyMs) {
-      told.untold += 1;
+    const known = this.#logged.has(cause) || this.#hasRoom(nowMs) ? cause : others;
+    const logged = this.#logged.get(known);
+    if (logged !== undefined && nowMs - logged.atMs < everyMs) {
+      logged.unlogged += 1;
       return undefined;
     }
-    this.#told.set(known, { atMs: nowMs, untold: 0 });
-    return (told?.untold ?? 0) + 1;
+    this.#logged.set(known, { atMs: nowMs, unlogged: 0 });
+    return (logged?.unlogged ?? 0) + 1;
   }
 
   #hasRoom(nowMs: number): boolean {
-    if (this.#told.size < causesMax) return true;
-    for (const [cause, { atMs }] of this.#told) if (nowMs - atMs >= everyMs) this.#told.delete(cause);
-    return this.#told.size < causesMax;
+    if (this.#logged.size < causesMax) return true;
+    for (const [cause, { atMs }] of this.#logged) if (nowMs - atMs >= everyMs) this.#logged.delete(cause);
+    return this.#logged.size < causesMax;
   }
 }

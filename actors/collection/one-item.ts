@@ -1,4 +1,4 @@
-/** One item of a collection by its uuid, wherever it is asked from: what has left, or is about to, is not there. */
+/** One item of a collection by its uuid. An item that has left, or may be leaving, is not found. */
 import { type KeysPlan, type KeysResult, keys, type View } from '../../runtime/command.ts';
 import { isUuid } from './incoming.ts';
 import { type ItemRow, isForwardingTombstone, item } from './item.ts';

@@ -1,6 +1,6 @@
 /**
- * Removes items without leaving a tombstone. An item that ever moved, or may be moving, leaves a forwarding tombstone: its other
- * rows are told from a stranger's only as long as its uuid stays taken.
+ * Removes items without leaving a tombstone. An item that ever moved, or may be moving, leaves a forwarding tombstone, which
+ * keeps its uuid taken. Otherwise another account could take the uuid, and the item's other rows would look like theirs.
  */
 import type { Turn } from '../../runtime/command.ts';
 import { advance, head, without } from './head.ts';

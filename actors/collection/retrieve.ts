@@ -15,7 +15,7 @@ import { type RangePlan, type RangeResult, range } from '../../runtime/command.t
 import { frontContentTypes } from './content-type.ts';
 import type { Head } from './head.ts';
 import { type ItemRow, item, transferVersionOf } from './item.ts';
-import { encodeToken, type Mark, type Start, tokenAt } from './token.ts';
+import { type Cursor, encodeToken, type Start, tokenAt } from './token.ts';
 
 export interface PageLimits {
   readonly items: number;
@@ -40,7 +40,7 @@ export function pageItems(asked: number | null | undefined): number {
 
 type ItemRange = RangePlan<typeof item>;
 
-/** What clients are not given need not be fetched. */
+/** Columns that clients do not get are not read. */
 const {
   created_position: _created,
   fingerprint: _fingerprint,
@@ -68,7 +68,7 @@ export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemR
 const end = Number.MAX_SAFE_INTEGER;
 const nothing = range(item, { after: end, through: end, limit: 0 });
 
-/** What a first sync gives ahead of everything else, so that the client can decrypt its first page. */
+/** Rows that a first sync gives ahead of everything else, so that the client can decrypt its first page. */
 export function frontPlan(start: Start, head: Head): ItemRange {
   if (!start.first) return nothing;
   return range(item, {
@@ -153,7 +153,7 @@ export function tokensOf({
   readonly head: Head;
   readonly position: number;
   readonly more: boolean;
-  readonly others?: readonly Mark[];
+  readonly others?: readonly Cursor[];
 }): Tokens {
   const token =
     others.length === 0

@@ -1,8 +1,7 @@
 /**
  * Saving several items in one turn: each on its own and in the order sent, seeing what those before it did. Every
- * item ends in exactly one of `saved` and `conflicts`; a client uploads again what ends in neither. That is so on
- * purpose for what one answer has no room for: a request of a few bytes for each item would otherwise have the
- * server put whole accounts into memory.
+ * item ends in at most one list of the result. A client uploads again whatever is in neither `saved` nor `conflicts`. So the
+ * server leaves out items that one answer has no room for: a small request could otherwise load whole accounts into memory.
  */
 import type { Conflict } from './conflicts.ts';
 import { advance, type Head } from './head.ts';
@@ -11,7 +10,7 @@ import type { ItemRow } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { type Outcome, type Saver, save } from './save.ts';
 
-/** What the turn brings. */
+/** The state that the turn has read. */
 export interface Stored {
   readonly head: Head;
   /** The row that holds this (lower-case) uuid on the server, as far as the turn knows. */
@@ -108,7 +107,7 @@ export function saveItems({
     storedBytes += bytes;
     if (result.outcome === 'conflict') {
       const { server_item: other } = result.conflict;
-      // Named a thousand times, it would come a thousand times. What is left out here the client sends again.
+      // An item that is named a thousand times would be given a thousand times. The client sends the others again.
       if (other !== undefined && given.has(key)) continue;
       if (other !== undefined) given.add(key);
       conflicts.push(result.conflict);
@@ -134,7 +133,7 @@ function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite 
 
 type Answered = Exclude<Outcome, { readonly outcome: 'notHere' | 'moves' }>;
 
-/** Ciphertext that the client has sent itself does not count: it is bounded by the body. */
+/** Ciphertext that the client has sent itself does not count: the limit of the body bounds it. */
 function storedBytesOf(result: Answered, sent: ClientItem): number {
   if (result.outcome === 'later') return 0;
   if (result.outcome === 'conflict') return ciphertextBytes(result.conflict.server_item);
@@ -145,9 +144,9 @@ const ciphertextBytes = (item: Pick<ItemRow, 'content' | 'enc_item_key'> | undef
   item === undefined ? 0 : (item.content?.length ?? 0) + (item.enc_item_key?.length ?? 0);
 
 /**
- * The uuids whose rows must be read before the turn. An item that was never synced is taken as new: should its
- * uuid be stored after all, the commit is refused and the turn runs again, knowing that it `isTaken`. Legacy clients may
- * save over a row they name no version of, so theirs are all read.
+ * The uuids whose rows must be read before the turn. An item that was never synced counts as new. If its uuid is stored
+ * after all, the commit is rejected and the turn runs again, knowing that it `isTaken`. Legacy clients may save over a row
+ * without naming its version, so theirs are all read.
  */
 export function uuidsToRead(
   items: readonly ClientItem[],

@@ -5,7 +5,7 @@
  * 1. uuid has the form of one                  else uuid_conflict
  * 2. (the caller brought the stored row, no matter whose it is)
  * 3. the session may write                     else readonly_error
- * 4. who saves is a member of this vault       else shared_vault_*; before the time check, which would show the
+ * 4. the user is a member of this vault        else shared_vault_*; before the time check, which would show the
  *                                              stored ciphertext to a non-member
  * 5. the item is here, or nowhere              else it is not here, and the caller looks further
  * 6. not a repeat of the last accepted save    else saved, and nothing is written
@@ -15,7 +15,7 @@
  * 10. a client that knows vaults, if they touch it   else shared_vault_snjs_version_error
  *
  * An item that passes all of them and names another collection moves there (see transfer/), and that collection checks it
- * again. What comes from another collection is saved over the row that it had there.
+ * again. An item that comes from another collection is saved over the row that it had there.
  *
  * A mismatch is always the client's to merge: nothing here compares contents or lets the later time win.
  */
@@ -31,7 +31,7 @@ import { savedRow } from './saved-row.ts';
 import { knowsVaults } from './snjs-version.ts';
 import { type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
-/** Who saves, into which collection, by which rules. */
+/** The user who saves, the collection, and the rules that apply. */
 export interface Saver {
   readonly collection: string;
   readonly userUuid: string;
@@ -42,9 +42,9 @@ export interface Saver {
   /** The X-SNJS-Version header. */
   readonly snjsVersion: string | null;
   readonly contentLimitBytes: number;
-  /** In the collection of a vault: what who saves may do there. Absent in a user's own. */
+  /** The user's rights in the collection of a vault. Absent in their own. */
   readonly vault?: VaultRight | undefined;
-  /** How long after a revision of an item the next one is made. */
+  /** The time between two revisions of an item, at least. */
   readonly revisionPauseMs: number;
 }
 
@@ -67,7 +67,7 @@ export type Outcome =
   /** To be written. */
   | { readonly outcome: 'saved'; readonly row: ItemRow };
 
-/** Where the client wants it to be. */
+/** The collection that the client names. */
 export function targetOf(
   { userUuid }: Pick<Saver, 'userUuid'>,
   { shared_vault_uuid: vault }: ClientItem,
@@ -104,7 +104,7 @@ export function save({
   if (refused !== undefined) return conflict(refused);
   if (mine === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
   const fingerprint = fingerprintOf(saver.sessionUuid, sent);
-  // Also where it names another collection: it was saved there, and has come from there without a save.
+  // Even if it names another collection: it was saved there, and came from there without a save.
   if (mine?.fingerprint.equals(fingerprint) && incoming === undefined) {
     return saver.legacy && !isWhole(mine) ? later : { outcome: 'repeat', row: mine };
   }
@@ -184,14 +184,14 @@ function access(saver: Saver, sent: ClientItem, mine: ItemRow | undefined): Conf
   return isMember ? undefined : notMember(sent, saver.userUuid);
 }
 
-/** A user's own uuid names no vault: what says so would leave its vault without being taken out of it. */
+/** A user's own uuid names no vault. Such an item would leave its vault without the checks of a removal. */
 function mayNameIn({ vault, collection }: Saver, sent: ClientItem): boolean {
   if (vault !== undefined) return vault.permission !== null;
   const { shared_vault_uuid: named } = sent;
   return typeof named !== 'string' || named.toLowerCase() !== collection;
 }
 
-/** Also of a vault that does not exist. Of what may be stored there, nothing is shown. */
+/** The same for a vault that does not exist. It shows nothing of what may be stored there. */
 export const notMember = (sent: ClientItem, userUuid: string): Conflict =>
   refusal(
     !isAbsent(sent.shared_vault_uuid) && !sent.key_system_identifier

@@ -1,6 +1,6 @@
 /**
- * What the sync of a collection is made of: the plans, the page, the save of one batch, and the answer. It runs in
- * turns of the actor whose id is the collection's, no matter who saves there.
+ * The steps of a sync: the plans, the page, the save of one batch, and the answer. They run in turns of the actor whose id is
+ * the collection's, whichever user saves there.
  */
 import {
   type KeysPlan,
@@ -23,7 +23,7 @@ import { type MovingItem, type SavedEntry, type Stored, saveItems, uuidsToRead }
 import { ItemSettings } from './settings.ts';
 import { legacyReply, modernReply, type SharedVault, type SyncReply } from './sync-reply.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
-import { type Mark, type Start, startOf } from './token.ts';
+import { type Cursor, type Start, startOf } from './token.ts';
 import {
   isAwaited,
   isStillAt,
@@ -47,13 +47,13 @@ export interface PageReads {
   readonly front: ItemRows;
 }
 
-/** What a sync gives of vaults, beside their items. */
+/** The part of a sync's answer that concerns vaults, apart from their items. */
 export interface VaultPart {
-  /** Where the client stands in each of them after this. */
-  readonly marks: readonly Mark[];
+  /** The client's cursors in the vaults after this sync. */
+  readonly cursors: readonly Cursor[];
   readonly shared: readonly SharedVault[];
 }
-export const noVaults: VaultPart = { marks: [], shared: [] };
+export const noVaults: VaultPart = { cursors: [], shared: [] };
 
 /** How far a sync has come. */
 export interface Progress {
@@ -96,7 +96,7 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): Progr
   };
 }
 
-/** Where nothing is given. */
+/** A sync that gives nothing. */
 export function unbegun(view: View): Progress {
   const now = view.get(head);
   const page = { rows: [], reached: now.position, complete: true };
@@ -116,7 +116,7 @@ export function unbegun(view: View): Progress {
 }
 
 function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): Page {
-  // No vault belongs to the user yet. None of the user's own items are given, so the token stays where it was.
+  // A request for vaults alone gets none of the user's own items, so their cursor stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
   return pageOf({
     changes: reads.changes,
@@ -159,17 +159,17 @@ export function storedPlan({
 const none: ReadonlySet<string> = new Set();
 
 type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
-/** What of the items sent is here, and of those that come or go, what they have anywhere. */
+/** The stored rows of the sent items here, and for those that are being transferred, their rows in any collection. */
 export interface StoredReads extends Locations {
   readonly stored: ItemsByKey;
 }
 
-/** A few rows are read with those of other accounts, in one statement, which what has a budget is not. */
+/** So few rows are read without a budget of bytes. So one statement can read them together with those of other accounts. */
 const wholeRowsMax = 4;
 
 /**
- * Whether a commit was rejected for what may be a row of the collection's own that nobody had read. Of an item that has
- * moved, the row that holds the uuid reservation may be another's.
+ * Whether a commit was rejected because of a row that may be this collection's own and was not read. If the item has moved,
+ * the row that holds the uuid reservation may be another collection's.
  */
 function isShownTaken(view: View, uuid: string): boolean {
   const own = view.conflicting(item, { collection: view.self.id, uuid });
@@ -178,7 +178,7 @@ function isShownTaken(view: View, uuid: string): boolean {
   return reserving !== undefined && (isForwardingTombstone(reserving) || transferVersionOf(reserving) > 0);
 }
 
-/** Who saves. */
+/** The user who saves. */
 export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
 
 /** A transfer that the source has prepared. */
@@ -189,13 +189,13 @@ export interface PreparedTransfer {
   readonly items: readonly TransferredItem[];
 }
 
-/** An item on its way: what it was, and what is to be saved over that. */
+/** An item of a transfer: its row at the source, and the save that it is to get at the target. */
 export interface TransferredItem {
   readonly row: ItemRow;
   readonly sent: ClientItem;
 }
 
-/** What one turn saves. */
+/** The items that one turn saves. */
 export interface Batch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
@@ -212,9 +212,9 @@ interface CollectionTimers extends RevisionTimers {
 }
 
 /**
- * Saves one batch in this turn and tells how far the sync has come. The head grows when anything was written. A batch
- * that the account has no room for is refused whole: an item that was refused alone, as a conflict, would be lost on its
- * device with the session, while clients keep what a refused call brought and send it again.
+ * Saves one batch in this turn and tells how far the sync has come. The head grows when anything was written. A batch that
+ * the account has no room for is refused whole. If a single item were refused as a conflict, its device would lose it with the
+ * session. Clients keep the items of a refused call and send them again.
  */
 export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress | Refused {
   const before = turn.get(head);
@@ -341,7 +341,7 @@ function foundIn(
     if (read.has(uuid)) return stored.get(key) ?? reserving;
     const own = turn.conflicting(item, key);
     if (own !== undefined && isWhole(own)) return own;
-    // The plan has asked the same, and had the row read with its ciphertext.
+    // The plan asked the same question, so it read the row with its ciphertext.
     return isShownTaken(turn, uuid) ? (stored.get(key) ?? reserving) : reserving;
   };
 }
@@ -356,7 +356,14 @@ export function answer(
   const known = newestKnown(conflicts, page.rows);
   const retrieved = given(page.rows, request, known);
   const more = !page.complete && retrieved.length > 0;
-  const tokens = tokensOf({ collection, generation, head: after, position: end, more, others: vaults.marks });
+  const tokens = tokensOf({
+    collection,
+    generation,
+    head: after,
+    position: end,
+    more,
+    others: vaults.cursors,
+  });
   const result = { retrieved, saved, conflicts: known, tokens, vaults: vaults.shared };
   if (isLegacy(request)) return legacyReply(result);
   return modernReply(result);

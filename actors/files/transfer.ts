@@ -40,17 +40,17 @@ import type { State } from '../../runtime/slice.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import type { ValetClaims } from '../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../reply.ts';
-import { change, filesSlice } from './ledger.ts';
 import type { Owner } from './owner.ts';
 import { redeem, redeemedOn } from './redeemed.ts';
-import { type FileRow, file } from './tables.ts';
+import { putRow } from './state.ts';
+import { type FileRow, file, fileKey } from './tables.ts';
 
 const transfersMax = 100;
 const incomingMax = 200;
 /** Longer than any call is waited for. */
 const finalizedAfterMs = 30_000;
 const incomingMostMs = 86_400_000;
-/** Until a target that is gone, and answers nothing, is no longer waited for. It has been fenced for long. */
+/** How long the source waits for a target that is gone and answers nothing. By then it has long been fenced. */
 const givenUpMostMs = 86_400_000;
 
 export const ownerSchema = z.object({ kind: z.enum(['user', 'vault']), uuid: z.string() });
@@ -113,7 +113,7 @@ export function isMoving(state: State & { readonly nowMs: number }, { upload_uui
   return [...state.entries(outgoingFileMap).values()].some(({ uploadUuid }) => uploadUuid === upload_uuid);
 }
 
-/** `isOver`: the token has moved it. */
+/** `isOver`: the token has moved the file already. */
 export type Prepared = { readonly file: MovingFile } | { readonly isOver: true };
 
 export function prepareFileTransfer({
@@ -153,18 +153,13 @@ const movingFile = (row: FileRow): MovingFile => ({
   hop: row.hop,
 });
 
-const keyOf = ({ self }: Pick<View, 'self'>, remoteIdentifier: string) => ({
-  owner_uuid: self.id,
-  remote_identifier: remoteIdentifier,
-});
-
 export const applyPlan = (view: View, { remoteIdentifier, uploadUuid, hop }: MovingFile) => ({
-  there: keys(file, [keyOf(view, remoteIdentifier)]),
+  there: keys(file, [fileKey(view, remoteIdentifier)]),
   left: lookup(file, [{ upload_uuid: uploadUuid, hop }]),
 });
 interface ApplyReads {
   readonly there: KeysResult<typeof file>;
-  /** At its source. Where there is none, the move is long over. */
+  /** The row at the source. If there is none, the move is long over. */
   readonly left: LookupResult<typeof file>;
 }
 
@@ -177,17 +172,15 @@ export function applyFileTransfer(
 ): 'applied' | 'was here' | Refused {
   const hop = moving.hop + 1;
   const { uploadUuid: upload_uuid } = moving;
-  const row = there.get(keyOf(turn, moving.remoteIdentifier));
+  const row = there.get(fileKey(turn, moving.remoteIdentifier));
   if (row?.upload_uuid === upload_uuid && row.hop === hop) return 'was here';
   if (turn.conflicting(file, { upload_uuid, hop }) !== undefined || left.rows.length === 0) return givenUp;
   if (row !== undefined) return isTaken;
   const refused = lacksRoom();
   if (refused !== undefined) return refused;
   if (!noteIncoming(turn, upload_uuid)) return beingMoved;
-  const sequence = turn.get(filesSlice).sequence + 1;
-  turn.put(file, {
-    ...keyOf(turn, moving.remoteIdentifier),
-    sequence,
+  putRow(turn, {
+    remote_identifier: moving.remoteIdentifier,
     upload_uuid,
     hop,
     stored_under: moving.storedUnder,
@@ -195,7 +188,6 @@ export function applyFileTransfer(
     layout: Buffer.from(moving.layout),
     closed_at: moving.closedAt,
   });
-  change(turn, { sequence });
   return 'applied';
 }
 
@@ -215,24 +207,24 @@ export function forgetIncoming(turn: Turn, uploadUuid: string): void {
 
 export function finalizePlan(view: View, id: string): { readonly files: KeysPlan<typeof file> } {
   const transfer = view.entry(outgoingFileMap, id);
-  return { files: keys(file, transfer === undefined ? [] : [keyOf(view, transfer.remoteIdentifier)]) };
+  return { files: keys(file, transfer === undefined ? [] : [fileKey(view, transfer.remoteIdentifier)]) };
 }
 
 export interface Finalizing {
   readonly id: string;
-  /** `unknown`: nobody has heard from the target. */
+  /** `unknown`: the target has not answered. */
   readonly applied: boolean | 'unknown';
   readonly files: KeysResult<typeof file>;
   readonly owner: Owner;
   readonly timer: FinalizeTimer;
 }
 
-/** What the target is to be told. */
+/** The message that the target has to get. */
 export type Finalized =
   | { readonly outcome: 'moved'; readonly to: OwnerOfFiles; readonly uploadUuid: string }
   | { readonly outcome: 'given up'; readonly to: OwnerOfFiles; readonly hop: number };
 
-/** Undefined: it stays, or that was decided before. */
+/** Undefined if the file stays, or if that was decided before. */
 export function finalizeFileTransfer(
   turn: Turn,
   { id, applied, files, owner, timer }: Finalizing,
@@ -243,7 +235,7 @@ export function finalizeFileTransfer(
   turn.disarm(keyed(timer, id));
   const { to, uploadUuid, remoteIdentifier, givenUpHop, ...token } = transfer;
   if (givenUpHop !== undefined && applied === 'unknown') return undefined;
-  const key = keyOf(turn, remoteIdentifier);
+  const key = fileKey(turn, remoteIdentifier);
   const row = files.get(key);
   if (row?.upload_uuid !== uploadUuid) return undefined;
   const next = { upload_uuid: uploadUuid, hop: row.hop + 1 };
@@ -255,16 +247,14 @@ export function finalizeFileTransfer(
     redeem(turn, { id, ...token }, 'move');
     return { outcome: 'moved', to, uploadUuid };
   }
-  const sequence = turn.get(filesSlice).sequence + 1;
-  turn.put(file, { ...row, ...next, sequence });
-  change(turn, { sequence });
+  putRow(turn, { ...row, ...next });
   if (applied === false) return undefined;
   turn.setEntry(outgoingFileMap, id, { ...transfer, givenUpHop: next.hop });
   turn.arm(keyed(timer, id), turn.nowMs + givenUpMostMs, { id });
   return { outcome: 'given up', to, hop: next.hop };
 }
 
-/** The target has heard that the move was given up at this transfer version. It may have begun again since. */
+/** Ends a transfer that was given up at this transfer version, unless it has begun again since. */
 export function settleFile(
   turn: Turn,
   { id, hop }: { readonly id: string; readonly hop: number },

@@ -1,6 +1,6 @@
 /**
- * What signing in to an account needs, found by its address. The row belongs to the account's `user` actor, which
- * alone writes it; others read it as a hint and the actor checks that what they read still holds.
+ * The row by which a sign-in finds an account by its address. Only the account's `user` actor writes it. Others read it as a
+ * hint, and the actor checks that it still holds.
  */
 
 import { type Lookups, lookup } from '../../runtime/command.ts';

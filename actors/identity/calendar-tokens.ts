@@ -3,7 +3,7 @@
  *
  *     <tokenUuid>.<user (16 bytes), mac (16), secret (32), as base64url>
  *
- * It names its user, so that any request finds its way, and carries a MAC, so that a guess wakes no actor.
+ * A token names its user, so any node can route the request. It carries a MAC, so a guess wakes no actor.
  */
 import { createHmac, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -22,7 +22,7 @@ interface CalendarToken {
 
 export interface CalendarTokens {
   mint(token: CalendarToken): string;
-  /** Undefined: malformed or not ours. */
+  /** Undefined if it is malformed or not of this server. */
   verify(text: string): CalendarToken | undefined;
 }
 export const CalendarTokens = dependency<CalendarTokens>('the tokens of calendar programs');
@@ -83,8 +83,8 @@ export function createCalendarTokenHasher(limits: QueueLimits): CalendarTokenHas
 }
 
 /**
- * Which tokens were found right within the last minute. In memory alone: what it says of a token stays true for as long as
- * the token is there, and whether it is, the owner's state says.
+ * The tokens that were found right within the last minute, in memory alone. A token that was right stays right for as long as it
+ * exists, and the owner's state says whether it does.
  */
 export interface ProvenTokens {
   remember(tokenUuid: string, secretHash: string, nowMs: number): void;

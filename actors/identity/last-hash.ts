@@ -1,6 +1,6 @@
 /**
- * A hasher that remembers the last hash it made, for the many accounts of a load test that all have one password. They share a
- * salt then, so it is for conformance runs alone (`E2E_TESTING`). Verifying is as slow as ever.
+ * A hasher that remembers the last hash it made, for load tests whose accounts all have one password. These accounts share a salt,
+ * so it is for conformance runs alone (`E2E_TESTING`). Verifying is as slow as usual.
  */
 import type { PasswordHasher } from './password-hasher.ts';
 

@@ -3,13 +3,13 @@
  *
  *     take       the next mail that is ready, and a relay that may send now: leased, and counted for the relay
  *     hand over  committed before the first byte of the message leaves
- *     conclude   what came of it: accepted, another relay, another time, or dead; takes the next in the same commit
- *     recover    what a worker had leased whose process is no more
+ *     conclude   records the result: accepted, another relay, another time, or dead; takes the next mail in the same commit
+ *     recover    takes over a mail that a dead process had leased
  *
- * After a crash between `take` and `hand over` nobody has anything of the mail: it is sent again at once. After a crash
- * between `hand over` and `conclude` the relay may have all of it: sources that say so have it sent again under the same
- * `Message-ID`, and of any other the mail is dead, so that an administrator decides. What its source did not want sent
- * any more meanwhile (`unwanted.ts`) is given back instead of tried again.
+ * After a crash between `take` and `hand over` no relay has anything of the mail, so it is sent again at once. After a crash
+ * between `hand over` and `conclude` the relay may have all of it. Sources that allow it have the mail sent again under the same
+ * `Message-ID`; any other mail is dead, so that an administrator decides. A mail that its source has recalled meanwhile
+ * (`recalled.ts`) is given back instead of tried again.
  */
 import { keys, type PlanResults, range, type Turn, type View } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
@@ -26,11 +26,11 @@ import {
   readyState,
   writeMail,
 } from './queue-table.ts';
+import { forgetUnwanted, isUnwanted } from './recalled.ts';
 import { chooseRelay, countAttempt, goesToNext, pauseRelay, resumeRelay } from './relay-use.ts';
 import { credentialOf, type Relay } from './relays.ts';
 import type { Result } from './sender.ts';
 import { rulesOf, waitMsAfter } from './sources.ts';
-import { forgetUnwanted, isUnwanted } from './unwanted.ts';
 import {
   isLarge,
   maySend,
@@ -43,19 +43,19 @@ import {
   workersSlice,
 } from './workers.ts';
 
-/** No attempt takes longer; it is given up before. */
+/** Longer than any attempt, which is given up before. */
 export const leaseMs = 120_000;
-/** Relays of the settings may be others by then. */
+/** By then a restart may have changed the relay of the settings. */
 const sleepMaxMs = 3_600_000;
 const closedMs = 900_000;
-/** More than there are workers, as others may have just taken the first of them. */
+/** More rows than there are workers, as other workers may have just taken the first of them. */
 const readyRows = 8;
-/** The most of one read, but for the last row, which may be a large one. */
+/** Bytes of one read, at most, not counting its last row. */
 const readyBytes = 1_048_576;
 
 export interface Taken {
   readonly startedAtMs: number;
-  /** By id: the relays that this attempt has been through. */
+  /** The ids of the relays that this attempt has tried. */
   readonly tried: readonly string[];
   readonly mail: MailRow & { readonly message_id: string; readonly content: Buffer };
   readonly relay: Relay;
@@ -82,15 +82,15 @@ export const leasedPlan = (view: View, worker: number) => {
 };
 type LeasedReads = PlanResults<ReturnType<typeof leasedPlan>>;
 
-/** The next of the rows as they are now. A mail behind a large one waits until `largeMailWorker` has taken that. */
+/** The next of these rows that is still ready. A mail behind a large one waits until `largeMailWorker` has taken that. */
 const nextReady = (worker: number, { urgent, ordinary }: ReadyReads): MailRow | undefined =>
   [urgent.rows[0], ordinary.rows[0]].map(asMail).find((mail) => mail !== undefined && maySend(worker, mail));
 
-/** Others may have just taken every row that was read, and there may be more. */
+/** Other workers may have just taken every row that was read, and more rows may follow. */
 const isMoreBehind = ({ urgent, ordinary }: ReadyReads): boolean =>
   [urgent, ordinary].some(({ rows, complete }) => rows.length === 0 && !complete);
 
-/** Undefined: there is nothing to do for this worker. `again`: there may be. */
+/** Undefined if there is nothing to do for this worker, `again` if there may be. */
 export function take(turn: Turn, worker: number, reads: ReadyReads): Taken | 'again' | undefined {
   const mail = nextReady(worker, reads);
   if (mail === undefined) return isMoreBehind(reads) ? 'again' : undefined;
@@ -100,11 +100,11 @@ export function take(turn: Turn, worker: number, reads: ReadyReads): Taken | 'ag
   return 'again';
 }
 
-/** The operator has turned it off since it was queued. Its owner is told, and calls it back. */
+/** The operator has turned this source off since the mail was queued. Its owner hears of it, and recalls the mail. */
 const isClosed = (turn: Turn, { source }: MailRow): boolean =>
   source === 'published-reminder' && !turn.use(AccountSettings).reminderDelivery;
 
-/** The worker has found nothing to do: it leaves unless there is something by now. */
+/** The worker found nothing to do. It ends unless a mail has come meanwhile. */
 export function leave(turn: Turn, worker: number, reads: ReadyReads): void {
   const isMore = nextReady(worker, reads) !== undefined || isMoreBehind(reads);
   const choice = chooseRelay(turn);
@@ -147,7 +147,7 @@ export function handOver(turn: Turn, worker: number, reads: LeasedReads): void {
   writeMail(turn, mail, { ...mail, handed_over: true });
 }
 
-/** Another relay that takes the same attempt; undefined: the attempt is over. */
+/** Records the result. Answers another relay for the same attempt, or undefined if the attempt is over. */
 export function conclude({
   turn,
   worker,
@@ -164,7 +164,7 @@ export function conclude({
   const mail = leasedMail(turn, worker, reads);
   setMail(turn, worker, null);
   if (mail === undefined) return undefined;
-  // Other workers have left what is behind it.
+  // Other workers have left the mails behind this one.
   if (isLarge(mail)) startWorkers(turn);
   const attempted = { queueId: mail.id, relay, source: mail.source, attempt: mail.attempts + 1, startedAtMs };
   logAttempt(turn, attempted, result);
@@ -196,7 +196,7 @@ export function recover(turn: Turn, worker: number, reads: LeasedReads): void {
   else die(turn, mail, counted(mail), 'timeout');
 }
 
-/** Its time has come: its next attempt, or its end. */
+/** The mail is due for its next attempt, or for its end. */
 export function becomeDue(turn: Turn, mail: MailRow | undefined): void {
   if (mail === undefined || !isReady(mail)) return;
   if (isExpired(turn, mail)) {
@@ -237,7 +237,7 @@ function uncertain(turn: Turn, before: MailRow, failure: Failure): undefined {
 
 interface Next {
   readonly failure: Failure | null;
-  /** Absent: at once, as nothing is held against the mail. */
+  /** Absent if the mail may be tried again at once, as it is not to blame. */
   readonly waitMs?: number;
 }
 
@@ -265,7 +265,7 @@ function recallUnsent(turn: Turn, before: MailRow, { attempts }: MailRow): undef
 }
 
 function die(turn: Turn, before: MailRow, changed: MailRow, failure: Failure): undefined {
-  // Too late is too late: not even an administrator sends it now. Nor what its source does not want sent.
+  // Not even an administrator sends a mail that has expired, or one that its source has recalled.
   const content = failure === 'expired' || isUnwanted(turn, before.id) ? null : before.content;
   tell(
     turn,

@@ -21,9 +21,9 @@ import { MailSettings } from './settings.ts';
 import { unsubscribeLink, withLink } from './unsubscribe-link.ts';
 import { startAgain } from './workers.ts';
 
-/** So that a worker of a queue that never empties is a job that ends. */
+/** A worker ends after this even if the queue never empties, as jobs have to end. */
 const runMs = 300_000;
-/** Less than the lease, so that its end finds nobody sending. */
+/** Shorter than the lease, so that no worker still sends when its lease ends. */
 const attemptMs = leaseMs - 20_000;
 
 export const deliver = job({
@@ -55,7 +55,7 @@ async function send(
   isLast: boolean,
 ): Promise<Taken | 'again' | undefined> {
   const result = await resultOf(run, worker, attempt);
-  // What a run that is not to go on could not send, its successor finds leased.
+  // A run that is stopped leaves its mail leased; the next run finds it.
   run.signal.throwIfAborted();
   return run.turn({
     reads: (view) => ({ ...leasedPlan(view, worker), ...readyPlan(view) }),

@@ -1,15 +1,15 @@
 /**
- * The rows of the queue and what is counted of them.
+ * The rows of the queue, and their counts.
  *
  *     urgent, ordinary   ready: may be sent now, first come first served in each
  *     waiting            ready too, as others see it: its next attempt has a time
  *     leased             a worker is sending it
  *     dead               nothing more is tried; kept for an administrator
  *     accepted           a relay has it; kept for a while so that nothing queues it again
- *     recalled           its source does not want it sent any more; kept likewise, as it may not have arrived yet
+ *     recalled           its source has stopped it; kept for a while too, as the mail itself may not have arrived yet
  *
- * Only rows of the first five states hold what the mail says; those that are dead of age do not either, nor those whose
- * source recalled them when it was too late.
+ * Only rows of the first five states hold the content of the mail. Dead rows that have expired, or that were recalled too late,
+ * do not.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -25,7 +25,7 @@ const mailStates = ['urgent', 'ordinary', 'waiting', 'leased', 'dead', 'accepted
 export type MailState = (typeof mailStates)[number];
 
 const over: readonly MailState[] = ['accepted', 'recalled'];
-/** Between two looks for rows that need not be remembered any more. */
+/** Time between two sweeps of rows that need not be remembered any more. */
 export const sweepPauseMs = 6 * 3_600_000;
 
 export const mailTable = table({
@@ -47,10 +47,10 @@ export const mailTable = table({
     failure: 'text?',
     /** The relay that has it, or had it last. */
     relay: 'text?',
-    /** Something of the mail may have left this server in the attempt that is in flight, or was when it died. */
+    /** Parts of the mail may have left this server in the attempt in flight, or in the one during which the mail died. */
     handed_over: 'bool',
     message_id: 'text?',
-    /** JSON of the actor that is told what becomes of it. */
+    /** JSON of the actor that is told of the outcome. */
     listener: 'text?',
     content: 'bytea?',
     size: 'int8',
@@ -80,7 +80,7 @@ export interface QueueHead {
   readonly position: number;
   /** By state. */
   readonly counts: Readonly<Record<MailState, number>>;
-  /** The size of everything that a mail says. */
+  /** The size of the contents of all mails. */
   readonly contentBytes: number;
 }
 
@@ -104,7 +104,7 @@ export const asMail = (row: StoredRow | undefined): MailRow | undefined => row a
 export const isReady = ({ state }: Pick<MailRow, 'state'>): boolean =>
   state === 'urgent' || state === 'ordinary' || state === 'waiting';
 
-/** Where it waits for a worker. */
+/** The state in which it waits for a worker. */
 export const readyState = (source: MailSource): MailState =>
   rulesOf(source).isUrgent ? 'urgent' : 'ordinary';
 
@@ -134,7 +134,7 @@ export function newRow(turn: Turn, mail: SealedMail): MailRow {
   };
 }
 
-/** Instead of a mail of which nothing is left: nothing is queued under its id. */
+/** A row in place of a removed mail, so that its id is not queued again. */
 export function tombstoneOf(turn: Turn, { id, userUuid }: Pick<SealedMail, 'id' | 'userUuid'>): MailRow {
   const nothing = { id, source: 'other', userUuid, content: new Uint8Array() } as const;
   return { ...newRow(turn, nothing), state: 'recalled' };
@@ -142,7 +142,7 @@ export function tombstoneOf(turn: Turn, { id, userUuid }: Pick<SealedMail, 'id' 
 
 type Counted = Pick<MailRow, 'id' | 'user_uuid' | 'state' | 'size'>;
 
-/** Writes the row in the state that it has now, counts it there, and arms or disarms what will move it on. */
+/** Writes the row in its new state, updates the counts, and arms or disarms its timer. */
 export function writeMail(turn: Turn, before: Counted | undefined, changed: MailRow): MailRow {
   const isRecalled = changed.state === 'recalled' && before?.state !== 'recalled';
   if (isRecalled && !mayRememberRecalled(turn, changed.user_uuid)) {
@@ -189,7 +189,7 @@ function counted(counts: QueueHead['counts'], state: MailState | undefined, by: 
   return state === undefined ? counts : { ...counts, [state]: counts[state] + by };
 }
 
-/** The first row that will have to be removed some day. */
+/** The row that the next sweep looks at first. */
 function armSweep(turn: Turn, { counts }: QueueHead, { state }: MailRow): void {
   const isFirst = counts.dead + counts.accepted + counts.recalled === 0;
   if (isFirst && (state === 'dead' || over.includes(state))) {

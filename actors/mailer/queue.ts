@@ -13,17 +13,16 @@ import { Mailer, type Queued, type QueueRefusal, type RecallResult, type SealedM
 import { countMail, isStopped, senderPlan } from './daily-limit.ts';
 import { tellOutcome, tellRecalled } from './outcome.ts';
 import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
-import { mayRememberRecalled } from './recalled.ts';
+import { markUnwanted, mayRememberRecalled } from './recalled.ts';
 import { isConfigured } from './relays.ts';
 import type { MailSource } from './sources.ts';
-import { markUnwanted } from './unwanted.ts';
 import { startWorker } from './workers.ts';
 
-/** Tells are repeated by timers. */
+/** Timers of the caller repeat this tell. */
 const retryMs = 3_600_000;
-/** A person who asks for room waits for the answer. */
+/** A person waits for the answer of this question. */
 const personRetryMs = 60_000;
-/** More than a code or a token takes, sealed: nothing longer is asked for. */
+/** More bytes than a sealed mail with a code or a token takes. Callers ask for no larger mail. */
 const shortMailBytes = 4_096;
 
 const mailPlan = (view: View, id: string) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
@@ -66,7 +65,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
   if (before !== undefined) return { queued: true };
   const bytes = mail.content.byteLength;
-  // The room it lacks never comes: an author that is told "full" would try again for ever.
+  // There will never be room for it. An author that heard "full" would try again for ever.
   if (isTooLarge(turn, mail.source, bytes)) return drop(turn, mail);
   const why = refusalNow(turn, mail.source, bytes);
   if (why !== undefined) return refusal(why, retryMs);
@@ -78,7 +77,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   return { queued: true };
 }
 
-/** Its mailbox wants no such mail, or it is too large: its author is told that no relay takes it. */
+/** Its mailbox has stopped such mail, or it is too large. Its author hears that no relay takes it. */
 function drop(turn: Turn, { id, listener }: SealedMail): Queued {
   tellOutcome(turn, listener, {
     id,
@@ -93,7 +92,7 @@ function drop(turn: Turn, { id, listener }: SealedMail): Queued {
 
 const refusal = (why: QueueRefusal, retryAfterMs: number): Queued => ({ queued: false, why, retryAfterMs });
 
-/** Why the queue would refuse a mail now, from any source. */
+/** The reason for which the queue would refuse a mail of any source now. */
 function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal | undefined {
   if (!isConfigured(view)) return 'not-configured';
   return isFull(view, source, bytes) ? 'full' : undefined;
@@ -122,7 +121,7 @@ export const recallTell = tell({
   turn: (turn, mail, _sender, reads) => {
     const { id } = mail;
     recall(turn, mail, reads);
-    // Nobody waits for an answer, so nobody takes the mail for one that goes on.
+    // No caller waits for an answer, so none mistakes the mail for one that will be sent.
     if (asMail(reads.mail.get(keyOf(turn, id)))?.state === 'leased') markUnwanted(turn, id);
   },
 });
@@ -134,7 +133,7 @@ function recall(
 ): RecallResult {
   const before = asMail(mail.get(keyOf(turn, recalled.id)));
   if (before === undefined) {
-    // Nobody knows whether it comes.
+    // The mail may never come.
     if (!mayRememberRecalled(turn, recalled.userUuid)) return 'in-flight';
     writeMail(turn, undefined, tombstoneOf(turn, recalled));
     return 'recalled';
@@ -142,7 +141,7 @@ function recall(
   if (before.state === 'accepted' || before.state === 'recalled') return before.state;
   if (before.state === 'leased') return 'in-flight';
   if (before.handed_over) {
-    // What is dead and may have arrived cannot be called back, but nobody sends it once more or finds what it said.
+    // A dead mail that may have arrived cannot be recalled. But nobody can send it again, and its content is gone.
     if (before.content !== null) writeMail(turn, before, { ...before, content: null });
     return 'in-flight';
   }

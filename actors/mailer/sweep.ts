@@ -5,7 +5,7 @@ import { dayOf, forgetMailboxes } from './daily-limit.ts';
 import { asMail, type MailRow, mailTable, queueSlice, removeMail, sweepPauseMs } from './queue-table.ts';
 
 const dayMs = 86_400_000;
-/** Nothing may be queued under the same id again: what was told but not delivered for so long is dead in the outbox. */
+/** Longer than an undelivered tell lives in the outbox, so nothing can be queued under the same id any more. */
 const overMs = 7 * dayMs;
 const deadMs = 30 * dayMs;
 const batchRows = 250;

@@ -1,7 +1,6 @@
 /**
- * The workers that send mail: each sends one mail after another. A worker is a job (`deliver.ts`) that runs while
- * there is mail that some relay can take; when there is none it leaves, and the next mail, or the time from which a
- * relay can send again, starts one.
+ * The workers that send mail, each one mail after another. A worker is a job (`deliver.ts`) that runs while there is mail that some
+ * relay can take. Then it ends. The next mail, or the time from which a relay can send again, starts a new one.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
@@ -12,15 +11,15 @@ import { Mailer } from './contract.ts';
 /** Connections that a relay sees at once: more is impolite, and fewer make a slow relay slower. */
 const workersMax = 4;
 /**
- * The only worker that takes mails over `largeBytes`: so one of them is in memory at a time, and whatever else waits has
- * the other workers.
+ * The only worker that takes mails over `largeBytes`. So one of them is in memory at a time, and the other workers are free for
+ * other mails.
  */
 const largeMailWorker = 0;
 const largeBytes = 1_048_576;
 const workers = Array.from({ length: workersMax }, (_, worker) => worker);
 
 interface Workers {
-  /** By worker that runs, the mail it has leased. */
+  /** The mail that each running worker has leased. */
   readonly running: Readonly<Record<string, string | null>>;
   /** No relay can send before this. */
   readonly asleepUntilMs: number;
@@ -46,25 +45,25 @@ export const isLarge = ({ size }: { readonly size: number }): boolean => size > 
 export const maySend = (worker: number, mail: { readonly size: number }): boolean =>
   worker === largeMailWorker || !isLarge(mail);
 
-/** As many as there are. A worker that finds nothing to do leaves again. */
+/** Starts all workers. One that finds nothing to do ends again. */
 export function startWorkers(turn: Turn): void {
   for (const _ of workers) startWorker(turn);
 }
 
-/** What kept all relays from sending is over. */
+/** A relay can send again. */
 export function wakeWorkers(turn: Turn): void {
   turn.set(workersSlice, { ...turn.get(workersSlice), asleepUntilMs: 0 });
   turn.disarm(Mailer.timers.wake);
   startWorkers(turn);
 }
 
-/** Until then nothing is started. */
+/** Starts no worker before this time. */
 export function sleepUntil(turn: Turn, untilMs: number): void {
   turn.set(workersSlice, { ...turn.get(workersSlice), asleepUntilMs: untilMs });
   turn.arm(Mailer.timers.wake, untilMs, null);
 }
 
-/** This worker, from its beginning. */
+/** Starts this worker anew. */
 export function startAgain(turn: Turn, worker: number): void {
   setMail(turn, worker, null);
   turn.start(keyed(Mailer.jobs.deliver, String(worker)), { worker });

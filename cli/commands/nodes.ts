@@ -143,12 +143,12 @@ async function drain(
 async function drained(session: Session, node: string, timeoutMs: number): Promise<number> {
   const { monotonicMs, sleep } = session.terminal;
   const endMs = monotonicMs() + timeoutMs;
-  let told: number | undefined;
+  let reported: number | undefined;
   for (;;) {
     const shards = await heldBy(session, node);
     if (shards === 0) return shards;
-    if (shards !== told) session.progress(`${node} still holds ${counted(shards, 'shard')}`);
-    told = shards;
+    if (shards !== reported) session.progress(`${node} still holds ${counted(shards, 'shard')}`);
+    reported = shards;
     if (monotonicMs() >= endMs) {
       throw new Failure(
         exitCodes.unavailable,

@@ -44,7 +44,7 @@ function settingsIn(text: string): ReadonlyMap<string, string> {
   return new Map(lines);
 }
 
-/** Before anything is written. @throws Failure */
+/** Runs before anything is written. @throws Failure */
 export async function checkKey(
   tables: Pick<Tables, 'anyServerKey' | 'hasEncryptedFactors'>,
   key: Buffer | undefined,

@@ -56,7 +56,7 @@ export class Answer {
 
   text(delta: string | undefined): void {
     if (delta === undefined || delta === '') return;
-    this.#tellDoubtful();
+    this.#emitDoubtful();
     this.#events.push({ kind: 'text-delta', delta });
   }
 
@@ -75,7 +75,7 @@ export class Answer {
     const call = this.#tools.get(index);
     if (call === undefined) return;
     this.#tools.delete(index);
-    this.#tellDoubtful();
+    this.#emitDoubtful();
     const args = argsOf(call.json);
     if (args === undefined) this.#doubtful = call;
     else this.#tell(call, args);
@@ -111,7 +111,7 @@ export class Answer {
   end(): readonly AssistantEvent[] {
     if (!this.#isComplete && this.#stopReason === undefined) throw new AnswerError('broken');
     for (const index of [...this.#tools.keys()]) this.toolEnds(index);
-    if (this.#stopReason !== 'max_tokens') this.#tellDoubtful();
+    if (this.#stopReason !== 'max_tokens') this.#emitDoubtful();
     const stopReason = this.#toldCalls > 0 ? 'tool_use' : (this.#stopReason ?? 'end_turn');
     const finish: AssistantEvent = { kind: 'finish', stopReason };
     return [...this.take(), ...this.#usageEvents(), finish];
@@ -123,7 +123,7 @@ export class Answer {
   }
 
   /** Clients run tools with whatever arguments arrive, so unreadable arguments count as none. */
-  #tellDoubtful(): void {
+  #emitDoubtful(): void {
     if (this.#doubtful !== undefined) this.#tell(this.#doubtful, {});
     this.#doubtful = undefined;
   }
@@ -138,7 +138,7 @@ export class Answer {
   }
 
   #begin(index: number): ToolCall {
-    this.#tellDoubtful();
+    this.#emitDoubtful();
     this.#toolCalls += 1;
     if (this.#toolCalls > toolCallsMax) throw new AnswerError('too-large');
     const call = { id: `${this.#idPrefix}-${this.#toolCalls}`, name: '', json: '' };

@@ -27,15 +27,15 @@ export class AnswerReader {
 
   #line(line: string): void {
     if (this.#answer.isComplete) return;
-    const said = this.#provider.framing === 'events' ? this.#data.push(line) : line;
-    if (said === undefined || said.trim() === '') return;
-    this.#provider.read(said === '[DONE]' ? said : parsed(said), this.#answer);
+    const text = this.#provider.framing === 'events' ? this.#data.push(line) : line;
+    if (text === undefined || text.trim() === '') return;
+    this.#provider.read(text === '[DONE]' ? text : parsed(text), this.#answer);
   }
 }
 
-function parsed(said: string): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(said);
+    return JSON.parse(text);
   } catch {
     throw new AnswerError('broken');
   }

@@ -134,7 +134,7 @@ export class CodeHost {
     try {
       const {
         status,
-        headers: said,
+        headers: answerHeaders,
         body,
       } = await this.#options.http.send({
         destination: 'fixed',
@@ -143,7 +143,7 @@ export class CodeHost {
         answerBytesMax,
         ...request,
       });
-      return { status, retryAfter: said.get('retry-after'), json: parsed(body) };
+      return { status, retryAfter: answerHeaders.get('retry-after'), json: parsed(body) };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       return error.failure === 'too-large' && request.method === 'GET' ? tooLarge : failed;

@@ -15,7 +15,7 @@ import {
   type FeedAnswer,
   type ListedObject,
   objectsAtOnceMax,
-  type ShownSecret,
+  type ProgramSecret,
   UserCalendar,
   type WholeObject,
 } from '../../actors/user/calendar/contract.ts';
@@ -55,15 +55,15 @@ export const wrongTokens: RateBucket = { name: 'wrong calendar tokens', perMinut
 
 export interface Program {
   readonly userUuid: string;
-  readonly mark: string;
+  readonly ctag: string;
   /** By uid. The version is from before the read, so the next look notices a change made meanwhile. */
-  list(): Promise<{ readonly mark: string; readonly objects: readonly ListedObject[] }>;
+  list(): Promise<{ readonly ctag: string; readonly objects: readonly ListedObject[] }>;
   /** The objects among these that exist. */
   objects(uids: readonly string[]): Promise<readonly WholeObject[]>;
   /** All of these that still exist, a few at a time. */
   parts(
     listed: readonly ListedObject[],
-  ): AsyncIterable<{ readonly mark: string; readonly objects: readonly WholeObject[] }>;
+  ): AsyncIterable<{ readonly ctag: string; readonly objects: readonly WholeObject[] }>;
 }
 
 type Context = RequestContext<'public', BodyKind>;
@@ -119,7 +119,7 @@ async function programOf(
   const { actors, ask } = context;
   const { userUuid, tokenUuid, secret } = shown;
   const user = actors.get(UserCalendar, userUuid).ask;
-  const token: ShownSecret = { tokenUuid, secretHash: secretHashOf(secret) };
+  const token: ProgramSecret = { tokenUuid, secretHash: secretHashOf(secret) };
 
   async function prove(): Promise<void> {
     const guard = actors.get(Signin, signinKeys.calendarTokenId(tokenUuid)).ask;
@@ -157,7 +157,7 @@ async function programOf(
       for (const object of part.objects) objects.set(object.uid, object);
       after = part.next;
     }
-    return { mark: first.mark, objects: [...objects.values()].toSorted(byUid) };
+    return { ctag: first.ctag, objects: [...objects.values()].toSorted(byUid) };
   }
 
   async function* parts(listed: readonly ListedObject[]) {
@@ -179,7 +179,7 @@ async function programOf(
     }
   }
 
-  const { mark } = await answered(() => user.readCalendar({ token }, ask));
+  const { ctag } = await answered(() => user.readCalendar({ token }, ask));
   context.onlyWhile(async () => {
     try {
       await answered(() => user.readCalendar({ token }, { deadlineMs: checkMs }));
@@ -191,7 +191,7 @@ async function programOf(
   });
   return {
     userUuid,
-    mark,
+    ctag,
     parts,
     list,
     objects: async (uids) =>

@@ -81,7 +81,7 @@ function world(lengthBytes: number | undefined, replyMemoryBytes = 10_000_000) {
   const replyMemory = new ReplyMemory(replyMemoryBytes);
   const events: string[] = [];
   const options = { clock, replyMemory, limits: { minimumThroughput } };
-  const outflowEvents = {
+  const writerEvents = {
     complete() {
       events.push('complete');
       bodyWriter.end();
@@ -91,13 +91,13 @@ function world(lengthBytes: number | undefined, replyMemoryBytes = 10_000_000) {
       bodyWriter.end();
     },
   };
-  const reader = { name: 'alice', isStranger: false };
+  const reader = { name: 'alice', isAnonymous: false };
   const response = res as unknown as HttpResponse;
   const bodyWriter: BodyWriter = new BodyWriter({
     res: response,
     lengthBytes,
     options,
-    events: outflowEvents,
+    events: writerEvents,
     reader,
   });
   return { res, clock, replyMemory, events, bodyWriter };

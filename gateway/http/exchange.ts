@@ -36,10 +36,10 @@ import { type AskPermission, Permission } from './permission.ts';
 import { receive } from './receive.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
+import { type ReplyCapacity, ReservedCapacity } from './reply-capacity.ts';
 import type { Reader } from './reply-memory.ts';
-import { type ReplyRoom, TakenRoom } from './reply-room.ts';
 import { mergeRequest, validateRequest } from './request.ts';
-import { type Outgoing, type Replying, Responder, somebody } from './responder.ts';
+import { anonymousReader, type Outgoing, type Replying, Responder } from './responder.ts';
 import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
@@ -49,7 +49,7 @@ export interface ExchangeOptions extends ReceivingOptions, BodyWriterOptions {
   readonly clock: Clock;
   readonly admission: Admission;
   readonly envelope: Envelope;
-  readonly replyRoom: ReplyRoom;
+  readonly replyCapacity: ReplyCapacity;
   readonly limits: ReceivingLimits & Pick<GatewaySettings, 'requestDeadlineMs'>;
   readonly metrics: RouteMetrics;
   readonly log: AccessLog;
@@ -83,7 +83,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   match: Match | undefined;
   #admitted: Admitted | undefined;
   #receiving: Receiving | undefined;
-  #room: TakenRoom | undefined;
+  #reserved: ReservedCapacity | undefined;
   #isHandling = false;
   /** When the wait for the handler or its stream began. */
   #busySinceMs: number | undefined;
@@ -130,7 +130,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   }
 
   get reader(): Reader {
-    return this.#admitted === undefined ? somebody : readerOf(this.#admitted);
+    return this.#admitted === undefined ? anonymousReader : readerOf(this.#admitted);
   }
 
   get gone(): AbortSignal {
@@ -161,12 +161,12 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#permission = new Permission(ask, this.#options.clock, (refusal) => this.#giveUp(refusal));
   }
 
-  async takeReplyRoom(bytes: number): Promise<boolean> {
+  async reserveReply(bytes: number): Promise<boolean> {
     const admitted = this.#admitted;
     if (admitted === undefined || this.responder.isFinished) return false;
-    this.#room ??= new TakenRoom(this.#options.replyRoom, readerOf(admitted).name);
-    this.responder.holder = this.#room;
-    return (await this.#room.reach(bytes)) && !this.responder.isFinished;
+    this.#reserved ??= new ReservedCapacity(this.#options.replyCapacity, readerOf(admitted).name);
+    this.responder.holder = this.#reserved;
+    return (await this.#reserved.reach(bytes)) && !this.responder.isFinished;
   }
 
   received(fields: JsonObject, raw: RawBody): void {
@@ -266,7 +266,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   #release(): void {
     if (this.#isHandling) return;
     this.#receiving?.release();
-    if (this.responder.isOver) this.#room?.freeAll();
+    if (this.responder.isOver) this.#reserved?.freeAll();
   }
 
   #reply(reply: RouteReply): void {
@@ -365,6 +365,6 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
 
 /** An anonymous client counts by its IPv6 site, because a site has tens of thousands of networks. */
 function readerOf({ credentials, address }: Admitted): Reader {
-  if (credentials === undefined) return { name: siteOf(address()), isStranger: true };
-  return { name: credentials.userUuid, isStranger: false };
+  if (credentials === undefined) return { name: siteOf(address()), isAnonymous: true };
+  return { name: credentials.userUuid, isAnonymous: false };
 }

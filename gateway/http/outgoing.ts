@@ -66,8 +66,8 @@ function bodyOf(reply: RouteReply, route: AnyRoute | undefined, envelope: Envelo
   if (reply.json === undefined && reply.body === undefined) return undefined;
   if (reply.duplicated) return [...duplicated(reply, envelope)].join('');
   const json = reply.json ?? JSON.stringify(reply.body);
-  const isBare = reply.bare || route?.enveloped === false;
-  return isBare ? json : envelope(json, reply.caller);
+  const isPlain = reply.withoutEnvelope || route?.enveloped === false;
+  return isPlain ? json : envelope(json, reply.caller);
 }
 
 export function refusalReply(

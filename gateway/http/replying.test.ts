@@ -465,7 +465,7 @@ test('a reply that has room is not cut, whatever others hold, and gives its room
     t,
     [
       get(async (context) => {
-        t.true(await context.takeReplyRoom(kibibytes64.length));
+        t.true(await context.reserveReply(kibibytes64.length));
         const source = endless();
         sources.push(source);
         return { ...plain, stream: { open: source.open } };

@@ -9,7 +9,7 @@
  * once: when the last byte was handed over, the client was found gone, or the reply was cut.
  */
 import { BodyWriter, type BodyWriterOptions } from './body-writer.ts';
-import { type HeaderValues, requireOneLine, type StandingHeaders, standardHeaders } from './reply-headers.ts';
+import { type BaseHeaders, type HeaderValues, requireOneLine, standardHeaders } from './reply-headers.ts';
 import type { Reader, ReplyHolder } from './reply-memory.ts';
 import type { HttpResponse } from './uws.ts';
 
@@ -44,7 +44,7 @@ export interface Replying {
 }
 
 /** Callers whose request was refused before the server knew them. */
-export const somebody: Reader = { name: '', isStranger: true };
+export const anonymousReader: Reader = { name: '', isAnonymous: true };
 
 const requestIdLine = '\r\nX-Request-Id: ';
 
@@ -60,7 +60,7 @@ export class Responder {
   #lingering: { readonly status: number; readonly untilMs: number } | undefined;
   #bodyWriter: BodyWriter | undefined;
   /** Set from the request's head before anything is sent. */
-  headers: StandingHeaders = standardHeaders;
+  headers: BaseHeaders = standardHeaders;
   corsLines = '';
   securityLines = '';
   /** The account for the bytes that the reader has not taken. */

@@ -76,7 +76,7 @@ export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
    * once. The reply then counts in no other bound, and no lack of memory breaks it off. False: for seconds there was
    * none, or the client has left.
    */
-  takeReplyRoom(bytes: number): Promise<boolean>;
+  reserveReply(bytes: number): Promise<boolean>;
 }
 
 /** A body that goes out as it is made, no faster than its reader takes it. */
@@ -114,7 +114,7 @@ export interface RouteReply {
   /** With a `body` that is an object: both in the envelope and beside it, for readers that look in either place. */
   readonly duplicated?: boolean;
   /** Without the envelope (docs/protocol/http.md, "The envelope"). */
-  readonly bare?: boolean;
+  readonly withoutEnvelope?: boolean;
 }
 
 /** For the API description: a body that is not JSON. */

@@ -6,13 +6,13 @@
  * slash, a dot segment, an empty segment, a broken escape or a control character.
  */
 import { methodNotAllowed, type Refusal, refusals } from './refusal.ts';
-import { type StandingHeaders, standardHeaders } from './reply-headers.ts';
+import { type BaseHeaders, standardHeaders } from './reply-headers.ts';
 import type { AnyRoute, Area } from './route.ts';
 
 export interface Match {
   readonly route: AnyRoute;
   /** What every reply of the route carries. */
-  readonly headers: StandingHeaders;
+  readonly headers: BaseHeaders;
   /** The index of the route in the list that made the router. */
   readonly index: number;
   /** Decoded path parameters by name; undefined when the route has none. */
@@ -36,7 +36,7 @@ interface Node {
 
 /** An area, as the router needs it. */
 export interface RoutedArea {
-  readonly headers: StandingHeaders;
+  readonly headers: BaseHeaders;
   readonly ownOptions: boolean;
   readonly methods: readonly string[] | undefined;
 }

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { BodyMemory } from './body.ts';
 import { type ScheduledUpload, UploadScheduler } from './upload-scheduler.ts';
 
-const marks = { userBytes: 100, allBytes: 300 };
+const watermarks = { userBytes: 100, allBytes: 300 };
 
 /** An upload scheduler, and the turns of the loop for which it waits. */
 function world() {
   const turns: (() => void)[] = [];
   const memory = new BodyMemory(100_000);
-  const uploadScheduler = new UploadScheduler(marks, (work) => turns.push(work));
+  const uploadScheduler = new UploadScheduler(watermarks, (work) => turns.push(work));
   const open = (user: string) => {
     const stream = { read: true, upload: undefined as unknown as ScheduledUpload };
     stream.upload = uploadScheduler.open(user, memory.shareOf(user), {
@@ -25,7 +25,7 @@ function world() {
   return { open, memory, turn: () => turns.shift()?.(), turns };
 }
 
-test('once one stream brings more than the mark of its user, no other of that user is read, but those of others are', (t) => {
+test('once one stream brings more than the watermark of its user, no other of that user is read, but those of others are', (t) => {
   const { open } = world();
   const [first, second, other] = [open('a'), open('a'), open('b')];
   t.true(first.upload.take(99));
@@ -35,7 +35,7 @@ test('once one stream brings more than the mark of its user, no other of that us
   t.false(open('a').read);
 });
 
-test('what all hold together has a mark too', (t) => {
+test('what all hold together has a watermark too', (t) => {
   const { open } = world();
   const streams = ['a', 'b', 'c', 'd'].map(open);
   for (const { upload } of streams.slice(0, 3)) upload.take(99);
@@ -85,7 +85,7 @@ test('a stream that holds itself back is not read when its turn would have come,
   t.true(second.read);
 });
 
-test('whatever streams bring, what is above the marks came from one of them, and in the end all are read', (t) => {
+test('whatever streams bring, what is above the watermarks came from one of them, and in the end all are read', (t) => {
   const step = fc.record({
     stream: fc.nat(7),
     does: fc.constantFrom('take', 'take', 'release', 'hold', 'unhold', 'turn'),
@@ -107,7 +107,7 @@ test('whatever streams bring, what is above the marks came from one of them, and
         const { upload, read } = one.opened;
         if (does === 'take' && read) {
           // Nobody is read at the limit, so it is exceeded once at most.
-          if (heldBy(one.user) >= marks.userBytes || memory.bytes >= marks.allBytes) return false;
+          if (heldBy(one.user) >= watermarks.userBytes || memory.bytes >= watermarks.allBytes) return false;
           upload.take(bytes);
           one.held += bytes;
         } else if (does === 'release') {

@@ -1,13 +1,13 @@
 /**
  * Decides which streamed bodies to read at the moment. Holding a connection back does not stop it at once. The
  * library still hands over all that the system had received by then. For a fast client that is a chunk of a file and
- * more. So streams are read while what their user holds of memory, and what all of them hold, is below a mark:
+ * more. So streams are read while what their user holds of memory, and what all of them hold, is below a watermark:
  *
- *     reading  --one brings more than the mark-->  waiting, all that share the mark
- *     waiting  --below the mark, in turn, one at a time-->  reading
+ *     reading  --one brings more than the watermark-->  waiting, all that share the watermark
+ *     waiting  --below the watermark, in turn, one at a time-->  reading
  *
  * - Between two that begin to be read the loop turns once, so that the bytes of the first count before the second. At most one
- *   buffer of the system comes on top of a mark, except for requests that arrive in the same turn of the loop.
+ *   buffer of the system comes on top of a watermark, except for requests that arrive in the same turn of the loop.
  * - A slow client holds nothing, because its waiting reader has taken everything. So it delays no other.
  * - A connection whose buffer has grown brings all of its next body with the head, before anything can hold it back.
  *   So when a user has many streams at once the connections end with their replies: new ones begin with a small
@@ -23,7 +23,7 @@ export interface Connection {
   resume(): void;
 }
 
-export interface UploadMarks {
+export interface UploadWatermarks {
   readonly userBytes: number;
   readonly allBytes: number;
 }
@@ -32,7 +32,7 @@ export interface UploadMarks {
 const keptMax = 4;
 
 export class UploadScheduler {
-  readonly #marks: UploadMarks;
+  readonly #watermarks: UploadWatermarks;
   readonly #later: (work: () => void) => void;
   readonly #bytesOfUsers = new Counts();
   /** How many are open. */
@@ -44,8 +44,8 @@ export class UploadScheduler {
   #isTurnDue = false;
 
   /** `later` runs its argument when the loop has turned. */
-  constructor(marks: UploadMarks, later: (work: () => void) => void = setImmediate) {
-    this.#marks = marks;
+  constructor(watermarks: UploadWatermarks, later: (work: () => void) => void = setImmediate) {
+    this.#watermarks = watermarks;
     this.#later = later;
   }
 
@@ -89,7 +89,7 @@ export class UploadScheduler {
   }
 
   #isFull(user: string): boolean {
-    const { userBytes, allBytes } = this.#marks;
+    const { userBytes, allBytes } = this.#watermarks;
     return this.#bytes >= allBytes || this.#bytesOfUsers.of(user) >= userBytes;
   }
 

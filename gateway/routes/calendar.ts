@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import {
   calendarGates,
-  shownTodoSchema,
+  todoResponseSchema,
   UserCalendar,
   uidEscapedMax,
 } from '../../actors/user/calendar/contract.ts';
@@ -27,7 +27,7 @@ const { publishTodo, getCalendarFlags } = UserCalendar.commands;
 const todoBytesMax = 512 * 1024;
 
 /** The published object also stands beside its parts, for readers that look in either place. */
-const published = shownTodoSchema.extend({ todo: shownTodoSchema });
+const published = todoResponseSchema.extend({ todo: todoResponseSchema });
 const errors = (...statuses: readonly number[]) =>
   Object.fromEntries([401, ...statuses].map((status) => [status, errorBodySchema]));
 

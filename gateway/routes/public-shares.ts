@@ -77,7 +77,7 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
     uuid: string,
     roomBytes: number,
   ): Promise<RouteReply> {
-    if (!(await context.takeReplyRoom(roomBytes))) return refusedAnswer(noRoom);
+    if (!(await context.reserveReply(roomBytes))) return refusedAnswer(noRoom);
     const asked = context.actors.get(Share, uuid).ask.view({ roomBytes }, context.ask);
     const answer = (await unlessAbsent(asked)) ?? shareNotFound;
     if (isRefused(answer)) return refusedAnswer(answer.refused);

@@ -112,7 +112,11 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
   const opened = async (context: RequestContext<'public'>): Promise<RouteReply> => {
     const token = (context.header('authorization') ?? '').replace(/^Bearer +/i, '');
     if (context.header('connectionid') !== undefined && socketTokens.verify(token) === undefined) {
-      return refusedAnswer({ status: 400, message: 'The connection token is not valid.', bare: true });
+      return refusedAnswer({
+        status: 400,
+        message: 'The connection token is not valid.',
+        withoutEnvelope: true,
+      });
     }
     return noted(context);
   };

@@ -14,7 +14,7 @@ import type { Connections } from '../http/connections.ts';
 import { refusalOf } from '../http/errors.ts';
 import type { Framing } from '../http/framing.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
-import { jsonType, Responder, somebody } from '../http/responder.ts';
+import { anonymousReader, jsonType, Responder } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
 import type { AdmitSocket } from './admission.ts';
 import type { Hub } from './hub.ts';
@@ -77,7 +77,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     if (headers === undefined) return;
     const id = requestId();
     const responder = new Responder(res, id, replies, {
-      reader: somebody,
+      reader: anonymousReader,
       done: (status) => metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
     });
     res.onAborted(() => responder.abort());

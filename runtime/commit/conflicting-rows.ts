@@ -1,3 +1,4 @@
+import { readRepeated } from '../read/read-repeated.ts';
 import type { Commit, Store, StoreRead, Write } from '../store/store.ts';
 import { type AnyRow, type AnyTable, keyText, rejectsByKey, tupleText } from '../table.ts';
 
@@ -122,7 +123,7 @@ async function findHolders(
     // No large columns: those of a whole batch would have no bound in memory.
     return { read: 'lookup', table, unique, values: [...values.values()], budgetBytes: 0 };
   });
-  const answers = await store.read(reads);
+  const answers = await readRepeated(store, reads);
   return new Map(
     lookups.flatMap(({ of: { table, unique } }, index) =>
       (answers[index]?.rows ?? []).map((row) => [keyId(table, unique, row), row] as const),

@@ -94,12 +94,12 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   async #sweep(): Promise<number> {
     const { store, limits, clock, shards } = this.options;
     const nowMs = await store.timeMs();
-    const { room, passedOver } = this.#inFlight;
+    const { capacity, passedOver } = this.#inFlight;
     const pass = this.#passes.next({
       owned: shards(),
       nowMs,
       monotonicMs: clock.monotonicMs(),
-      room,
+      capacity,
       extra: passedOver,
     });
     const rows = await this.read(pass);

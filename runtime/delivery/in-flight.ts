@@ -70,7 +70,7 @@ export class InFlight<Row> {
   }
 
   /** How many rows a sweep should read that can be tried. */
-  get room(): number {
+  get capacity(): number {
     return this.#max * 2;
   }
 

@@ -5,9 +5,9 @@
  *   further pass   only shards that filled their share, a few in turn: the rest of their rows follows at once, and the fewer
  *                  shards have more rows, the larger is the share of each
  *
- * A pass begins at the low-water mark, before which nothing was left. Otherwise it would go through rows that were removed
- * there lately, which a database may keep for a while. The mark is a hint. A commit that took long, or a clock that is behind,
- * may write rows below it. So the mark stays well behind the time and moves down to rows known to be below it. Now and then a
+ * A pass begins at the low watermark, before which nothing was left. Otherwise it would go through rows that were removed
+ * there lately, which a database may keep for a while. The watermark is a hint. A commit that took long, or a clock that is behind,
+ * may write rows below it. So the watermark stays well behind the time and moves down to rows known to be below it. Now and then a
  * pass begins at the beginning.
  */
 import type { SweepRead } from '../store/store.ts';
@@ -30,7 +30,7 @@ export interface Found {
 
 export class Passes {
   readonly #wholeEveryMs: number;
-  #markMs = 0;
+  #watermarkMs = 0;
   /** The earliest due time reported since the last pass began, which may not have seen it. */
   #saidMs = Number.POSITIVE_INFINITY;
   #fromBeginningAtMs = Number.NEGATIVE_INFINITY;
@@ -50,8 +50,8 @@ export class Passes {
   /** Something may be due in any shard from this time on. */
   from(timeMs: number): void {
     this.#saidMs = Math.min(this.#saidMs, timeMs);
-    if (timeMs > this.#markMs) return;
-    this.#markMs = timeMs;
+    if (timeMs > this.#watermarkMs) return;
+    this.#watermarkMs = timeMs;
     this.#wholeAtMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -60,28 +60,28 @@ export class Passes {
     owned,
     nowMs,
     monotonicMs,
-    room,
+    capacity,
     extra,
   }: {
     readonly owned: readonly number[];
     readonly nowMs: number;
     readonly monotonicMs: number;
-    readonly room: number;
+    readonly capacity: number;
     readonly extra: number;
   }): Pass {
     this.#saidMs = Number.POSITIVE_INFINITY;
     const mine = new Set(owned);
     const unread = this.#unread.filter((shard) => mine.has(shard));
     const isWhole = unread.length === 0 || monotonicMs - this.#wholeAtMs >= this.#wholeEveryMs;
-    const shards = isWhole ? owned : unread.slice(0, Math.ceil(room / shareMin));
+    const shards = isWhole ? owned : unread.slice(0, Math.ceil(capacity / shareMin));
     if (isWhole) this.#wholeAtMs = monotonicMs;
     if (monotonicMs - this.#fromBeginningAtMs >= fromBeginningMs) {
       this.#fromBeginningAtMs = monotonicMs;
-      this.#markMs = 0;
+      this.#watermarkMs = 0;
     }
-    const shareOfRoom = Math.ceil(room / Math.max(1, shards.length));
-    const share = Math.max(isWhole ? wholeShareMin : shareMin, shareOfRoom) + extra;
-    return { shards, fromMs: this.#markMs, untilMs: nowMs, limit: room + extra, share, isWhole };
+    const shareOfCapacity = Math.ceil(capacity / Math.max(1, shards.length));
+    const share = Math.max(isWhole ? wholeShareMin : shareMin, shareOfCapacity) + extra;
+    return { shards, fromMs: this.#watermarkMs, untilMs: nowMs, limit: capacity + extra, share, isWhole };
   }
 
   /** Takes in what a pass has found. Returns whether there is nothing else. */
@@ -95,7 +95,7 @@ export class Passes {
     this.#unread = [...others, ...full];
     if (this.#unread.length > 0 || !pass.isWhole) return false;
     const oldestMs = rows.reduce((oldest, { timeMs }) => Math.min(oldest, timeMs), this.#saidMs);
-    this.#markMs = Math.max(0, Math.min(oldestMs, pass.untilMs - behindMs));
+    this.#watermarkMs = Math.max(0, Math.min(oldestMs, pass.untilMs - behindMs));
     return true;
   }
 }

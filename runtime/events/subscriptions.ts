@@ -227,12 +227,15 @@ export class Subscriptions implements SubscribedActors {
   }
 
   #tick(): void {
-    let room = registeringMax - this.#inFlight;
+    let capacity = registeringMax - this.#inFlight;
     for (const shard of this.#queue.shards) {
       const isFailing = this.#failing.has(shard);
-      const roomOfShard = (isFailing ? 1 : registeringOfShardMax) - (this.#registering.get(shard) ?? 0);
-      const taken = this.#queue.take(shard, isFailing ? roomOfShard : Math.min(roomOfShard, room));
-      if (!isFailing) room -= taken.length;
+      const capacityOfShard = (isFailing ? 1 : registeringOfShardMax) - (this.#registering.get(shard) ?? 0);
+      const taken = this.#queue.take(
+        shard,
+        isFailing ? capacityOfShard : Math.min(capacityOfShard, capacity),
+      );
+      if (!isFailing) capacity -= taken.length;
       for (const subscription of taken) void this.#register(subscription);
     }
     if (this.#queue.size > 0) this.#schedule('tick', tickMs, () => this.#tick());
@@ -266,7 +269,7 @@ export class Subscriptions implements SubscribedActors {
       this.#note(subscription, host);
       metrics.repaired(cause);
       this.#repaired.add(subscription);
-      if (!this.#cancels.has('tell')) this.#tellRepaired();
+      if (!this.#cancels.has('tell')) this.#reportRepaired();
     } catch (error) {
       this.#failing.add(subscription.shard);
       this.#registrationFailed(subscription, error);
@@ -279,14 +282,14 @@ export class Subscriptions implements SubscribedActors {
     }
   }
 
-  #tellRepaired(): void {
+  #reportRepaired(): void {
     for (const subscription of [...this.#repaired].slice(0, toldPerTickMax)) {
       this.#repaired.delete(subscription);
       this.#options.repaired(subscription.actor);
     }
     this.#schedule('tell', tickMs, () => {
       this.#cancels.delete('tell');
-      if (this.#repaired.size > 0) this.#tellRepaired();
+      if (this.#repaired.size > 0) this.#reportRepaired();
     });
   }
 

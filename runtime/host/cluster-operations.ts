@@ -57,11 +57,11 @@ async function asking<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    throw error instanceof StoreError ? told(error) : error;
+    throw error instanceof StoreError ? asActorError(error) : error;
   }
 }
 
-function told(error: StoreError): Error {
+function asActorError(error: StoreError): Error {
   switch (error.failure) {
     case 'unavailable':
     case 'conflict':

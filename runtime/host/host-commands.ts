@@ -17,6 +17,7 @@ import type { TellDelivery } from '../delivery/tell-delivery.ts';
 import { MovedError, TerminalError } from '../errors.ts';
 import { missedSchema, type Publisher, renewalSchema } from '../events/publisher.ts';
 import { type ActorReport, operatorCommands } from '../operations.ts';
+import { readRepeated } from '../read/read-repeated.ts';
 import type { NodeRow, Store, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
 import type { AskCall } from '../transport/transport.ts';
@@ -125,7 +126,7 @@ export class HostCommands {
   async #deliver(address: Address, tellId: string): Promise<null> {
     const { store, tells } = this.#options;
     const key = { target_kind: address.kind, target_id: address.id, tell_id: tellId };
-    const [found] = await store.read([{ read: 'keys', table: outboxTable, keys: [key] }]);
+    const [found] = await readRepeated(store, [{ read: 'keys', table: outboxTable, keys: [key] }]);
     const row = found?.rows[0] as TellRow | undefined;
     if (row !== undefined && !row.dead) await tells.deliverNow(row);
     return null;

@@ -47,7 +47,7 @@ export class Retrier {
     for (let attempt = 1; ; attempt += 1) {
       const pauseMs = this.#pauseMs(error, attempt);
       const isOver = pauseMs === undefined || clock.monotonicMs() + pauseMs >= call.deadlineMs;
-      if (isOver || this.#waiting >= waitingMax) throw told(error, mayHaveEffect);
+      if (isOver || this.#waiting >= waitingMax) throw reported(error, mayHaveEffect);
       await this.#pause(pauseMs);
       try {
         return await transport.ask(call);
@@ -87,7 +87,7 @@ export class Retrier {
 }
 
 /** The error of the last attempt is not the whole story: an earlier one may have taken effect. */
-function told(error: unknown, mayHaveEffect: boolean): unknown {
+function reported(error: unknown, mayHaveEffect: boolean): unknown {
   if (mayHaveEffect && promisesNothing(error))
     return new RetryableError('the call was not answered', { outcome: 'unknown' });
   if (error instanceof MovedError) return new UnavailableError('nobody serves this actor now');

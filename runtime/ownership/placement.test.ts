@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { placementOf, shardCountFor, shardsOfHostMin } from './placement.ts';
+import { placementOf, shardCountFor, shardsOfHostMin, takesAny } from './placement.ts';
 
 const hostIds = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 });
 
@@ -23,6 +23,20 @@ test('a host that joins moves only shards to itself, one that leaves only its ow
       placementOf(others, 256).forEach((before, shard) => {
         if (after[shard] !== joining) t.is(after[shard], before);
       });
+    }),
+  );
+});
+
+test('a host that joins takes a shard of another one if it may, and says so of no other', (t) => {
+  fc.assert(
+    fc.property(hostIds, ([joining = '', ...others]) => {
+      const before = placementOf(others, 64);
+      const after = placementOf([joining, ...others], 64);
+      for (const host of others) {
+        const shards = before.flatMap((place, shard) => (place === host ? [shard] : []));
+        const loses = shards.some((shard) => after[shard] === joining);
+        t.is(takesAny(joining, host, shards), loses);
+      }
     }),
   );
 });

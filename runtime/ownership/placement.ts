@@ -20,7 +20,7 @@ export function placementOf(hosts: readonly string[], shardCount: number): reado
     let host: string | undefined;
     let highest = -1;
     for (const [id, seed] of seeds) {
-      const weight = mixed(seed ^ Math.imul(shard + 1, 0x9e3779b1));
+      const weight = weightOf(seed, shard);
       if (weight <= highest) continue;
       highest = weight;
       host = id;
@@ -28,6 +28,15 @@ export function placementOf(hosts: readonly string[], shardCount: number): reado
     return host;
   });
 }
+
+/** Whether any of these shards belongs rather to another host than to the one that has them. */
+export function takesAny(host: string, from: string, shards: Iterable<number>): boolean {
+  const [seed, fromSeed] = [hashOf(host), hashOf(from)];
+  for (const shard of shards) if (weightOf(seed, shard) > weightOf(fromSeed, shard)) return true;
+  return false;
+}
+
+const weightOf = (seed: number, shard: number): number => mixed(seed ^ Math.imul(shard + 1, 0x9e3779b1));
 
 /** FNV-1a over the characters. */
 function hashOf(text: string): number {

@@ -11,10 +11,9 @@
  *
  * A read that needs a statement of its own goes beside the others of its batch. If it takes too long, no other read fails.
  *
- * A batch that fails:
- *   defect     one read is impossible; they go again in halves, so that in the end only that one fails
- *   conflict   the database gave the statement up for another one, as CockroachDB does; they go again, a few times
- *   others     the database cannot answer now; all of them fail, and so do reads that have waited too long
+ * A batch that the database gave up goes again, a few times (read-repeated.ts). A batch that fails:
+ *   defect   one read is impossible; they go again in halves, so that in the end only that one fails
+ *   others   the database cannot answer now; all of them fail, and so do reads that have waited too long
  */
 import { type Address, addressKey } from '../address.ts';
 import type { Clock } from '../clock.ts';
@@ -29,6 +28,7 @@ import {
   type StoreRead,
   type StoreRows,
 } from '../store/store.ts';
+import { readRepeated } from './read-repeated.ts';
 
 export interface ReaderOptions {
   readonly store: Pick<Store, 'read'>;
@@ -44,9 +44,6 @@ export interface ReaderOptions {
   >;
   readonly metrics: RuntimeMetrics;
 }
-
-/** A read that was given up this often meets something that lasts. */
-const conflictsMax = 3;
 
 type Answers = readonly StoreRows[];
 
@@ -184,11 +181,12 @@ export class Reader {
     this.#fill();
   }
 
-  async #ask(asked: readonly Wanted[], conflicts = 0): Promise<void> {
+  async #ask(asked: readonly Wanted[]): Promise<void> {
     const { store, clock, metrics } = this.#options;
     const sentMs = clock.monotonicMs();
     try {
-      const answers = await store.read(asked.flatMap(({ reads }) => reads));
+      const reads = asked.flatMap((wanted) => wanted.reads);
+      const answers = await readRepeated(store, reads);
       metrics.readBatch(asked.length, clock.monotonicMs() - sentMs);
       let from = 0;
       for (const { reads, resolve } of asked) {
@@ -197,7 +195,6 @@ export class Reader {
       }
     } catch (error) {
       if (hasFailed(error, 'defect') && asked.length > 1) return this.#askInHalves(asked);
-      if (hasFailed(error, 'conflict') && conflicts < conflictsMax) return this.#ask(asked, conflicts + 1);
       for (const { reject } of asked) reject(error);
       this.#dropLate();
     }

@@ -51,8 +51,10 @@ export interface TransportHandler {
 }
 
 export type Hint =
-  /** A host joined, left or must drain: shards may move. */
+  /** A host left or must drain: any shard may move. */
   | { readonly hint: 'nodes' }
+  /** The host of this node id joined: it takes shards of some hosts. */
+  | { readonly hint: 'joined'; readonly node: string }
   /** No host owns these shards now. */
   | { readonly hint: 'freed'; readonly shards: readonly number[] }
   /** This incarnation owns them now: subscribers to their actors must register again. */

@@ -34,7 +34,7 @@ const replies: Readonly<Record<string, RouteReply>> = {
   next: { status: 200, contentType: text, body: 'the next answer' },
   large: { status: 200, body: { large } },
   serialised: { status: 200, json: '{"a":1}' },
-  bare: { ...object, bare: true },
+  bare: { ...object, withoutEnvelope: true },
   duplicated: { ...object, duplicated: true },
   'large-duplicated': { status: 200, body: { large }, duplicated: true },
   text: { status: 200, contentType: text, body: 'a' },

@@ -82,10 +82,10 @@ async function started() {
   };
   const claims = claimsOf({ operation: 'write' });
   const uploadUuid = cluster.random.uuid();
-  const chunk = { claims, uploadUuid, mark: '0123456789abcdef' };
+  const chunk = { claims, uploadUuid, nonce: '0123456789abcdef' };
   okOf(await cluster.until(ask.openUpload({ claims, uploadUuid })));
-  okOf(await cluster.until(ask.beginChunk({ claims, number: 1, bytes: 100, mark: chunk.mark })));
-  const blob = blobName({ storedUnder: userUuid, uploadUuid }, { number: 1, mark: chunk.mark });
+  okOf(await cluster.until(ask.beginChunk({ claims, number: 1, bytes: 100, nonce: chunk.nonce })));
+  const blob = blobName({ storedUnder: userUuid, uploadUuid }, { number: 1, nonce: chunk.nonce });
   await write(fileStore, blob, content(100));
   okOf(await cluster.until(ask.finishChunk(chunk)));
   okOf(await cluster.until(ask.closeUpload({ claims })));

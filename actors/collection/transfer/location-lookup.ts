@@ -12,7 +12,7 @@ export type Locations = {
   readonly moved: Pick<LookupResult<typeof item>, 'rows'>;
 };
 
-/** In lower case. What has never moved is found by its uuid reservation. */
+/** `uuids` in lower case. An item that has never moved is found by its uuid reservation. */
 export const locationsPlan = (uuids: readonly string[]): Plans => ({
   first: lookup(
     item,
@@ -45,13 +45,13 @@ type Located = Pick<ItemRow, 'uuid' | 'collection' | 'hop'>;
 const othersOf = ({ uuid, collection }: Located, { first, moved }: Locations): readonly ItemRow[] =>
   [...first.rows, ...moved.rows].filter((row) => row.uuid === uuid && row.collection !== collection);
 
-/** Where the item went from here, or further: the row with the greatest transfer version, if this is another's. */
+/** The item's row with the greatest transfer version, if that is in another collection. */
 export function successorOf(row: Located, locations: Locations): ItemRow | undefined {
   const [last] = othersOf(row, locations).toSorted((a, b) => transferVersionOf(b) - transferVersionOf(a));
   return last !== undefined && transferVersionOf(last) > transferVersionOf(row) ? last : undefined;
 }
 
-/** The row that the item has in its owning collection is this very one. */
+/** Whether this is the item's row in its owning collection. */
 export function isStillAt(row: Located, locations: Locations): boolean {
   const { first, moved } = locations;
   const found = [...first.rows, ...moved.rows].find(

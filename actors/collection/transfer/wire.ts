@@ -1,6 +1,5 @@
 /**
- * What the actor of a user asks the collections of vaults, and what they answer. Between actors alone: what a client has
- * sent comes unchecked, as it came.
+ * Messages between the actor of a user and the collections of vaults. Fields that a client has sent are in them unchecked.
  */
 import { z } from 'zod';
 import { type Answer, answerSchema } from '../../reply.ts';
@@ -12,7 +11,7 @@ import type { PreparedTransfer, TransferredItem } from '../sync-steps.ts';
 
 const listOf = <T>() => z.custom<readonly T[]>((value) => Array.isArray(value));
 
-/** The user who saves, and how, as that user's own actor has found. */
+/** The user who saves, with their session and client. The user's own actor vouches for all of it. */
 const bySaver = {
   by: z.string(),
   sessionUuid: z.string(),
@@ -35,20 +34,20 @@ export const returnToOwnerReply = z.object({
   applied: z.array(z.string()).readonly(),
 });
 
-/** What has become of the items that a collection was sent: each is in one of these. */
+/** The result for the items that a collection was sent. Each is in one of these lists. */
 export interface SaveResult {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   readonly transfers: readonly PreparedTransfer[];
   readonly notHere: readonly ClientItem[];
-  /** Tombstones for items of a vault that has ended, which are not there any more. */
+  /** Deletions of items that are no longer in this ended vault. */
   readonly orphaned?: readonly ClientItem[] | undefined;
   readonly passed?: Passed | undefined;
 }
 
 /**
- * Up to where a collection had items before this, and has after it. A client that had everything up to the former has
- * everything up to the latter: between them is what it has just sent.
+ * The positions of a collection's last items before and after a save. A client that had everything up to `before` has
+ * everything up to `after`: between them is only what it has just sent.
  */
 export interface Passed {
   readonly collection: string;

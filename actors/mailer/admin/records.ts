@@ -1,4 +1,4 @@
-/** What administrators do with one mail of the queue: have it tried again, or thrown away. */
+/** Actions of administrators on one mail of the queue: to try it again, or to discard it. */
 import { command, keys, type PlanResults, type View } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
 import { isExpired } from '../attempt.ts';
@@ -16,7 +16,7 @@ const ineligible = refuse.conflict('This mail cannot be tried again.', 'queue-re
 
 const plan = (view: View, { id }: { readonly id: string }) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
 
-/** What is over is shown to nobody. */
+/** Mails that are accepted or recalled are not shown. */
 function shown(view: View, id: string, { mail }: PlanResults<ReturnType<typeof plan>>): MailRow | undefined {
   const row = asMail(mail.get(keyOf(view, id)));
   return row?.state === 'accepted' || row?.state === 'recalled' ? undefined : row;
@@ -63,7 +63,7 @@ export const discard = command({
     auditOperation(turn, by, 'discard', id);
     if (isReady(before)) {
       const { attempts, message_id } = before;
-      // What the last attempt met says nothing of this end: no relay has the mail.
+      // The result of the last attempt does not explain this end: no relay has the mail.
       tellOutcome(turn, listenerOf(before.listener), {
         id,
         outcome: 'dead',

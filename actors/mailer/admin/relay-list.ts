@@ -1,9 +1,9 @@
 /**
- * The list of relays as administrators see and replace it: whole, in the order of their priority.
+ * The list of relays, in the order of their priority. Administrators see and replace it as a whole.
  *
- * A relay that comes without credentials keeps what it has, even when its host changes: the interface promises that. So an
- * administrator can send a password that they may not see to a host of their choice. The audit therefore names each relay
- * whose kept credentials go to another place, and a password is never sent without TLS unless the same list allows it.
+ * A relay that comes without credentials keeps those it has, even when its host changes: the interface promises that. So an
+ * administrator can have a password that they may not see sent to a host of their choice. The audit therefore names each relay
+ * whose kept credentials go to another server. And a password is never sent without TLS unless the same list allows it.
  */
 import { z } from 'zod';
 import { command, type Turn, type View } from '../../../runtime/command.ts';
@@ -200,7 +200,7 @@ function credentialFor(
   return sealCredential(turn, relay.id, text);
 }
 
-/** The ids of relays that are at another server now and still have the credentials that they had. */
+/** The ids of relays that have moved to another server and kept their credentials. */
 function movedCredentials(before: readonly StoredRelay[], after: readonly StoredRelay[]): readonly string[] {
   const moved = after.filter(({ relay, credential }) => {
     const old = before.find((each) => each.relay.id === relay.id);
@@ -210,7 +210,7 @@ function movedCredentials(before: readonly StoredRelay[], after: readonly Stored
   return moved.map(({ relay }) => relay.id);
 }
 
-/** Whether what signs in to one would reach the other, as the same user. */
+/** Whether credentials of one relay would reach the other server, as the same user. */
 function isSameServer(one: Relay, other: Relay): boolean {
   const serverOf = (relay: Relay) => {
     const { id, kind } = relay;

@@ -1,4 +1,4 @@
-/** The row of the account itself, as its own turns read it. */
+/** The account's own row, as its turns read it. */
 import { type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable } from '../../identity/account-table.ts';
 
@@ -8,7 +8,7 @@ export interface OwnAccount {
   readonly account: KeysResult<typeof accountTable>;
 }
 
-/** For turns of a signed-in caller: an account with sessions has a row. */
+/** For turns of a signed-in caller. An account with sessions has a row. */
 export function ownRow(turn: Turn, { account }: OwnAccount): AccountRow {
   const row = account.get({ user_uuid: turn.self.id });
   if (row === undefined) throw new Error('an active account has no row');

@@ -1,11 +1,12 @@
 /**
- * A file moves between the account and a shared vault, or from one vault to another (`actors/files/transfer.ts`). The user's own actor
- * asks for the steps, and is the source or the target itself where it is the account. What the client has said of the item does
- * not matter: the token says where the file is.
+ * Moves a file between the account and a shared vault, or between two vaults (`actors/files/transfer.ts`). The user's actor
+ * asks for the steps. Where the account is the source or the target, the actor runs them itself. The token says where the file
+ * is, whatever the client says of the item.
  */
 import { keys, type Turn, tell, timer, type Workflow, workflow } from '../../../runtime/command.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { refusalByGarbage } from '../../files/garbage.ts';
-import { noSpace } from '../../files/quota.ts';
+import { noSpace } from '../../files/owner.ts';
 import { file } from '../../files/tables.ts';
 import {
   applyFileTransfer,
@@ -23,9 +24,9 @@ import {
 import { heldBytes } from '../../files/uploads.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
-import { Vault } from '../../vault/contract.ts';
+import { VaultFiles } from '../../vault/files/contract.ts';
 import { askIfThere } from '../vaults/ask.ts';
-import { invalidToken, refusalOf } from './access.ts';
+import { refusalOf } from './access.ts';
 import { Files } from './contract.ts';
 import { ownFiles } from './own-files.ts';
 
@@ -40,7 +41,7 @@ interface Side {
   readonly owner: OwnerOfFiles;
   prepare(to: OwnerOfFiles): Promise<Moved | { readonly isOver: true } | Refused>;
   apply(moved: Moved): Promise<object | Refused>;
-  /** Whether it has moved by this. */
+  /** True: the file has moved by this. */
   finalize(applied: boolean): Promise<boolean>;
 }
 
@@ -90,12 +91,14 @@ function vaultSide(steps: Workflow, claims: ValetClaims, uuid: string): Side {
   return {
     owner: { kind: 'vault', uuid },
     prepare: async (to) =>
-      okOf(await askIfThere(steps, uuid, (vault) => vault.prepareFileTransfer({ claims, to }))),
+      okOf(await askIfThere(steps, VaultFiles, uuid, (vault) => vault.prepareFileTransfer({ claims, to }))),
     apply: async (moved) =>
-      okOf(await askIfThere(steps, uuid, (vault) => vault.applyFileTransfer({ claims, ...moved }))),
+      okOf(
+        await askIfThere(steps, VaultFiles, uuid, (vault) => vault.applyFileTransfer({ claims, ...moved })),
+      ),
     finalize: async (applied) => {
       const answer = okOf(
-        await askIfThere(steps, uuid, (vault) => vault.finalizeFileTransfer({ claims, applied })),
+        await askIfThere(steps, VaultFiles, uuid, (vault) => vault.finalizeFileTransfer({ claims, applied })),
       );
       return 'moved' in answer && answer.moved;
     },
@@ -141,7 +144,7 @@ function finalize(turn: Turn, id: string, applied: Applied, { files }: Reads): b
     timer: finalizeOverdueFile,
   });
   if (finalized === undefined) return false;
-  const target = turn.tell(Vault, finalized.to.uuid);
+  const target = turn.tell(VaultFiles, finalized.to.uuid);
   if (finalized.outcome === 'moved') target.fileMoved({ uploadUuid: finalized.uploadUuid });
   else target.fileGivenUp({ id, hop: finalized.hop });
   return finalized.outcome === 'moved';
@@ -163,7 +166,7 @@ export const fileMoveTells = {
   }),
   fileGivenUp: tell({
     ...Files.tells.fileGivenUp,
-    turn: (turn, givenUp, { address }) => turn.tell(Vault, address.id).fileSettled(givenUp),
+    turn: (turn, givenUp, { address }) => turn.tell(VaultFiles, address.id).fileSettled(givenUp),
   }),
   fileSettled: tell({
     ...Files.tells.fileSettled,

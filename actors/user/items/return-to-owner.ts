@@ -1,16 +1,15 @@
 /**
- * Takes back the items that an ended vault returns to their owner (`actors/vault/items/return-to-owners.ts`). It applies a
- * transfer (`actors/collection/transfer/transfer.ts`) that no client has asked for. So the item keeps everything, its version
- * included, and even a full account takes it.
+ * Takes back items from a vault that has ended (`actors/vault/items/return-to-owners.ts`). It applies a transfer
+ * (`actors/collection/transfer/transfer.ts`) that no client has asked for. So the item keeps its content and version, and even
+ * a full account takes it.
  */
 import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
 import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../../collection/item.ts';
 import { canApply, type StoredReads } from '../../collection/sync-steps.ts';
 import { locationsPlan } from '../../collection/transfer/location-lookup.ts';
-import { User } from '../contract.ts';
-import { itemsChanged } from '../events.ts';
-import { profileSlice } from '../profile.ts';
+import { itemsChanged, User } from '../contract.ts';
+import { isActive } from '../profile.ts';
 import { Items } from './contract.ts';
 
 export const returnToOwner = command({
@@ -24,7 +23,7 @@ export const returnToOwner = command({
     ...locationsPlan(items.map(({ uuid }) => uuid)),
   }),
   turn: (turn, { items }, reads) => {
-    if (turn.get(profileSlice).state !== 'active') return { isGone: true, applied: [] };
+    if (!isActive(turn)) return { isGone: true, applied: [] };
     const before = turn.get(head);
     const applied = items.filter((row) => apply(turn, row, reads)).map(({ uuid }) => uuid);
     if (turn.get(head) !== before) turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros));
@@ -34,7 +33,7 @@ export const returnToOwner = command({
 
 const keyOf = ({ self }: Pick<View, 'self'>, { uuid }: ItemRow) => ({ collection: self.id, uuid });
 
-/** Whether it is here, now or since the call before this one. */
+/** True: the item is here, by this call or an earlier one. */
 function apply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   const hop = transferVersionOf(row) + 1;
   const here = reads.stored.get(keyOf(turn, row));

@@ -1,17 +1,17 @@
 /**
- * Where the items of one sync are saved: the user's own collection, and the vaults that they are in or go to
- * (docs/protocol/sync.md, "Items of vaults"). The user's actor finds out where an item is and asks for every step of a
- * move (`actors/collection/transfer/transfer.ts`). Each collection decides for itself, in turns of its own.
+ * Decides where the items of one sync are saved: in the user's own collection, or in a vault (docs/protocol/sync.md, "Items of
+ * vaults"). The user's actor finds out where an item is, and asks for each step of a move
+ * (`actors/collection/transfer/transfer.ts`). Each collection decides for itself, in turns of its own.
  *
- *     own       everything is offered to the own collection first: an item that is there is saved, or leaves
- *     vaults    an item that names a vault and is not in the own collection goes to that vault
- *     locate    an item that a collection does not have is looked for by its uuid
+ *     own       the own collection is offered everything first; an item that is there is saved, or leaves
+ *     vaults    an item that names a vault, and is not in the own collection, goes to that vault
+ *     locate    an item that a collection does not have is looked up by its uuid
  *     transfer  an item that leaves is applied at its target; then its source finalizes
  *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
  *
- * These steps repeat until every item is saved or in conflict. Somebody else may move an item meanwhile. A sync that loses
- * against that again and again is told to come back, as is one whose vault does not answer. Items that were saved are
- * recognised when they are sent again.
+ * The steps repeat until each item is saved or in conflict. Another device may move an item meanwhile. A sync that keeps losing
+ * against such moves asks the client to come back; so does one whose vault gives no answer. The client then sends its items
+ * again, and those that were saved are recognised.
  */
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import { batchesOf } from '../../collection/batches.ts';
@@ -28,7 +28,7 @@ import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-
 import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
 import type { Passed, SaveResult } from '../../collection/transfer/wire.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
-import { Vault } from '../../vault/contract.ts';
+import { VaultItems } from '../../vault/items/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
@@ -48,15 +48,15 @@ export interface SaveContext {
   readonly own: OwnCollection;
 }
 
-/** What has become of what was not saved in the own collection. */
+/** What became of the items that are not in the own collection. */
 export interface SavedInOthers {
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  /** In the order in which the vaults have saved. */
+  /** In the order in which the vaults saved. */
   readonly passed: readonly Passed[];
 }
 
-/** Finishes what the own collection has begun with. */
+/** Saves what the own collection has passed on. */
 export async function saveInOtherCollections(
   context: SaveContext,
   { transfers, notHere }: Pick<SaveResult, 'transfers' | 'notHere'>,
@@ -66,18 +66,17 @@ export async function saveInOtherCollections(
   const conflicts: Conflict[] = [];
   const passed: Passed[] = [];
   let leaving = transfers;
-  let lost: readonly ClientItem[] = [];
-  let missing = nothing;
   let offered = inVaults(userUuid, notHere);
-  lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let missing = nothing;
   for (let round = 0; round < roundsMax; round += 1) {
-    const answers: (Answer<SaveResult> | SaveResult)[] = [];
+    const answers: Answer<SaveResult>[] = [];
     for (const each of leaving) answers.push(await move(context, each));
     for (const [collection, items] of offered) answers.push(...(await saveAt(context, collection, items)));
     const results: SaveResult[] = [];
     for (const answer of answers) {
       if (isRefused(answer)) return answer;
-      results.push('ok' in answer ? answer.ok : answer);
+      results.push(answer.ok);
     }
     saved.push(...results.flatMap((each) => each.saved));
     conflicts.push(...results.flatMap((each) => each.conflicts));
@@ -111,14 +110,13 @@ function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
   return groups;
 }
 
-/** Applies, then finalizes. If the call ends in between, the source's timer finalizes. */
+/** The target first, then the source. If the call ends in between, the timer of the source finalizes. */
 async function move(
   context: SaveContext,
   { id, from, to, items }: PreparedTransfer,
-): Promise<Answer<SaveResult> | SaveResult> {
+): Promise<Answer<SaveResult>> {
   const answer = await applyAt(context, to, items);
-  const result = isRefused(answer) ? undefined : 'ok' in answer ? answer.ok : answer;
-  const applied = (result?.saved ?? []).map(({ row }) => row.uuid);
+  const applied = isRefused(answer) ? [] : answer.ok.saved.map(({ row }) => row.uuid);
   await finalizeAt(context, from, id, applied);
   return answer;
 }
@@ -127,11 +125,11 @@ async function applyAt(
   { workflow, own, ...saver }: SaveContext,
   to: string,
   items: readonly TransferredItem[],
-): Promise<Answer<SaveResult> | SaveResult> {
-  if (to === workflow.self.id) return own.apply(items);
+): Promise<Answer<SaveResult>> {
+  if (to === workflow.self.id) return { ok: await own.apply(items) };
   const sent = items.map((each) => each.sent);
   return orNoMember(workflow.self.id, sent, () =>
-    workflow.actors.get(Vault, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
+    workflow.actors.get(VaultItems, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
   );
 }
 
@@ -143,7 +141,7 @@ async function finalizeAt(
 ): Promise<void> {
   if (from !== workflow.self.id) {
     await workflow.actors
-      .get(Vault, from)
+      .get(VaultItems, from)
       .ask.finalizeItemTransfer({ id, applied: [...applied], by: workflow.self.id });
     return;
   }
@@ -158,15 +156,15 @@ async function saveAt(
   context: SaveContext,
   collection: string,
   items: readonly ClientItem[],
-): Promise<readonly (Answer<SaveResult> | SaveResult)[]> {
+): Promise<readonly Answer<SaveResult>[]> {
   const { workflow, own, ...saver } = context;
-  const answers: (Answer<SaveResult> | SaveResult)[] = [];
+  const answers: Answer<SaveResult>[] = [];
   for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
-    if (collection === workflow.self.id) answers.push(await own.save(batch));
+    if (collection === workflow.self.id) answers.push({ ok: await own.save(batch) });
     else {
       const ask = () =>
         workflow.actors
-          .get(Vault, collection)
+          .get(VaultItems, collection)
           .ask.saveItems({ ...bySaver(workflow.self.id, saver), items: batch });
       answers.push(await orNoMember(workflow.self.id, batch, ask));
     }
@@ -181,7 +179,7 @@ const bySaver = (by: string, { sessionUuid, request }: Pick<SaveContext, 'sessio
   api: request.api,
 });
 
-/** Nobody is a member of a vault that does not exist. */
+/** A vault that does not exist has no members. */
 async function orNoMember(
   userUuid: string,
   items: readonly ClientItem[],
@@ -201,7 +199,7 @@ async function orNoMember(
 interface Sought {
   readonly lost: readonly ClientItem[];
   readonly orphaned: readonly ClientItem[];
-  /** What was found nowhere in the round before. */
+  /** Uuids that the round before found nowhere. */
   readonly missing: ReadonlySet<string>;
 }
 
@@ -212,9 +210,11 @@ interface Found {
 }
 
 /**
- * Looks up the items that a collection does not have, as far as the user may look. An `orphaned` item that was returned to
- * its owner is deleted there; the user is not told where items of others went. Only forwarding tombstones remain of items
- * that are gone, and an item that moves during the search may look so for a moment.
+ * Looks up the items that a collection does not have, as far as the user may know. An `orphaned` item that was returned to this
+ * user is deleted here; the user does not learn where items of others went.
+ *
+ * Items that are gone leave only forwarding tombstones. An item that moves during the search looks the same for a moment, so it
+ * counts as gone only once two rounds have missed it.
  */
 async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: Sought): Promise<Found> {
   if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };

@@ -1,7 +1,7 @@
 /**
- * What a download of the account has, a page at a time: its parts follow each other, and a part goes through the account's own
- * rows first and then through each of its vaults, in the order of their uuids. What a vault shows is decided by the row of the
- * member at the moment of the page (docs/protocol/account.md, "Requests").
+ * The pages of a download. Its parts follow each other. Each part has the account's own rows first, and then those in each
+ * vault, in the order of the vaults' uuids. The row of the member decides, at the moment of the page, what a vault shows
+ * (docs/protocol/account.md, "Requests").
  */
 import {
   type CrossOwnerPlan,
@@ -10,15 +10,15 @@ import {
   range,
   type View,
 } from '../../../runtime/command.ts';
-import type { AnyTable, RowOf, SubsetOf } from '../../../runtime/table.ts';
+import type { AnyTable, RowOf } from '../../../runtime/table.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
 import { givenColumns } from '../../collection/retrieve.ts';
-import { ledgerSlice } from '../../collection/revisions/ledger.ts';
 import { given } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { filesSlice } from '../../files/ledger.ts';
+import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
+import { filesSlice } from '../../files/state.ts';
 import { file } from '../../files/tables.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
@@ -30,9 +30,9 @@ const pageBytesMax = 1_048_576;
 interface Source<T extends AnyTable> {
   readonly table: T;
   readonly head: (view: View) => number;
-  readonly subset?: SubsetOf<T>;
+  readonly subset?: string;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
-  /** What of a vault is the member's own. */
+  /** The rows of a vault that are the member's own. */
   readonly isOf: (row: RowOf<T>, userUuid: string) => boolean;
   readonly shown: (row: RowOf<T>, vault: string | null) => object;
 }
@@ -49,11 +49,11 @@ const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
   }),
   revisions: source({
     table: revision,
-    head: (view) => view.get(ledgerSlice).endOffset,
+    head: (view) => view.get(revisionUsageSlice).endOffset,
     isOf: (row, userUuid) => row.owner_uuid === userUuid,
     shown: (row) => given(row, row.item_uuid),
   }),
-  /** Files of a vault belong to no member; every member may read them all. */
+  /** Files of a vault belong to no member. Every member may read all of them. */
   files: source({
     table: file,
     head: (view) => view.get(filesSlice).sequence,
@@ -67,7 +67,6 @@ const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
   }),
 };
 
-/** The plans of one page. */
 type PagePlans = { readonly own?: RangePlan<AnyTable>; readonly theirs?: CrossOwnerPlan<AnyTable> };
 
 export function pagePlans(view: View, { part, vault, after }: ExportCursor): PagePlans {
@@ -89,7 +88,7 @@ export interface PageRows {
   readonly upTo: number;
 }
 
-/** The JSON of the rows, separated by commas, and where the next page begins. */
+/** The rows as JSON, separated by commas, and where the next page begins. */
 export function exportPageOf(view: View, cursor: ExportCursor, { rows, complete, upTo }: PageRows) {
   const { isOf, shown } = sources[cursor.part];
   const own = cursor.vault === null ? rows : rows.filter((row) => isOf(row, view.self.id));

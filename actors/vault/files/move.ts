@@ -1,8 +1,9 @@
 /** A vault as the source or the target of a file that moves (`actors/files/transfer.ts`). */
 import { command, keys, type Turn, tell, timer, type View, workflow } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { refusalByGarbage } from '../../files/garbage.ts';
-import { file } from '../../files/tables.ts';
+import { file, fileKey } from '../../files/tables.ts';
 import {
   applyFileTransfer,
   applyPlan,
@@ -15,19 +16,19 @@ import {
 } from '../../files/transfer.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { Vault } from '../contract.ts';
 import { memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
-import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
+import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
+import { VaultFiles } from './contract.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';
-import { fileKey, holdAt, ownerChanged, writing } from './uploads.ts';
+import { holdAt, ownerChanged, writing } from './uploads.ts';
 
-const { finalizeOverdueFile } = Vault.timers;
+const { finalizeOverdueFile } = VaultFiles.timers;
 
 const prepare = command({
-  ...Vault.commands.prepareFileTransfer,
+  ...VaultFiles.commands.prepareFileTransfer,
   reads: (view, asked) => ({
     ...accessPlan(view, asked.claims.userUuid),
-    files: keys(file, [fileKey(view, asked)]),
+    files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
   }),
   turn: (turn, asked, { files, ...reads }) => {
     const { claims, to } = asked;
@@ -37,7 +38,7 @@ const prepare = command({
     const prepared = prepareFileTransfer({
       turn,
       claims,
-      row: files.get(fileKey(turn, asked)),
+      row: files.get(fileKey(turn, claims.remoteIdentifier)),
       to,
       timer: finalizeOverdueFile,
     });
@@ -46,9 +47,9 @@ const prepare = command({
   },
 });
 
-/** Where it has counted for the same owner so far, there is room for it. */
+/** If the file has counted for the same owner so far, there is room for it. */
 const apply = workflow({
-  ...Vault.commands.applyFileTransfer,
+  ...VaultFiles.commands.applyFileTransfer,
   run: async (steps, { claims, file: moving, fromOwnerUuid }): Promise<Answer<Record<string, never>>> => {
     const first = await steps.turn(writing(claims, (_turn, vault) => ({ ownerUuid: vault.owner_uuid })));
     if (isRefused(first)) return first;
@@ -62,8 +63,8 @@ const apply = workflow({
       reads: (view) => ({ ...memberListPlan(view), ...applyPlan(view, moving) }),
       turn: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
-        const asker = memberList && { mayWrite: memberList.asker.permission !== 'read' };
-        const refused = memberList === undefined ? invalidToken : refusalOf(turn, claims, asker);
+        const refused =
+          memberList === undefined ? invalidToken : refusalOf(turn, claims, rightsOf(memberList));
         const changed =
           memberList !== undefined && memberList.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
         const garbage = () => refusalByGarbage(turn, vaultFiles(turn));
@@ -95,7 +96,7 @@ function finalize(
   const finalized = finalizeFileTransfer(turn, { id, applied, files, owner, timer: finalizeOverdueFile });
   if (finalized === undefined) return false;
   const { kind, uuid } = finalized.to;
-  const target = kind === 'user' ? turn.tell(Files, uuid) : turn.tell(Vault, uuid);
+  const target = kind === 'user' ? turn.tell(Files, uuid) : turn.tell(VaultFiles, uuid);
   if (finalized.outcome === 'given up') {
     target.fileGivenUp({ id, hop: finalized.hop });
     return false;
@@ -109,7 +110,7 @@ export const moveCommands = {
   prepareFileTransfer: prepare,
   applyFileTransfer: apply,
   finalizeFileTransfer: command({
-    ...Vault.commands.finalizeFileTransfer,
+    ...VaultFiles.commands.finalizeFileTransfer,
     reads: (view, { claims }) => finalizePlans(view, claims.id),
     turn: (turn, { claims, applied }, reads) => ({
       ok: { moved: finalize(turn, claims.id, applied, reads) },
@@ -128,18 +129,18 @@ export const finalizeOverdueFileTimer = timer({
 
 export const fileMoveTells = {
   fileMoved: tell({
-    ...Vault.tells.fileMoved,
+    ...VaultFiles.tells.fileMoved,
     turn: (turn, { uploadUuid }) => forgetIncoming(turn, uploadUuid),
   }),
   fileGivenUp: tell({
-    ...Vault.tells.fileGivenUp,
+    ...VaultFiles.tells.fileGivenUp,
     turn: (turn, givenUp, { address: { kind, id } }) => {
-      const source = kind === 'user' ? turn.tell(Files, id) : turn.tell(Vault, id);
+      const source = kind === 'user' ? turn.tell(Files, id) : turn.tell(VaultFiles, id);
       source.fileSettled(givenUp);
     },
   }),
   fileSettled: tell({
-    ...Vault.tells.fileSettled,
+    ...VaultFiles.tells.fileSettled,
     turn: (turn, givenUp) => settleFile(turn, givenUp, finalizeOverdueFile),
   }),
 };

@@ -17,18 +17,18 @@ import { ItemSettings } from '../../collection/settings.ts';
 import { finalizePlan, finalizeTransfer, prepareTransfer } from '../../collection/transfer/transfer.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { Items } from '../../user/items/contract.ts';
-import { Vault } from '../contract.ts';
 import { successorOfOwner } from '../successors.ts';
+import { VaultItems } from './contract.ts';
 
 const minuteMs = 60_000;
-/** So that the job of a vault with very many items is one that ends, and another host goes on soon where one has died. */
+/** A job of a vault with very many items ends after this and starts again, so that another host soon takes over after a crash. */
 const runMs = minuteMs;
 const timeoutMs = 2 * minuteMs;
-/** As rows without ciphertext. */
+/** These rows are read without ciphertext. */
 const removedAtOnceMax = 500;
 
-const { returnToOwners } = Vault.jobs;
-const { finalizeOverdueTransfer } = Vault.timers;
+const { returnToOwners } = VaultItems.jobs;
+const { finalizeOverdueTransfer } = VaultItems.timers;
 
 export const returnToOwnersJob = job({
   ...returnToOwners,
@@ -38,7 +38,7 @@ export const returnToOwnersJob = job({
     while (run.nowMs < untilMs) {
       const { owner, isThrough } = await nextOwner(run);
       if (isThrough) return run.finish();
-      // What was to be the next has moved on while it was read.
+      // The next item has moved on while it was read.
       if (owner === undefined) continue;
       if (await isGone(run, owner)) await removeAll(run, owner);
       else await bring(run, owner);

@@ -1,6 +1,6 @@
 /**
- * Saving in the collection of a vault, asked by the actor of the user who saves (docs/protocol/sync.md, "Items of vaults"). The
- * turn that saves looks at the user's row in the vault, so the rights are those of that moment.
+ * Saves items in the collection of a vault (docs/protocol/sync.md, "Items of vaults"), asked by the actor of the saving user. The
+ * turn that saves reads the user's row in the vault, so the rights are those of that moment.
  */
 import {
   command,
@@ -22,13 +22,12 @@ import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection
 import type { SaveResult } from '../../collection/transfer/wire.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
-import { Vault } from '../contract.ts';
 import { memberKey, memberUuidsPlan } from '../member-list.ts';
-import { standingSlice } from '../standing.ts';
+import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
-import { notifyMembers } from './notify-members.ts';
-import { leave, leavePlan, notifyRejoined, returning } from './notify-moves.ts';
+import { VaultItems } from './contract.ts';
+import { leave, leavePlan, notifyMembers, notifyRejoined, returning } from './notify.ts';
 
 interface BySaver {
   readonly by: string;
@@ -45,21 +44,21 @@ interface Reads extends StoredReads {
 }
 
 export const saveItems = command({
-  ...Vault.commands.saveItems,
+  ...VaultItems.commands.saveItems,
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
     ...storedPlan({ view, request: requestOf(asked), items: asked.items }),
     left: leftPlan(view, asked.items),
   }),
   turn: (turn, asked, { left, ...reads }) => {
-    if (turn.get(standingSlice) !== 'ended')
+    if (turn.get(statusSlice) !== 'ended')
       return saveByMember({ turn, saver: asked, items: asked.items, reads });
     return saveInEndedVault({ turn, saver: asked, items: asked.items, reads, left });
   },
 });
 
 export const applyItemTransfer = command({
-  ...Vault.commands.applyItemTransfer,
+  ...VaultItems.commands.applyItemTransfer,
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
     ...storedPlan({
@@ -73,7 +72,7 @@ export const applyItemTransfer = command({
   turn: (turn, asked, { members, ...reads }) => {
     const incoming = rowsOf(asked);
     const back = returning(turn, incoming, reads.stored);
-    if (turn.get(standingSlice) === 'ended')
+    if (turn.get(statusSlice) === 'ended')
       return saveInEndedVault({ turn, saver: asked, items: sentOf(asked), reads });
     const result = saveByMember({ turn, saver: asked, items: sentOf(asked), reads, incoming });
     if (isRefused(result)) return result;
@@ -125,7 +124,14 @@ function saveAs({
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
   const owned = { ...reads, stored: withSuccessors(turn, reads.stored) };
-  const batch = { request, items, reads: owned, by, timers: Vault.timers, ...(incoming && { incoming }) };
+  const batch = {
+    request,
+    items,
+    reads: owned,
+    by,
+    timers: VaultItems.timers,
+    ...(incoming && { incoming }),
+  };
   const before = turn.get(head);
   const progress = proceed(turn, batch, unbegun(turn));
   if (isRefused(progress)) return progress;
@@ -142,10 +148,10 @@ function saveAs({
   return { ok: { saved: given, conflicts, transfers, notHere, passed } };
 }
 
-/** Clients keep their own. */
+/** Clients keep their own ciphertext. */
 const withoutContent = (row: ItemRow): ItemRow => ({ ...row, content: null });
 
-/** What a survivor has taken over says so whenever it is saved, and wherever it goes, also before it was written anew. */
+/** Rows with their present owners, so that a save or a transfer writes the successor even before `hand-on.ts` has. */
 const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
   get: (key) => {
     const row = stored.get(key);
@@ -154,13 +160,14 @@ const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult
 });
 
 /**
- * In a vault that has ended, which has no members any more. What owners may still have saved here:
+ * Saves in a vault that has ended, which has no members any more. Owners may still send:
  *
- *     a tombstone   the client that has ended a vault deletes what was in it, and goes on to name the vault
- *     a repeat      the save took effect before the end, and its answer was lost; a refusal would have the client copy its own save
+ *     a tombstone   the client that has ended a vault deletes its items, and still names the vault
+ *     a repeat      the save took effect before the end, and its answer was lost; if it were refused, the client would make a
+ *                   copy of its own save
  *
- * Where the item has returned to its owner meanwhile, both are decided there. `left`: what there is here of the items,
- * absent where they come from another collection.
+ * If the item has returned to its owner meanwhile, the owner's collection decides both. `left` has the rows of the items here;
+ * it is absent if they come from another collection.
  */
 function saveInEndedVault({
   turn,
@@ -203,10 +210,10 @@ const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
   uuid: uuid.toLowerCase(),
 });
 
-/** Without ciphertext. Also of items that were never synced, which a vault that has not ended takes as new. */
+/** Without ciphertext. It includes items that were never synced, which an open vault would take as new. */
 function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof item> {
   const uuids = new Set(items.flatMap(({ uuid }) => (isUuid(uuid) ? [uuid.toLowerCase()] : [])));
-  const sought = view.get(standingSlice) === 'ended' ? [...uuids] : [];
+  const sought = view.get(statusSlice) === 'ended' ? [...uuids] : [];
   return keys(
     item,
     sought.map((uuid) => keyOf(view, uuid)),
@@ -214,7 +221,7 @@ function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof ite
   );
 }
 
-/** `row`: what is left of the item here. */
+/** `row`: the item's row here, which may be a forwarding tombstone. */
 function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | undefined): Way {
   const isOwn = row?.owner_uuid === by;
   const isHere = row !== undefined && !isForwardingTombstone(row);
@@ -224,7 +231,7 @@ function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | un
   return row.fingerprint.equals(fingerprintOf(sessionUuid, sent)) ? 'here' : 'refused';
 }
 
-/** As it will be once it has returned to its owner. */
+/** The item as it will be once it has returned to its owner. */
 const outOfVault = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_by_uuid'>>(item: T): T => ({
   ...item,
   shared_vault_uuid: null,
@@ -237,7 +244,7 @@ const atHome = ({ server_item, ...conflict }: Conflict): Conflict => ({
 });
 
 export const finalizeItemTransfer = command({
-  ...Vault.commands.finalizeItemTransfer,
+  ...VaultItems.commands.finalizeItemTransfer,
   reads: (view, { id, applied }) => leavePlan(view, id, applied),
   turn: (turn, { id, applied, by }, reads) => {
     leave({ turn, id, applied, reads, by });

@@ -1,4 +1,7 @@
-/** Where the files of the other server lie: `<owner>/<name>`, two uuids, in a folder or a bucket. Anything else is not a file of a user. */
+/**
+ * The files of the other server: `<owner>/<name>`, two uuids, in a folder or a bucket. Anything else there is not a user's
+ * file.
+ */
 import { createReadStream, type Dir } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -54,7 +57,7 @@ async function folderOf(path: string): Promise<Dir> {
   }
 }
 
-/** Credentials come from where the SDK of S3 looks for them: the environment, or the file of a profile. */
+/** The SDK of S3 finds the credentials: in the environment, or in the file of a profile. */
 async function openBucket(url: URL): Promise<SourceFiles> {
   const { GetObjectCommand, ListObjectsV2Command, S3Client } = await import('@aws-sdk/client-s3');
   const endpoint = url.searchParams.get('endpoint') ?? undefined;

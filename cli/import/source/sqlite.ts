@@ -54,6 +54,6 @@ function forgetOwnLock(path: string): void {
   try {
     rmdirSync(`${path}.lock`);
   } catch {
-    // There is none.
+    // There is no such folder.
   }
 }

@@ -22,7 +22,7 @@ import type { Connections } from '../../http/connections.ts';
 import type { Framing } from '../../http/framing.ts';
 import type { RequestHeaders } from '../../http/headers.ts';
 import { type Refusal, refusalHeaders, refusalJson, tooManyRequests } from '../../http/refusal.ts';
-import { jsonType, Responder, somebody } from '../../http/responder.ts';
+import { anonymousReader, jsonType, Responder } from '../../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from '../../http/uws.ts';
 import type { GatewaySettings } from '../../settings.ts';
 import { socketPath } from '../admission.ts';
@@ -212,7 +212,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
 
   function refuse(res: HttpResponse, refusal: Refusal): void {
     const responder = new Responder(res, options.requestId(), options.replies, {
-      reader: somebody,
+      reader: anonymousReader,
       done: () => {},
     });
     res.onAborted(() => responder.abort());

@@ -238,7 +238,7 @@ export class Connection {
 
   async #redial(): Promise<void> {
     const { clock, logger, onRestored } = this.#options;
-    let told = '';
+    let reported = '';
     for (let failures = 0; ; failures += 1) {
       await sleep(clock, this.#pauseMs(failures));
       if (this.#isClosed) return;
@@ -247,8 +247,8 @@ export class Connection {
         (error) => messageOf(error),
       );
       if (failure === undefined) break;
-      if (failure !== told && !this.#isClosed) logger.warn({ reason: failure }, 'NATS cannot be reached');
-      told = failure;
+      if (failure !== reported && !this.#isClosed) logger.warn({ reason: failure }, 'NATS cannot be reached');
+      reported = failure;
     }
     logger.info({}, 'connected to NATS again');
     this.#guarded(onRestored);

@@ -23,6 +23,7 @@ const shards = z.array(z.int().nonnegative());
 
 const hint = z.discriminatedUnion('hint', [
   z.object({ hint: z.literal('nodes') }),
+  z.object({ hint: z.literal('joined'), node: z.string() }),
   z.object({ hint: z.literal('freed'), shards }),
   z.object({ hint: z.literal('claimed'), shards, host: z.string() }),
   z.object({ hint: z.literal('present'), host: z.string() }),

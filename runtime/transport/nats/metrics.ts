@@ -123,7 +123,7 @@ const meanings: Partial<Record<RejectedReason, string>> = {
 export class RejectedFrames {
   readonly #metrics: TransportMetrics;
   readonly #logger: Logger;
-  readonly #told = new Set<RejectedReason>();
+  readonly #logged = new Set<RejectedReason>();
 
   constructor(metrics: TransportMetrics, logger: Logger) {
     this.#metrics = metrics;
@@ -132,8 +132,8 @@ export class RejectedFrames {
 
   count(reason: RejectedReason): void {
     this.#metrics.rejected(reason);
-    if (this.#told.has(reason)) return;
-    this.#told.add(reason);
+    if (this.#logged.has(reason)) return;
+    this.#logged.add(reason);
     const meaning = meanings[reason];
     this.#logger.warn(
       { reason, ...(meaning !== undefined && { meaning }) },

@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
     harm: 'A program is answered at the paths of somebody else.',
     file: 'gateway/routes/dav.ts',
     find: 'userUuid.toLowerCase() !== program.userUuid) return foreign;',
-    replace: 'userUuid === program.mark) return foreign;',
+    replace: 'userUuid === program.ctag) return foreign;',
     tests: dav,
   },
   {

@@ -15,6 +15,7 @@ import { ConvergenceChecker } from './convergence.ts';
 import { Durable } from './durable.ts';
 import { EffectChecker } from './effects.ts';
 import { EpochChecker } from './epochs.ts';
+import { ErrandChecker } from './errands.ts';
 import { History } from './history.ts';
 import { JobChecker } from './jobs.ts';
 import { MailChecker } from './mails.ts';
@@ -39,6 +40,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
   readonly durable = new Durable();
   readonly history = new History();
   readonly jobs: JobChecker;
+  readonly errands: ErrandChecker;
   readonly convergence: ConvergenceChecker;
   readonly staleness: StalenessChecker;
   readonly sessions: SessionChecker;
@@ -72,6 +74,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
     this.convergence = new ConvergenceChecker(reportOf('convergence'), durable);
     this.staleness = new StalenessChecker(reportOf('staleness'));
     this.jobs = new JobChecker(reportOf('jobs'), durable);
+    this.errands = new ErrandChecker(reportOf('errands'), durable, time);
     this.sessions = new SessionChecker(reportOf('sessions'));
     this.shares = new ShareChecker(reportOf('shares'), durable);
     this.mails =

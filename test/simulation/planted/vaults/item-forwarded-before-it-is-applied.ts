@@ -7,7 +7,7 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/items/save-across-collections.ts',
-      find: '  const applied = (result?.saved ?? []).map(({ row }) => row.uuid);',
+      find: '  const applied = isRefused(answer) ? [] : answer.ok.saved.map(({ row }) => row.uuid);',
       replace: '  const applied = items.map(({ row }) => row.uuid);',
     },
   ],

@@ -1,0 +1,40 @@
+/**
+ * A node that is cut off from the database holds up nobody but the users that it hosts. Those are free as soon as the
+ * database names another host for them.
+ */
+import type { Timed } from '../history.ts';
+import type { Report } from './violation.ts';
+
+/** A sync takes milliseconds, but the machine is busy. One that meets a host that must not answer takes up to 25 s. */
+const tookMostMs = 5_000;
+
+export interface Sync {
+  readonly user: string;
+  readonly status: number;
+  readonly tookMs: number;
+}
+
+export function checkBystanders(entries: readonly Timed[], report: Report): void {
+  for (const { user, status, tookMs } of syncsOfOthers(entries)) {
+    if (status === 200 && tookMs <= tookMostMs) continue;
+    report('held-up', user, `a sync was answered ${status} after ${tookMs} ms`);
+  }
+}
+
+/** The syncs that were sent when another node than the one that is cut off hosted their user. */
+export function* syncsOfOthers(entries: readonly Timed[]): Generator<Sync> {
+  /** By user, since when another node is the host, without a break. */
+  let sinceMs = new Map<string, number>();
+  let isCut = false;
+  for (const entry of entries) {
+    if (entry.event === 'cut-off') {
+      const former = isCut ? sinceMs : new Map<string, number>();
+      sinceMs = new Map(entry.others.map((user) => [user, former.get(user) ?? entry.atMs]));
+      isCut = true;
+    }
+    if (entry.event === 'healed') isCut = false;
+    if (entry.event !== 'synced') continue;
+    const { user, status, tookMs, atMs } = entry;
+    if (atMs - tookMs >= (sinceMs.get(user) ?? Number.POSITIVE_INFINITY)) yield { user, status, tookMs };
+  }
+}
