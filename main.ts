@@ -1,5 +1,4 @@
 /** The entry: reads the configuration, starts the server, tells where it is, and owns how the process ends. */
-import { readFileSync } from 'node:fs';
 import { NativeHttpError } from './gateway/http/native-library.ts';
 import {
   type Config,
@@ -12,6 +11,7 @@ import type { InternalApiAddresses } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';
 import { captureOutput } from './process/output.ts';
+import { ownVersion } from './process/own-version.ts';
 import type { Ports } from './process/server.ts';
 import { exitCodes, StartError } from './process/start-error.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -89,18 +89,6 @@ function readConfiguration(): Configuration {
     say(error.message);
     process.exit(exitCodes.config);
   }
-}
-
-/** The nearest package.json: beside this file, or beside the folder it was built into. */
-function ownVersion(): string {
-  for (const path of ['./package.json', '../package.json']) {
-    try {
-      return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).version;
-    } catch {
-      // The other place.
-    }
-  }
-  return 'unknown';
 }
 
 function say(message: string): void {

@@ -14,6 +14,9 @@ const reshard: Reshard = async (shardCount, onProgress) => {
   return { outcome: 'done', from: 16, rows: 1_234 };
 };
 
+const noBackups = () => Promise.reject(new Failure(exitCodes.unavailable, 'no backups here'));
+const backups = { create: noBackups, list: noBackups, verify: noBackups, restore: noBackups };
+
 const pending = [
   {
     id: 'domain-0008-tag',
@@ -55,7 +58,7 @@ async function runWith(migrate: Migrate, ...args: readonly string[]) {
       monotonicMs: () => 0,
       sleep: () => Promise.reject(new Error('nothing waits here')),
     },
-    { migrate, reshard, examine },
+    { version: '1.2.3', migrate, reshard, examine, backups },
   );
   return { code, ...written };
 }
@@ -167,6 +170,8 @@ test('help says of every command when to use it, with an example', async (t) => 
     registration: ['show', 'close', 'open'],
     calendar: ['revoke'],
     import: ['server', 'verify', 'unlock'],
+    export: ['user'],
+    backup: ['list', 'verify'],
     mail: ['relays', 'set-relays', 'test', 'queue', 'log', 'retry', 'discard'],
     pairing: ['status', 'list', 'start', 'complete', 'unpair', 'unpair-all', 'usage'],
   };
@@ -180,4 +185,14 @@ test('help says of every command when to use it, with an example', async (t) => 
     t.regex(out, /\nExamples:\n {2}\$ scriptorium /, command.join(' '));
     t.true(out.split('\n').every((line) => line.length <= columnsMax));
   }
+});
+
+test('--version is the release of the command line', async (t) => {
+  t.deepEqual(await run('--version'), { code: 0, out: '1.2.3\n', err: '' });
+});
+
+test('a backup to no place, or with a wrong number to keep, is a wrong command line', async (t) => {
+  t.is((await run('backup', '/srv/backups', '--keep', '0')).code, exitCodes.usage);
+  t.is((await run('backup', '/srv/backups')).err, 'no backups here\n');
+  t.is((await run('backup', 'verify', '/srv/backups', '--accounts', 'x')).code, exitCodes.usage);
 });

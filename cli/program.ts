@@ -2,9 +2,11 @@
 import { Command, CommanderError } from 'commander';
 import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
+import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
 import { milliseconds, type Run } from './commands/command.ts';
 import { addDoctorCommand, type Examine } from './commands/doctor.ts';
+import { addExportCommands } from './commands/export.ts';
 import { addImportCommands } from './commands/import.ts';
 import { addMailCommands } from './commands/mail.ts';
 import { addMigrateCommands, type Migrate } from './commands/migrate.ts';
@@ -33,6 +35,9 @@ export interface Defaults {
 export interface Tools {
   readonly migrate: Migrate;
   readonly reshard: Reshard;
+  readonly backups: Backups;
+  /** The release of this command line. */
+  readonly version: string;
   readonly examine: Examine;
 }
 
@@ -91,6 +96,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     .option('--server-name <name>', 'the name in the certificate of the node, if it is not the address')
     .option('--deadline-ms <ms>', 'how long to wait for each answer', milliseconds, deadlineDefaultMs)
     .option('--json', 'one JSON document for scripts instead of text for people')
+    .version(tools.version)
     .addHelpText('after', exitCodeHelp)
     .configureHelp({ helpWidth: columnsMax, showGlobalOptions: true })
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
@@ -102,6 +108,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addShardCommands,
     addMigrateCommands(tools.migrate),
     addReshardCommand(tools.reshard),
+    addBackupCommands(tools.backups),
     addActorCommands,
     addBacklogCommands,
     addUserCommands,
@@ -113,6 +120,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addDoctorCommand(tools.examine),
     addSmokeTestCommand,
     addImportCommands,
+    addExportCommands,
   ]) {
     add(program, run);
   }

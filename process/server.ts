@@ -15,6 +15,7 @@ import { defaultLimits } from '../runtime/host/limits.ts';
 import { prometheusShardCount } from '../runtime/host/metrics.ts';
 import { NodeTakenError } from '../runtime/ownership/lease.ts';
 import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
+import { runBackupCommand, startBackupSchedule } from './backup/schedule.ts';
 import { registerBuildInfo } from './build-info.ts';
 import { needing } from './database.ts';
 import { openFiles } from './files.ts';
@@ -112,6 +113,19 @@ export async function startServer(options: ServerOptions, overlay = openResource
     registry,
     drainTimeoutMs: config.drainTimeoutMs,
   };
+  const { schedule: times } = config.backup;
+  if (times !== undefined) {
+    const { directory } = resources;
+    const schedule = await startBackupSchedule({
+      times,
+      directory,
+      clock,
+      logger,
+      registry,
+      run: runBackupCommand,
+    });
+    lifetime.onEnd(() => schedule.stop());
+  }
   const internalApi = await opened('GRPC_PORT', () => openInternalApi(options, resources, internal));
   if (config.role === 'host') return { port: undefined, adminPort, internalApi };
   const gateway = {

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
+import { exportProgressSchema } from '../export-file.ts';
 import { answerSchema } from '../reply.ts';
 import { flagNames } from './admin/flags.ts';
 import { auditEventSchema } from './audit/contract.ts';
@@ -84,6 +85,11 @@ export const UserAdministration = contract({
       reply: answerSchema(z.object({ name: z.enum(flagNames), value: z.string().nullable() })),
     },
     operatorRevokeCalendarTokens: { request: nothing, reply: z.object({ revoked: z.int() }) },
+    /** A piece of the file of an export. The first request has no progress, and the last reply has none. */
+    operatorExport: {
+      request: z.object({ progress: exportProgressSchema.nullable() }),
+      reply: z.object({ text: z.string(), next: exportProgressSchema.nullable() }),
+    },
     /** The newest first. */
     operatorAuditTrail: {
       request: z.object({ before: z.int(), limit: z.int() }),

@@ -13,6 +13,7 @@ import { rolesChanged, User } from './contract.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
+import { exportForOperator } from './requests/export-for-operator.ts';
 import { adminRoleSlice, callerOf, isAdministrator } from './roles.ts';
 import { endAllSessions, type Session, sessionMap } from './sessions/session.ts';
 
@@ -110,6 +111,15 @@ const operatorCommands = (hooks: RaisedHooks) => ({
       const revoked = revokeAllCalendarTokens(turn);
       if (revoked > 0) audit(turn, 'calendar-tokens-revoked-by-operator');
       return { revoked };
+    },
+  }),
+
+  operatorExport: sharedRead({
+    ...UserAdministration.commands.operatorExport,
+    reads: exportForOperator.reads,
+    answer: (view, asked, reads) => {
+      active(view);
+      return exportForOperator.answer(view, asked, reads);
     },
   }),
 

@@ -34,7 +34,7 @@ function wrapped(text: string): string {
 export const milliseconds = (text: string) => wholeNumber(text, 1, 86_400_000);
 export const rowLimit = (text: string) => wholeNumber(text, 1, 1_000);
 
-function wholeNumber(text: string, min: number, max: number): number {
+export function wholeNumber(text: string, min: number, max: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw new InvalidArgumentError(`It is not a whole number from ${min} to ${max}.`);

@@ -1,14 +1,14 @@
 /** Requests about the account as a whole: its deletion and its data (docs/protocol/account.md, "Requests"). */
 import { z } from 'zod';
+import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../actors/export-file.ts';
 import { isRefused } from '../../actors/reply.ts';
-import { type ExportCursor, firstExportCursor, Requests } from '../../actors/user/requests/contract.ts';
+import { type ExportCursor, Requests } from '../../actors/user/requests/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { deleteAccount } from './accounts.ts';
 import { errorBodySchema, signedInAnswer } from './answer.ts';
 import { saysSuccess } from './endpoint.ts';
 
 const tag = 'Users';
-type ExportPage = z.infer<typeof Requests.commands.exportPage.ok>;
 
 const requestMade = z.union([Requests.commands.makeRequest.ok, z.object({ success: z.boolean() })]);
 const madeRequest = z.object({ userUuid: z.string().max(64), requestType: z.string().max(64) });
@@ -83,23 +83,15 @@ function downloadExport(
     return answer.ok;
   }
 
-  /** Each part is a list, and it is there even if it is empty. */
   async function* file(downloadUuid: string, head: object): AsyncGenerator<Uint8Array> {
-    let cursor: ExportCursor | null = firstExportCursor;
-    let before = `${JSON.stringify(head).slice(0, -1)},"${cursor.part}":[\n`;
-    while (cursor !== null) {
-      const { json, next }: ExportPage = await page(downloadUuid, cursor);
-      if (json !== '') {
-        yield Buffer.from(before + json);
-        before = ',\n';
-      }
-      if (next !== null && next.part !== cursor.part) {
-        if (before !== ',\n') yield Buffer.from(before);
-        before = `\n],"${next.part}":[\n`;
-      }
-      cursor = next;
+    let text = exportBeginning(head);
+    for (let progress: ExportProgress | null = exportStart; progress !== null; ) {
+      const piece = exportPiece(progress, await page(downloadUuid, progress.cursor));
+      text += piece.text;
+      if (text !== '') yield Buffer.from(text);
+      text = '';
+      progress = piece.next;
     }
-    yield Buffer.from(`${before === ',\n' ? '' : before}\n]}\n`);
   }
 
   return signedInAnswer(

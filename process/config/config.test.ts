@@ -48,6 +48,7 @@ test('an empty environment gives the defaults, and they are those of the protoco
   t.is(config.gateway.filesServerUrl, 'http://127.0.0.1:3000');
   t.deepEqual(secrets, {
     s3SecretAccessKey: undefined,
+    backupS3SecretAccessKey: undefined,
     secretKey: undefined,
     assistantAnthropicKey: undefined,
     assistantOpenAiKey: undefined,
@@ -436,6 +437,7 @@ test('every secret can stand in a file, and is read without the white space arou
     ASSISTANT_OPENAI_API_KEY: 'hunter2',
     ASSISTANT_SUBSCRIPTION_ENCRYPTION_KEY: 'b'.repeat(64),
     FILES_S3_SECRET_ACCESS_KEY: 'hunter2',
+    BACKUP_S3_SECRET_ACCESS_KEY: 'hunter2',
   };
   const others = {
     ASSISTANT_DEFAULT_MODEL: 'model',
@@ -541,4 +543,17 @@ test('a server behind a proxy is warned where nobody has decided about registrat
   t.deepEqual(warningsOf({ PUBLIC_URL, ALLOW_OPEN_REGISTRATION: 'true' }), []);
   t.deepEqual(warningsOf({ PUBLIC_URL: 'http://[::1]:3000' }), []);
   t.deepEqual(warningsOf({}), []);
+});
+
+test('backups by a schedule need a target, its key, and a single process', (t) => {
+  const problemsOf = (environment: Record<string, string>): readonly string[] =>
+    t.throws(() => configurationFrom(environment), { instanceOf: ConfigError })?.problems ?? [];
+  t.regex(problemsOf({ BACKUP_SCHEDULE: '03:15' }).join(), /BACKUP_SCHEDULE needs BACKUP_TARGET/);
+  t.regex(
+    problemsOf({ BACKUP_SCHEDULE: '25:00', BACKUP_TARGET: '/b' }).join(),
+    /not a list of times like 03:15/,
+  );
+  t.regex(problemsOf({ BACKUP_TARGET: 's3://b/notes' }).join(), /needs BACKUP_S3_ACCESS_KEY_ID/);
+  const { config } = configurationFrom({ BACKUP_SCHEDULE: '15:00, 03:15', BACKUP_TARGET: '/b' });
+  t.deepEqual(config.backup.schedule, [195, 900]);
 });

@@ -34,6 +34,7 @@ import {
   gatewaySettings,
 } from '../../gateway/settings.ts';
 import type { Declarations, SettingsOf } from '../../runtime/setting.ts';
+import { type BackupSettings, backupSecrets, backupSettings } from '../backup/settings.ts';
 import { databaseContradictionsOf, databaseSettings } from '../database-settings.ts';
 import {
   clusterSettings,
@@ -76,6 +77,7 @@ export const settings = {
   ...clusterSettings,
   nats: natsSettings,
   internalApi: internalApiSettings,
+  backup: backupSettings,
 };
 
 export const secretSettings = {
@@ -87,6 +89,7 @@ export const secretSettings = {
   ...pairingSecrets,
   ...fileStoreSecrets,
   ...natsSecrets,
+  ...backupSecrets,
 };
 
 const everything = { settings, secrets: secretSettings };
@@ -141,6 +144,7 @@ export function configurationFrom(environment: Environment, readFile = readText)
     ...fileStoreContradictionsOf(config, secrets),
     ...assistantProblems(config.assistant, secrets, pairingOf(config, secrets)?.baseUrl),
     ...clusterContradictionsOf(config, values.settings.nats, secrets),
+    ...backupContradictionsOf(config, secrets),
   ];
   if (contradictions.length > 0) throw new ConfigError(contradictions, warnings);
   return freezeDeeply({
@@ -186,6 +190,33 @@ export function databaseUrlFrom(environment: Environment, readFile = readText): 
   const { databaseUrl } = dataSecrets;
   return readAlone({ environment, readFile }, { databaseUrl }).databaseUrl;
 }
+
+/** What backups and restores need of the settings of a server. */
+export interface BackupConfiguration {
+  readonly dataDirectory: string;
+  readonly databaseUrl: string | undefined;
+  readonly secretKey: string | undefined;
+  readonly backup: BackupSettings;
+  readonly backupS3SecretAccessKey: string | undefined;
+  readonly fileStore: FileStoreSettings;
+  readonly s3SecretAccessKey: string | undefined;
+}
+
+/** Other wrong settings do not matter here. @throws ConfigError */
+export const backupConfiguration = (): BackupConfiguration =>
+  freezeDeeply(
+    readAlone(
+      { environment: process.env, readFile: readText },
+      {
+        dataDirectory: dataSettings.dataDirectory,
+        ...dataSecrets,
+        backup: backupSettings,
+        ...backupSecrets,
+        fileStore: fileStoreSettings,
+        ...fileStoreSecrets,
+      },
+    ),
+  );
 
 function readAlone<D extends Declarations>(sources: Sources, declarations: D): SettingsOf<D> {
   const { values, problems } = read(sources, declarations);
@@ -368,6 +399,23 @@ function s3ContradictionsOf(s3: FileStoreSettings['s3'], secretAccessKey: string
     problems.push(
       'FILES_S3_ENDPOINT is not on loopback and without TLS: use https://, or FILES_S3_ALLOW_INSECURE=true if nobody else is on that network.',
     );
+  }
+  return problems;
+}
+
+function backupContradictionsOf({ backup, nats }: Config, secrets: Secrets): string[] {
+  const problems: string[] = [];
+  if (backup.schedule !== undefined && backup.target === undefined) {
+    problems.push('BACKUP_SCHEDULE needs BACKUP_TARGET: a folder, or s3://bucket/prefix.');
+  }
+  if (backup.schedule !== undefined && nats !== undefined) {
+    problems.push(
+      'BACKUP_SCHEDULE is for a single process: in a cluster, let one cron job run `scriptorium backup`.',
+    );
+  }
+  const hasKey = backup.s3.accessKeyId !== undefined && secrets.backupS3SecretAccessKey !== undefined;
+  if (backup.target?.startsWith('s3://') && !hasKey) {
+    problems.push('BACKUP_TARGET=s3://… needs BACKUP_S3_ACCESS_KEY_ID and BACKUP_S3_SECRET_ACCESS_KEY.');
   }
   return problems;
 }

@@ -9,7 +9,7 @@ const requestUuid = z.string().max(64);
 export const exportParts = ['items', 'revisions', 'files'] as const;
 
 /** Where a page begins: after this position in the own rows, or in those of a vault. */
-const exportCursorSchema = z.object({
+export const exportCursorSchema = z.object({
   part: z.enum(exportParts),
   vault: z.string().nullable(),
   after: z.number(),
