@@ -127,7 +127,6 @@ function grown(from: Spent, to: Spent, seconds: number): Record<string, number> 
 }
 
 async function idleFigures(): Promise<Record<string, number>> {
-  await pause(settledMs);
   const before = await spentSoFar();
   await pause(idleMs);
   return grown(before, await spentSoFar(), idleMs / 1_000);
@@ -135,7 +134,7 @@ async function idleFigures(): Promise<Record<string, number>> {
 
 /** Until users who only hold sockets have left memory. */
 async function passivated(): Promise<void> {
-  await pause(calmMs);
+  await pause(settledMs);
   if (values['at-once']) return;
   const untilMs = performance.now() + passiveMs;
   while ((await total('actors')) > activeMax) {
@@ -307,7 +306,7 @@ async function measure(): Promise<void> {
   // Restarted, because registering has grown the processes by more than the sockets will.
   for (const node of cluster.nodes) await node.kill();
   await Promise.all(cluster.nodes.map((node) => node.start()));
-  await pause(2 * leaseMs);
+  await pause(settledMs);
   printFigures('without sockets', await idleFigures());
   const devices = Array.from(
     { length: most },
