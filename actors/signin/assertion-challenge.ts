@@ -7,7 +7,6 @@
  * change theirs between two requests, and speak IPv6 in one and IPv4 in the next. Devices are not told apart, as the
  * page that asks for the challenge may be another than the one that signs in, without its cookies.
  */
-import { decodeClientDataJSON } from '@simplewebauthn/server/helpers';
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
@@ -53,7 +52,8 @@ export function takeAssertionChallenge(
 /** It only finds what the signature is then checked against, so it need not be believed. */
 function claimedChallenge({ response }: Readonly<Record<string, unknown>>): unknown {
   try {
-    return decodeClientDataJSON((response as { clientDataJSON: string }).clientDataJSON).challenge;
+    const { clientDataJSON } = response as { clientDataJSON: string };
+    return JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()).challenge;
   } catch {
     return undefined;
   }
