@@ -13,7 +13,7 @@ function rank(file) {
 }
 
 export default {
-  files: ['{runtime,actors,gateway,operations,cli,config,process,test,tools}/**/*.test.ts', '*.test.ts'],
+  files: ['{runtime,actors,gateway,operations,cli,process,test,tools}/**/*.test.ts'],
   extensions: { ts: 'module' },
   nodeArguments: ['--import=tsx'],
   workerThreads: false,

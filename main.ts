@@ -1,11 +1,17 @@
 /** The entry: reads the configuration, starts the server, tells where it is, and owns how the process ends. */
-import { readFileSync } from 'node:fs';
-import { type Config, ConfigError, type Configuration, configuration, urlHost } from './config.ts';
 import { NativeHttpError } from './gateway/http/native-library.ts';
-import type { InternalApiPlaces } from './process/internal-api.ts';
+import {
+  type Config,
+  ConfigError,
+  type Configuration,
+  configuration,
+  urlHost,
+} from './process/config/config.ts';
+import type { InternalApiAddresses } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';
 import { captureOutput } from './process/output.ts';
+import { ownVersion } from './process/own-version.ts';
 import type { Ports } from './process/server.ts';
 import { exitCodes, StartError } from './process/start-error.ts';
 import { systemClock } from './runtime/clock.ts';
@@ -64,11 +70,14 @@ function announce(config: Config, { port, adminPort, internalApi }: Ports): void
   process.stdout.write(
     `Scriptorium is running. ${clients}\n` +
       `Metrics and probes: http://${urlHost(config.adminHost)}:${adminPort}/metrics\n` +
-      `Internal API: ${placesOf(config, internalApi).join(', ')}\n`,
+      `Internal API: ${addressesOf(config, internalApi).join(', ')}\n`,
   );
 }
 
-function placesOf({ internalApi: { host } }: Config, { socketPath, port }: InternalApiPlaces): string[] {
+function addressesOf(
+  { internalApi: { host } }: Config,
+  { socketPath, port }: InternalApiAddresses,
+): string[] {
   return port === undefined ? [socketPath] : [socketPath, `${urlHost(host)}:${port}`];
 }
 
@@ -80,18 +89,6 @@ function readConfiguration(): Configuration {
     say(error.message);
     process.exit(exitCodes.config);
   }
-}
-
-/** The nearest package.json: beside this file, or beside the folder it was built into. */
-function ownVersion(): string {
-  for (const path of ['./package.json', '../package.json']) {
-    try {
-      return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).version;
-    } catch {
-      // The other place.
-    }
-  }
-  return 'unknown';
 }
 
 function say(message: string): void {

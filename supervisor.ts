@@ -20,11 +20,11 @@
  * ends by itself. The next start on the directory gives up the same incarnation again. A supervisor that dies alone takes
  * the server along: it sees its channel close, and shuts down in order.
  *
- * Without a cluster nobody could take over, and the server runs in this process.
+ * Without a cluster no other host could take over, and the server runs in this process.
  */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, ConfigError, type Configuration, configuration } from './config.ts';
+import { type Config, ConfigError, type Configuration, configuration } from './process/config/config.ts';
 
 /** A wrong setting is told by the server, with all others. */
 function configurationOfCluster(): Configuration | undefined {
@@ -39,7 +39,7 @@ function configurationOfCluster(): Configuration | undefined {
 
 const isOfCluster = ({ nats }: Config): boolean => nats !== undefined;
 
-/** As this file runs: built, or from its source. */
+/** The server's entry in the form of this file: built, or from source. */
 const serverEntry = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
 
 const ofCluster = configurationOfCluster();

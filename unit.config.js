@@ -4,8 +4,7 @@ import all from './ava.config.js';
 export default {
   ...all,
   files: [
-    '{runtime,actors,gateway,operations,cli,config,process}/**/*.test.ts',
-    '*.test.ts',
+    '{runtime,actors,gateway,operations,cli,process}/**/*.test.ts',
     '!runtime/store/contract*.test.ts',
     '!runtime/store/postgres/**',
     '!runtime/transport/nats/**',

@@ -91,7 +91,7 @@ export const domainMigrations: readonly Migration[] = [
         mailer text NOT NULL,
         id text NOT NULL,
         position int8 NOT NULL,
-        place text NOT NULL,
+        state text NOT NULL,
         source text NOT NULL,
         user_uuid text NOT NULL,
         attempts int8 NOT NULL,
@@ -116,13 +116,13 @@ export const domainMigrations: readonly Migration[] = [
   },
   {
     id: 'domain-0011-mail-by-urgent',
-    sql: "CREATE INDEX IF NOT EXISTS mail_by_urgent ON mail (mailer, position) WHERE place = 'urgent'",
+    sql: "CREATE INDEX IF NOT EXISTS mail_by_urgent ON mail (mailer, position) WHERE state = 'urgent'",
   },
   {
     id: 'domain-0012-mail-by-ordinary',
     sql: `
       CREATE INDEX IF NOT EXISTS mail_by_ordinary ON mail (mailer, position)
-        WHERE place = 'ordinary'`,
+        WHERE state = 'ordinary'`,
   },
   {
     id: 'domain-0013-mail-sender',
@@ -219,7 +219,7 @@ export const domainMigrations: readonly Migration[] = [
         item_uuid uuid NOT NULL,
         slot int8 NOT NULL,
         uuid uuid NOT NULL,
-        place int8 NOT NULL,
+        end_offset int8 NOT NULL,
         size int8 NOT NULL,
         kept_at int8 NOT NULL,
         created_at int8 NOT NULL,
@@ -238,7 +238,7 @@ export const domainMigrations: readonly Migration[] = [
   },
   {
     id: 'domain-0022-revision-by-order',
-    sql: 'CREATE INDEX IF NOT EXISTS revision_by_order ON revision (collection, place)',
+    sql: 'CREATE INDEX IF NOT EXISTS revision_by_order ON revision (collection, end_offset)',
   },
   {
     id: 'domain-0023-revision-part',
@@ -258,7 +258,7 @@ export const domainMigrations: readonly Migration[] = [
       CREATE TABLE IF NOT EXISTS file (
         owner_uuid uuid NOT NULL,
         remote_identifier uuid NOT NULL,
-        place int8 NOT NULL,
+        sequence int8 NOT NULL,
         upload_uuid uuid NOT NULL,
         stored_under uuid NOT NULL,
         bytes int8 NOT NULL,
@@ -270,7 +270,7 @@ export const domainMigrations: readonly Migration[] = [
   },
   {
     id: 'domain-0025-file-by-order',
-    sql: 'CREATE INDEX IF NOT EXISTS file_by_order ON file (owner_uuid, place)',
+    sql: 'CREATE INDEX IF NOT EXISTS file_by_order ON file (owner_uuid, sequence)',
   },
   {
     id: 'domain-0026-file-unique-upload-uuid-hop',
@@ -420,7 +420,7 @@ export const domainMigrations: readonly Migration[] = [
       CREATE TABLE IF NOT EXISTS sent_message (
         user_uuid uuid NOT NULL,
         uuid uuid NOT NULL,
-        place int8 NOT NULL,
+        sequence int8 NOT NULL,
         recipient_uuid uuid NOT NULL,
         encrypted_message text NOT NULL,
         replaceability_identifier text,
@@ -432,7 +432,7 @@ export const domainMigrations: readonly Migration[] = [
   },
   {
     id: 'domain-0041-sent-message-by-order',
-    sql: 'CREATE INDEX IF NOT EXISTS sent_message_by_order ON sent_message (user_uuid, place)',
+    sql: 'CREATE INDEX IF NOT EXISTS sent_message_by_order ON sent_message (user_uuid, sequence)',
   },
   {
     id: 'domain-0042-calendar-todo',

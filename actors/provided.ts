@@ -1,6 +1,6 @@
 /**
- * What a process provides to the kinds it runs: one list of names, each with the dependency it answers. Starting a host
- * takes all of them (`Tools`), so a missing one is a type error, in tests as in the server.
+ * The dependencies that a process provides to its kinds: one list of names, each with its dependency. Starting a host takes all of
+ * them (`Tools`), so a missing one is a type error, in tests as in the server.
  */
 
 import { type Dependency, type Provided, provide } from '../runtime/dependency.ts';
@@ -19,7 +19,7 @@ import { SigninKeys } from './identity/signin-keys.ts';
 import { SubscriptionTokens } from './identity/subscription-tokens.ts';
 import { UserSecrets } from './identity/user-secrets.ts';
 import { ValetTokens } from './identity/valet-tokens.ts';
-import { MailRoom } from './mailer/room.ts';
+import { MailRoom } from './mailer/capacity.ts';
 import { MailSender } from './mailer/sender.ts';
 import { MailSettings } from './mailer/settings.ts';
 import { Messengers } from './messengers/messengers.ts';

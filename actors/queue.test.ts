@@ -62,7 +62,7 @@ test('who is aborted while waiting never runs, and keeps no place', async (t) =>
   t.deepEqual(begun, ['a', 'c']);
 });
 
-test('lanes take turns, however full one of them is', async (t) => {
+test('keys take turns, however full one of them is', async (t) => {
   const inTurn = createQueue({ concurrent: 1, waiting: 9 }, 'full');
   const { begun, work, end } = createWork();
   for (const name of ['a1', 'a2', 'a3']) void inTurn(work(name), undefined, ['a']);
@@ -74,15 +74,15 @@ test('lanes take turns, however full one of them is', async (t) => {
   t.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'b2']);
 });
 
-test('a lane has its own bound, and others have room beside it', async (t) => {
-  const inTurn = createQueue({ concurrent: 1, waiting: 4, waitingPerLane: 2 }, 'full');
+test('a key has its own bound, and others have room beside it', async (t) => {
+  const inTurn = createQueue({ concurrent: 1, waiting: 4, waitingPerKey: 2 }, 'full');
   const { work } = createWork();
   for (const name of ['a1', 'a2', 'a3']) void inTurn(work(name), undefined, ['a']);
   await t.throwsAsync(inTurn(work('a4'), undefined, ['a']), { instanceOf: OverloadedError });
   void inTurn(work('b1'), undefined, ['b']);
 });
 
-test('where nobody more may wait, the fullest lane makes room for one that has less', async (t) => {
+test('where nobody more may wait, the fullest key makes room for one that has less', async (t) => {
   const inTurn = createQueue({ concurrent: 1, waiting: 3 }, 'full');
   const { begun, work, end } = createWork();
   void inTurn(work('a1'), undefined, ['a']);
@@ -105,10 +105,10 @@ async function drain({ begun, end }: ReturnType<typeof createWork>, count: numbe
   }
 }
 
-test('lanes within one another take turns within the turns of the widest', async (t) => {
+test('keys within one another take turns within the turns of the widest', async (t) => {
   const inTurn = createQueue({ concurrent: 1, waiting: 9 }, 'full');
   const work = createWork();
-  const lanes = {
+  const keys = {
     running: ['a', '0'],
     a1: ['a', '1'],
     a2: ['a', '2'],
@@ -116,13 +116,13 @@ test('lanes within one another take turns within the turns of the widest', async
     a3: ['a', '3'],
     b: ['b', '1'],
   };
-  for (const [name, lane] of Object.entries(lanes)) void inTurn(work.work(name), undefined, lane);
+  for (const [name, key] of Object.entries(keys)) void inTurn(work.work(name), undefined, key);
   await drain(work, 6);
   t.deepEqual(work.begun, ['running', 'a1', 'b', 'a2', 'a3', 'a2b']);
 });
 
-test('whoever has a thousand lanes in a wide one makes room for somebody of another', async (t) => {
-  const inTurn = createQueue({ concurrent: 1, waiting: 256, waitingPerLane: 64 }, 'full');
+test('whoever has a thousand keys in a wide one makes room for somebody of another', async (t) => {
+  const inTurn = createQueue({ concurrent: 1, waiting: 256, waitingPerKey: 64 }, 'full');
   const work = createWork();
   const crowd = Array.from({ length: 1000 }, (_, n) =>
     inTurn(work.work(`${n}`), undefined, ['crowd', `${n}`]),
@@ -135,7 +135,7 @@ test('whoever has a thousand lanes in a wide one makes room for somebody of anot
   t.is((await refused).filter(({ status }) => status === 'rejected').length, 744);
 });
 
-test('where the fullest of the widest lanes is the newcomer’s own, room is made within it', async (t) => {
+test('where the fullest of the widest keys is the newcomer’s own, room is made within it', async (t) => {
   const inTurn = createQueue({ concurrent: 1, waiting: 3 }, 'full');
   const work = createWork();
   void inTurn(work.work('running'), undefined, ['a', '1']);
@@ -151,7 +151,7 @@ test('where the fullest of the widest lanes is the newcomer’s own, room is mad
   t.deepEqual(await Promise.all([first, neighbour, another]), ['1', '2', '3']);
 });
 
-test('who is aborted leaves every lane around theirs', async (t) => {
+test('who is aborted leaves every key around theirs', async (t) => {
   const inTurn = createQueue({ concurrent: 1, waiting: 2 }, 'full');
   const work = createWork();
   void inTurn(work.work('running'), undefined, ['a', '1']);

@@ -1,28 +1,28 @@
 /**
- * Work that is too much to do all at once: a few pieces at a time, in fair turns, and a bounded number waits.
+ * A fair queue for expensive work: a few pieces run at a time, keys take turns, and a bounded number waits.
  *
- * Each piece waits in a lane, which serves the first that came first. Lanes lie within wider ones, as streets within towns.
- * The widest lanes take turns, then those within each of them, and so on. So a caller with a thousand lanes, all in one wide
- * one, delays the others by one piece at a time, as does one that fills a single lane.
+ * Each piece waits under a fairness key, and each key serves the piece that came first. Keys lie within wider ones, as streets within
+ * towns. The widest keys take turns, then those within each of them, and so on. So a caller with a thousand keys within one wide key
+ * delays the others by one piece at a time, as does a caller that fills a single key.
  *
- * When the queue is full, the fullest of the widest lanes makes room for one that has less. If the newcomer's own is the
- * fullest, the same is tried within it. The last piece of the lane that makes room is refused.
+ * When the queue is full, the fullest of the widest keys makes room for one that has less. If the newcomer's own is the
+ * fullest, the same is tried within it. The last piece under the key that makes room is refused.
  */
 import { OverloadedError } from '../runtime/errors.ts';
 
 export interface QueueLimits {
   readonly concurrent: number;
-  /** How many more may wait. */
+  /** Pieces that may wait, at most. */
   readonly waiting: number;
-  /** How many of those in one of the narrowest lanes; as many as may wait when absent. */
-  readonly waitingPerLane?: number;
+  /** Pieces that may wait under one of the narrowest keys; without it, there is no such limit. */
+  readonly waitingPerKey?: number;
 }
 
-/** The names of a lane and of those around it, the widest first. No lane that somebody waits in has others within it. */
-export type Lane = readonly string[];
+/** The names of a key and of the keys around it, the widest first. Pieces wait only under keys that contain no others. */
+export type FairnessKey = readonly string[];
 
 /** Runs `work` when its turn comes, unless `signal` is aborted before. @throws what `work` throws | OverloadedError */
-export type InTurn = <T>(work: () => Promise<T>, signal?: AbortSignal, lane?: Lane) => Promise<T>;
+export type InTurn = <T>(work: () => Promise<T>, signal?: AbortSignal, key?: FairnessKey) => Promise<T>;
 
 interface Waiter {
   readonly enter: () => void;
@@ -30,20 +30,20 @@ interface Waiter {
 }
 
 export function createQueue(
-  { concurrent, waiting, waitingPerLane = waiting }: QueueLimits,
+  { concurrent, waiting, waitingPerKey = waiting }: QueueLimits,
   overloaded: string,
 ): InTurn {
   const waiters = new Waiters();
   let running = 0;
 
-  const admission = (signal: AbortSignal | undefined, lane: Lane) => {
+  const admission = (signal: AbortSignal | undefined, key: FairnessKey) => {
     if (running < concurrent) {
       running += 1;
       return undefined;
     }
-    if (waiters.lengthOf(lane) >= waitingPerLane) throw new OverloadedError(overloaded);
+    if (waiters.lengthOf(key) >= waitingPerKey) throw new OverloadedError(overloaded);
     if (waiters.length >= waiting) {
-      const surplus = waiters.surplusFor(lane);
+      const surplus = waiters.surplusFor(key);
       if (surplus === undefined) throw new OverloadedError(overloaded);
       surplus.refuse(new OverloadedError(overloaded));
     }
@@ -55,23 +55,23 @@ export function createQueue(
           resolve();
         },
         refuse: (reason) => {
-          waiters.remove(lane, waiter);
+          waiters.remove(key, waiter);
           signal?.removeEventListener('abort', abort);
           reject(reason);
         },
       };
       signal?.addEventListener('abort', abort, { once: true });
-      waiters.add(lane, waiter);
+      waiters.add(key, waiter);
     });
   };
 
-  return async (work, signal, lane = []) => {
+  return async (work, signal, key = []) => {
     signal?.throwIfAborted();
-    await admission(signal, lane);
+    await admission(signal, key);
     try {
       return await work();
     } finally {
-      // A waiter takes over this place; without one the place is free.
+      // A waiter takes over this slot; without one the slot is free.
       const next = waiters.next();
       if (next === undefined) running -= 1;
       else next.enter();
@@ -79,18 +79,18 @@ export function createQueue(
   };
 }
 
-/** Who waits in one lane: in those within it, of which the one whose turn it is comes first, or in itself. */
+/** The pieces of one key: those of the keys within it, where the first key has the next turn, or its own. */
 class Waiters {
   readonly #within = new Map<string, Waiters>();
   readonly #own = new Set<Waiter>();
   length = 0;
 
-  lengthOf([name, ...rest]: Lane): number {
+  lengthOf([name, ...rest]: FairnessKey): number {
     if (name === undefined) return this.length;
     return this.#within.get(name)?.lengthOf(rest) ?? 0;
   }
 
-  add([name, ...rest]: Lane, waiter: Waiter): void {
+  add([name, ...rest]: FairnessKey, waiter: Waiter): void {
     this.length += 1;
     if (name === undefined) {
       this.#own.add(waiter);
@@ -101,7 +101,7 @@ class Waiters {
     within.add(rest, waiter);
   }
 
-  remove([name, ...rest]: Lane, waiter: Waiter): boolean {
+  remove([name, ...rest]: FairnessKey, waiter: Waiter): boolean {
     const within = name === undefined ? undefined : this.#within.get(name);
     const isGone = name === undefined ? this.#own.delete(waiter) : within?.remove(rest, waiter) === true;
     if (!isGone) return false;
@@ -128,8 +128,8 @@ class Waiters {
     return first;
   }
 
-  /** Who has to make room for one more in `lane`, if anybody has. */
-  surplusFor([name, ...rest]: Lane): Waiter | undefined {
+  /** The key that has to make room for one more piece under `key`, if any. */
+  surplusFor([name, ...rest]: FairnessKey): Waiter | undefined {
     if (name === undefined) return undefined;
     const within = this.#within.get(name);
     const fullest = this.#fullest();
@@ -142,10 +142,10 @@ class Waiters {
     return fullest === undefined ? [...this.#own].at(-1) : fullest.#last();
   }
 
-  /** The lane with the most waiters. Among several, the one whose turn comes last. */
+  /** The key with the most waiters. Among several, the one whose turn comes last. */
   #fullest(): Waiters | undefined {
     let fullest: Waiters | undefined;
-    for (const lane of this.#within.values()) if (lane.length >= (fullest?.length ?? 0)) fullest = lane;
+    for (const each of this.#within.values()) if (each.length >= (fullest?.length ?? 0)) fullest = each;
     return fullest;
   }
 }

@@ -13,13 +13,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { connect } from '@nats-io/transport-node';
 import { systemClock } from '../runtime/clock.ts';
-import type { AskCall } from '../runtime/host/call.ts';
 import { silentLogger } from '../runtime/ports.ts';
 import { systemRandom } from '../runtime/random.ts';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
 import { noTransportMetrics } from '../runtime/transport/nats/metrics.ts';
 import { type NatsTransport, openNatsTransport } from '../runtime/transport/nats/nats-transport.ts';
-import type { TransportHandler } from '../runtime/transport/transport.ts';
+import type { AskCall, TransportHandler } from '../runtime/transport/transport.ts';
 import { startNatsServer } from '../test/kit/nats-server.ts';
 import { median } from './support/statistics.ts';
 

@@ -2,7 +2,7 @@
  * The figures of a cluster: three nodes, one NATS server and one PostgreSQL (fsync on) as processes of this machine.
  *
  * node --import=tsx benchmarks/cluster.ts [--runs 1] [--lease-ms 10000] [--only
- * hand-over,crash,take-over,hosts,push,bans,vault-syncs]
+ * hand-over,crash,take-over,cut-off,hosts,push,bans,vault-syncs]
  *
  * Everything shares the machine's cores, the load generator too. So the figures show the cost of moving shards, but
  * not the gain from more machines.
@@ -13,6 +13,7 @@ import { Cluster } from '../test/cluster/cluster.ts';
 import { Database } from '../test/cluster/database.ts';
 import { startNatsServer } from '../test/kit/nats-server.ts';
 import { adminEmail, bans } from './cluster/bans.ts';
+import { syncsDuringCut } from './cluster/cut-off.ts';
 import { throughput } from './cluster/hosts.ts';
 import { crashTakeOver, plannedHandOver } from './cluster/moves.ts';
 import { machineTakeOver, processTakeOver } from './cluster/take-over.ts';
@@ -32,6 +33,7 @@ const wanted = values.only?.split(',') ?? [
   'hand-over',
   'crash',
   'take-over',
+  'cut-off',
   'hosts',
   'push',
   'bans',
@@ -43,12 +45,14 @@ async function measure(
   title: string,
   nodes: number,
   scenario: (cluster: Cluster) => Promise<Record<string, number>>,
+  { cutsLinks = false } = {},
 ): Promise<void> {
   const figures = await medians(Number(values.runs), async () => {
     const leaseMs = Number(values['lease-ms']);
     const [database, nats] = await Promise.all([Database.start(), startNatsServer()]);
-    // Bypasses the proxies by which tests cut links: they would share this process with the load.
-    const settings = { DATABASE_URL: database.url, NATS_URL: nats.url, ADMIN_EMAILS: adminEmail };
+    // Bypasses the proxies that cut links unless they are needed: they share this process with the load.
+    const bypass = cutsLinks ? {} : { DATABASE_URL: database.url, NATS_URL: nats.url };
+    const settings = { ...bypass, ADMIN_EMAILS: adminEmail };
     const cluster = await Cluster.start({ builds, nodes, database, nats: [nats], leaseMs, settings });
     try {
       return await scenario(cluster);
@@ -66,6 +70,8 @@ if (wanted.includes('take-over')) {
   await measure('a process is killed, and its supervisor lives', 3, processTakeOver);
   await measure('a machine is lost, supervisor and all', 3, machineTakeOver);
 }
+if (wanted.includes('cut-off'))
+  await measure('a node is cut off from the database, not from NATS', 3, syncsDuringCut, { cutsLinks: true });
 if (wanted.includes('hosts')) {
   for (const nodes of [1, 2, 3]) await measure(`throughput with ${nodes} of role "all"`, nodes, throughput);
 }

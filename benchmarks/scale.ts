@@ -13,7 +13,7 @@ import { beats, heartbeatMs } from '../runtime/events/publisher.ts';
 import { dueMaxMs } from '../runtime/events/subscriptions.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
 import { reconciliationSpreadMs, searchersMax } from '../runtime/ownership/ownership.ts';
-import { paceMs } from '../runtime/ownership/peers.ts';
+import { announceEveryMs } from '../runtime/ownership/peers.ts';
 import { placementOf, shardCountFor } from '../runtime/ownership/placement.ts';
 import { openPostgresStore } from '../runtime/store/postgres/store.ts';
 import type { NodeRow, Store } from '../runtime/store/store.ts';
@@ -83,18 +83,23 @@ function printMessages(): void {
     'heartbeats/s': heartbeatsPerSecond(),
     '… had each host sent one to each gateway every ten seconds': (pairs * 1_000) / heartbeatMs,
     '… the most that so many events can cause': eventsPerSecond * beats.length,
-    'deliveries/s of hints that a host is there': (pairs * 1_000) / paceMs(hostCount - 1, leaseMs),
+    'deliveries/s of hints that a host is there': (pairs * 1_000) / announceEveryMs(hostCount - 1, leaseMs),
     '… at every half lease': (pairs * 2_000) / leaseMs,
   });
 }
 
-/** All hosts hear of a joining host, and reconcile by three statements each. */
+/** All hosts hear of a joining host. Those that have a shard for it reconcile by three statements each, as it does. */
 function printJoin(): void {
+  const after = placementOf([...hosts, 'joining'], shardCount);
+  const givers = new Set(placementOf(hosts, shardCount).filter((_, shard) => after[shard] === 'joining'));
   const spreadMs = reconciliationSpreadMs(hostCount);
+  const statements = 3 * (givers.size + 1);
   printFigures('one host joins', {
-    statements: 3 * hostCount,
+    'hosts that have a shard for it': givers.size,
+    statements,
+    '… had all hosts reconciled': 3 * (hostCount + 1),
     'seconds within which they come': spreadMs / 1_000,
-    'statements/s meanwhile': (3 * hostCount * 1_000) / spreadMs,
+    'statements/s meanwhile': (statements * 1_000) / spreadMs,
   });
 }
 

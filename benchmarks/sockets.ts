@@ -52,6 +52,8 @@ const password = 'a'.repeat(64);
 const registeredAtOnce = 8;
 const openMs = 600_000;
 const calmMs = 5_000;
+/** V8 collects the garbage of a burst within half a minute, and the first pings come after 52 s of silence. */
+const settledMs = 60_000;
 /** PostgreSQL publishes the counts of a connection a second after it becomes idle. */
 const statisticsDelayMs = 1_500;
 /** Actors leave memory after five minutes without work. */
@@ -132,7 +134,7 @@ async function idleFigures(): Promise<Record<string, number>> {
 
 /** Until users who only hold sockets have left memory. */
 async function passivated(): Promise<void> {
-  await pause(calmMs);
+  await pause(settledMs);
   if (values['at-once']) return;
   const untilMs = performance.now() + passiveMs;
   while ((await total('actors')) > activeMax) {
@@ -304,7 +306,7 @@ async function measure(): Promise<void> {
   // Restarted, because registering has grown the processes by more than the sockets will.
   for (const node of cluster.nodes) await node.kill();
   await Promise.all(cluster.nodes.map((node) => node.start()));
-  await pause(2 * leaseMs);
+  await pause(settledMs);
   printFigures('without sockets', await idleFigures());
   const devices = Array.from(
     { length: most },

@@ -28,6 +28,9 @@ export interface Method<Request, Response> {
 // The library also reports everything through errors.
 setLogVerbosity(logVerbosity.NONE);
 
+/** A piece of an export is a page of a megabyte, or one item, which is the largest. */
+const answerBytesMax = 68 * 1_048_576;
+
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #client: Client;
@@ -40,6 +43,7 @@ export class Connection {
     this.#client = new Client(targetOf(options.address), credentialsOf(options), {
       // Nodes are reached directly, never through a web proxy.
       'grpc.enable_http_proxy': 0,
+      'grpc.max_receive_message_length': answerBytesMax,
       ...(options.serverName !== undefined && { 'grpc.ssl_target_name_override': options.serverName }),
     });
   }

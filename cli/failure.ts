@@ -4,11 +4,11 @@ import { type ServiceError, status } from '@grpc/grpc-js';
 /** As in sysexits(3), if it has one. */
 export const exitCodes = {
   ok: 0,
-  /** The cluster refuses: the thing does not exist, or the action is not allowed. */
+  /** The cluster refuses: there is no such thing, or the action is not allowed. */
   refused: 1,
   /** The command line is wrong. */
   usage: 64,
-  /** What was asked for is done but for a part, which is named. */
+  /** The request is done except for a part, which the message names. */
   incomplete: 65,
   /** The cluster cannot answer now; trying later may help. */
   unavailable: 69,

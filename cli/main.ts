@@ -2,8 +2,18 @@
 /** The entry of `scriptorium`, the operator command line. */
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import { ConfigError, databaseUrl, internalApiConfiguration, urlHost } from '../config.ts';
+import { BackupError, type BackupFailure } from '../process/backup/error.ts';
+import {
+  backupConfiguration,
+  ConfigError,
+  databaseUrl,
+  internalApiConfiguration,
+  urlHost,
+} from '../process/config/config.ts';
+import { ownVersion } from '../process/own-version.ts';
 import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
+import type { Backups } from './commands/backup.ts';
+import type { Examine } from './commands/doctor.ts';
 import type { Migrate } from './commands/migrate.ts';
 import type { Reshard } from './commands/reshard.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -42,11 +52,46 @@ const migrate: Migrate = {
     }),
 };
 
+const backups: Backups = {
+  create: (request) =>
+    withoutNode(async () => {
+      const { backUpServer } = await import('../process/backup/operate.ts');
+      return backUpServer(backupConfiguration(), request);
+    }),
+  list: (target) =>
+    withoutNode(async () => {
+      const { listBackups } = await import('../process/backup/operate.ts');
+      return listBackups(backupConfiguration(), target);
+    }),
+  verify: (request) =>
+    withoutNode(async () => {
+      const { verifyBackup } = await import('../process/backup/operate.ts');
+      return verifyBackup(backupConfiguration(), request);
+    }),
+  restore: (request) =>
+    withoutNode(async () => {
+      const { restoreServer } = await import('../process/backup/operate.ts');
+      return restoreServer(backupConfiguration(), request);
+    }),
+};
+const examine: Examine = async () => (await import('../process/doctor/doctor.ts')).examine();
+
 /** @throws Failure */
-async function onDatabase<T>(work: (url: string | undefined) => Promise<T>): Promise<T> {
+const onDatabase = <T>(work: (url: string | undefined) => Promise<T>): Promise<T> =>
+  withoutNode(() => work(databaseUrl()));
+
+const exitCodeOf: Readonly<Record<BackupFailure, number>> = {
+  unavailable: exitCodes.unavailable,
+  refused: exitCodes.refused,
+  damaged: exitCodes.incomplete,
+};
+
+/** @throws Failure */
+async function withoutNode<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work(databaseUrl());
+    return await work();
   } catch (error) {
+    if (error instanceof BackupError) throw new Failure(exitCodeOf[error.failure], error.message);
     if (!(error instanceof StartError)) throw error;
     const isAway = error.exitCode === startExitCodes.unavailable;
     throw new Failure(isAway ? exitCodes.unavailable : exitCodes.refused, error.message);
@@ -72,7 +117,8 @@ try {
     monotonicMs: () => performance.now(),
     sleep: (ms: number) => setTimeout(ms),
   };
-  process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), terminal, { migrate, reshard });
+  const tools = { version: ownVersion(), migrate, reshard, examine, backups };
+  process.exitCode = await runCommandLine(process.argv.slice(2), defaults(), terminal, tools);
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   err(`${error.message}\n`);

@@ -14,6 +14,9 @@ const reshard: Reshard = async (shardCount, onProgress) => {
   return { outcome: 'done', from: 16, rows: 1_234 };
 };
 
+const noBackups = () => Promise.reject(new Failure(exitCodes.unavailable, 'no backups here'));
+const backups = { create: noBackups, list: noBackups, verify: noBackups, restore: noBackups };
+
 const pending = [
   {
     id: 'domain-0008-tag',
@@ -30,6 +33,11 @@ const migrateOf = (lacking: typeof pending): Migrate => ({
     return lacking.map(({ id }) => id);
   },
 });
+
+const examine = async () => [
+  { check: 'clock', state: 'ok' as const, found: 'It is right.' },
+  { check: 'disk', state: 'problem' as const, found: 'It is full.', remedy: 'Make room.' },
+];
 
 const run = (...args: readonly string[]) => runWith(migrateOf(pending), ...args);
 
@@ -50,10 +58,17 @@ async function runWith(migrate: Migrate, ...args: readonly string[]) {
       monotonicMs: () => 0,
       sleep: () => Promise.reject(new Error('nothing waits here')),
     },
-    { migrate, reshard },
+    { version: '1.2.3', migrate, reshard, examine, backups },
   );
   return { code, ...written };
 }
+
+test('doctor shows each finding with its remedy, and fails where there is a problem', async (t) => {
+  const { code, out } = await run('doctor');
+  t.is(code, 1);
+  t.is(out, 'ok       clock: It is right.\nproblem  disk: It is full.\n         Make room.\n');
+  t.is(JSON.parse((await run('--json', 'doctor')).out).findings[1].remedy, 'Make room.');
+});
 
 test('reshard reports its progress, and the result', async (t) => {
   const { code, out, err } = await run('reshard', '--shards', '64');
@@ -155,12 +170,14 @@ test('help says of every command when to use it, with an example', async (t) => 
     registration: ['show', 'close', 'open'],
     calendar: ['revoke'],
     import: ['server', 'verify', 'unlock'],
+    export: ['user'],
+    backup: ['list', 'verify'],
     mail: ['relays', 'set-relays', 'test', 'queue', 'log', 'retry', 'discard'],
     pairing: ['status', 'list', 'start', 'complete', 'unpair', 'unpair-all', 'usage'],
   };
   const inGroups = Object.entries(groups).flatMap(([group, names]) => names.map((name) => [group, name]));
   const commands = listed.map(([, name = '']) => [name]).filter(([name = '']) => !(name in groups));
-  t.deepEqual(commands.length, 11);
+  t.deepEqual(commands.length, 12);
   for (const command of [...commands, ...inGroups]) {
     const { code, out } = await run(...command, '--help');
     t.is(code, 0);
@@ -168,4 +185,14 @@ test('help says of every command when to use it, with an example', async (t) => 
     t.regex(out, /\nExamples:\n {2}\$ scriptorium /, command.join(' '));
     t.true(out.split('\n').every((line) => line.length <= columnsMax));
   }
+});
+
+test('--version is the release of the command line', async (t) => {
+  t.deepEqual(await run('--version'), { code: 0, out: '1.2.3\n', err: '' });
+});
+
+test('a backup to no place, or with a wrong number to keep, is a wrong command line', async (t) => {
+  t.is((await run('backup', '/srv/backups', '--keep', '0')).code, exitCodes.usage);
+  t.is((await run('backup', '/srv/backups')).err, 'no backups here\n');
+  t.is((await run('backup', 'verify', '/srv/backups', '--accounts', 'x')).code, exitCodes.usage);
 });

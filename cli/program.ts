@@ -2,25 +2,24 @@
 import { Command, CommanderError } from 'commander';
 import { addActorCommands } from './commands/actors.ts';
 import { addBacklogCommands } from './commands/backlog.ts';
+import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
-import type { Run } from './commands/command.ts';
-import { addHealthCommands } from './commands/health.ts';
+import { milliseconds, type Run } from './commands/command.ts';
+import { addDoctorCommand, type Examine } from './commands/doctor.ts';
+import { addExportCommands } from './commands/export.ts';
 import { addImportCommands } from './commands/import.ts';
 import { addMailCommands } from './commands/mail.ts';
 import { addMigrateCommands, type Migrate } from './commands/migrate.ts';
-import { addNodeCommands } from './commands/nodes.ts';
-import { milliseconds } from './commands/options.ts';
+import { addHealthCommands, addNodeCommands, addShardCommands } from './commands/nodes.ts';
 import { addPairingCommands } from './commands/pairing.ts';
 import { addRegistrationCommands } from './commands/registration.ts';
 import { addReshardCommand, type Reshard } from './commands/reshard.ts';
-import { addShardCommands } from './commands/shards.ts';
 import { addSmokeTestCommand } from './commands/smoke-test.ts';
 import { addUserCommands } from './commands/users.ts';
 import { Connection } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
-import { Session } from './session.ts';
+import { Session, type Terminal } from './session.ts';
 import { columnsMax } from './table.ts';
-import type { Terminal } from './terminal.ts';
 
 /** Values from the environment if no option is given. */
 export interface Defaults {
@@ -36,6 +35,10 @@ export interface Defaults {
 export interface Tools {
   readonly migrate: Migrate;
   readonly reshard: Reshard;
+  readonly backups: Backups;
+  /** The release of this command line. */
+  readonly version: string;
+  readonly examine: Examine;
 }
 
 interface GlobalOptions extends Defaults {
@@ -93,6 +96,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     .option('--server-name <name>', 'the name in the certificate of the node, if it is not the address')
     .option('--deadline-ms <ms>', 'how long to wait for each answer', milliseconds, deadlineDefaultMs)
     .option('--json', 'one JSON document for scripts instead of text for people')
+    .version(tools.version)
     .addHelpText('after', exitCodeHelp)
     .configureHelp({ helpWidth: columnsMax, showGlobalOptions: true })
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
@@ -104,6 +108,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addShardCommands,
     addMigrateCommands(tools.migrate),
     addReshardCommand(tools.reshard),
+    addBackupCommands(tools.backups),
     addActorCommands,
     addBacklogCommands,
     addUserCommands,
@@ -112,8 +117,10 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addMailCommands,
     addPairingCommands,
     addHealthCommands,
+    addDoctorCommand(tools.examine),
     addSmokeTestCommand,
     addImportCommands,
+    addExportCommands,
   ]) {
     add(program, run);
   }

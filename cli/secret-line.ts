@@ -1,4 +1,4 @@
-/** Reads one line that somebody types or pastes unseen, or that comes through a pipe. */
+/** Reads one line that the user types or pastes unseen, or that comes through a pipe. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 

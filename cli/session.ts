@@ -1,6 +1,5 @@
 /** A command's tools: a connection, and one answer for people or for scripts. */
 import type { Connection, Method } from './connection.ts';
-import type { Terminal } from './terminal.ts';
 
 export class Session {
   readonly terminal: Terminal;
@@ -49,4 +48,17 @@ export async function allPages<Page extends { readonly nextPageToken: string }, 
     token = page.nextPageToken;
   }
   return { first, rows };
+}
+
+/** The outside world of the command line. */
+export interface Terminal {
+  /** The answer. */
+  out(text: string): void;
+  /** Everything else: progress and failures. */
+  err(text: string): void;
+  /** One secret line: not an argument of a program, and not echoed. */
+  askSecret(prompt: string): Promise<string>;
+  nowMs(): number;
+  monotonicMs(): number;
+  sleep(ms: number): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { columnsMax, counted, duration, moment, record, size, table } from './table.ts';
+import { columnsMax, counted, duration, record, size, table, timestamp } from './table.ts';
 
 test('columns are as wide as their widest cell, and numbers stand right', (t) => {
   t.is(
@@ -59,6 +59,6 @@ test('durations, sizes, counts and moments are shown as people say them', (t) =>
     '1048576.0 TiB',
   ]);
   t.deepEqual([counted(1, 'shard'), counted(0, 'shard')], ['1 shard', '0 shards']);
-  t.is(moment(new Date(Date.UTC(2026, 0, 2, 3, 4, 5))), '2026-01-02 03:04:05 UTC');
-  t.is(moment(undefined), '');
+  t.is(timestamp(new Date(Date.UTC(2026, 0, 2, 3, 4, 5))), '2026-01-02 03:04:05 UTC');
+  t.is(timestamp(undefined), '');
 });

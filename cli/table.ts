@@ -53,7 +53,7 @@ export function size(bytes: number): string {
 }
 
 /** To the second, in UTC. */
-export const moment = (date: Date | undefined) =>
+export const timestamp = (date: Date | undefined) =>
   date === undefined ? '' : `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 /** In the form for scripts. */

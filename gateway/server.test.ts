@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { z } from 'zod';
-import { goodBearer, goodCredentials, openRaw, startGateway } from '../test/kit/gateway.ts';
+import { FakeClock } from '../test/kit/clock.ts';
+import { goodBearer, goodCredentials, latch, openRaw, startGateway, turn } from '../test/kit/gateway.ts';
 import { type AnyRoute, route } from './http/route.ts';
 
 const caller = { userUuid: goodCredentials.userUuid, roles: [{ uuid: 'r1', name: 'PRO_USER' }] };
@@ -397,6 +397,8 @@ test('draining turns readiness red, refuses new connections and finishes what is
   await started;
   const drained = gateway.drain();
   t.false((await readiness.report()).ready);
+  await turn();
+  await turn();
   const late = await openRaw(t, port).catch(() => undefined);
   t.is(late, undefined);
   release();
@@ -415,9 +417,92 @@ test('a drain ends no connection on which somebody goes on asking, but by the re
   second.send(ask);
   await second.received('HTTP/1.1 200');
   const drained = gateway.drain();
-  await setImmediate();
+  await turn();
+  await turn();
   first.send(ask);
   t.regex(await first.ended, /HTTP\/1\.1 200 OK[\s\S]*HTTP\/1\.1 200 OK[\s\S]*Connection: close/);
   await drained;
   t.notRegex(await second.ended, /Connection: close/);
+});
+
+const request = (path: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
+
+test('a drain waits for the reply to a request that came after its beginning, however long that takes', async (t) => {
+  const begun = latch();
+  const held = latch();
+  const slow = route({
+    ...echo,
+    path: '/v1/slow',
+    handle: async () => {
+      begun.open();
+      await held.promise;
+      return { status: 200, body: {} };
+    },
+  });
+  const clock = new FakeClock();
+  const { gateway, port } = await startGateway(t, [slow], { clock, drainTimeoutMs: 10_000 });
+  const connection = await openRaw(t, port);
+  let isDrained = false;
+  const drained = gateway.drain().then(() => {
+    isDrained = true;
+  });
+  connection.send(request('/v1/slow'));
+  await begun.promise;
+  await clock.advance(8_000);
+  t.false(isDrained);
+  held.open();
+  t.regex(await connection.ended, /HTTP\/1\.1 200 OK[\s\S]*Connection: close/);
+  while (!isDrained) await clock.advance(100);
+  await drained;
+});
+
+test('a connection that the system has accepted when a drain begins is served', async (t) => {
+  const { gateway, port } = await startGateway(t, [route({ ...echo, path: '/v1/now' })]);
+  const opening = openRaw(t, port);
+  // The system completes the connection at once, and this process gets to it in a later turn.
+  await new Promise((resolve) => process.nextTick(resolve));
+  const drained = gateway.drain();
+  const connection = await opening;
+  connection.send(request('/v1/now'));
+  t.regex(await connection.ended, /HTTP\/1\.1 200 OK[\s\S]*Connection: close/);
+  await drained;
+});
+
+test('a request that arrives at the last moment of the quiet time is waited for', async (t) => {
+  const begun = latch();
+  const held = latch();
+  const slow = route({
+    ...echo,
+    path: '/v1/slow',
+    handle: async () => {
+      begun.open();
+      await held.promise;
+      return { status: 200, body: {} };
+    },
+  });
+  const waiting: (() => void)[] = [];
+  const schedule = (delayMs: number, fire: () => void) => {
+    if (delayMs === 500) waiting.push(fire);
+    return () => {};
+  };
+  const clock = { nowMs: () => 0, nowMicros: () => 0, monotonicMs: () => 0, schedule };
+  const { gateway, port } = await startGateway(t, [slow], { clock });
+  const connection = await openRaw(t, port);
+  const drained = gateway.drain();
+  while (waiting.length === 0) await turn();
+  // The system has the bytes at once, and this process gets to them in a later turn.
+  connection.send(request('/v1/slow'));
+  waiting.shift()?.();
+  await begun.promise;
+  held.open();
+  t.regex(await connection.ended, /HTTP\/1\.1 200 OK[\s\S]*Connection: close/);
+  let isDrained = false;
+  void drained.then(() => {
+    isDrained = true;
+  });
+  while (!isDrained) {
+    for (const fire of waiting.splice(0)) fire();
+    await turn();
+  }
 });

@@ -1,9 +1,10 @@
 /**
  * The entry point for HTTP and sockets: a listening socket, the requests in flight and their ends.
  *
- * Shutdown: `drain` turns readiness red, stops listening, and signals long-running work to finish. It lets requests
- * in flight finish within a bound, and every reply ends its connection. Meanwhile it closes sockets one after
- * another. It closes the rest once no request has arrived for half a second.
+ * Shutdown: `drain` turns readiness red, stops listening, and signals long-running work to finish. Every reply ends
+ * its connection from then on. It closes the sockets one after another. Then it waits, within a bound, until no request
+ * is in flight and none has come or gone for half a second, and closes the rest. A connection that is closed with an
+ * unanswered request leaves its client without knowing whether the request took effect.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -23,19 +24,19 @@ import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
 import { createSessionCheck } from './admission/session-check.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
+import type { BodyWriterOptions } from './http/body-writer.ts';
 import { Connections } from './http/connections.ts';
 import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
 import { Framing } from './http/framing.ts';
 import { createHttps } from './http/https.ts';
-import { Intake, type IntakeMarks } from './http/intake.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
-import type { OutflowOptions } from './http/outflow.ts';
+import { ReplyCapacity } from './http/reply-capacity.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
-import { ReplyRoom } from './http/reply-room.ts';
 import type { AnyRoute, Area } from './http/route.ts';
 import { createRouter } from './http/router.ts';
+import { UploadScheduler, type UploadWatermarks } from './http/upload-scheduler.ts';
 import {
   App,
   type HttpRequest,
@@ -56,7 +57,7 @@ export interface GatewayConfig extends GatewaySettings {
   readonly accessKey?: AccessKeyOptions | undefined;
   /** Whether clients reach the server over https, according to its operator. */
   readonly isPublicUrlHttps: boolean;
-  /** How long `drain` waits for requests in flight. It also closes the sockets within this time. */
+  /** How long `drain` takes at most: it closes the sockets, and waits for requests in flight. */
   readonly drainTimeoutMs: number;
   /** Several processes of one machine listen on the same port, and the system spreads connections over them. */
   readonly sharesPort: boolean;
@@ -100,18 +101,18 @@ export function createGateway(options: GatewayOptions): Gateway {
   const metrics = new RouteMetrics(routes);
   const bodyMemory = new BodyMemory(config.bodyMemoryBytes, bodyShareBytes(config));
   const replyMemory = new ReplyMemory(config.replyMemoryBytes, config.userReplyMemoryBytes);
-  const replyRoom = new ReplyRoom(config.shareMemoryBytes, clock);
+  const replyCapacity = new ReplyCapacity(config.shareMemoryBytes, clock);
   const framing = new Framing();
-  const replies: OutflowOptions = { clock, replyMemory, limits: config };
+  const replies: BodyWriterOptions = { clock, replyMemory, limits: config };
   const runId = random.bytes(6).toString('base64url');
-  // Recorded replies are sealed under their call ids, so nobody may derive these from request ids, which are public.
+  // Recorded replies are sealed under their call ids. So these must not be derivable from request ids, which are public.
   const callIdPrefix = `${random.bytes(24).toString('base64url')}-`;
   let requests = 0;
   let calls = 0;
   let listenSocket: us_listen_socket | undefined;
   let draining = false;
   let sweeping = false;
-  let onIdle = () => {};
+  let answered = 0;
 
   const requestId = () => {
     requests += 1;
@@ -136,8 +137,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     actors,
     clock,
     bodyMemory,
-    intake: new Intake(intakeMarks(config)),
-    replyRoom,
+    uploadScheduler: new UploadScheduler(uploadWatermarks(config)),
+    replyCapacity,
     largeBodies: new LargeBodies(),
     checkSession: createSessionCheck(actors),
     metrics,
@@ -160,7 +161,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     watchSession: (claims, ended) => sockets.watchSession(claims, ended),
     onDone: (exchange) => {
       inFlight.delete(exchange);
-      if (inFlight.size === 0) onIdle();
+      answered += 1;
     },
   };
 
@@ -250,7 +251,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     [
       'scriptorium_http_reply_room_bytes',
       'Bytes taken for replies that are not broken off.',
-      () => replyRoom.bytes,
+      () => replyCapacity.bytes,
     ],
     [
       'scriptorium_http_requests_aborted',
@@ -295,13 +296,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     async drain() {
       draining = true;
       options.readiness.startDraining();
+      await takeWaiting();
       stopListening();
       for (const exchange of inFlight) exchange.drain();
-      const idle = inFlight.size > 0 ? idleWithin(config.drainTimeoutMs) : undefined;
-      const withinMs = config.drainTimeoutMs;
-      await Promise.all([idle, quietWithin(withinMs), sockets.drain(withinMs), lane.drain(withinMs)]);
-      // The library may still hold the last reply, which it sends when the loop turns.
-      await setImmediate();
+      const untilMs = clock.monotonicMs() + config.drainTimeoutMs;
+      const socketsMs = Math.max(0, config.drainTimeoutMs - 2 * quietMs);
+      await Promise.all([sockets.drain(socketsMs), lane.drain(socketsMs)]);
+      await quietBy(untilMs);
       close();
     },
   };
@@ -310,24 +311,25 @@ export function createGateway(options: GatewayOptions): Gateway {
    * A client that sends a request meanwhile learns from the reply that the connection ends, and opens another one
    * elsewhere.
    */
-  async function quietWithin(timeoutMs: number): Promise<void> {
-    const untilMs = clock.monotonicMs() + timeoutMs;
-    let before: number | undefined;
-    while (connections.open > 0 && before !== requests && clock.monotonicMs() < untilMs) {
-      before = requests;
+  async function quietBy(untilMs: number): Promise<void> {
+    let isQuiet = false;
+    while (connections.open > 0 && !isQuiet && clock.monotonicMs() < untilMs) {
+      const before = requests + answered;
       await sleep(clock, quietMs);
+      // The loop takes in the requests that have arrived by now, or they would be lost with their connections.
+      await setImmediate();
+      isQuiet = inFlight.size === 0 && requests + answered === before;
     }
   }
+}
 
-  function idleWithin(timeoutMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = clock.schedule(timeoutMs, resolve);
-      onIdle = () => {
-        cancel();
-        resolve();
-      };
-    });
-  }
+/**
+ * The system has accepted connections that this process has not: closing the listening socket would reset them. The
+ * rest of this turn of the loop may not see them, the next one does.
+ */
+async function takeWaiting(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 /** A user has memory for the largest body and a few others beside it, and at least a quarter of all. */
@@ -336,7 +338,7 @@ const bodyShareBytes = ({ bodyMemoryBytes, largeBodyBytes }: GatewayConfig): num
   Math.max(Math.floor(bodyMemoryBytes / 4), largeBodyBytes + besideBytes);
 
 /** Streams need little, because they are held back: just enough to keep the store of files busy. */
-const intakeMarks = ({ bodyMemoryBytes }: GatewayConfig): IntakeMarks => ({
+const uploadWatermarks = ({ bodyMemoryBytes }: GatewayConfig): UploadWatermarks => ({
   userBytes: bodyMemoryBytes / 32,
   allBytes: bodyMemoryBytes / 8,
 });

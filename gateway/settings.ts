@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from '../runtime/setting.ts';
 import { createClientAddress } from './admission/client-address.ts';
-import type { LeastPace } from './http/pace.ts';
+import type { MinimumThroughput } from './http/minimum-throughput.ts';
 
 const kibibyte = 1_024;
 const mebibyte = 1_024 * kibibyte;
@@ -181,8 +181,8 @@ const limits = section('Access and limits', {
   }),
   /** A body that is not complete this long after its head is refused. */
   bodyTimeoutMs: fixed(60_000),
-  /** The slowest pace of a client for which the server waits. */
-  leastPace: setting(leastPaceOf, {
+  /** The minimum throughput of a client for which the server waits. */
+  minimumThroughput: setting(minimumThroughputOf, {
     name: 'LEAST_PACE',
     unit: 'bytes/min',
     bounds: 'at least 0',
@@ -255,8 +255,11 @@ const limits = section('Access and limits', {
      * polls.
      */
     membershipsMax: fixed(200_000),
-    /** The library pings sixteen seconds before the end, and counts in steps of four. */
-    idleSeconds: fixed(44),
+    /**
+     * The library pings sixteen seconds before the end, and counts in steps of four. Many proxies end a connection that
+     * was silent for a minute, and each ping costs as much as a small request.
+     */
+    idleSeconds: fixed(68),
   },
 });
 
@@ -326,7 +329,7 @@ function davPathOf(given: string): string {
 export const gatewaySettings = { ...links, ...browsers, ...limits, ...calendar };
 export interface GatewaySettings extends Complete<SettingsOf<typeof gatewaySettings>> {}
 
-function leastPaceOf(given: string): LeastPace {
+function minimumThroughputOf(given: string): MinimumThroughput {
   return { bytes: wholeNumber(given, { min: 0 }), windowMs: 60_000 };
 }
 

@@ -1,9 +1,11 @@
 /**
- * Authenticates a caller: by the file of a socket, a certificate, or the token of the internal API. The token is
- * derived from the root secret, so it is the same for all nodes. Callers send it as `authorization: Bearer <token>`.
+ * How callers and this server prove themselves. A caller shows a certificate or the token of the internal API, or reaches the
+ * socket file. The token is derived from the root secret, so it is the same for all nodes. Callers send it as
+ * `authorization: Bearer <token>`.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
+import { createSecureContext } from 'node:tls';
+import { ServerCredentials, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
 import type { Keyring } from '../runtime/keyring.ts';
 
 export const internalApiToken = (keyring: Keyring): string =>
@@ -30,3 +32,24 @@ export function demandToken(token: string): ServerInterceptor {
 }
 
 const digestOf = (text: string | Buffer): Buffer => createHash('sha256').update(text).digest();
+
+/** PEM, as in the files. */
+interface ServerCertificate {
+  readonly certificate: Buffer;
+  readonly key: Buffer;
+  /** With it, callers must show a certificate signed by one of these. */
+  readonly clientCa: Buffer | undefined;
+}
+
+/** Plain text without a certificate. @throws Error if they are not certificates or do not match */
+export function serverCredentials(tls: ServerCertificate | undefined): ServerCredentials {
+  if (tls === undefined) return ServerCredentials.createInsecure();
+  const { certificate, key, clientCa } = tls;
+  // Checked here, because the error would go unnoticed at the first connection.
+  createSecureContext({ cert: certificate, key });
+  if (clientCa !== undefined && !clientCa.includes('-----BEGIN CERTIFICATE-----')) {
+    throw new Error('the file of authorities for callers holds no certificate');
+  }
+  const pairs = [{ cert_chain: certificate, private_key: key }];
+  return ServerCredentials.createSsl(clientCa ?? null, pairs, clientCa !== undefined);
+}

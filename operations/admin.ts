@@ -1,13 +1,14 @@
 /**
- * The admin port: Prometheus metrics and probes, apart from the public port so that it can be kept private. Requests
- * by name must use one of ours, because a web page can point its own name here and read the answer. `/livez` says
- * only that the event loop turns, because a restart heals no dependency. The paths of the public port have the same
- * answers here, since a host has no public port.
+ * The admin port: Prometheus metrics, probes and a page for people, apart from the public port so that it can be kept
+ * private. Requests by name must use one of ours, because a web page can point its own name here and read the answer.
+ * `/livez` says only that the event loop turns, because a restart heals no dependency. The paths of the public port
+ * have the same answers here, since a host has no public port.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Readiness } from '../runtime/readiness.ts';
+import { statusPagePolicy } from './status-page/style.ts';
 
 export interface Admin {
   /** Resolves to the port in use. Rejects when it is not available. */
@@ -15,11 +16,22 @@ export interface Admin {
   close(): Promise<void>;
 }
 
-/** `names` are the accepted host names, besides `localhost` and addresses. */
-export function createAdmin(registry: Registry, readiness: Readiness, names: readonly string[]): Admin {
+export interface AdminOptions {
+  readonly registry: Registry;
+  readonly readiness: Readiness;
+  /** The accepted host names, besides `localhost` and addresses. */
+  readonly names: readonly string[];
+  /** The HTML of the page at `/`. */
+  statusPage(): Promise<string>;
+}
+
+export function createAdmin({ registry, readiness, names, statusPage }: AdminOptions): Admin {
   const known = new Set(['localhost', ...names].map((name) => name.toLowerCase()));
   async function answer(path: string, response: ServerResponse): Promise<void> {
     switch (path) {
+      case '/':
+        response.setHeader('Content-Security-Policy', statusPagePolicy);
+        return write(response, 200, 'text/html; charset=utf-8', await statusPage());
       case '/livez':
         return write(response, 200, 'text/plain', 'OK\n');
       case '/health':

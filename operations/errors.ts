@@ -1,11 +1,12 @@
 /**
- * Maps the error classes of the runtime to gRPC, in one place.
+ * Maps the error classes of the runtime, and the refusals of actors, to gRPC.
  *
  * UNAVAILABLE and RESOURCE_EXHAUSTED promise that nothing took effect; a later attempt may help. UNKNOWN means that
  * the outcome is unknown: a retry does no harm, because every method can be repeated. Unexpected errors, `terminal`
  * included, are INTERNAL. They tell the caller only the id under which the log has the rest.
  */
 import { status } from '@grpc/grpc-js';
+import type { Answer, Refusal } from '../actors/reply.ts';
 import {
   ActorError,
   DatabaseUnavailableError,
@@ -29,7 +30,7 @@ export class CallError extends Error {
 
 export const invalidArgument = (message: string) => new CallError(status.INVALID_ARGUMENT, message);
 export const notFound = (message: string) => new CallError(status.NOT_FOUND, message);
-export const limitReached = (message: string, retryAfterMs: number | undefined) =>
+const limitReached = (message: string, retryAfterMs: number | undefined) =>
   new CallError(status.RESOURCE_EXHAUSTED, message, retryAfterMs);
 export const failedPrecondition = (message: string) => new CallError(status.FAILED_PRECONDITION, message);
 
@@ -76,4 +77,19 @@ function retryAfterMsOf(error: ActorError): number {
   const says =
     error instanceof RetryableError || error instanceof OverloadedError || error instanceof UnavailableError;
   return says ? error.retryAfterMs : 1_000;
+}
+
+/** An actor's answer for a caller of the internal API. @throws CallError */
+export function accepted<Ok>(answer: Answer<Ok>): Ok {
+  if ('ok' in answer) return answer.ok;
+  throw errorOf(answer.refused);
+}
+
+/** In the form of the API's messages. */
+export const timeOf = (iso: string | null): Date | undefined => (iso === null ? undefined : new Date(iso));
+
+function errorOf({ reason, message, retryAfterMs }: Refusal): CallError {
+  if (reason === 'bad-request') return invalidArgument(message);
+  if (reason === 'not-found') return notFound(message);
+  return reason === 'too-many' ? limitReached(message, retryAfterMs) : failedPrecondition(message);
 }

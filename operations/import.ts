@@ -36,9 +36,8 @@ import {
 } from '../proto/import-digests.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { Ask, AskOptions } from '../runtime/handles.ts';
-import { accepted } from './answers.ts';
 import type { Handlers } from './calls.ts';
-import { CallError, failedPrecondition, invalidArgument, notFound } from './errors.ts';
+import { accepted, CallError, failedPrecondition, invalidArgument, notFound } from './errors.ts';
 import { limitField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 
@@ -188,7 +187,7 @@ function itemHandlers(
       const limit = limitField('page_size', pageSize);
       const page = await there(collection(of).importListItems({ after, limit, whole: withDigests }, ask));
       const items = page.items.map((item, index) => ({
-        mark: {
+        version: {
           uuid: item.uuid,
           updatedAt: item.updatedAt,
           deleted: item.deleted,
@@ -306,7 +305,7 @@ function nameOf(file: ImportFile | undefined, part: ImportFilePart | undefined) 
   const { storedUnder, uploadUuid } = fileOf(file);
   if (part === undefined) throw invalidArgument('part is missing.');
   const name = blobName({ storedUnder, uploadUuid }, part);
-  if (!isBlobName(name) || part.number < 1) throw invalidArgument('part has no number, or no mark.');
+  if (!isBlobName(name) || part.number < 1) throw invalidArgument('part has no number, or no nonce.');
   return { name, owner: storedUnder };
 }
 

@@ -2,8 +2,8 @@
 import { mailerId } from '../actors/mailer/contract.ts';
 import { MailAdministration } from '../actors/mailer/operator-contract.ts';
 import type { MailAttempt, MailService, QueuedMail, Relay } from '../proto/generated/scriptorium/v1/mail.ts';
-import { accepted, timeOf } from './answers.ts';
 import type { Handlers } from './calls.ts';
+import { accepted, timeOf } from './errors.ts';
 import { textField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 

@@ -7,8 +7,8 @@ import {
   unpairAllConfirmation,
 } from '../actors/pairing/operator-contract.ts';
 import type { PairingService, Subscription } from '../proto/generated/scriptorium/v1/pairing.ts';
-import { accepted, timeOf } from './answers.ts';
 import type { Handlers } from './calls.ts';
+import { accepted, timeOf } from './errors.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 
 type Options = Pick<InternalApiOptions, 'actors' | 'logger'>;

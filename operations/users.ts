@@ -1,14 +1,14 @@
 /** `scriptorium.v1.Users`: what operators may see of a user and do for them. */
 
+import { type ExportProgress, exportProgressSchema } from '../actors/export-file.ts';
 import { findUser } from '../actors/identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../actors/identity/usernames.ts';
 import { UserAdministration } from '../actors/user/operator-contract.ts';
 import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/users.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/handles.ts';
-import { accepted } from './answers.ts';
 import type { Handlers } from './calls.ts';
-import { failedPrecondition, notFound } from './errors.ts';
+import { accepted, failedPrecondition, invalidArgument, notFound } from './errors.ts';
 import { limitField, textField, uuidField } from './fields.ts';
 import type { InternalApiOptions } from './internal-api-options.ts';
 import { numberToken } from './pages.ts';
@@ -112,6 +112,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       return { revokedTokens: revoked };
     },
 
+    export: exportHandler(options),
+
     async listAuditEvents(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
       const limit = limitField('page_size', request.pageSize);
@@ -129,6 +131,27 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       return { events, nextPageToken: trail.before === null ? '' : String(trail.before) };
     },
   };
+}
+
+const exportHandler =
+  ({ actors, logger }: Options): Handlers<UsersService>['export'] =>
+  async (request, ask) => {
+    const userUuid = uuidField('user_uuid', request.userUuid);
+    const progress = progressIn(request.pageToken);
+    const asked = actors.get(UserAdministration, userUuid).ask.operatorExport({ progress }, ask);
+    const { text, next } = await known(asked);
+    if (progress === null) logger.info({ userUuid }, 'an operator exports an account');
+    return { text, nextPageToken: next === null ? '' : JSON.stringify(next) };
+  };
+
+/** @throws CallError */
+function progressIn(pageToken: string): ExportProgress | null {
+  if (pageToken === '') return null;
+  try {
+    return exportProgressSchema.parse(JSON.parse(pageToken));
+  } catch {
+    throw invalidArgument('page_token was not issued by this export.');
+  }
 }
 
 async function known<T>(asked: Promise<T>): Promise<T> {

@@ -104,7 +104,7 @@ export function databaseContradictionsOf(settings: DatabaseSettings, isEmbedded:
   return problems;
 }
 
-const connectionsOf = (settings: DatabaseSettings): number =>
+export const connectionsOf = (settings: DatabaseSettings): number =>
   settings.commitConnections +
   settings.readConnections +
   settings.barrierConnections +
@@ -126,11 +126,11 @@ export const storeLimitsOf = (settings: DatabaseSettings) =>
 
 /** At most as many at once as it has connections. The committer's own look-ups use a connection of the reads. */
 export function runtimeLimitsOf(settings: DatabaseSettings): Limits {
-  const commitsAsideInFlightMax = Math.floor(settings.commitConnections / 2);
+  const quarantinedCommitsInFlightMax = Math.floor(settings.commitConnections / 2);
   return {
     ...defaultLimits,
-    commitsInFlightMax: settings.commitConnections - commitsAsideInFlightMax,
-    commitsAsideInFlightMax,
+    commitsInFlightMax: settings.commitConnections - quarantinedCommitsInFlightMax,
+    quarantinedCommitsInFlightMax,
     readsInFlightMax: settings.readConnections - 1,
     readWaitMaxMs: settings.waitMs,
     sharedReadsOfActorMax: settings.readsOfAccountMax,

@@ -106,7 +106,8 @@ export const generationOf = (store: Pick<Store, 'fixedSetting'>, random: Random)
   store.fixedSetting(generationSetting, freshGeneration(random));
 
 const generationSetting = 'generation';
-const freshGeneration = (random: Random): string => random.bytes(generationBytes).toString('base64url');
+export const freshGeneration = (random: Random): string =>
+  random.bytes(generationBytes).toString('base64url');
 
 /** The number of shards: the operator's setting, or else that of the database, or else what the expected hosts need. */
 export async function shardCountOf(

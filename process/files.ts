@@ -28,16 +28,30 @@ export async function openFiles(
   return { store: countedFileStore(store, registry, check), check };
 }
 
-function openStore(options: ServerOptions, directory: Pick<DataDirectory, 'path'>): Promise<OpenFileStore> {
+/** What opening a store takes of the options of a server. */
+export type FileStoreOptions = Pick<ServerOptions, 'clock' | 'random'> & {
+  readonly config: Pick<ServerOptions['config'], 'nodeId' | 'fileStore'>;
+  readonly secrets: Pick<ServerOptions['secrets'], 's3SecretAccessKey'>;
+};
+
+/** @throws StartError */
+export function openStore(
+  options: FileStoreOptions,
+  directory: Pick<DataDirectory, 'path'>,
+): Promise<OpenFileStore> {
   return options.config.fileStore.kind === 's3' ? openBucket(options) : openFolder(options, directory);
 }
 
+/** The folder of files, unless the files are in a bucket. */
+export const filesFolderOf = (folder: string | undefined, directory: Pick<DataDirectory, 'path'>): string =>
+  folder ?? join(directory.path, 'files');
+
 async function openFolder(
-  { config, clock, random }: ServerOptions,
+  { config, clock, random }: FileStoreOptions,
   directory: Pick<DataDirectory, 'path'>,
 ): Promise<OpenFileStore> {
   const { nodeId, fileStore } = config;
-  const folder = fileStore.folder ?? join(directory.path, 'files');
+  const folder = filesFolderOf(fileStore.folder, directory);
   try {
     const { reserveBytes, isFolderShared: isShared } = fileStore;
     return await openLocalDisk({ folder, reserveBytes, nodeId, isShared, clock, random });
@@ -51,7 +65,7 @@ async function openFolder(
 }
 
 /** Readiness checks whether the store answers: everything but files works without it. */
-async function openBucket({ config, secrets, clock }: ServerOptions): Promise<OpenFileStore> {
+async function openBucket({ config, secrets, clock }: FileStoreOptions): Promise<OpenFileStore> {
   const { endpoint, region, bucket, accessKeyId, isPathStyle } = config.fileStore.s3;
   const { s3SecretAccessKey: secretAccessKey } = secrets;
   if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) {

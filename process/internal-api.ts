@@ -1,12 +1,11 @@
 /**
- * The internal API: always on a socket in the data directory, for callers that may read that directory, and on a port
- * if one is set. A port without mutual TLS requires the token, which is then in the data directory too.
+ * The internal API: always on a socket in the data directory, for callers that may read that directory. A setting adds a port.
+ * A port without mutual TLS requires the token, which is then in the data directory, too.
  */
 import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServerCredentials } from '@grpc/grpc-js';
-import { internalApiToken } from '../operations/access.ts';
-import { serverCredentials } from '../operations/credentials.ts';
+import { internalApiToken, serverCredentials } from '../operations/access.ts';
 import { createInternalApi, type InternalApi } from '../operations/internal-api.ts';
 import type { InternalApiOptions } from '../operations/internal-api-options.ts';
 import { messageOf } from '../runtime/errors.ts';
@@ -16,7 +15,7 @@ import { type InternalApiSettings, internalApiSocket, internalApiTokenFile } fro
 import { withShortPath } from './short-path.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-export interface InternalApiPlaces {
+export interface InternalApiAddresses {
   readonly socketPath: string;
   readonly port: number | undefined;
 }
@@ -28,7 +27,7 @@ export async function openInternalApi(
   { config, lifetime }: Pick<ServerOptions, 'config' | 'lifetime'>,
   { directory, keyring }: Kept,
   apiOptions: InternalApiOptions,
-): Promise<InternalApiPlaces> {
+): Promise<InternalApiAddresses> {
   const { host, port, ...files } = config.internalApi;
   const credentials = await credentialsOf(files);
   const api = createInternalApi(apiOptions);

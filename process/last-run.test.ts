@@ -120,7 +120,7 @@ test('a record is kept until what it names was given up', async (t) => {
   await third.die();
 });
 
-for (const text of ['', 'nothing', 'null', '{"place":1}']) {
+for (const text of ['', 'nothing', 'null', '{"directoryId":1}']) {
   test(`a record that says nothing is none: ${JSON.stringify(text)}`, async (t) => {
     const path = folderOf(t);
     const directory = await openDataDirectory(path);

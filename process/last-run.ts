@@ -32,7 +32,7 @@ interface Run {
 }
 
 interface LastRunRecord extends Run {
-  readonly place: string;
+  readonly directoryId: string;
 }
 
 export interface LastRunOptions {
@@ -46,21 +46,25 @@ export interface LastRunOptions {
 export class LastRun {
   readonly #options: LastRunOptions;
   /** Undefined: the directory cannot be told from a copy. */
-  readonly #place: string | undefined;
+  readonly #directoryId: string | undefined;
   readonly #dead: Run | undefined;
   #hasRemembered = false;
 
-  private constructor(options: LastRunOptions, place: string | undefined, dead: Run | undefined) {
+  private constructor(options: LastRunOptions, directoryId: string | undefined, dead: Run | undefined) {
     this.#options = options;
-    this.#place = place;
+    this.#directoryId = directoryId;
     this.#dead = dead;
   }
 
   static async open(options: LastRunOptions): Promise<LastRun> {
     const { directory } = options;
-    const place = await placeOf(directory.path, options.machine ?? (await thisMachine()));
+    const directoryId = await directoryIdOf(directory.path, options.machine ?? (await thisMachine()));
     const record = recordOf(await directory.find(recordName));
-    return new LastRun(options, place, record !== undefined && record.place === place ? record : undefined);
+    return new LastRun(
+      options,
+      directoryId,
+      record !== undefined && record.directoryId === directoryId ? record : undefined,
+    );
   }
 
   /** Whether there is anything to give up. */
@@ -82,8 +86,8 @@ export class LastRun {
   /** Call when this incarnation is about to be registered. */
   async remember(incarnation: string): Promise<void> {
     const { directory, nodeId } = this.#options;
-    if (this.#place === undefined) return;
-    const record: LastRunRecord = { place: this.#place, nodeId, incarnation };
+    if (this.#directoryId === undefined) return;
+    const record: LastRunRecord = { directoryId: this.#directoryId, nodeId, incarnation };
     this.#hasRemembered = true;
     await directory.replace(recordName, JSON.stringify(record));
   }
@@ -94,7 +98,7 @@ export class LastRun {
   }
 }
 
-async function placeOf(path: string, { boot }: Machine): Promise<string | undefined> {
+async function directoryIdOf(path: string, { boot }: Machine): Promise<string | undefined> {
   if (boot === undefined) return undefined;
   const { dev, ino, birthtimeNs } = await stat(path, { bigint: true });
   return [boot, dev, ino, birthtimeNs].join(' ');
@@ -104,9 +108,9 @@ async function placeOf(path: string, { boot }: Machine): Promise<string | undefi
 function recordOf(text: string | undefined): LastRunRecord | undefined {
   if (text === undefined) return undefined;
   try {
-    const { place, nodeId, incarnation } = JSON.parse(text);
-    const isWhole = [place, nodeId, incarnation].every((field) => typeof field === 'string');
-    return isWhole ? { place, nodeId, incarnation } : undefined;
+    const { directoryId, nodeId, incarnation } = JSON.parse(text);
+    const isWhole = [directoryId, nodeId, incarnation].every((field) => typeof field === 'string');
+    return isWhole ? { directoryId, nodeId, incarnation } : undefined;
   } catch {
     return undefined;
   }

@@ -18,11 +18,14 @@
  *    and our holder, go to 2. Else the lock is held.
  * 5. Remove what is lower. The name held stays when the server ends, and is what the next one counts from.
  *
- * Invariants: the highest name is never removed; a server links n + 1 only after it found n dead, on its own machine or
- * with no holder; a name that is there has its holder beside it from the first moment; the holder of the lock
- * listens at the highest name. A crash at any step leaves at most dead names and holders behind. Those of an
- * earlier start of this machine are dead as their sockets are; those of another machine keep the directory
- * until an operator removes them.
+ * Invariants:
+ * - The highest name is never removed.
+ * - A server links n + 1 only after it found n dead, on its own machine or with no holder.
+ * - A name that exists has its holder beside it from the first moment.
+ * - The holder of the lock listens at the highest name.
+ *
+ * A crash at any step leaves at most dead names and holders behind. Those of an earlier start of this machine are dead like
+ * their sockets. Those of another machine keep the directory until an operator removes them.
  */
 import { randomUUID } from 'node:crypto';
 import { link, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -126,14 +129,14 @@ async function isTaken(directory: string, generation: number, here: Machine): Pr
   return answers(join(directory, nameOf(generation)));
 }
 
-/** Written under another name first, so that nobody reads half of it. */
+/** Written under another name first, so that no reader gets half of it. */
 async function writeHolder(directory: string, name: string, here: Machine): Promise<void> {
   const draft = join(directory, `${name}.tmp`);
   await writeDurably(draft, JSON.stringify(here));
   await rename(draft, join(directory, name));
 }
 
-/** Undefined: somebody just removed it. */
+/** Undefined if another process has just removed it. */
 async function readHolder(path: string): Promise<Machine | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Machine;

@@ -35,7 +35,7 @@ export function createMailCheck(actors: Actors, clock: Clock, registry: Registry
   return check;
 }
 
-/** Undefined if nobody answers. */
+/** Undefined if no host answers. */
 async function healthOf(actors: Actors): Promise<MailHealth | undefined> {
   try {
     return await actors.get(MailAdministration, mailerId).ask.health({}, { deadlineMs });

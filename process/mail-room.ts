@@ -1,9 +1,9 @@
 /**
- * Whether the disk of the embedded database has space for mail. The last known state counts: nobody waits for a slow
- * disk, and an unreadable one is no reason to refuse mail.
+ * Whether the disk of the embedded database has space for mail. The last known state counts, so that mail does not wait for a
+ * slow disk. An unreadable disk is no reason to refuse mail.
  */
 import { statfs } from 'node:fs/promises';
-import type { MailRoom } from '../actors/mailer/room.ts';
+import type { MailRoom } from '../actors/mailer/capacity.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 /** As much as the queue may hold. */

@@ -10,8 +10,8 @@ import type { KeyedTools } from '../actors/identity/keyed-tools.ts';
 import { rememberLastHash } from '../actors/identity/last-hash.ts';
 import { createPasswordHasher, type PasswordHasher } from '../actors/identity/password-hasher.ts';
 import { kinds } from '../actors/kinds.ts';
+import { unknownRoom } from '../actors/mailer/capacity.ts';
 import { countedMailSender } from '../actors/mailer/metrics.ts';
-import { unknownRoom } from '../actors/mailer/room.ts';
 import { createMailSender } from '../actors/mailer/send.ts';
 import { createMessengers } from '../actors/messengers/http-messengers.ts';
 import { createOutboundHttp } from '../actors/outbound/node-http.ts';
@@ -51,8 +51,8 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     // One core is left for the event loop.
     concurrent: Math.max(1, availableParallelism() - 1),
     waiting: 256,
-    // When an office signs in all at once, it waits for a second; nobody else waits for it.
-    waitingPerLane: 64,
+    // When an office signs in all at once, it waits for a second. Other users do not wait for it.
+    waitingPerKey: 64,
   };
   const hasher = passwordHasherOf(config, hashing);
   const isEmbedded = secrets.databaseUrl === undefined;

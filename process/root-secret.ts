@@ -33,10 +33,12 @@ async function keptSecret(directory: Pick<DataDirectory, 'keep'>, random: Random
   );
 }
 
+/** Derived like any key, so it reveals nothing about the root secret or other keys. */
+export const fingerprintOf = (keyring: Keyring): string => keyring.derive('fingerprint').toString('hex');
+
 /** Refuses a keyring other than the first one of this database. */
 export async function checkFingerprint(keyring: Keyring, settings: FixedSettings): Promise<void> {
-  // Derived like any key, so it reveals nothing about the root secret or other keys.
-  const fingerprint = keyring.derive('fingerprint').toString('hex');
+  const fingerprint = fingerprintOf(keyring);
   const kept = await settings.fixedSetting('secret-key-fingerprint', fingerprint);
   if (kept === fingerprint) return;
   throw new StartError(

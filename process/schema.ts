@@ -9,6 +9,12 @@ import { exitCodes, StartError } from './start-error.ts';
 
 export const migrations: readonly Migration[] = [...runtimeMigrations, ...domainMigrations];
 
+/**
+ * A restore that has not ended has a record with this beginning among the migrations (`process/backup/restore.ts`). No release
+ * knows it, so that none starts on that database.
+ */
+export const restoringMark = 'restoring-';
+
 export interface SchemaPolicy {
   /** Without it, the server refuses a database that lacks a migration. */
   readonly migrateAtStart: boolean;
@@ -53,6 +59,13 @@ async function refusingNewer<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof NewerSchemaError)) throw error;
+    if (error.unknownIds.some((id) => id.startsWith(restoringMark))) {
+      throw new StartError(
+        'A restore into this database has not ended: run `scriptorium restore` again, which begins anew.',
+        exitCodes.config,
+        { cause: error },
+      );
+    }
     throw new StartError(
       `The schema of this database is from a newer release (it has ${error.unknownIds.join(', ')}): run that release or a later one.`,
       exitCodes.config,

@@ -1,8 +1,8 @@
 /** The inputs of every part of the server: its settings, its ports and the lifetime in which it opens things. */
 import type { Logger } from 'pino';
-import type { Config, Secrets } from '../config.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
+import type { Config, Secrets } from './config/config.ts';
 import type { Lifetime } from './lifetime.ts';
 
 export interface ServerOptions {

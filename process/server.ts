@@ -1,23 +1,26 @@
 /**
- * The composition: configuration -> resources (directory, keys, database) -> transport -> the roles of this process ->
- * the ports it listens on, and back at the end.
+ * The composition: configuration -> resources (directory, keys, database) -> transport -> the roles of this process -> the
+ * ports that it listens on. The end goes back the same way.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { createKeyedTools } from '../actors/identity/keyed-tools.ts';
+import { Instance, instanceId } from '../actors/instance/contract.ts';
 import { createVerifyBearer } from '../gateway/admission/bearer.ts';
 import { createAdmin } from '../operations/admin.ts';
+import { createStatusPage } from '../operations/status-page/page.ts';
+import type { Actors } from '../runtime/handles.ts';
 import { createActors } from '../runtime/host/actors.ts';
 import { createClusterOperations, createLookups } from '../runtime/host/cluster-operations.ts';
 import { defaultLimits } from '../runtime/host/limits.ts';
 import { prometheusShardCount } from '../runtime/host/metrics.ts';
 import { NodeTakenError } from '../runtime/ownership/lease.ts';
 import { createReadiness, type ReadinessCheck } from '../runtime/readiness.ts';
+import { runBackupCommand, startBackupSchedule } from './backup/schedule.ts';
 import { registerBuildInfo } from './build-info.ts';
 import { needing } from './database.ts';
 import { openFiles } from './files.ts';
 import { openGateway } from './gateway.ts';
-import { createHostCheck } from './host-readiness.ts';
-import { type InternalApiPlaces, openInternalApi } from './internal-api.ts';
+import { type InternalApiAddresses, openInternalApi } from './internal-api.ts';
 import { LastRun } from './last-run.ts';
 import { createMailCheck } from './mail-readiness.ts';
 import { createNode, createPresence, type NodeParts } from './node.ts';
@@ -31,8 +34,11 @@ export interface Ports {
   /** Absent: no client connects to this process. */
   readonly port: number | undefined;
   readonly adminPort: number;
-  readonly internalApi: InternalApiPlaces;
+  readonly internalApi: InternalApiAddresses;
 }
+
+/** Every 10 ms, as the library does by default, costs an idle process a third of its CPU. */
+const eventLoopSampleMs = 50;
 
 /** Starts everything and resolves to the ports in use. All of it closes with the lifetime. @throws StartError */
 export async function startServer(options: ServerOptions, overlay = openResources): Promise<Ports> {
@@ -40,7 +46,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
   const resources = await overlay(options);
   const { keyring, store, shardCount } = resources;
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs });
   registerBuildInfo(registry, { version: options.version, role: config.role });
   prometheusShardCount(registry, shardCount);
   const { transport, isWakeStreamUp } = await openTransport(options, resources, registry);
@@ -67,7 +73,19 @@ export async function startServer(options: ServerOptions, overlay = openResource
     config.readyWithout,
   );
   const verifyBearer = createVerifyBearer(keyedTools.sessionTokens);
-  const admin = createAdmin(registry, readiness, [config.adminHost, ...config.adminNames]);
+  const cluster = createClusterOperations({ store, transport });
+  const statusPage = createStatusPage({
+    node: config.nodeId,
+    version: options.version,
+    clock,
+    registry,
+    readiness,
+    cluster,
+    actors,
+    shardCount,
+  });
+  const names = [config.adminHost, ...config.adminNames];
+  const admin = createAdmin({ registry, readiness, names, statusPage });
   lifetime.onEnd(() => admin.close());
   const adminPort = await opened('ADMIN_PORT', () => admin.listen(config.adminHost, config.adminPort));
   const lookups = createLookups(store);
@@ -75,7 +93,7 @@ export async function startServer(options: ServerOptions, overlay = openResource
     warnOfUnclaimedAdmins(config.accounts, lookups, logger),
   );
   const internal = {
-    cluster: createClusterOperations({ store, transport }),
+    cluster,
     lookups,
     actors,
     readiness,
@@ -95,6 +113,19 @@ export async function startServer(options: ServerOptions, overlay = openResource
     registry,
     drainTimeoutMs: config.drainTimeoutMs,
   };
+  const { schedule: times } = config.backup;
+  if (times !== undefined) {
+    const { directory } = resources;
+    const schedule = await startBackupSchedule({
+      times,
+      directory,
+      clock,
+      logger,
+      registry,
+      run: runBackupCommand,
+    });
+    lifetime.onEnd(() => schedule.stop());
+  }
   const internalApi = await opened('GRPC_PORT', () => openInternalApi(options, resources, internal));
   if (config.role === 'host') return { port: undefined, adminPort, internalApi };
   const gateway = {
@@ -179,3 +210,15 @@ async function opened<T>(setting: string, listen: () => Promise<T>): Promise<T> 
     );
   }
 }
+
+/** Less than the time of a check. */
+const hostCheckMs = 1_500;
+
+/** Whether a gateway gets answers from the hosts. Without them it can serve no request. */
+const createHostCheck =
+  (actors: Actors): ReadinessCheck =>
+  () =>
+    actors
+      .get(Instance, instanceId)
+      .ask.registration({}, { deadlineMs: hostCheckMs })
+      .then(() => true);

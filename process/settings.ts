@@ -1,4 +1,4 @@
-/** Settings of a process in any role: where it listens, its data, its place in a cluster. */
+/** Settings of a process in any role: where it listens, its data, its part in a cluster. */
 import {
   address,
   choice,
@@ -40,7 +40,8 @@ export const serverSettings = section('Server', {
   adminPort: port({
     name: 'ADMIN_PORT',
     default: 9_090,
-    description: 'The port of metrics and probes (`/metrics`, `/livez`, `/readyz`). 0 takes a free one.',
+    description:
+      'The port of the status page, metrics and probes (`/`, `/metrics`, `/livez`, `/readyz`). 0 takes a free one.',
   }),
   adminNames: list({
     name: 'ADMIN_NAMES',

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Lookups } from '../runtime/lookups.ts';
+import type { Lookups } from '../runtime/command.ts';
 import { warnOfUnclaimedAdmins } from './unclaimed-admins.ts';
 
 async function linesOf(taken: readonly string[], registrationDisabled = false) {

@@ -5,7 +5,7 @@
 import { findUser } from '../actors/identity/account-table.ts';
 import { defaultWorkspace } from '../actors/identity/usernames.ts';
 import type { AccountSettings } from '../actors/settings.ts';
-import type { Lookups } from '../runtime/lookups.ts';
+import type { Lookups } from '../runtime/command.ts';
 import type { Logger } from '../runtime/ports.ts';
 
 export async function warnOfUnclaimedAdmins(

@@ -1,10 +1,10 @@
 /**
  * What a kind declares: commands, timers, tells and jobs, and what their turns may do.
  *
- * A turn is a synchronous function over the actor's slices and the rows its read plan named. It returns a reply
- * and records effects; nothing it recorded is visible outside until the commit that carries it is durable, and
- * nothing at all remains of a turn that throws. A turn may run more than once (a commit rejected, an outcome lost):
- * it must depend on nothing but what it is handed.
+ * A turn is a synchronous function over the actor's slices and the rows that its read plan named. It returns a reply and
+ * records effects. Nothing that it recorded is visible outside until its commit is durable, and nothing remains of a turn that
+ * throws. A turn may run more than once, after a rejected commit or a lost outcome. So it must depend on nothing but its
+ * arguments.
  */
 import type { z } from 'zod';
 import type { Address } from './address.ts';
@@ -12,77 +12,78 @@ import type { CommandShape, JobShape, MessageShape, Tells } from './contract.ts'
 import type { Dependency } from './dependency.ts';
 import type { Actors } from './handles.ts';
 import type { Slice, SliceMap, State } from './slice.ts';
-import type { AnyTable, KeyOf, RowOf } from './table.ts';
+import type { AnyTable, KeyOf, RowOf, SubsetOf } from './table.ts';
 
 /** Rows of the actor itself by key. Writes that are not yet durable overlay what the store answers. */
 export interface KeysPlan<T extends AnyTable> {
   readonly plan: 'keys';
   readonly table: T;
   readonly keys: readonly KeyOf<T>[];
-  /** Once the rows' sizes have reached this, in the order of their keys, the others come without their large column. */
+  /** Once the sizes of the rows reach this, in the order of their keys, further rows come without their large column. */
   readonly budgetBytes?: number;
 }
 
-/** Rows of the actor itself in order: `after` < order <= `through`. Overlaid likewise. */
+/** Rows of the actor itself in order: `after` < order <= `through`, overlaid in the same way. */
 export interface RangePlan<T extends AnyTable> {
   readonly plan: 'range';
   readonly table: T;
   readonly after: number;
   /**
-   * The highest order the store can hold for this actor, usually its head: with `after` at or above it the store
-   * is not asked. Writes at the gate beyond it are overlaid all the same, unless the plan is that of a shared read.
+   * The highest order that the store can hold for this actor, usually its head. If `after` is as high, the store is not asked.
+   * Writes at the gate beyond it are still overlaid, unless the plan is that of a shared read.
    */
   readonly through: number;
   readonly limit: number;
   readonly budgetBytes?: number;
-  readonly subset?: string;
+  readonly subset?: SubsetOf<T>;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
 }
 
 /**
  * Committed rows of any actor by a server-wide unique key. A hint: another actor may change them at any time.
- * By the first columns of such a key, with a limit: all rows that have these values, in the order of the values and then
- * of the key, without their large column.
+ *
+ * With a limit, the first columns of such a key are enough. It then finds all rows with these values, in the order of the
+ * values and then of the key, without their large column.
  */
 export interface LookupPlan<T extends AnyTable> {
   readonly plan: 'lookup';
   readonly table: T;
-  /** All name the same columns. */
+  /** All of them name the same columns. */
   readonly values: readonly Partial<RowOf<T>>[];
   /** The most rows of all values together. */
   readonly limit?: number;
 }
 
-/** An owner whose rows are read, and how far the reader has them. */
-export interface AskedOwner {
+/** An owner to read rows from, and the position that the reader has reached. */
+export interface AskedOwner<T extends AnyTable = AnyTable> {
   readonly owner: string;
-  /** A position of this owner's own. */
+  /** A position in this owner's own order. */
   readonly after: number;
-  readonly subset?: string;
+  readonly subset?: SubsetOf<T>;
 }
 
 /**
- * Committed rows of other owners, in order after a position of their own. Only owners that authorize the reader answer: those whose
- * membership table has a row under (owner, `member`).
+ * Committed rows of other owners, in order, each after a position of its own. An owner answers only if its membership table has
+ * a row under (owner, `member`).
  *
- * The membership table and the rows are read in one moment, so a member who was removed sees nothing that was committed after the removal. The
- * answer holds nothing that is not committed yet, and no row that a committed one has succeeded (the table's `succession`), so
- * that nobody gets the old row after the new one.
+ * The membership table and the rows are read at one moment, so a removed member sees nothing that was committed after the
+ * removal. The answer has committed rows only. It has no row that a committed one has succeeded (the table's `succession`), so
+ * that no reader gets the old row after the new one.
  */
 export interface CrossOwnerPlan<T extends AnyTable> {
   readonly plan: 'crossOwner';
-  /** With an `order`. The kind that owns its rows declares it, as it does the membership table. */
+  /** Has an `order`. The kind that owns its rows declares it, as it does the membership table. */
   readonly table: T;
   readonly membership: MembershipCondition;
-  /** Each owner once. With none the store is not asked. */
-  readonly owners: readonly AskedOwner[];
-  /** The most rows of all owners together, taken in the order given. The budget counts likewise. */
+  /** Each owner at most once. If there are none, the store is not asked. */
+  readonly owners: readonly AskedOwner<T>[];
+  /** The most rows of all owners together, in the order given. The budget counts likewise. */
   readonly limit: number;
   readonly budgetBytes?: number;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
 }
 
-/** A table of the owners asked whose key is [owner, member]. */
+/** A membership table of these owners. Its key is [owner, member]. */
 interface MembershipCondition {
   readonly table: AnyTable;
   readonly member: string;
@@ -93,40 +94,40 @@ export type AnyPlan = KeysPlan<any> | RangePlan<any> | LookupPlan<any> | CrossOw
 export type Plans = Readonly<Record<string, AnyPlan>>;
 
 export interface KeysResult<T extends AnyTable> {
-  /** The row as this turn sees it, its own writes included. */
+  /** The row as this turn sees it, with its own writes. */
   get(key: KeyOf<T>): RowOf<T> | undefined;
 }
 export interface RangeResult<T extends AnyTable> {
-  /** Ascending by order, as they were when the turn began. With `columns`, the others are absent. */
+  /** Ascending by order, as they were when the turn began. With `columns`, other columns are absent. */
   readonly rows: readonly RowOf<T>[];
-  /** False when `limit` or `budgetBytes` cut the range short. */
+  /** False if `limit` or `budgetBytes` cut the range short. */
   readonly complete: boolean;
   /**
-   * Every row with an order up to this is in `rows`: infinity when complete, else where the next page begins. It may
-   * lie beyond the last row, or rows may even be empty, where rows of the page have moved on meanwhile.
+   * Every row with an order up to this is in `rows`. It is infinity if the range is complete; otherwise the next page begins
+   * here. It may lie beyond the last row. `rows` may even be empty if the rows of the page have moved on meanwhile.
    */
   readonly upTo: number;
 }
 export interface LookupResult<T extends AnyTable> {
   readonly rows: readonly RowOf<T>[];
-  /** False when `limit` left rows out. */
+  /** False if `limit` left rows out. */
   readonly complete: boolean;
 }
 export interface CrossOwnerResult<T extends AnyTable> {
   /** The owners that authorize the reader, in the order asked. */
   readonly owners: readonly OwnerRows<T>[];
-  /** All owners that were asked authorize the reader, and have no rows for it. */
+  /** All owners asked authorize the reader, and have no rows for it. */
   readonly isQuiet: boolean;
 }
 interface OwnerRows<T extends AnyTable> {
   readonly owner: string;
-  /** Ascending by order. With `columns`, the others are absent. */
+  /** Ascending by order. With `columns`, other columns are absent. */
   readonly rows: readonly RowOf<T>[];
-  /** False from the first row on that `limit` or `budgetBytes` left out: for its owner, and for all after that one. */
+  /** False for the owner of the first row that `limit` or `budgetBytes` left out, and for all owners after it. */
   readonly complete: boolean;
   /**
-   * Where the next page begins: the order of the last row, or `after` where there is none. An owner's commits follow each
-   * other and its orders only grow, so that whatever is not in `rows` yet lies beyond, or will.
+   * Where the next page begins: the order of the last row, or `after` if there is none. An owner's commits follow each other
+   * and its orders only grow, so any row that is not in `rows` lies beyond this.
    */
   readonly upTo: number;
 }
@@ -168,33 +169,32 @@ export const crossOwner = <T extends AnyTable>(
 ): CrossOwnerPlan<T> => Object.assign({ plan: 'crossOwner' as const, table }, options);
 
 export interface Activation {
-  /** Random: no other activation of any actor has it. */
+  /** Random. No other activation of any actor has it. */
   readonly id: string;
 }
 
 /**
- * What a read plan is made from: the state as the actor has it now, which may not be durable yet. The plan is made again where
- * earlier turns change that state so that the turn asks for keys that the plan does not name. Nobody misses a range that was left
- * out or limited to nothing; one whose `through` says that there is nothing yet costs as little.
+ * The state that a read plan is made from. It is the actor's present state, which may not be durable yet. If earlier turns
+ * change it so that the turn asks for keys outside its plan, the plan is made again. A range that was left out, or limited to
+ * nothing, is not detected. A range whose `through` says that there is nothing yet costs no more.
  */
 export interface View extends State {
   readonly self: Address;
   /**
-   * This stay of the actor in memory: the key, in a `WeakMap`, of what may be lost with it. After a crash, a move or a
-   * passivation there is another.
+   * This stay of the actor in memory: the key, in a `WeakMap`, of values that may be lost with it. A crash, a move or a
+   * passivation ends it.
    */
   readonly activation: Activation;
   readonly nowMicros: number;
   /** One of the dependencies that the kind declares. */
   use<T>(dependency: Dependency<T>): T;
   /**
-   * The committed row, of any owner, that holds one of the unique keys of `row`. It is known once a commit was rejected for it,
-   * and undefined before. Ask for it before every `insert` of a row whose key another actor, or an unread row of this one, may
-   * hold.
+   * The committed row, of any owner, that holds one of the unique keys of `row`. It is undefined until a commit was rejected
+   * for it. Ask for it before every `insert` of a row whose key another actor, or an unread row of this one, may hold.
    *
-   * A plan may ask for it too, to read its own row afresh before the turn runs again. A row shown by a rejection comes without
-   * its large column. In a turn, and with the whole key, it also finds a row that an earlier turn of this actor wrote and that is
-   * not durable yet.
+   * A plan may ask for it, too, to read its own row again before the turn runs again. A row found by a rejection comes without
+   * its large column. In a turn, and with the whole key, this also finds a row that an earlier turn of this actor wrote and
+   * that is not durable yet.
    */
   conflicting<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
 }
@@ -205,13 +205,11 @@ export interface Turn extends View {
   setEntry<T>(of: SliceMap<T>, key: string, value: T): void;
   removeEntry<T>(of: SliceMap<T>, key: string): void;
 
-  /**
-   * Writes a row that a read plan of this turn has shown to exist, or that is a row of a table without `generation`.
-   */
+  /** Writes a row that a read plan of this turn has shown to exist, or a row of a table without `generation`. */
   put<T extends AnyTable>(table: T, row: RowOf<T>): void;
   /**
-   * Writes a row as new, without having read whether its key exists. If the key or a server-wide unique key turns
-   * out to be taken, the turn runs again and `conflicting` says so.
+   * Writes a new row without having read whether its key exists. If the key or a server-wide unique key is taken, the turn runs
+   * again and `conflicting` finds the other row.
    */
   insert<T extends AnyTable>(table: T, row: RowOf<T>): void;
   remove<T extends AnyTable>(table: T, key: KeyOf<T>): void;
@@ -219,29 +217,27 @@ export interface Turn extends View {
   arm<Payload>(timer: MessageShape<Payload>, dueMs: number, payload: Payload): void;
   disarm(timer: Pick<MessageShape<unknown>, 'name' | 'isJob'>): void;
   /**
-   * Has a job of the kind run once this turn's commit is durable; `keyed` makes one of several, which run beside each
-   * other. One job never runs beside itself: while a run of it is in flight, a start means one more after that with the
-   * newest payload, and a run that is interrupted or fails is followed by that one instead of being repeated.
+   * Runs a job of the kind once this turn's commit is durable. `keyed` makes one of several, which run side by side. One job
+   * never runs beside itself. A start while it runs means one more run after that, with the newest payload. If the present run
+   * is interrupted or fails, that run follows instead of a repeat.
    */
   start<Payload>(job: JobShape<Payload>, payload: Payload): void;
-  /**
-   * From this turn's commit on, no turn of the job takes effect any more. What it does outside cannot be called back.
-   */
+  /** From this turn's commit on, no turn of the job takes effect. Its work outside turns cannot be undone. */
   stop(job: Pick<JobShape<unknown>, 'name' | 'isJob'>): void;
-  /** Sends durable messages without a reply: each exactly once in effect, in no order. */
+  /** Sends durable messages without a reply. Each takes effect exactly once, in no order. */
   tell<T>(kind: { readonly name: string; readonly tells: T }, id: string): Tells<T>;
   /**
-   * Hands an event to every gateway subscribed to this actor, once the outcome of this turn may leave. Best effort: what must
-   * arrive is a `tell`.
+   * Hands an event to every gateway subscribed to this actor, once the outcome of this turn may leave. Best effort: a message
+   * that must arrive is a `tell`.
    */
   publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E): void;
   /**
-   * From when this turn's outcome leaves, what this actor publishes is handed to the gateway of this id, for a while
-   * and for as long as this host runs the actor. Returns the incarnation of the host that the events will come from.
+   * From the moment this turn's outcome leaves, the events of this actor go to the gateway of this id. That lasts for a while,
+   * and as long as this host runs the actor. Returns the incarnation of the host that sends the events.
    * @throws OverloadedError
    */
   subscribe(gateway: string): string;
-  /** The actor ceases to exist with this commit's effects; its row stays as a tombstone that consumes tells. */
+  /** The actor ceases to exist with this commit. Its row stays as a tombstone that consumes tells. */
   tombstone(): void;
 
   /** Random bytes and uuids for this turn. */
@@ -258,15 +254,15 @@ export interface Workflow {
   turn<R, P extends Plans = Record<never, never>>(step: {
     reads?: (view: View) => P;
     turn: (turn: Turn, reads: PlanResults<P>) => R;
-    /** The step's result is recorded under the workflow's call id and a repeat of the workflow's call gets it back. */
+    /** Records the step's result under the workflow's call id. A repeat of the workflow's call gets it back. */
     recorded?: boolean;
   }): Promise<R>;
-  /** Other actors, asked inside this call's deadline and under call ids derived from this call's. */
+  /** Other actors, asked within this call's deadline and under call ids derived from this call's. */
   readonly actors: Actors;
 }
 
 interface CommandBase<Request, Reply> extends CommandShape<Request, Reply> {
-  /** Only such a command may make an actor that does not exist yet. */
+  /** Only such a command may create an actor that does not exist yet. */
   readonly creates?: boolean;
 }
 
@@ -278,10 +274,10 @@ export interface TurnCommand<Request, Reply, P extends Plans = Plans> extends Co
   readonly turn: (turn: Turn, request: Request, reads: PlanResults<P>) => Reply;
 }
 
-/** Answered from what is durable, without waiting for the mailbox; writes nothing. */
+/** Answered from durable state, without waiting for the mailbox. It writes nothing. */
 export interface SharedCommand<Request, Reply, P extends Plans = Plans> extends CommandBase<Request, Reply> {
   readonly type: 'shared';
-  /** The answer if memory alone has it, as it mostly does for a client that asks whether there is anything new. */
+  /** The answer if memory has all of it. It usually does for a client that asks whether there is anything new. */
   readonly known?:
     | ((view: View & { readonly nowMs: number }, request: Request) => Reply | undefined)
     | undefined;
@@ -299,7 +295,7 @@ export interface WorkflowCommand<Request, Reply> extends CommandBase<Request, Re
   readonly run: (workflow: Workflow, request: Request) => Promise<Reply>;
 }
 
-/** One of several ways, chosen by the request: what brings nothing must not wait like what writes. */
+/** One of several ways, chosen by the request: a request that brings nothing must not wait like one that writes. */
 export interface ChoiceCommand<Request, Reply> extends CommandBase<Request, Reply> {
   readonly type: 'choice';
   readonly choose: (request: Request, by: Pick<View, 'use'>) => OneWay<Request, Reply>;
@@ -341,13 +337,13 @@ export function choice<Request, Reply>(
 /** A timer's handler. Its row goes in the commit of its turn unless the turn arms it again. */
 export interface TimerHandler<Payload = unknown, P extends Plans = Plans> {
   readonly payload: z.ZodType<Payload>;
-  /** What happens when its time was missed: run once late, or drop it when later than `skipAfterMs`. */
+  /** What happens when its time was missed: it runs once, late, or is dropped when later than `skipAfterMs`. */
   readonly missed: 'fire-once' | { readonly skipAfterMs: number };
   readonly reads?: (view: View, payload: Payload) => P;
   readonly turn: (turn: Turn, payload: Payload, reads: PlanResults<P>) => void;
 }
 
-/** A tell's handler. `sender` lets what mirrors another actor's state ignore what is older than it has. */
+/** A tell's handler. By `sender` a copy of another actor's state can ignore messages that are older than itself. */
 export interface TellHandler<Payload = unknown, P extends Plans = Plans> {
   readonly payload: z.ZodType<Payload>;
   readonly reads?: (view: View, payload: Payload) => P;
@@ -357,7 +353,7 @@ export interface TellHandler<Payload = unknown, P extends Plans = Plans> {
     sender: { readonly address: Address; readonly version: number },
     reads: PlanResults<P>,
   ) => void;
-  /** Whether the tell may make an actor that does not exist yet; otherwise it is consumed without effect. */
+  /** Whether the tell may create an actor that does not exist yet. Otherwise it is consumed without effect. */
   readonly creates?: boolean;
 }
 
@@ -372,7 +368,7 @@ export function tell<Payload, P extends Plans = Record<never, never>>(
   return definition;
 }
 
-/** What `JobRun.finish` resolves to, and nothing else: a run cannot end well without it. */
+/** The result of `JobRun.finish`. Nothing else makes it, so a run cannot end well without that call. */
 export interface Finished {
   readonly finished: true;
 }
@@ -385,21 +381,21 @@ interface JobStep<R, P extends Plans> {
 /** One run of a job, for as long as it holds the job's lease. */
 export interface JobRun extends Pick<Workflow, 'self' | 'use'> {
   /**
-   * The same in every run of one start, and different for every other start. Systems outside can tell a repeat by it (a
+   * The same in every run of one start, and different for every other start. Outside systems can tell a repeat by it (a
    * `Message-ID`, a call id).
    */
   readonly id: string;
   readonly nowMs: number;
   /**
-   * Aborted once the run is not to go on: it took too long, its lease is another's or its job was stopped. To be handed
-   * to everything that waits.
+   * Aborted once the run must not go on: it took too long, another run has its lease, or its job was stopped. Pass it to
+   * everything that waits.
    */
   readonly signal: AbortSignal;
-  /** Other actors. Every run asks again; use a call id made from `id` where a repeat must not take effect twice. */
+  /** Other actors. Every run asks again. Use a call id made from `id` if a repeat must not take effect twice. */
   readonly actors: Actors;
   /**
-   * Runs a turn and resolves once its commit is durable. A run that has lost its lease is rejected before the turn
-   * begins, so that a result either counts for the run that holds the job or does not count.
+   * Runs a turn, and resolves once its commit is durable. If the run has lost its lease, the turn is rejected before it begins.
+   * So a result counts only for the run that holds the job.
    */
   turn<R, P extends Plans = Record<never, never>>(step: JobStep<R, P>): Promise<R>;
   /** The last turn: the job is over with the same commit. */
@@ -407,17 +403,22 @@ export interface JobRun extends Pick<Workflow, 'self' | 'use'> {
 }
 
 /**
- * A job's handler. It runs until it finishes: again from the beginning after a crash or a hand-over, and after a
- * growing pause when it throws. So its turns say in the state what is done, and what it does outside turns may be done
- * again.
+ * A job's handler. It runs until it finishes: again from the beginning after a crash or a hand-over, and after a growing pause
+ * when it throws. So its turns record its progress in the state. Its work outside turns may be repeated.
  */
 export interface JobHandler<Payload = unknown> {
   readonly payload: z.ZodType<Payload>;
-  /** How long one run may take. What takes longer has failed. */
+  /** How long one run may take. After that it has failed. */
   readonly timeoutMs: number;
   readonly run: (run: JobRun, payload: Payload) => Promise<Finished>;
 }
 
 export function job<Payload>(definition: JobHandler<Payload>): JobHandler<Payload> {
   return definition;
+}
+
+/** Reads outside of turns. */
+export interface Lookups {
+  /** Committed rows of any actor by a server-wide unique key: a hint, as in a read plan. @throws ActorError */
+  find<T extends AnyTable>(plan: LookupPlan<T>): Promise<LookupResult<T>>;
 }

@@ -1,6 +1,6 @@
 /**
- * What everyone else may know of a kind of actor: its name, what can be asked of it, told to it and heard from it, each
- * with its shapes. A contract holds no behaviour; the kind itself (`kindOf`) spreads each shape into its handler.
+ * What everyone else may know of a kind of actor: its name, its commands, tells, timers, jobs and events, each with its
+ * schemas. A contract holds no behaviour. The kind itself (`kindOf`) spreads each shape into its handler.
  */
 import type { z } from 'zod';
 
@@ -11,22 +11,22 @@ export interface CommandShape<Request, Reply> {
 // biome-ignore lint/suspicious/noExplicitAny: commands of any shape
 export type CommandShapes = Readonly<Record<string, CommandShape<any, any>>>;
 
-/** A command knows its own name, so that a route can be declared by the command alone. */
+/** A command knows its own name, so the declaration of a route needs nothing but the command. */
 export type NamedCommands<C extends CommandShapes> = {
   readonly [Name in keyof C]: C[Name] & { readonly name: string };
 };
 
-/** A timer or a tell: its name within the kind, and what it carries. */
+/** A timer or a tell: its name within the kind, and its payload. */
 export interface MessageShape<Payload> {
   readonly name: string;
   readonly payload: z.ZodType<Payload>;
   readonly isJob?: undefined;
 }
-/** Work that goes on outside turns until it is done: its name within the kind, and what it is started with. */
+/** Work that goes on outside turns until it is done: its name within the kind, and its payload. */
 export interface JobShape<Payload> {
   readonly name: string;
   readonly payload: z.ZodType<Payload>;
-  /** A job is started and stopped; it cannot be armed like a timer, nor a timer started. */
+  /** A job is started and stopped. It cannot be armed like a timer, and a timer cannot be started. */
   readonly isJob: true;
 }
 type Payloads = Readonly<Record<string, z.ZodType>>;
@@ -46,11 +46,11 @@ export interface Contract<
   readonly commands: C;
   /** Durable messages from other actors, without a reply. */
   readonly tells: MessageShapes<T>;
-  /** What the actor sets for itself. Here, as operators see and revive timers by name. */
+  /** The timers that the actor sets for itself. They are here because operators see and revive timers by name. */
   readonly timers: MessageShapes<M>;
-  /** Slow work that its turns start. Here for the same reason. */
+  /** Slow work that its turns start. It is here for the same reason. */
   readonly jobs: JobShapes<J>;
-  /** What the actor publishes to the gateways subscribed to it; a union where there are several. */
+  /** The events that the actor publishes to subscribed gateways: a union if there are several. */
   readonly event: z.ZodType<E> | undefined;
 }
 
@@ -96,14 +96,12 @@ function jobShapes<P extends Payloads>(payloads: P): JobShapes<P> {
   return Object.fromEntries(named) as JobShapes<P>;
 }
 
-/**
- * One of several timers or jobs of one declaration, told apart by `key`: each has its own payload, and is on its own.
- */
+/** One of several timers or jobs of one declaration, told apart by `key`. Each has its own payload and is independent. */
 export function keyed<Shape extends { readonly name: string }>(shape: Shape, key: string): Shape {
   return { ...shape, name: `${shape.name}:${key}` };
 }
 
-/** Sends a tell of this name; what carries nothing takes no argument. */
+/** Sends a tell of this name. A tell without a payload takes no argument. */
 type Send<Payload> = null extends Payload ? (payload?: null) => void : (payload: Payload) => void;
 
 /** `turn.tell(Signin, id).reset()`: one method for each tell of the contract. */

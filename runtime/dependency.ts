@@ -1,12 +1,12 @@
 /**
- * What a kind needs from outside: settings, keys, hashers, clients of other services. A kind names its dependencies
- * (`uses`), the process that starts the host provides them, and its turns and workflows get at them by `use`. A kind
- * stays a constant that way, and nothing has to be handed down through its functions.
+ * What a kind needs from outside: settings, keys, hashers, clients of other services. A kind names its dependencies (`uses`),
+ * and the process that starts the host provides them. Turns and workflows get them by `use`. So a kind stays a constant, and
+ * its functions need not pass them down.
  */
 export interface Dependency<T> {
-  /** For the error when nobody provides it. */
+  /** For the error if it is not provided. */
   readonly description: string;
-  /** Never set: carries the type. */
+  /** Never set. Carries the type. */
   readonly type?: T;
 }
 
@@ -23,13 +23,13 @@ export function provide<T>(dependency: Dependency<T>, value: T): Provided {
   return { dependency, value };
 }
 
-/** The dependencies of one kind, as they were provided. */
+/** The provided dependencies of one kind. */
 export class Dependencies {
   static readonly none = new Dependencies('nobody', [], []);
   readonly #user: string;
   readonly #values: ReadonlyMap<Dependency<unknown>, unknown>;
 
-  /** @throws when one of those it uses is not provided */
+  /** @throws if one of its dependencies is not provided */
   constructor(user: string, uses: readonly Dependency<unknown>[], provided: readonly Provided[]) {
     const values = new Map(provided.map(({ dependency, value }) => [dependency, value]));
     for (const used of uses) {
@@ -39,7 +39,7 @@ export class Dependencies {
     this.#values = new Map(uses.map((used) => [used, values.get(used)]));
   }
 
-  /** @throws when it is not among those that the kind uses */
+  /** @throws if the kind does not declare it */
   use<T>(dependency: Dependency<T>): T {
     const value = this.#values.get(dependency);
     if (value !== undefined || this.#values.has(dependency)) return value as T;

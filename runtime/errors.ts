@@ -1,7 +1,7 @@
 /**
- * The errors a caller of an actor can meet. The class decides the behaviour: each is mapped
- * once to HTTP, and later once to WebSocket and gRPC. A refusal that belongs to the domain (a wrong password, a
- * conflict) is not an error but a reply, because the turn that produced it may have to commit.
+ * The errors that a caller of an actor can meet. The class decides the behaviour: each is mapped once to HTTP, and once to
+ * gRPC. A refusal of the domain (a wrong password, a conflict) is not an error but a reply, because the turn that produced it
+ * may have to commit.
  */
 export abstract class ActorError extends Error {
   abstract readonly class: ErrorClass;
@@ -26,8 +26,8 @@ export class TerminalError extends ActorError {
 }
 
 /**
- * Asking again may help. With `outcome: 'unknown'` the call may have taken effect, so it may be repeated under
- * the same call id only; with `'none'` it certainly has not.
+ * Asking again may help. With `outcome: 'unknown'` the call may have taken effect, and may be repeated only under the same call
+ * id. With `'none'` it certainly had no effect.
  */
 export class RetryableError extends ActorError {
   readonly class = 'retryable';
@@ -70,17 +70,16 @@ export class UnavailableError extends LaterError {
   }
 }
 
-/** The database, of all dependencies. */
+/** The dependency that cannot serve is the database. */
 export class DatabaseUnavailableError extends UnavailableError {}
 
 /**
- * The actor is not where the call was sent: its shard is between owners, or routing is behind. The host that answers
- * this did nothing, and the caller asks again after a short pause (`runtime/host/retrier.ts`): the next owner is on
- * its way.
+ * The actor is not where the call was sent: its shard is between owners, or routing is behind. The host that answers this did
+ * nothing. The caller asks again after a short pause (`runtime/host/retrier.ts`), because the next owner is on its way.
  */
 export class MovedError extends ActorError {
   readonly class = 'moved';
-  /** The call certainly reached no handler. Otherwise it may have reached the next owner too. */
+  /** The call certainly reached no handler. Otherwise it may have reached the next owner, too. */
   readonly reachedNobody: boolean;
   constructor(message: string, options: { reachedNobody?: boolean } = {}) {
     super(message);
@@ -105,8 +104,8 @@ export class ForbiddenError extends ActorError {
 }
 
 /**
- * What may be logged of an unforeseen error. Drivers and libraries attach values of the failed statement to theirs,
- * which may be a user's.
+ * The loggable part of an unforeseen error. Drivers and libraries attach values of the failed statement to their errors, which
+ * may be a user's.
  */
 export function loggable(error: unknown): { name: string; message: string; stack: string | undefined } {
   if (!(error instanceof Error)) return { name: typeof error, message: 'not an Error', stack: undefined };

@@ -1,13 +1,13 @@
 /**
- * Whether one of many may take one more of what all of them share.
+ * Whether one of many holders may take one more of something that all of them share.
  *
- * Each may hold a part of what is still free, so a share shrinks as the rest does: the more of them take all they may, the less
- * the next one gets, and some is always left for those who hold little. No list of holders is walked, and nothing is taken away.
+ * Each may hold a part of what is still free, so a share shrinks as the rest does. The more holders take all they may, the less
+ * the next one gets, and some is always left for holders of little. Nothing walks a list of holders, and nothing is taken away.
  */
 export interface Share {
-  /** Anyone may hold this many while any is free. */
+  /** Every holder may have this many while any are free. */
   readonly least: number;
-  /** Beyond that: so many hundredths of what is free. */
+  /** Beyond that, this percentage of what is free. */
   readonly percentOfFree: number;
 }
 

@@ -5,7 +5,7 @@ import type { CommandShape, CommandShapes } from './contract.ts';
 export interface AskOptions {
   /** Milliseconds from now after which the caller no longer waits. */
   readonly deadlineMs?: number;
-  /** The same for every repeat of one call; a new one is made when absent. */
+  /** The same for every repeat of one call. If absent, a new one is made. */
   readonly callId?: string;
 }
 
@@ -22,7 +22,7 @@ export type Ask<C extends CommandShapes> = {
   ) => Promise<ReplyOf<C[Name]>>;
 };
 
-/** What callers need of a kind: a `Contract` is one, and so is a `Kind`. */
+/** What callers need of a kind. A `Contract` has it, and so does a `Kind`. */
 export interface KindRef<C extends CommandShapes> {
   readonly name: string;
   readonly commands: C;

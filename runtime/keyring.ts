@@ -1,8 +1,8 @@
 import { hkdfSync } from 'node:crypto';
 
-/** Where keys come from: one root secret, one key per purpose. */
+/** The source of keys: one root secret, one key per purpose. */
 export interface Keyring {
-  /** 32 bytes that depend on the root secret and on `purpose` alone. The same purpose gives the same bytes. */
+  /** 32 bytes that depend only on the root secret and on `purpose`. The same purpose gives the same bytes. */
   derive(purpose: string): Buffer;
 }
 

@@ -5,7 +5,7 @@ import type { Dependency } from './dependency.ts';
 import type { Slice, SliceMap } from './slice.ts';
 import type { AnyTable } from './table.ts';
 
-/** A kind of actor: everything the runtime needs to know of it. Declared once, passed to the host. */
+/** A kind of actor, with everything that the runtime needs to know. It is declared once and passed to the host. */
 export interface Kind<C extends Commands = Commands> {
   readonly name: string;
   /** Whether a command or a tell that creates may bring a tombstone back to life with its initial state. */
@@ -13,9 +13,9 @@ export interface Kind<C extends Commands = Commands> {
   readonly uses: readonly Dependency<unknown>[];
   // biome-ignore lint/suspicious/noExplicitAny: slices of any type
   readonly slices: readonly (Slice<any> | SliceMap<any>)[];
-  /** Those whose rows its actors own. What it reads of other owners, another kind declares. */
+  /** The tables whose rows its actors own. Another kind declares the tables that it reads from other owners. */
   readonly tables: readonly AnyTable[];
-  /** The one of them by which its actors authorize who reads their rows. No other kind writes to it. */
+  /** The table among them by which its actors authorize readers of their rows. No other kind writes to it. */
   readonly membershipTable?: AnyTable;
   readonly commands: C;
   // biome-ignore lint/suspicious/noExplicitAny: payloads and plans of any shape
@@ -44,7 +44,7 @@ export function kind<const C extends Commands>(
   };
 }
 
-/** A handler for everything that the contract names, of the shapes it gives. */
+/** A handler, of the right shape, for everything that the contract names. */
 export type Implementation<K> =
   K extends Contract<infer C, infer T, infer M, unknown, infer J>
     ? {
@@ -62,7 +62,7 @@ export type Implementation<K> =
         Partial<Pick<Kind, 'revivable' | 'membershipTable'>>
     : never;
 
-/** Few kinds have any. */
+/** Few kinds have jobs. */
 type JobsOf<J extends Readonly<Record<string, z.ZodType>>> = keyof J extends never
   ? { readonly jobs?: undefined }
   : { readonly jobs: { readonly [Name in keyof J]: JobHandler<z.infer<J[Name]>> } };

@@ -1,4 +1,4 @@
-/** What operators can see and do from any process of a cluster: to the cluster, and to single actors. */
+/** What operators can see and do from any process of a cluster, for the cluster and for single actors. */
 import { z } from 'zod';
 import type { Address } from './address.ts';
 import type { CommandShapes } from './contract.ts';
@@ -19,7 +19,7 @@ export interface NodeReport {
   readonly expiresInMs: number;
 }
 
-/** Who was the last to take a shard; it is free unless that incarnation is some node's. */
+/** The last incarnation that took a shard. The shard is free unless a node has that incarnation. */
 export interface ShardReport {
   readonly shard: number;
   readonly epoch: number;
@@ -27,7 +27,7 @@ export interface ShardReport {
   readonly incarnation: string;
 }
 
-/** What waits for delivery in the whole cluster, and of what failed too often some. */
+/** The timers and tells that wait in the whole cluster, and some of those that failed too often. */
 interface BacklogReport {
   readonly pendingTimers: number;
   readonly pendingTells: number;
@@ -52,15 +52,15 @@ export interface DeadTell {
   readonly attempts: number;
 }
 
-/** As the database has it. Rejects with an `ActorError`, or with an unforeseen error. */
+/** From the database. Rejects with an `ActorError`, or with an unforeseen error. */
 export interface ClusterOperations {
   /** Every node that ever registered. */
   nodes(): Promise<readonly NodeReport[]>;
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardReport[]>;
-  /** `deadMax` dead timers and as many dead tells. */
+  /** With up to `deadMax` dead timers and as many dead tells. */
   backlog(deadMax: number): Promise<BacklogReport>;
-  /** Sets whether a node is to drain. False: there is no such live node. */
+  /** Sets whether a node should drain. False if there is no such live node. */
   setDraining(node: string, draining: boolean): Promise<boolean>;
   /** Asks for a rebalance now. */
   rebalance(): void;
@@ -84,7 +84,7 @@ const reportSchema = z.object({
   atGate: z.number(),
   heldBytes: z.number(),
   idleMs: z.number(),
-  /** As the database has it; undefined where there is no row. */
+  /** From the database. Undefined if there is no row. */
   version: z.number().optional(),
   pendingTimers: z.number(),
   deadTimers: z.number(),
@@ -94,19 +94,19 @@ export type ActorReport = z.infer<typeof reportSchema>;
 const nothing = z.null();
 
 /**
- * Commands of every kind, which the host of the actor answers itself. Shaped like any command, so that requests and
- * replies are checked on their way.
+ * Commands of every kind that the actor's host answers itself. They have the shape of any command, so that requests and replies
+ * are checked on their way.
  */
 export const operatorCommands = {
-  /** Where an actor lives and what it waits for. */
+  /** The actor's owner, and what the actor waits for. */
   $inspect: { request: nothing, reply: reportSchema },
-  /** Drops an idle actor from memory. False: it was not there, or is not idle. */
+  /** Drops an idle actor from memory. False if it was not there, or is not idle. */
   $evict: { request: nothing, reply: z.boolean() },
-  /** Retries a dead timer or tell. False: there is none with that name. */
+  /** Retries a dead timer or tell. False if there is none with that name. */
   $reviveTimer: { request: z.object({ name: z.string() }), reply: z.boolean() },
   $reviveTell: { request: z.object({ tellId: z.uuid() }), reply: z.boolean() },
 } satisfies CommandShapes;
 
-/** By ordinary routing, to the actor's owner. */
+/** Routed like any call, to the actor's owner. */
 export const actorOperations = (actors: Actors, { kind, id }: Address) =>
   actors.get({ name: kind, commands: operatorCommands }, id).ask;

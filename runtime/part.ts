@@ -1,9 +1,9 @@
 /**
  * A part of a kind: everything that one feature adds to it. A kind of many features is a list of parts that share one mailbox.
  *
- * Each part has a contract of its own, with the name of the kind and only the messages of the feature. What happens to the actor
- * as a whole, such as its deletion, reaches the parts through hooks (`on`), whose names and types the kind decides. So what
- * raises a hook imports no feature, and a feature that joins the list is heard at once.
+ * Each part has a contract of its own, with the name of the kind and only the messages of the feature. Events of the whole
+ * actor, such as its deletion, reach the parts through hooks (`on`). The kind decides their names and types. So the code that
+ * raises a hook imports no feature, and a feature that joins the list gets its hooks at once.
  */
 import type { Contract } from './contract.ts';
 import type { Implementation, Kind } from './kind.ts';
@@ -14,7 +14,7 @@ export interface AnyPart
   readonly contract: Contract;
 }
 
-/** `Hooks`: what a part may be told of the actor as a whole, by the names of the hooks. */
+/** `Hooks`: the hooks of the whole actor by name, with their types. */
 export interface Part<Hooks extends object> extends AnyPart {
   readonly on: Partial<Hooks>;
 }
@@ -22,7 +22,7 @@ export interface Part<Hooks extends object> extends AnyPart {
 type Message = 'commands' | 'tells' | 'timers' | 'jobs';
 const messages: readonly Message[] = ['commands', 'tells', 'timers', 'jobs'];
 
-/** A handler for everything that the contract names; a part leaves out what its contract does not have. */
+/** A handler for everything that the contract names. A part leaves out what its contract does not have. */
 type PartOf<K extends Contract, Hooks> = {
   readonly [Name in Message as keyof K[Name] extends never ? never : Name]: Implementation<K>[Name];
 } & { readonly name: string; readonly on?: Partial<Hooks> } & Partial<
@@ -56,7 +56,7 @@ export function hooksOf<Hooks extends object>(parts: readonly Part<Hooks>[]): Ho
 
 type OfKind = Partial<Pick<Kind, 'revivable' | 'membershipTable'>>;
 
-/** @throws TypeError if two parts declare the same, as one would silently take the place of the other */
+/** @throws TypeError if two parts declare the same name, because one would silently replace the other */
 export function kindOfParts(name: string, parts: readonly AnyPart[], ofKind: OfKind = {}): Kind {
   const foreign = parts.find(({ contract }) => contract.name !== name);
   if (foreign !== undefined)
@@ -81,7 +81,7 @@ export function kindOfParts(name: string, parts: readonly AnyPart[], ofKind: OfK
   };
 }
 
-/** The name under which it is stored. */
+/** The name under which a slice is stored. */
 export const sliceName = (slice: Kind['slices'][number]): string =>
   'name' in slice ? slice.name : slice.family;
 

@@ -1,12 +1,12 @@
 /**
- * Whether this process should be sent requests: every check passes and no shutdown has begun. Checks run once at a time,
- * and what it finds holds for a second, however many ask.
+ * Whether this process should get requests: every check passes and no shutdown has begun. One run of the checks goes on at a
+ * time, and its result holds for a second, however many callers ask.
  */
 import { type Clock, sleep } from './clock.ts';
 
 /**
- * Answers true when what it looks at can serve now, `degraded` when requests are served all the same. Throwing and
- * taking too long count as false.
+ * True if the checked part can serve now; `degraded` if requests are still served without it. Throwing and taking too long
+ * count as false.
  */
 export type ReadinessCheck = () => Passed | Promise<Passed>;
 type Passed = boolean | 'degraded';
@@ -21,15 +21,15 @@ interface ReadinessReport {
 
 export interface Readiness {
   report(): Promise<ReadinessReport>;
-  /** From now on never ready again. */
+  /** From now on this process is never ready again. */
   startDraining(): void;
 }
 
 const checkTimeoutMs = 2_000;
-/** A caller that asks more often gets the last answer: running the checks costs the database something, and anybody may ask. */
+/** A caller that asks more often gets the last answer. The checks cost the database something, and anyone may ask. */
 const keptMs = 1_000;
 
-/** A check that is in `tolerated` never fails: at its worst this process is degraded. */
+/** A check in `tolerated` never fails. At its worst this process is degraded. */
 export function createReadiness(
   checks: Readonly<Record<string, ReadinessCheck>>,
   clock: Clock,
@@ -66,7 +66,7 @@ export function createReadiness(
       draining = true;
     },
     async report() {
-      // Until it is found, which may take longer than it is kept, everybody waits for the one run.
+      // All callers wait for the one run, which may take longer than its result is kept.
       if (clock.monotonicMs() >= foundUntilMs) {
         foundUntilMs = Number.POSITIVE_INFINITY;
         found = runAll();
@@ -82,7 +82,7 @@ export function createReadiness(
 
 type Found = readonly (readonly [name: string, result: CheckResult])[];
 
-/** A check that takes longer than anybody waits for it is not joined by another: the next is told what comes of it. */
+/** A check that outlasts its callers is not started again. The next caller gets its result. */
 function oneAtATime(check: ReadinessCheck): () => Promise<Passed> {
   let running: Promise<Passed> | undefined;
   return () => {

@@ -1,37 +1,37 @@
 /**
- * The vocabulary of settings. A module declares its settings in a file of its own beside it (as in
- * `actors/settings.ts`), each setting once: its name in the environment, unit, bounds, default and text, and by its
- * place in the declarations where it is in the program. The type of what is read (`SettingsOf`), its defaults
- * (`defaultsOf`) and the reference for operators all come from the declaration.
+ * The vocabulary of settings. A module declares its settings in a file beside it (such as `actors/settings.ts`). A declaration
+ * has the name in the environment, unit, bounds, default and text. Its position among the declarations is its position in the
+ * program. The type of the values (`SettingsOf`), their defaults (`defaultsOf`) and the reference for operators all come from
+ * the declaration.
  *
- * The default is written as an operator would write it, and is read like any value. An operator's whole seconds are
+ * The default is written as an operator would write it, and is read like any value. Whole seconds of an operator are
  * milliseconds in the program, and mebibytes are bytes.
  *
- * Such a file imports nothing heavy: every command of the command line loads all of them.
+ * Such a file imports nothing heavy, because every command of the command line loads all of them.
  */
 
 export interface Setting<T = unknown> {
-  /** In the environment. */
+  /** The name in the environment. */
   readonly name: string;
   readonly description: string;
-  /** The heading under which it is described. */
+  /** The heading under which the reference describes it. */
   readonly section: string;
   readonly unit: string;
-  /** What it can be, in words; empty where it can be anything. */
+  /** The allowed values, in words. Empty if anything is allowed. */
   readonly bounds: string;
-  /** The value where the variable is absent or empty. */
+  /** The value if the variable is absent or empty. */
   readonly default: T;
-  /** The same for readers. */
+  /** The default as readers see it. */
   readonly defaultText: string;
   /** @throws WrongValue */
   readonly parse: (text: string) => Exclude<T, undefined>;
-  /** Never shown, and never among what is not secret. Can also be in a file, which `<name>_FILE` names. */
+  /** Never shown, and kept apart from settings that are not secret. It may also be in a file that `<name>_FILE` names. */
   readonly isSecret: boolean;
-  /** To be the same for all nodes of a cluster. */
+  /** All nodes of a cluster must have the same value. */
   readonly isShared: boolean;
 }
 
-/** A value that operators cannot choose but that belongs among the settings, where tests can set it. */
+/** A value that operators cannot choose, but that is among the settings so that tests can set it. */
 export interface Fixed<T = unknown> {
   readonly fixed: T;
 }
@@ -40,7 +40,7 @@ export interface Declarations {
   readonly [key: string]: Setting | Fixed | Declarations;
 }
 
-/** What is read of declarations: the same shape, with values. */
+/** The values of declarations, in the same shape. */
 export type SettingsOf<D> = {
   readonly [Key in keyof D]: D[Key] extends Setting<infer T>
     ? T
@@ -49,10 +49,10 @@ export type SettingsOf<D> = {
       : SettingsOf<D[Key]>;
 };
 
-/** Settings of which none is absent any more, as others decided what their operator left open. */
+/** Settings without absent values, because something else has filled the gaps that the operator left. */
 export type Complete<Settings> = { readonly [Key in keyof Settings]: Exclude<Settings[Key], undefined> };
 
-/** A predicate about the value, to stand behind its name: "is below 3". */
+/** A predicate about the value that follows its name: "is below 3". */
 export class WrongValue extends Error {}
 
 // --- declaring -----------------------------------------------------------------------------------------------
@@ -60,9 +60,9 @@ export class WrongValue extends Error {}
 interface Declared {
   readonly name: string;
   readonly description: string;
-  /** As an operator would write it. Without one the setting may be absent. */
+  /** As an operator would write it. A setting without a default may be absent. */
   readonly default?: string | number | boolean;
-  /** The default as readers see it, where it is not a plain value. */
+  /** The default as readers see it, if it is not a plain value. */
   readonly defaultText?: string;
   readonly unit?: string;
   readonly bounds?: string;
@@ -72,7 +72,7 @@ type ValueOf<T, D extends Declared> = D extends { readonly default: string | num
   ? T
   : T | undefined;
 
-/** For a form of value that nothing below has. */
+/** For a form of value that the functions below do not have. */
 export function setting<T, D extends Declared>(
   parse: (text: string) => T,
   declared: D,
@@ -118,7 +118,7 @@ function marked<D extends Declarations>(declarations: D, mark: Partial<Setting>)
 
 interface Form {
   readonly pattern: RegExp;
-  /** What such a text is. */
+  /** A description of the form. */
   readonly form: string;
 }
 
@@ -137,7 +137,7 @@ interface Range {
   readonly max?: number;
 }
 
-/** In the program it counts in units of `scale` to one. */
+/** The program's value is the operator's times `scale`. */
 export function integer<D extends Declared & Range>(declared: D, scale = 1) {
   const { min, max } = declared;
   const bounds = max === undefined ? `at least ${min}` : `${min} to ${max}`;
@@ -155,17 +155,17 @@ export function wholeNumber(given: string, { min, max = Number.MAX_SAFE_INTEGER 
 
 export const milliseconds = <D extends Declared & Range>(declared: D) => integer({ unit: 'ms', ...declared });
 
-/** In the program milliseconds. */
+/** Milliseconds in the program. */
 export const seconds = <D extends Declared & Range>(declared: D) =>
   integer({ unit: 's', ...declared }, 1_000);
 
-/** In the program milliseconds. */
+/** Milliseconds in the program. */
 export const days = <D extends Declared & Range>(declared: D) =>
   integer({ unit: 'days', ...declared }, 86_400_000);
 
 export const bytes = <D extends Declared & Range>(declared: D) => integer({ unit: 'bytes', ...declared });
 
-/** In the program bytes. */
+/** Bytes in the program. */
 export const mebibytes = <D extends Declared & Range>(declared: D) =>
   integer({ unit: 'MiB', ...declared }, 1_048_576);
 
@@ -174,7 +174,7 @@ export const port = <D extends Declared>(declared: D) => integer({ ...declared, 
 const yes = ['true', '1', 'yes', 'on'];
 const no = ['false', '0', 'no', 'off'];
 
-/** What people write for a switch. Undefined for anything else. */
+/** The usual spellings of a switch. Undefined for anything else. */
 export function parsedSwitch(given: string): boolean | undefined {
   const lower = given.toLowerCase();
   if (yes.includes(lower)) return true;
@@ -222,13 +222,13 @@ export const address = <D extends Declared>(declared: D) =>
       if (!/^https?:\/\//i.test(given) || !URL.canParse(given)) {
         throw new WrongValue('is not an http or https address');
       }
-      // The URL parser skips these, but users of the text would not.
+      // The URL parser skips these characters, but code that uses the text would not.
       return given.replace(/[\t\r\n]/g, '').replace(/\/+$/, '');
     },
     { bounds: 'an http or https address', ...declared },
   );
 
-/** Where something is asked below: an address without a user, a query or a fragment. */
+/** A base address for requests: without a user, a query or a fragment. */
 export const apiAddress = <D extends Declared>(declared: D) => {
   const plain = address(declared);
   return {
@@ -255,7 +255,7 @@ const oneOf = (values: readonly string[]): string => {
 
 // --- reading -------------------------------------------------------------------------------------------------
 
-/** What the declarations make of what `read` finds for each setting. */
+/** The values of the declarations, from what `read` finds for each setting. */
 export function settingsOf<D extends Declarations>(
   declarations: D,
   read: (declared: Setting) => unknown,
@@ -270,7 +270,7 @@ export function settingsOf<D extends Declarations>(
 export const defaultsOf = <D extends Declarations>(declarations: D): SettingsOf<D> =>
   settingsOf(declarations, (declared) => declared.default);
 
-/** All of them, in the order of their declaration. */
+/** All settings, in the order of their declaration. */
 export const everySetting = (declarations: Declarations): readonly Setting[] =>
   Object.values(declarations).flatMap((declared) => {
     if (isFixed(declared)) return [];

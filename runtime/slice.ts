@@ -1,21 +1,18 @@
 /**
- * Document slices: the small parts of an actor's state that are held in memory while it is active. A slice is a
- * plain immutable value; a turn replaces it whole, and it is written only when replaced.
+ * Document slices: the small parts of an actor's state that stay in memory while it is active. A slice is a plain immutable
+ * value. A turn replaces it whole, and it is written only when replaced.
  *
- * A `sliceMap` is a family of slices under one name, each written alone: what is small but grows in number, such
- * as sessions. Its declaration bounds its size.
+ * A `sliceMap` is a family of slices under one name, each written by itself. It is for small values whose number grows, such as
+ * sessions. Its declaration bounds its size.
  */
 import type { z } from 'zod';
 
-/**
- * Only a defect outgrows this, and no user: each slice bounds what users can put into it. The largest are the wrapped keys of a
- * bridge.
- */
+/** Only a defect exceeds this: each slice bounds what users can put into it. The largest are the wrapped keys of a bridge. */
 export const sliceBytesMax = 384 * 1024;
 
 export interface Slice<T> {
   readonly name: string;
-  /** The format version this release writes; every older one must still be readable by `schema`. */
+  /** The format version that this release writes. `schema` must still read every older one. */
   readonly format: number;
   readonly schema: z.ZodType<T>;
   readonly initial: T;
@@ -36,10 +33,10 @@ export function sliceMap<T>(definition: SliceMap<T>): SliceMap<T> {
   return definition;
 }
 
-/** What a read plan and a turn see of an actor's slices. */
+/** The slices of an actor as a read plan and a turn see them. */
 export interface State {
   get<T>(of: Slice<T>): T;
   entry<T>(of: SliceMap<T>, key: string): T | undefined;
-  /** In no particular order. Of what is durable it is the same map each time, until one of them changes. */
+  /** In no particular order. Durable entries come in the same map each time, until one of them changes. */
   entries<T>(of: SliceMap<T>): ReadonlyMap<string, T>;
 }

@@ -1,16 +1,16 @@
 /**
- * Declared tables: what is large, many or grows with use lives in rows of these; the runtime generates every
- * read and write from the declaration.
+ * Declared tables. State that is large, numerous or growing lives in their rows. The runtime generates every read and write
+ * from the declaration.
  *
  * Invariants that the store relies on:
- * - The first key column of a domain's table is the id of the actor that owns the row (its collection, its
- *   user), so an upsert by key can only touch a row of its own actor.
- * - `generation` names a column that tells a row that is *new* from a rewritten one: it is part of the SQL primary
- *   key, never changes in the life of a row, and a new row carries a value no earlier row of that owner had.
- *   An upsert whose key exists under another generation therefore violates `key` (kept as a unique index) instead of
- *   overwriting a row its turn has not read.
- * - `unique` keys hold on the whole server, no matter who owns the row. Violating one rejects the whole commit
- *   (see runtime/store/postgres/commit.ts, "rejections").
+ * - The first key column of a domain's table is the id of the actor that owns the row (its collection, its user). So an upsert
+ *   by key can only touch a row of its own actor.
+ * - `generation` names a column that tells a *new* row from a rewritten one. It is part of the SQL primary key and never
+ *   changes in the life of a row. A new row has a value there that no earlier row of that owner had. So an upsert whose key
+ *   exists under another generation violates `key`, which is kept as a unique index. It does not overwrite a row that its turn
+ *   has not read.
+ * - `unique` keys hold on the whole server, whoever owns the row. Violating one rejects the whole commit (see
+ *   runtime/store/postgres/commit.ts, "rejections").
  */
 
 export type ColumnType = 'uuid' | 'text' | 'int8' | 'bool' | 'bytea';
@@ -29,33 +29,36 @@ type Row<C extends Columns = Columns> = { readonly [Name in keyof C]: ColumnValu
 /** A row of a table whose columns are not known statically, as the store handles it. */
 export type AnyRow = Readonly<Record<string, string | number | boolean | Buffer | null>>;
 
-export interface Table<C extends Columns = Columns, K extends keyof C & string = keyof C & string> {
+export interface Table<
+  C extends Columns = Columns,
+  K extends keyof C & string = keyof C & string,
+  S extends string = string,
+> {
   readonly name: string;
   readonly columns: C;
   /** The logical key, unique in the table. Its first column is the owner. */
   readonly key: readonly K[];
   readonly generation?: (keyof C & string) | undefined;
-  /** Keys unique on the whole server, beyond `key`. One with a null in it constrains nothing. */
+  /** Keys that are unique on the whole server, beyond `key`. A key with a null in it constrains nothing. */
   readonly unique: readonly (readonly (keyof C & string)[])[];
-  /** Columns that are null in nearly every row: the indexes of unique keys leave out the rows without them. */
+  /** Columns that are null in nearly every row. The indexes of unique keys leave those rows out. */
   readonly sparse: readonly (keyof C & string)[];
-  /** The domain sees to it that a row whose `key` is taken violates one of the `unique` keys as well. */
+  /** The domain makes sure that a row whose `key` is taken violates one of the `unique` keys as well. */
   readonly keyImplied?: boolean | undefined;
   /**
-   * An `int8` column, unique within an owner, by which the owner's rows are read in order; indexed as (owner, order).
-   * Every write of a row gives it an order above all that its owner's rows ever had.
+   * An `int8` column, unique within an owner, that orders the owner's rows. It is indexed as (owner, order). Every write gives
+   * the row an order above all that its owner's rows ever had.
    */
   readonly order?: (keyof C & string) | undefined;
   /** An `int8` column that holds a row's size in bytes, for reads with a byte budget. */
   readonly size?: (keyof C & string) | undefined;
-  /** A `text?` column whose values may be large (up to 16 MiB); the store keeps those above 512 KiB in parts. */
+  /** A `text?` column for large values (up to 16 MiB). The store keeps values above 512 KiB in parts. */
   readonly large?: (keyof C & string) | undefined;
-  /** Named constant predicates that a range may ask for. */
-  readonly subsets: Readonly<Record<string, Subset>>;
+  /** Named constant predicates that a range may ask for. A plan that names another one does not compile. */
+  readonly subsets: Readonly<Record<S, Subset>>;
   /**
-   * Rows of several owners may stand for one thing: those that have `of` in common. The one with the greatest `by`, which
-   * is sparse, null counting as 0, has come after the others, and a cross-owner read passes these over.
-   * [of, by] is one of `unique`.
+   * Rows of several owners may stand for one thing: rows with the same `of`. The row with the greatest `by`, where null counts
+   * as 0, has succeeded the others, and a cross-owner read leaves those out. `by` is sparse. [of, by] is one of `unique`.
    */
   readonly succession?: Succession<keyof C & string> | undefined;
 }
@@ -65,25 +68,31 @@ export interface Succession<Column extends string = string> {
   readonly by: Column;
 }
 
-export interface Subset {
+export interface Subset<Column extends string = string> {
   /**
-   * Rare rows are found by an index of their own. Without one the range filters, which costs nothing where most rows
-   * are in the subset and spares every write the index.
+   * Rare rows have an index of their own. Without one the range filters. That costs nothing if most rows are in the subset, and
+   * spares every write the index.
    */
   readonly indexed: boolean;
-  readonly column: string;
-  /** A null is the only one. */
+  readonly column: Column;
+  /** If null is a value, it is the only one. */
   readonly values: readonly (string | boolean | number | null)[];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the one place where a table of any columns is meant
-export type AnyTable = Table<any, any>;
-export type RowOf<T> = T extends Table<infer C, string> ? Row<C> : never;
+export type AnyTable = Table<any, any, any>;
+export type RowOf<T> = T extends Table<infer C, string, string> ? Row<C> : never;
 export type KeyOf<T> =
-  T extends Table<infer C, infer K> ? { readonly [Name in K]: ColumnValue<C[Name]> } : never;
+  T extends Table<infer C, infer K, string> ? { readonly [Name in K]: ColumnValue<C[Name]> } : never;
+/** The names of the table's subsets. */
+export type SubsetOf<T> = T extends Table<infer _C, infer _K, infer S extends string> ? S : never;
 export type AnyKey = AnyRow;
 
-export function table<const C extends Columns, const K extends keyof C & string>(definition: {
+export function table<
+  const C extends Columns,
+  const K extends keyof C & string,
+  const S extends string = never,
+>(definition: {
   name: string;
   columns: C;
   key: readonly K[];
@@ -94,10 +103,10 @@ export function table<const C extends Columns, const K extends keyof C & string>
   order?: keyof C & string;
   size?: keyof C & string;
   large?: keyof C & string;
-  subsets?: Readonly<Record<string, Subset>>;
+  subsets?: Readonly<Record<S, Subset<keyof C & string>>>;
   succession?: Succession<keyof C & string>;
-}): Table<C, K> {
-  return { unique: [], sparse: [], subsets: {}, ...definition };
+}): Table<C, K, S> {
+  return { unique: [], sparse: [], ...definition, subsets: definition.subsets ?? ({} as Record<S, Subset>) };
 }
 
 /** The column that holds the owner's id. */

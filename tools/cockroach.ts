@@ -1,5 +1,5 @@
 /**
- * `npm run test:cockroach`: the contract of the store and a load test on a CockroachDB of this machine.
+ * `npm run test:cockroach`: the contract of the store, backups and a load test on a CockroachDB of this machine.
  * `COCKROACH_PATH` or the PATH names its binary. Nothing installs it: no distribution has it.
  */
 import { spawn } from 'node:child_process';
@@ -34,7 +34,10 @@ async function main(): Promise<number> {
     console.error('CockroachDB is missing: let COCKROACH_PATH name its binary.');
     return 2;
   }
-  const contract = await run('node_modules/.bin/ava', ['runtime/store/contract-cockroach.test.ts']);
+  const contract = await run('node_modules/.bin/ava', [
+    'runtime/store/contract-cockroach.test.ts',
+    'test/backup/cockroach.test.ts',
+  ]);
   return (await loadTest(binary)) || contract;
 }
 

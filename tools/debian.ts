@@ -49,12 +49,12 @@ export function findOrMakeDebian(environment: Environment): string {
   const program = findOrInstallProgram(mmdebstrap, environment);
   mkdirSync(cache, { recursive: true });
   // Made under another name first, because several test processes may begin at once.
-  const aside = mkdtempSync(join(cache, 'debian-13-'));
+  const unpacked = mkdtempSync(join(cache, 'debian-13-'));
   try {
-    const root = join(aside, 'root');
+    const root = join(unpacked, 'root');
     const options = ['--mode=root', '--variant=minbase', `--include=${packages.join()}`];
     execFileSync(program, [...options, 'trixie', root], { stdio: 'pipe' });
-    copyFileSync(fetchNode(aside), join(root, 'usr/local/bin/node'));
+    copyFileSync(fetchNode(unpacked), join(root, 'usr/local/bin/node'));
     chmodSync(join(root, 'usr/local/bin/node'), 0o755);
     mkdirSync(join(root, repositoryInside));
     writeFileSync(join(root, 'etc/hosts'), '127.0.0.1 localhost\n');
@@ -64,7 +64,7 @@ export function findOrMakeDebian(environment: Environment): string {
       `A Debian 13 with Node.js ${nodeVersion} could not be made: ${lastLineOf(error as Error)}`,
     );
   } finally {
-    rmSync(aside, { recursive: true, force: true });
+    rmSync(unpacked, { recursive: true, force: true });
   }
   return folder;
 }

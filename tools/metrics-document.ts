@@ -11,6 +11,7 @@ import { gatewaySettings } from '../gateway/settings.ts';
 import { createSyncTickets } from '../gateway/sockets/sync-lane/tickets.ts';
 import { createSocketTokens } from '../gateway/sockets/tokens.ts';
 import { CallMetrics } from '../operations/metrics.ts';
+import { backupMetrics } from '../process/backup/schedule.ts';
 import { registerBuildInfo } from '../process/build-info.ts';
 import { registerMailGauges } from '../process/mail-readiness.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -73,6 +74,7 @@ const groups: Readonly<Record<string, Register>> = {
       () => undefined,
     );
   },
+  'Backups (with `BACKUP_SCHEDULE`)': (registry) => void backupMetrics(registry),
   'Internal API': (registry) => new CallMetrics(registry),
   'Between processes (with `NATS_URL`)': (registry) => prometheusTransportMetrics(registry, () => undefined),
 };

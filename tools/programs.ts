@@ -16,7 +16,6 @@ import { type Environment, findOrInstallProgram } from './program.ts';
 import { prometheus } from './prometheus.ts';
 import { promtool } from './promtool.ts';
 import { caddy, haproxy, nginx } from './proxies.ts';
-import { psql } from './psql.ts';
 
 /** The programs to compile: on first use on a machine they take minutes. Each throws an error of one line. */
 export const builds: Readonly<Record<string, () => void>> = {
@@ -48,7 +47,6 @@ export function findOrMakePrograms(environment: Environment): Programs {
     chromium,
     natsServer,
     curl,
-    psql,
     mariadb,
     postfix,
     promtool,

@@ -1,14 +1,18 @@
 import test from 'ava';
 import { fileOfTest } from './test-file.ts';
 
-const exists = (file: string) => file === 'test/races/bans.test.ts' || file === 'config.test.ts';
+const exists = (file: string) =>
+  file === 'test/races/bans.test.ts' || file === 'process/config/config.test.ts';
 
 test('a test is found in its folders', (t) => {
   t.is(fileOfTest('test › races › bans › a ban ends a session', exists), 'test/races/bans.test.ts');
 });
 
-test('a test at the top is found', (t) => {
-  t.is(fileOfTest('config › a setting has a default', exists), 'config.test.ts');
+test('a test beside its source is found', (t) => {
+  t.is(
+    fileOfTest('process › config › config › a setting has a default', exists),
+    'process/config/config.test.ts',
+  );
 });
 
 test('what is no test of a file has none', (t) => {

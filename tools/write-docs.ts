@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 
 const pages: Readonly<Record<string, () => Promise<Readonly<Record<string, string>>>>> = {
   configuration: async () => ({
-    'docs/configuration.md': (await import('../config/document.ts')).document(),
+    'docs/configuration.md': (await import('../process/config/document.ts')).document(),
   }),
   metrics: async () => ({
     'docs/metrics.md': (await import('./metrics-document.ts')).metricsDocument(),

@@ -1,9 +1,9 @@
-/** What follows from the operator's settings of the assistant: the providers that are set up, and who is answered by which. */
+/** The policy that follows from the operator's settings of the assistant: the providers, and which of them answers which user. */
 import { dependency } from '../../runtime/dependency.ts';
 import { type Profile, type Profiles, type ProviderId, providerIds, providerNamed } from './profiles.ts';
 import type { AssistantSecrets, AssistantSettings } from './settings.ts';
 
-/** Where a provider is asked. */
+/** The address of a provider. */
 export interface ProviderAccess {
   readonly baseUrl: string;
   readonly key: string | undefined;
@@ -35,7 +35,7 @@ export function configuredProviders(
   );
 }
 
-/** What the actor of a user decides by. */
+/** The part of the policy that the actor of a user needs. */
 export interface AssistantPolicy {
   /** 0: no limit. */
   readonly dailyRequestsMax: number;
@@ -46,7 +46,7 @@ export interface AssistantPolicy {
 }
 export const AssistantPolicy = dependency<AssistantPolicy>('the policy of the assistant');
 
-/** That of a server without any provider. */
+/** The policy of a server without a provider. */
 export const noAssistant: AssistantPolicy = {
   dailyRequestsMax: 0,
   streamsPerUserMax: 4,
@@ -72,7 +72,7 @@ export function assistantPolicy(settings: AssistantSettings, secrets: AssistantS
   };
 }
 
-/** Undefined: nobody is answered without a profile of their own. */
+/** Undefined if users without a profile get no answer. */
 function defaultProfile(settings: AssistantSettings, configured: readonly ProviderId[]): Profile | undefined {
   const wanted = settings.defaultProvider && providerNamed(settings.defaultProvider);
   const provider = configured.find((id) => id === wanted) ?? configured[0];
@@ -80,7 +80,7 @@ function defaultProfile(settings: AssistantSettings, configured: readonly Provid
   return provider === undefined || model === undefined ? undefined : { id: '', provider, model };
 }
 
-/** Undefined: what is assigned is not there, or nothing is. */
+/** Undefined if no profile is assigned, or if the assigned one does not exist. */
 export function profileFor(
   { profiles, roles, default: byDefault }: AssistantPolicy,
   assigned: string | null,
@@ -91,7 +91,7 @@ export function profileFor(
   return role === undefined ? byDefault : profiles.get(roles.get(role) ?? '');
 }
 
-/** What keeps the server from starting. */
+/** Errors that keep the server from starting. */
 export function assistantProblems(
   settings: AssistantSettings,
   secrets: AssistantSecrets,

@@ -1,11 +1,11 @@
 /**
- * Profiles of the assistant: which model of which provider answers whom (docs/protocol/assistant.md, "Profiles"). The user's own
- * goes before that of a role, and that before the default. One that is assigned and not there answers nobody: no other one steps in.
+ * Profiles of the assistant: the model and provider that answer a user (docs/protocol/assistant.md, "Profiles"). The user's own profile
+ * comes before that of their role, and that before the default. If an assigned profile does not exist, no other one takes its place.
  */
 import { WrongValue } from '../../runtime/setting.ts';
 import { defaultSubscriptionId, isSubscriptionId } from '../pairing/subscription-id.ts';
 
-/** Each speaks in its own way. */
+/** Each has a protocol of its own. */
 export const vendorIds = ['anthropic', 'openai', 'ollama'] as const;
 export type VendorId = (typeof vendorIds)[number];
 
@@ -19,9 +19,9 @@ export interface Profile {
   readonly model: string;
   /** For the provider `subscription` alone. */
   readonly subscriptionId?: string;
-  /** The most that a request may ask for. */
+  /** Tokens that a request may ask for, at most. */
   readonly maxOutputTokens?: number;
-  /** Where a request says none. */
+  /** Used if a request names none. */
   readonly temperature?: number;
 }
 
@@ -40,7 +40,7 @@ export const isModel = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.test(te
 export const providerNamed = (name: string): ProviderId | undefined =>
   providerIds.find((id) => id === (name === 'openai-compatible' ? 'openai' : name));
 
-/** From what an operator wrote. @throws WrongValue */
+/** Parses the operator's text. @throws WrongValue */
 export function profilesOf(given: string): Profiles {
   const { profiles, roles, default: byDefault, ...others } = objectIn(parsed(given), 'the whole');
   noOthers(others, 'the whole');

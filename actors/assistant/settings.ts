@@ -1,4 +1,4 @@
-/** Settings of the assistant: the operator's providers, and who may ask them how much. */
+/** Settings of the assistant: the operator's providers, and the limits of users. */
 import {
   apiAddress,
   choice,

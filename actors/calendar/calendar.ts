@@ -1,4 +1,4 @@
-/** The `calendar` kind. A slot that an account has asked for and did not come to use is given back by that account. */
+/** The `calendar` kind. An account gives back a slot that it has taken and could not use. */
 import { z } from 'zod';
 import { command, tell } from '../../runtime/command.ts';
 import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
@@ -8,7 +8,7 @@ import { Calendar, type SlotPurpose } from './contract.ts';
 
 const slotSchema = z.object({ userUuid: z.string().optional() });
 type Slot = z.infer<typeof slotSchema>;
-/** One account alone may hold a hundred, and a hundred greedy ones leave half to others. */
+/** An account may hold a hundred slots, so a hundred greedy accounts leave half to others. */
 const share: Share = { least: 1, percentOfFree: 1 };
 
 const slotsOf = (family: string): SliceMap<Slot> =>

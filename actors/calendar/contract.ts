@@ -1,6 +1,6 @@
 /**
- * The `calendar` kind: one actor that counts what all accounts together may have of calendar tokens and of calendars with
- * something in them. Each is a slot of its own, taken by an account before it has what the slot is for.
+ * The `calendar` kind: one actor that counts the calendar tokens and the non-empty calendars of all accounts together. Each takes a
+ * slot, which the account asks for before it makes the token or publishes the calendar.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';

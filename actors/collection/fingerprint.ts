@@ -3,7 +3,7 @@
  * all fields as sent, including the timestamp the save is based on.
  *
  * A deletion is the same deletion whichever vault it names. One that names a vault which has ended is saved in its owning
- * collection as if it named none (`actors/user/items/places.ts`), and its repeat names the vault again.
+ * collection as if it named none (`actors/user/items/save-across-collections.ts`), and its repeat names the vault again.
  */
 import { hash } from 'node:crypto';
 import { type ClientItem, fingerprintedFields } from './item-fields.ts';

@@ -24,15 +24,15 @@ export const integrityColumns = ['uuid', 'content_type', 'updated_at_timestamp']
 export type IntegrityRow = Pick<ItemRow, (typeof integrityColumns)[number]>;
 
 /**
- * The most of one answer. A client fetches each of them by a request of its own and checks again until none is left, so the
- * others come with the next checks. A million in one answer would hold the event loop of the server, and flood it with requests.
+ * Mismatches in one answer, at most. A client fetches each by a request of its own and checks again until none is left, so the
+ * others come with the next checks. A million at once would block the event loop and cause a flood of requests.
  */
 export const mismatchesMax = 5_000;
 
 /** What the client says it has, by lower-case uuid. */
 export type ClientVersions = ReadonlyMap<string, { readonly spelling: string; readonly version: unknown }>;
 
-/** A client may name hundreds of thousands of items; more than these at once would hold the event loop. */
+/** A client may name hundreds of thousands of items; comparing more than this at once would block the event loop. */
 const payloadsInOneGo = 5_000;
 
 export async function clientVersions(
@@ -48,7 +48,7 @@ export async function clientVersions(
   return versions;
 }
 
-/** The mismatch of one of the server's live items, if it is one. */
+/** The mismatch for one of the server's live items, if there is one. */
 export function mismatchOf(row: IntegrityRow, client: ClientVersions): Mismatch | undefined {
   if (row.content_type === itemsKeyContentType) return undefined;
   const held = client.get(row.uuid);

@@ -90,7 +90,7 @@ export const sentFields: readonly string[] = entries.filter(([, { sent }]) => se
 
 /** An item as clients get it. Every field is always there; what has no value is null. */
 export type FullItem = { readonly [Name in FieldName]: Value<Name> };
-/** What `saved_items` holds: clients overwrite their copy with it and keep their own ciphertext. */
+/** An entry of `saved_items`: clients overwrite their copy with it and keep their own ciphertext. */
 export type SavedItem = { readonly [Name in Named<{ given: 'saved' }>]: Value<Name> };
 
 type StoredItem = { readonly [Column in keyof ItemColumns]: ColumnValue<ItemColumns[Column]> };

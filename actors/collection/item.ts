@@ -3,11 +3,11 @@
  *
  * - An item's uuid is unique on the server and stays taken for good, tombstones included. The first row of a uuid holds the
  *   *uuid reservation* (`born`) and stays for as long as any row of that uuid does.
- * - An item lies in one collection, its *owning collection*, and may move to another (see move/). The source keeps a
- *   *forwarding tombstone*: a row without ciphertext that says where the item went (`moved_to`), is given to nobody and
- *   counts nowhere. A purge leaves a forwarding tombstone of every item that ever moved.
+ * - An item lies in one collection, its *owning collection*, and may move to another (see transfer/). The source keeps a
+ *   *forwarding tombstone*: a row without ciphertext that says where the item went (`moved_to`). No client gets it, and it
+ *   counts nowhere. A purge leaves a forwarding tombstone for every item that ever moved.
  * - With each move the item's row takes the next transfer version (`hop`), in whichever collection. (uuid, hop) is unique on
- *   the server, so of two commits that both end a departure one is rejected. An item that never moved has none.
+ *   the server, so of two commits that both end a transfer one is rejected. An item that never moved has none.
  * - `position` is the row's place in the collection's own order of changes. Every save gives it the next one, so
  *   a row is always found after every position it had before; sync tokens hold positions.
  * - `created_position` is the position of the save that made the row and tells a new row from a rewritten one.
@@ -66,7 +66,7 @@ export const isForwardingTombstone = ({ moved_to }: Pick<ItemRow, 'moved_to'>): 
 /** The transfer version: how often the item has moved. */
 export const transferVersionOf = ({ hop }: Pick<ItemRow, 'hop'>): number => hop ?? 0;
 
-/** What a purge needs to know of a row. */
+/** The columns that a purge needs. */
 export const purgeColumns = [
   'size',
   'created_position',
@@ -82,7 +82,7 @@ export const purgeColumns = [
 ] as const;
 type Moving = Pick<ItemRow, 'collection' | 'uuid' | (typeof purgeColumns)[number]>;
 
-/** What stays of an item that has left. */
+/** The row that stays where an item has left. */
 export function forwardingTombstoneOf(row: Moving, movedTo: string, position: number): ItemRow {
   return {
     collection: row.collection,

@@ -1,8 +1,8 @@
-/** One item of a collection by its uuid, wherever it is asked from: what has left, or is about to, is not there. */
+/** One item of a collection by its uuid. An item that has left, or may be leaving, is not found. */
 import { type KeysPlan, type KeysResult, keys, type View } from '../../runtime/command.ts';
 import { isUuid } from './incoming.ts';
 import { type ItemRow, isForwardingTombstone, item } from './item.ts';
-import { type Locations, locationsPlan, successorOf } from './move/location-lookup.ts';
+import { type Locations, locationsPlan, successorOf } from './transfer/location-lookup.ts';
 
 export interface OneItemReads extends Locations {
   readonly found: KeysResult<typeof item>;
@@ -14,9 +14,9 @@ export const oneItemPlan = (view: View, uuid: string): OneItemPlan => ({
   ...locationsPlan(isUuid(uuid) ? [uuid.toLowerCase()] : []),
 });
 
-export function itemHere(view: View, uuid: string, { found, ...places }: OneItemReads): ItemRow | undefined {
+export function itemHere(view: View, uuid: string, { found, ...moved }: OneItemReads): ItemRow | undefined {
   const row = isUuid(uuid) ? found.get(keyOf(view, uuid)) : undefined;
-  return row !== undefined && !isForwardingTombstone(row) && successorOf(row, places) === undefined
+  return row !== undefined && !isForwardingTombstone(row) && successorOf(row, moved) === undefined
     ? row
     : undefined;
 }

@@ -7,7 +7,7 @@ export const noRoom: Refused = refuse.tooLarge(
   'This account holds as much as this server allows. Please delete something, or ask its operator for more room.',
 );
 
-/** What makes an account smaller, or leaves it as it is, is always saved, also where it is beyond its limits. */
+/** A save that does not make the account larger is always accepted, even beyond the limits. */
 export function outgrows(before: Head, after: Head, quota: ItemSettings['quota']): boolean {
   return (
     isBeyond(before.items, after.items, quota.items) ||

@@ -95,9 +95,9 @@ test('the first page begins with the keys, each version once, and without their 
 });
 
 test('every page has a sync token, and one that is followed by another a cursor', (t) => {
-  const mark = { collection: uuidNumber(1), generation: 'gen', position: 5 };
+  const cursor = { collection: uuidNumber(1), generation: 'gen', position: 5 };
   const last = tokensOf({ collection: uuidNumber(1), generation: 'gen', head, position: 5, more: false });
-  t.deepEqual(decodeToken(last.sync_token), [mark]);
+  t.deepEqual(decodeToken(last.sync_token), [cursor]);
   t.false('cursor_token' in last);
   const { sync_token, cursor_token } = tokensOf({
     collection: uuidNumber(1),

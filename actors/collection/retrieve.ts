@@ -8,14 +8,14 @@
  *   cut, the last row that fitted. Rows the call itself saved need not come back, so a complete page's token is
  *   the head after them.
  * - A cut page's sync token is its cursor: a client that loses its cursor goes on at the right place.
- * - What is departing is passed over: it may be elsewhere already, and who was given that must not be given this after it.
- *   However its departure ends, it does with a position that no client has had yet, here or there.
+ * - Items that may be leaving are passed over. Their target may have given clients a newer state, which this one must not
+ *   follow. However the transfer ends, the item gets a position that no client has had yet, here or there.
  */
 import { type RangePlan, type RangeResult, range } from '../../runtime/command.ts';
 import { frontContentTypes } from './content-type.ts';
 import type { Head } from './head.ts';
 import { type ItemRow, item, transferVersionOf } from './item.ts';
-import { encodeToken, type Mark, type Start, tokenAt } from './token.ts';
+import { type Cursor, encodeToken, type Start, tokenAt } from './token.ts';
 
 export interface PageLimits {
   readonly items: number;
@@ -40,7 +40,7 @@ export function pageItems(asked: number | null | undefined): number {
 
 type ItemRange = RangePlan<typeof item>;
 
-/** What clients are not given need not be fetched. */
+/** Columns that clients do not get are not read. */
 const {
   created_position: _created,
   fingerprint: _fingerprint,
@@ -68,7 +68,7 @@ export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemR
 const end = Number.MAX_SAFE_INTEGER;
 const nothing = range(item, { after: end, through: end, limit: 0 });
 
-/** What a first sync gives ahead of everything else, so that the client can decrypt its first page. */
+/** Rows that a first sync gives ahead of everything else, so that the client can decrypt its first page. */
 export function frontPlan(start: Start, head: Head): ItemRange {
   if (!start.first) return nothing;
   return range(item, {
@@ -91,32 +91,29 @@ export interface Page {
 
 type ItemRows = RangeResult<typeof item>;
 
-/** `bound` is the position of the head that the range was read up to; `departing`, the transfer version of what departs. */
+/** `bound` is the position of the head that the range was read up to; `moving`, the transfer versions of items that may be leaving. */
 export function pageOf({
   changes,
   front,
   start,
   bound,
-  departing = new Map(),
+  moving = new Map(),
 }: {
   readonly changes: ItemRows;
   readonly front: ItemRows;
   readonly start: Start;
   readonly bound: number;
-  readonly departing?: ReadonlyMap<string, number>;
+  readonly moving?: ReadonlyMap<string, number>;
 }): Page {
   const reached = Math.max(start.after, changes.complete ? bound : changes.upTo);
   const rows = start.first ? withFront(changes.rows, front.rows) : changes.rows;
-  return { rows: staying(rows, departing), reached, complete: changes.complete };
+  return { rows: staying(rows, moving), reached, complete: changes.complete };
 }
 
-/** Without what is departing. */
-export function staying(
-  rows: readonly ItemRow[],
-  departing: ReadonlyMap<string, number>,
-): readonly ItemRow[] {
-  if (departing.size === 0) return rows;
-  return rows.filter((row) => departing.get(row.uuid) !== transferVersionOf(row));
+/** Without items that may be leaving. */
+export function staying(rows: readonly ItemRow[], moving: ReadonlyMap<string, number>): readonly ItemRow[] {
+  if (moving.size === 0) return rows;
+  return rows.filter((row) => moving.get(row.uuid) !== transferVersionOf(row));
 }
 
 /** A position names one version of one item, so the page gives no version twice. */
@@ -156,7 +153,7 @@ export function tokensOf({
   readonly head: Head;
   readonly position: number;
   readonly more: boolean;
-  readonly others?: readonly Mark[];
+  readonly others?: readonly Cursor[];
 }): Tokens {
   const token =
     others.length === 0

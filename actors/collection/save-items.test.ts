@@ -114,10 +114,8 @@ test('every item is saved, in conflict, or on to another collection, and positio
       const items = collection();
       for (const upload of uploads) {
         const before = items.head;
-        const { saved, conflicts, departing, elsewhere, writes } = items.save(
-          upload as readonly ClientItem[],
-        );
-        const answered = saved.length + conflicts.length + departing.length + elsewhere.length;
+        const { saved, conflicts, moving, notHere, writes } = items.save(upload as readonly ClientItem[]);
+        const answered = saved.length + conflicts.length + moving.length + notHere.length;
         // A call that names an item twice gets the other side of its conflict once.
         const repeated = upload.length - new Set(upload.map(({ uuid }) => String(uuid).toLowerCase())).size;
         t.true(answered <= upload.length && answered >= upload.length - repeated);

@@ -1,8 +1,7 @@
 /**
  * Saving several items in one turn: each on its own and in the order sent, seeing what those before it did. Every
- * item ends in exactly one of `saved` and `conflicts`; a client uploads again what ends in neither. That is so on
- * purpose for what one answer has no room for: a request of a few bytes for each item would otherwise have the
- * server put whole accounts into memory.
+ * item ends in at most one list of the result. A client uploads again whatever is in neither `saved` nor `conflicts`. So the
+ * server leaves out items that one answer has no room for: a small request could otherwise load whole accounts into memory.
  */
 import type { Conflict } from './conflicts.ts';
 import { advance, type Head } from './head.ts';
@@ -11,13 +10,13 @@ import type { ItemRow } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { type Outcome, type Saver, save } from './save.ts';
 
-/** What the turn brings. */
+/** The state that the turn has read. */
 export interface Stored {
   readonly head: Head;
   /** The row that holds this (lower-case) uuid on the server, as far as the turn knows. */
   row(uuid: string): ItemRow | undefined;
-  /** The row that an item which arrives has where it comes from. */
-  arriving?(uuid: string): ItemRow | undefined;
+  /** The row at the source, for an item that a transfer brings here. */
+  incoming?(uuid: string): ItemRow | undefined;
 }
 
 export interface SavedEntry {
@@ -37,16 +36,16 @@ export interface ItemWrite {
 }
 
 /** An item on its way to another collection. */
-export interface Departing {
+export interface MovingItem {
   readonly row: ItemRow;
   readonly sent: ClientItem;
   readonly to: string;
 }
 
 export interface SavedItems {
-  readonly departing: readonly Departing[];
-  /** What was sent of items whose owning collection is another. */
-  readonly elsewhere: readonly ClientItem[];
+  readonly moving: readonly MovingItem[];
+  /** Sent items that are not in this collection. */
+  readonly notHere: readonly ClientItem[];
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
   /** The last write of each uuid. */
@@ -73,8 +72,8 @@ export function saveItems({
 }): SavedItems {
   const saved: SavedEntry[] = [];
   const conflicts: Conflict[] = [];
-  const departing: Departing[] = [];
-  const elsewhere: ClientItem[] = [];
+  const moving: MovingItem[] = [];
+  const notHere: ClientItem[] = [];
   const writes = new Map<string, ItemWrite>();
   const leaving = new Set<string>();
   const given = new Set<string>();
@@ -83,24 +82,24 @@ export function saveItems({
   for (const sent of items) {
     const uuid = isUuid(sent.uuid) ? sent.uuid : '';
     const key = uuid.toLowerCase();
-    // What would be saved over it here would not go along.
+    // The item takes along what it was; a second save here would be lost.
     if (leaving.has(key)) {
-      elsewhere.push(sent);
+      notHere.push(sent);
       continue;
     }
     const before = writes.get(key);
     const existing = before?.row ?? (uuid === '' ? undefined : stored.row(key));
-    const arriving = before === undefined ? stored.arriving?.(key) : undefined;
-    const base = arriving ?? existing;
-    const arrives = arriving === undefined ? undefined : { over: existing };
-    const result = save({ saver, head, sent, stored: base, nowMicros, arrives });
-    if (result.outcome === 'elsewhere') {
-      elsewhere.push(sent);
+    const atSource = before === undefined ? stored.incoming?.(key) : undefined;
+    const base = atSource ?? existing;
+    const incoming = atSource === undefined ? undefined : { over: existing };
+    const result = save({ saver, head, sent, stored: base, nowMicros, incoming });
+    if (result.outcome === 'notHere') {
+      notHere.push(sent);
       continue;
     }
-    if (result.outcome === 'departs') {
+    if (result.outcome === 'moves') {
       leaving.add(key);
-      departing.push({ row: result.row, sent, to: result.to });
+      moving.push({ row: result.row, sent, to: result.to });
       continue;
     }
     const bytes = storedBytesOf(result, sent);
@@ -108,7 +107,7 @@ export function saveItems({
     storedBytes += bytes;
     if (result.outcome === 'conflict') {
       const { server_item: other } = result.conflict;
-      // Named a thousand times, it would come a thousand times. What is left out here the client sends again.
+      // An item that is named a thousand times would be given a thousand times. The client sends the others again.
       if (other !== undefined && given.has(key)) continue;
       if (other !== undefined) given.add(key);
       conflicts.push(result.conflict);
@@ -119,7 +118,7 @@ export function saveItems({
     head = advance(head, result.row, existing);
     writes.set(key, { ...writeOf(result.row, base, before), isNew: before?.isNew ?? existing === undefined });
   }
-  return { saved, conflicts, departing, elsewhere, writes, storedBytes, head };
+  return { saved, conflicts, moving, notHere, writes, storedBytes, head };
 }
 
 function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite | undefined): ItemWrite {
@@ -132,9 +131,9 @@ function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite 
   };
 }
 
-type Answered = Exclude<Outcome, { readonly outcome: 'elsewhere' | 'departs' }>;
+type Answered = Exclude<Outcome, { readonly outcome: 'notHere' | 'moves' }>;
 
-/** Ciphertext that the client has sent itself does not count: it is bounded by the body. */
+/** Ciphertext that the client has sent itself does not count: the limit of the body bounds it. */
 function storedBytesOf(result: Answered, sent: ClientItem): number {
   if (result.outcome === 'later') return 0;
   if (result.outcome === 'conflict') return ciphertextBytes(result.conflict.server_item);
@@ -145,9 +144,9 @@ const ciphertextBytes = (item: Pick<ItemRow, 'content' | 'enc_item_key'> | undef
   item === undefined ? 0 : (item.content?.length ?? 0) + (item.enc_item_key?.length ?? 0);
 
 /**
- * The uuids whose rows must be read before the turn. An item that was never synced is taken as new: should its
- * uuid be stored after all, the commit is refused and the turn runs again, knowing that it `isTaken`. Legacy clients may
- * save over a row they name no version of, so theirs are all read.
+ * The uuids whose rows must be read before the turn. An item that was never synced counts as new. If its uuid is stored
+ * after all, the commit is rejected and the turn runs again, knowing that it `isTaken`. Legacy clients may save over a row
+ * without naming its version, so theirs are all read.
  */
 export function uuidsToRead(
   items: readonly ClientItem[],

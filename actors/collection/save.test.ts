@@ -80,13 +80,13 @@ test('an item whose owning collection is another is looked for there, and nothin
     [toVault, undefined],
     [toVault, foreign],
   ] as const) {
-    t.deepEqual(attempt(sent, row), { outcome: 'elsewhere' });
+    t.deepEqual(attempt(sent, row), { outcome: 'notHere' });
   }
 });
 
-test('a vault that an item of the user names is where it departs for, once it is checked here', (t) => {
+test('a vault that an item of the user names is where it moves, once it is checked here', (t) => {
   const named = { shared_vault_uuid: vault.toUpperCase(), key_system_identifier: 'k' };
-  t.deepEqual(attempt(edit(named), stored), { outcome: 'departs', row: stored, to: vault });
+  t.deepEqual(attempt(edit(named), stored), { outcome: 'moves', row: stored, to: vault });
   t.is(refused(edit({ ...named, updated_at_timestamp: 1 }), stored).type, 'sync_conflict');
   t.is(refused(edit({ ...named, content_type: 'Foo' }), stored).type, 'content_type_error');
 });

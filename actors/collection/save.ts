@@ -5,17 +5,17 @@
  * 1. uuid has the form of one                  else uuid_conflict
  * 2. (the caller brought the stored row, no matter whose it is)
  * 3. the session may write                     else readonly_error
- * 4. who saves is a member of this vault       else shared_vault_*; before the time check, which would show the
+ * 4. the user is a member of this vault        else shared_vault_*; before the time check, which would show the
  *                                              stored ciphertext to a non-member
- * 5. the item is here, or nowhere              else it is elsewhere, and the caller looks there
+ * 5. the item is here, or nowhere              else it is not here, and the caller looks further
  * 6. not a repeat of the last accepted save    else saved, and nothing is written
  * 7. based on exactly the stored version       else sync_conflict with the stored row
  * 8. fields are of their types and limits      else content_type_error, content_error, uuid_error
  * 9. the member may do this (vault-rules.ts)   else shared_vault_*
  * 10. a client that knows vaults, if they touch it   else shared_vault_snjs_version_error
  *
- * What passes all of them and names another collection than this one departs for it (see move/), and the checks of that one
- * follow there. What comes from another collection is saved over the row that it had there.
+ * An item that passes all of them and names another collection moves there (see transfer/), and that collection checks it
+ * again. An item that comes from another collection is saved over the row that it had there.
  *
  * A mismatch is always the client's to merge: nothing here compares contents or lets the later time win.
  */
@@ -31,7 +31,7 @@ import { savedRow } from './saved-row.ts';
 import { knowsVaults } from './snjs-version.ts';
 import { type VaultOperation, type VaultSave, vaultDefect } from './vault-rules.ts';
 
-/** Who saves, into which collection, by which rules. */
+/** The user who saves, the collection, and the rules that apply. */
 export interface Saver {
   readonly collection: string;
   readonly userUuid: string;
@@ -42,9 +42,9 @@ export interface Saver {
   /** The X-SNJS-Version header. */
   readonly snjsVersion: string | null;
   readonly contentLimitBytes: number;
-  /** In the collection of a vault: what who saves may do there. Absent in a user's own. */
+  /** The user's rights in the collection of a vault. Absent in their own. */
   readonly vault?: VaultRight | undefined;
-  /** How long after a revision of an item the next one is made. */
+  /** The time between two revisions of an item, at least. */
   readonly revisionPauseMs: number;
 }
 
@@ -59,15 +59,15 @@ export type Outcome =
   /** Saved before: this is its row, and there is nothing to write. */
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
   /** Another collection owns it. */
-  | { readonly outcome: 'elsewhere' }
+  | { readonly outcome: 'notHere' }
   /** To another collection; this is the row that it has here. */
-  | { readonly outcome: 'departs'; readonly row: ItemRow; readonly to: string }
+  | { readonly outcome: 'moves'; readonly row: ItemRow; readonly to: string }
   /** Its stored ciphertext is needed and was not read. */
   | { readonly outcome: 'later' }
   /** To be written. */
   | { readonly outcome: 'saved'; readonly row: ItemRow };
 
-/** Where the client wants it to be. */
+/** The collection that the client names. */
 export function targetOf(
   { userUuid }: Pick<Saver, 'userUuid'>,
   { shared_vault_uuid: vault }: ClientItem,
@@ -76,8 +76,8 @@ export function targetOf(
 }
 
 /**
- * `stored` is the row that holds the item's uuid on this server, in whichever collection; where it arrives from another
- * one, the row that it has there, and `arrives` the forwarding tombstone that it has here, if any.
+ * `stored` is the row that holds the item's uuid on this server, in whichever collection. For an item that a transfer brings
+ * here it is the row at the source, and `incoming` has the forwarding tombstone here, if there is one.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the order of the checks is what clients rely on.
 export function save({
@@ -86,26 +86,26 @@ export function save({
   sent,
   stored,
   nowMicros,
-  arrives,
+  incoming,
 }: {
   readonly saver: Saver;
   readonly head: Head;
   readonly sent: ClientItem;
   readonly stored: ItemRow | undefined;
   readonly nowMicros: number;
-  readonly arrives?: { readonly over: ItemRow | undefined } | undefined;
+  readonly incoming?: { readonly over: ItemRow | undefined } | undefined;
 }): Outcome {
   if (!isUuid(sent.uuid)) return conflict(refusal('uuid_conflict', sent, saver.userUuid));
   const isHere =
-    arrives !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
+    incoming !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
   const mine = isHere ? stored : undefined;
   const target = targetOf(saver, sent);
   const refused = access(saver, sent, mine);
   if (refused !== undefined) return conflict(refused);
-  if (mine === undefined && (stored !== undefined || target !== saver.collection)) return elsewhere;
+  if (mine === undefined && (stored !== undefined || target !== saver.collection)) return notHere;
   const fingerprint = fingerprintOf(saver.sessionUuid, sent);
-  // Also where it names another collection: it was saved there, and has come from there without a save.
-  if (mine?.fingerprint.equals(fingerprint) && arrives === undefined) {
+  // Even if it names another collection: it was saved there, and came from there without a save.
+  if (mine?.fingerprint.equals(fingerprint) && incoming === undefined) {
     return saver.legacy && !isWhole(mine) ? later : { outcome: 'repeat', row: mine };
   }
   if (mine !== undefined && !isBasedOn(mine, sent, saver.legacy)) {
@@ -122,16 +122,16 @@ export function save({
     return conflict(refusal('shared_vault_snjs_version_error', sent, saver.userUuid, mine));
   }
   if (mine !== undefined && target !== saver.collection) {
-    return isWhole(mine) ? { outcome: 'departs', row: mine, to: target } : later;
+    return isWhole(mine) ? { outcome: 'moves', row: mine, to: target } : later;
   }
   if (mine !== undefined && !isWhole(mine) && !fields.content && fields.deleted !== true) return later;
   const uuid = sent.uuid.toLowerCase();
   const row = savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicros });
-  return { outcome: 'saved', row: arrives === undefined ? row : arrived(row, arrives.over) };
+  return { outcome: 'saved', row: incoming === undefined ? row : transferred(row, incoming.over) };
 }
 
 /** The row in the new owning collection has the next transfer version and replaces a forwarding tombstone there. */
-function arrived(row: ItemRow, over: ItemRow | undefined): ItemRow {
+function transferred(row: ItemRow, over: ItemRow | undefined): ItemRow {
   return {
     ...row,
     created_position: over?.created_position ?? row.position,
@@ -163,7 +163,7 @@ function operationOf(sent: ClientItem, mine: ItemRow | undefined, stays: boolean
 }
 
 const later: Outcome = { outcome: 'later' };
-const elsewhere: Outcome = { outcome: 'elsewhere' };
+const notHere: Outcome = { outcome: 'notHere' };
 
 /** Rows beyond what a turn reads come without ciphertext. */
 export const isWhole = ({ content }: { readonly content?: unknown }): boolean => content !== undefined;
@@ -184,14 +184,14 @@ function access(saver: Saver, sent: ClientItem, mine: ItemRow | undefined): Conf
   return isMember ? undefined : notMember(sent, saver.userUuid);
 }
 
-/** A user's own uuid names no vault: what says so would leave its vault without being taken out of it. */
+/** A user's own uuid names no vault. Such an item would leave its vault without the checks of a removal. */
 function mayNameIn({ vault, collection }: Saver, sent: ClientItem): boolean {
   if (vault !== undefined) return vault.permission !== null;
   const { shared_vault_uuid: named } = sent;
   return typeof named !== 'string' || named.toLowerCase() !== collection;
 }
 
-/** Also of a vault that does not exist. Of what may be stored there, nothing is shown. */
+/** The same for a vault that does not exist. It shows nothing of what may be stored there. */
 export const notMember = (sent: ClientItem, userUuid: string): Conflict =>
   refusal(
     !isAbsent(sent.shared_vault_uuid) && !sent.key_system_identifier

@@ -1,7 +1,7 @@
 /**
- * The row that an accepted save leaves (docs/protocol/sync.md, "The stored item"). In short: ciphertext is replaced
- * where the client sent some and kept where it did not; what places an item in a vault is always replaced, absent
- * meaning removed; a tombstone keeps its identity and loses its ciphertext.
+ * The row that an accepted save leaves (docs/protocol/sync.md, "The stored item"). In short: ciphertext is replaced if the
+ * client sent some, and kept if not. The fields that place an item in a vault are always replaced; an absent one counts as
+ * removed. A tombstone keeps its identity and loses its ciphertext.
  */
 import { type Head, stamp } from './head.ts';
 import type { Fields } from './incoming.ts';
@@ -32,10 +32,7 @@ export function savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicr
   const deleted = fields.deleted ?? mine?.deleted ?? false;
   const contentType = fields.contentType || (mine?.content_type ?? fields.contentType);
   return {
-    collection: saver.collection,
-    uuid,
-    position,
-    created_position: mine?.created_position ?? position,
+    ...identityOf({ collection: saver.collection, uuid }, position, mine),
     owner_uuid: saver.vault === undefined ? saver.userUuid : (mine?.owner_uuid ?? saver.userUuid),
     content_type: contentType,
     ...(deleted ? blank : ciphertext(fields, mine)),
@@ -48,12 +45,24 @@ export function savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicr
     last_edited_by_uuid: fields.sharedVaultUuid === null ? null : saver.userUuid,
     updated_with_session: saver.sessionUuid,
     fingerprint,
-    born: mine === undefined ? true : mine.born,
-    hop: mine?.hop ?? null,
-    moved_to: null,
     ...revisedBy({ contentType, deleted, atMicros: updated_at_timestamp }, mine, saver.revisionPauseMs),
   };
 }
+
+/** The fields by which a written row stays the same item, over the row that it replaces. */
+export const identityOf = (
+  { collection, uuid }: Pick<ItemRow, 'collection' | 'uuid'>,
+  position: number,
+  before: ItemRow | undefined,
+) => ({
+  collection,
+  uuid,
+  position,
+  created_position: before?.created_position ?? position,
+  born: before === undefined ? true : before.born,
+  hop: before?.hop ?? null,
+  moved_to: null,
+});
 
 type Ciphertext = Pick<ItemRow, 'content' | 'enc_item_key' | 'items_key_id' | 'auth_hash' | 'size'>;
 
@@ -71,13 +80,11 @@ function ciphertext(fields: Fields, mine: ItemRow | undefined): Ciphertext {
   };
 }
 
-/** What an item's other fields take on the wire, about. */
+/** Bytes of an item's other fields on the wire, estimated. */
 const metadataBytes = 640;
 
-export const bytesStored = (
-  content: string | null | undefined,
-  encItemKey: string | null | undefined,
-): number => metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? '');
+const bytesStored = (content: string | null | undefined, encItemKey: string | null | undefined): number =>
+  metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? '');
 
 interface Whole {
   readonly content?: string | undefined;
@@ -86,7 +93,7 @@ interface Whole {
   readonly authHash?: string | undefined;
 }
 
-/** The ciphertext of a row that is written as it was elsewhere: nothing is kept from before. */
+/** The ciphertext of a row that an import writes as it was on the other server: nothing is kept from before. */
 export const ciphertextAsItWas = {
   tombstone: blank,
   whole: ({ content, encItemKey, itemsKeyId, authHash }: Whole): Ciphertext => ({

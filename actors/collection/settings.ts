@@ -53,8 +53,8 @@ export const itemSettings = sameOnAllNodes({
     /** What one turn saves, so that no upload holds up the actor's other callers. */
     turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
     /**
-     * The most stored ciphertext that one call may bring into memory by naming items. It is several times an item's, and more
-     * than clients meet. They send the items beyond it again.
+     * Stored ciphertext that one call may bring into memory by naming items, at most: several times the limit of an item, and
+     * more than clients meet. They send the items beyond it again.
      */
     storedBytesMax: fixed(32 * mebibyte),
   }),
@@ -94,8 +94,8 @@ export const itemSettings = sameOnAllNodes({
 });
 export interface ItemSettings extends SettingsOf<typeof itemSettings> {
   /**
-   * The generation of the sync tokens that this server gives out: random, and as long-lived as the database, which keeps it.
-   * Nobody sets it.
+   * The generation of this server's sync tokens. It is random and lives as long as the database, which keeps it. Nobody sets
+   * it.
    */
   readonly generation: string;
 }

@@ -1,4 +1,4 @@
-/** What a sync answers (docs/protocol/sync.md, "The answer"), in today's shape and in that of API version 20161215. */
+/** The answer of a sync (docs/protocol/sync.md, "The answer"), in today's format and in that of API version 20161215. */
 import { z } from 'zod';
 import { messageSchema, notificationSchema, vaultInviteSchema } from '../inbox-entries.ts';
 import { answeredCommandSchema } from '../sync-command.ts';
@@ -40,7 +40,7 @@ export const modernReplySchema = z.object({
 });
 export type ModernSyncReply = z.infer<typeof modernReplySchema>;
 
-/** What API version 20161215 gets. */
+/** The answer in API version 20161215. */
 const legacyReplySchema = z.object({
   retrieved_items: z.array(fullItemSchema).readonly(),
   saved_items: z.array(fullItemSchema).readonly(),
@@ -90,7 +90,7 @@ export function modernReply({
 const idleReplies = new WeakMap<Head, ModernSyncReply>();
 const idleTexts = new WeakMap<SyncReply, string>();
 
-/** Nearly every sync brings nothing and finds nothing. Its answer is made once per head, its JSON too. */
+/** Nearly every sync sends nothing and finds nothing. Its answer is made once per head, and so is its JSON. */
 export function idleReply(head: Head, tokens: Tokens): ModernSyncReply {
   const known = idleReplies.get(head);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** What item commands are asked (docs/protocol/sync.md, "The request" and "Integrity"), in the names of the wire. */
+/** The requests of item commands (docs/protocol/sync.md, "The request" and "Integrity"), in the names of the wire. */
 import { z } from 'zod';
 import { type Refused, refuse } from '../reply.ts';
 import { commandIdentitySchema } from '../sync-command.ts';
@@ -34,7 +34,7 @@ export const syncBody = z.object({
   api: z.string().nullish(),
   /** Legacy filter: only items of this type are given. */
   content_type: z.string().nullish(),
-  /** The client's name for this sync, checked by hand: what is wrong with it has tags of its own. */
+  /** The client's name for this sync. It is checked by hand, as its refusals have tags of their own. */
   command: z.unknown().optional(),
 });
 
@@ -56,7 +56,7 @@ export const integrityFields = z.object({
     .nullish(),
 });
 
-/** Which item is asked for. */
+/** The item that a request names. */
 export const itemFields = z.object({ uuid: z.string() });
 
 const modernVersions: ReadonlySet<string> = new Set(['20190520', '20200115', '20240226']);
@@ -66,7 +66,7 @@ export function isLegacy({ api }: SyncRequest): boolean {
   return !modernVersions.has(api ?? '');
 }
 
-/** With vaults named, only their items are asked for (docs/protocol/sync.md, "Vaults"). */
+/** A request that names vaults asks for their items alone (docs/protocol/sync.md, "Vaults"). */
 export function isVaultExclusive({ shared_vault_uuids: vaults }: SyncRequest): boolean {
   return !isAbsent(vaults) && vaults.length > 0;
 }
@@ -74,7 +74,7 @@ export function isVaultExclusive({ shared_vault_uuids: vaults }: SyncRequest): b
 /** Clients send 150. */
 const itemsMax = 20_000;
 
-/** What fails the whole request rather than one item of it. */
+/** Defects that fail the whole request rather than one item of it. */
 export function malformed(items: readonly ClientItem[]): Refused | undefined {
   if (items.length > itemsMax)
     return refuse.badRequest(`No more than ${itemsMax} items can be saved at once.`);

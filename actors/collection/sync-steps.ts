@@ -1,6 +1,6 @@
 /**
- * What the sync of a collection is made of: the plans, the page, the save of one batch, and the answer. It runs in
- * turns of the actor whose id is the collection's, no matter who saves there.
+ * The steps of a sync: the plans, the page, the save of one batch, and the answer. They run in turns of the actor whose id is
+ * the collection's, whichever user saves there.
  */
 import {
   type KeysPlan,
@@ -15,24 +15,29 @@ import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head } from './head.ts';
 import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { arrivedAt, type ConcludeTimer, depart, departingTransferVersions } from './move/departures.ts';
+import { noRoom, outgrows } from './quota.ts';
+import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
+import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
+import { isWhole, type Saver } from './save.ts';
+import { type MovingItem, type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
+import { ItemSettings } from './settings.ts';
+import { legacyReply, modernReply, type SharedVault, type SyncReply } from './sync-reply.ts';
+import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
+import { type Cursor, type Start, startOf } from './token.ts';
 import {
   isAwaited,
   isStillAt,
   type Locations,
   locationsPlan,
-  notConcluded,
+  notFinalized,
   successorOf,
-} from './move/location-lookup.ts';
-import { noRoom, outgrows } from './quota.ts';
-import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
-import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
-import { isWhole, type Saver } from './save.ts';
-import { type Departing, type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
-import { ItemSettings } from './settings.ts';
-import { legacyReply, modernReply, type SharedVault, type SyncReply } from './sync-reply.ts';
-import { isLegacy, isVaultExclusive, type SyncRequest } from './sync-request.ts';
-import { type Mark, type Start, startOf } from './token.ts';
+} from './transfer/location-lookup.ts';
+import {
+  conflictingTransfer,
+  type FinalizeTimer,
+  outgoingTransferVersions,
+  prepareTransfer,
+} from './transfer/transfer.ts';
 
 type ItemRows = RangeResult<typeof item>;
 type ItemsByKey = KeysResult<typeof item>;
@@ -42,13 +47,13 @@ export interface PageReads {
   readonly front: ItemRows;
 }
 
-/** What a sync gives of vaults, beside their items. */
+/** The part of a sync's answer that concerns vaults, apart from their items. */
 export interface VaultPart {
-  /** Where the client stands in each of them after this. */
-  readonly marks: readonly Mark[];
+  /** The client's cursors in the vaults after this sync. */
+  readonly cursors: readonly Cursor[];
   readonly shared: readonly SharedVault[];
 }
-export const noVaults: VaultPart = { marks: [], shared: [] };
+export const noVaults: VaultPart = { cursors: [], shared: [] };
 
 /** How far a sync has come. */
 export interface Progress {
@@ -56,9 +61,9 @@ export interface Progress {
   readonly page: Page;
   readonly saved: readonly SavedEntry[];
   readonly conflicts: readonly Conflict[];
-  /** What is on its way to other collections, and what was sent of items that are elsewhere. */
-  readonly departed: readonly Departed[];
-  readonly elsewhere: readonly ClientItem[];
+  readonly transfers: readonly PreparedTransfer[];
+  /** Sent items that are not in this collection. */
+  readonly notHere: readonly ClientItem[];
   /** What is left of `storedBytesMax`. */
   readonly roomBytes: number;
   /** With the page and what is saved, the client has everything up to this position. */
@@ -83,15 +88,15 @@ export function begin(view: View, request: SyncRequest, reads: PageReads): Progr
     page,
     saved: [],
     conflicts: [],
-    departed: [],
-    elsewhere: [],
+    transfers: [],
+    notHere: [],
     roomBytes: view.use(ItemSettings).storedBytesMax,
     end: page.reached,
     head: now,
   };
 }
 
-/** Where nothing is given. */
+/** A sync that gives nothing. */
 export function unbegun(view: View): Progress {
   const now = view.get(head);
   const page = { rows: [], reached: now.position, complete: true };
@@ -102,8 +107,8 @@ export function unbegun(view: View): Progress {
     page,
     saved: [],
     conflicts: [],
-    departed: [],
-    elsewhere: [],
+    transfers: [],
+    notHere: [],
     roomBytes,
     end: now.position,
     head: now,
@@ -111,14 +116,14 @@ export function unbegun(view: View): Progress {
 }
 
 function pageIn(view: View, request: SyncRequest, reads: PageReads, start: Start): Page {
-  // No vault belongs to the user yet. None of the user's own items are given, so the token stays where it was.
+  // A request for vaults alone gets none of the user's own items, so their cursor stays where it was.
   if (isVaultExclusive(request)) return { rows: [], reached: start.after, complete: true };
   return pageOf({
     changes: reads.changes,
     front: reads.front,
     start,
     bound: view.get(head).position,
-    departing: departingTransferVersions(view),
+    moving: outgoingTransferVersions(view),
   });
 }
 
@@ -127,18 +132,18 @@ export function storedPlan({
   request,
   items,
   roomBytes = view.use(ItemSettings).storedBytesMax,
-  arriving = new Map(),
+  incoming = new Map(),
 }: {
   readonly view: View;
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
   readonly roomBytes?: number | undefined;
-  readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
+  readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
 }): StoredPlans {
   const collection = view.self.id;
-  const departing = departingTransferVersions(view);
-  const onTheirWay = departing.size === 0 ? none : uuidsToRead(items, true, () => true);
-  const isNeeded = (uuid: string) => arriving.has(uuid) || isShownTaken(view, uuid);
+  const moving = outgoingTransferVersions(view);
+  const onTheirWay = moving.size === 0 ? none : uuidsToRead(items, true, () => true);
+  const isNeeded = (uuid: string) => incoming.has(uuid) || isShownTaken(view, uuid);
   const uuids = [...uuidsToRead(items, isLegacy(request), isNeeded)];
   const isFew = uuids.length <= wholeRowsMax && roomBytes === view.use(ItemSettings).storedBytesMax;
   return {
@@ -147,24 +152,24 @@ export function storedPlan({
       uuids.map((uuid) => ({ collection, uuid })),
       isFew ? undefined : Math.max(0, roomBytes),
     ),
-    ...locationsPlan([...arriving.keys(), ...[...onTheirWay].filter((uuid) => departing.has(uuid))]),
+    ...locationsPlan([...incoming.keys(), ...[...onTheirWay].filter((uuid) => moving.has(uuid))]),
   };
 }
 
 const none: ReadonlySet<string> = new Set();
 
 type StoredPlans = { readonly stored: KeysPlan<typeof item> } & ReturnType<typeof locationsPlan>;
-/** What of the items sent is here, and of those that come or go, what they have anywhere. */
+/** The stored rows of the sent items here, and for those that are being transferred, their rows in any collection. */
 export interface StoredReads extends Locations {
   readonly stored: ItemsByKey;
 }
 
-/** A few rows are read with those of other accounts, in one statement, which what has a budget is not. */
+/** So few rows are read without a budget of bytes. So one statement can read them together with those of other accounts. */
 const wholeRowsMax = 4;
 
 /**
- * Whether a commit was rejected for what may be a row of the collection's own that nobody had read. Of an item that has
- * moved, the row that holds the uuid reservation may be another's.
+ * Whether a commit was rejected because of a row that may be this collection's own and was not read. If the item has moved,
+ * the row that holds the uuid reservation may be another collection's.
  */
 function isShownTaken(view: View, uuid: string): boolean {
   const own = view.conflicting(item, { collection: view.self.id, uuid });
@@ -173,24 +178,24 @@ function isShownTaken(view: View, uuid: string): boolean {
   return reserving !== undefined && (isForwardingTombstone(reserving) || transferVersionOf(reserving) > 0);
 }
 
-/** Who saves. */
+/** The user who saves. */
 export type Member = Pick<Saver, 'userUuid' | 'sessionUuid' | 'readOnly' | 'vault'>;
 
-/** Items that have left together, by the departure's id. */
-export interface Departed {
+/** A transfer that the source has prepared. */
+export interface PreparedTransfer {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  readonly items: readonly Arriving[];
+  readonly items: readonly TransferredItem[];
 }
 
-/** An item on its way: what it was, and what is to be saved over that. */
-export interface Arriving {
+/** An item of a transfer: its row at the source, and the save that it is to get at the target. */
+export interface TransferredItem {
   readonly row: ItemRow;
   readonly sent: ClientItem;
 }
 
-/** What one turn saves. */
+/** The items that one turn saves. */
 export interface Batch {
   readonly request: SyncRequest;
   readonly items: readonly ClientItem[];
@@ -198,18 +203,18 @@ export interface Batch {
   readonly by: Member;
   /** The timers of the kind that the collection belongs to. */
   readonly timers: CollectionTimers;
-  /** What arrives, by uuid, where these items do. */
-  readonly arriving?: ReadonlyMap<string, ItemRow>;
+  /** The rows at the source, by uuid, where a transfer brings these items here. */
+  readonly incoming?: ReadonlyMap<string, ItemRow>;
 }
 
 interface CollectionTimers extends RevisionTimers {
-  readonly concludeDeparture: ConcludeTimer;
+  readonly finalizeOverdueTransfer: FinalizeTimer;
 }
 
 /**
- * Saves one batch in this turn and tells how far the sync has come. The head grows when anything was written. A batch
- * that the account has no room for is refused whole: an item that was refused alone, as a conflict, would be lost on its
- * device with the session, while clients keep what a refused call brought and send it again.
+ * Saves one batch in this turn and tells how far the sync has come. The head grows when anything was written. A batch that
+ * the account has no room for is refused whole. If a single item were refused as a conflict, its device would lose it with the
+ * session. Clients keep the items of a refused call and send them again.
  */
 export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress | Refused {
   const before = turn.get(head);
@@ -229,31 +234,35 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
   }
   if (result.writes.size > 0) turn.set(head, result.head);
   keepHistory(turn, [...result.writes.values()], batch.timers);
-  const departed = departAll(turn, batch, result.departing);
+  const transfers = prepareTransfers(turn, batch, result.moving);
   return {
     vaults: progress.vaults,
     page: progress.page,
     saved: [...progress.saved, ...result.saved],
     conflicts: [...progress.conflicts, ...result.conflicts],
-    departed: [...progress.departed, ...departed],
-    elsewhere: [...progress.elsewhere, ...result.elsewhere],
+    transfers: [...progress.transfers, ...transfers],
+    notHere: [...progress.notHere, ...result.notHere],
     roomBytes: roomBytes - result.storedBytes,
     end: before.position === progress.end ? result.head.position : progress.end,
     head: result.head,
   };
 }
 
-/** One departure for each target. */
-function departAll(turn: Turn, batch: Batch, departing: readonly Departing[]): readonly Departed[] {
+/** One transfer for each target. */
+function prepareTransfers(
+  turn: Turn,
+  batch: Batch,
+  moving: readonly MovingItem[],
+): readonly PreparedTransfer[] {
   const found = foundIn(turn, batch);
-  const targets = [...new Set(departing.map(({ to }) => to))];
+  const targets = [...new Set(moving.map(({ to }) => to))];
   return targets.map((target) => {
-    const items = departing
+    const items = moving
       .filter(({ to }) => to === target)
       .map(({ row, sent }) => ({ row: unfenced(row, found(row.uuid)), sent }));
     const rows = items.map(({ row }) => row);
     const isRemoval = batch.by.vault !== undefined && target === batch.by.userUuid;
-    const id = depart(turn, { to: target, isRemoval }, rows, batch.timers.concludeDeparture);
+    const id = prepareTransfer(turn, { to: target, isRemoval }, rows, batch.timers.finalizeOverdueTransfer);
     return { id, from: turn.self.id, to: target, items };
   });
 }
@@ -274,65 +283,65 @@ function saverOf(turn: Turn, { request, by }: Batch): Saver {
 }
 
 /**
- * Over a departing item the next transfer version is taken, which ends its departure: if it has arrived meanwhile, the commit
- * is rejected, and the turn that runs again finds it there. What is not written is not fenced, so an arrival is looked for
- * first.
+ * A save of an item that may be leaving takes the next transfer version, which ends the transfer. If the target has applied it
+ * meanwhile, the commit is rejected, and the turn that runs again finds the item there. A turn that writes nothing has no such
+ * fence, so it looks for the target's row first.
  */
 function fenced(turn: Turn, row: ItemRow | undefined, reads: StoredReads): ItemRow | undefined {
   if (row === undefined || row.collection !== turn.self.id || isForwardingTombstone(row)) return row;
-  if (departingTransferVersions(turn).get(row.uuid) !== transferVersionOf(row)) return row;
-  const successor = arrivedAt(turn, row) ?? successorOf(row, reads);
-  if (successor === undefined && isAwaited(row, reads)) throw notConcluded();
+  if (outgoingTransferVersions(turn).get(row.uuid) !== transferVersionOf(row)) return row;
+  const successor = conflictingTransfer(turn, row) ?? successorOf(row, reads);
+  if (successor === undefined && isAwaited(row, reads)) throw notFinalized();
   return successor ?? { ...row, hop: transferVersionOf(row) + 1 };
 }
 
-/** To leave once more, to wherever, is for the same transfer version as the departure before it. */
+/** A second transfer of the item, wherever it goes, competes with the first one for the same transfer version. */
 const unfenced = (row: ItemRow, found: ItemRow | undefined): ItemRow =>
   found?.collection === row.collection ? { ...row, hop: found.hop } : row;
 
 function storedIn(turn: Turn, batch: Batch): Stored {
   const { reads } = batch;
   const found = foundIn(turn, batch);
-  const arriving = (uuid: string) => {
-    const row = batch.arriving?.get(uuid);
-    return row !== undefined && hasYetToArrive(turn, row, reads) ? row : undefined;
+  const incoming = (uuid: string) => {
+    const row = batch.incoming?.get(uuid);
+    return row !== undefined && canApply(turn, row, reads) ? row : undefined;
   };
   return {
     head: turn.get(head),
-    // What arrives replaces the very row that it has here, also where that has yet to become a forwarding tombstone.
-    row: (uuid) => (arriving(uuid) === undefined ? fenced(turn, found(uuid), reads) : found(uuid)),
-    arriving,
+    // An incoming item replaces its row here as it is, even if that is not a forwarding tombstone yet.
+    row: (uuid) => (incoming(uuid) === undefined ? fenced(turn, found(uuid), reads) : found(uuid)),
+    incoming,
   };
 }
 
-/** It has not been here since, and not ended its departure otherwise. */
-export function hasYetToArrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
+/** The item has not been here since the transfer began, and nothing has ended the transfer. */
+export function canApply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   const { uuid } = row;
   const here = reads.stored.get({ collection: turn.self.id, uuid });
   if (here !== undefined && transferVersionOf(here) > transferVersionOf(row)) return false;
   const taken = turn.conflicting(item, { uuid, hop: transferVersionOf(row) + 1 });
   if (taken !== undefined || !isStillAt(row, reads)) return false;
-  if (isAwaited({ ...row, collection: turn.self.id }, reads, row.collection)) throw notConcluded();
+  if (isAwaited({ ...row, collection: turn.self.id }, reads, row.collection)) throw notFinalized();
   return true;
 }
 
 function foundIn(
   turn: Turn,
-  { request, items, reads, arriving }: Batch,
+  { request, items, reads, incoming }: Batch,
 ): (uuid: string) => ItemRow | undefined {
   const { stored } = reads;
   const collection = turn.self.id;
   const read = uuidsToRead(items, isLegacy(request));
   return (uuid) => {
     const key = { collection, uuid };
-    const onItsWay = arriving?.get(uuid);
+    const onItsWay = incoming?.get(uuid);
     if (onItsWay !== undefined)
-      return stored.get(key) ?? (hasYetToArrive(turn, onItsWay, reads) ? undefined : onItsWay);
+      return stored.get(key) ?? (canApply(turn, onItsWay, reads) ? undefined : onItsWay);
     const reserving = turn.conflicting(item, { uuid, born: true });
     if (read.has(uuid)) return stored.get(key) ?? reserving;
     const own = turn.conflicting(item, key);
     if (own !== undefined && isWhole(own)) return own;
-    // The plan has asked the same, and had the row read with its ciphertext.
+    // The plan asked the same question, so it read the row with its ciphertext.
     return isShownTaken(turn, uuid) ? (stored.get(key) ?? reserving) : reserving;
   };
 }
@@ -347,13 +356,20 @@ export function answer(
   const known = newestKnown(conflicts, page.rows);
   const retrieved = given(page.rows, request, known);
   const more = !page.complete && retrieved.length > 0;
-  const tokens = tokensOf({ collection, generation, head: after, position: end, more, others: vaults.marks });
+  const tokens = tokensOf({
+    collection,
+    generation,
+    head: after,
+    position: end,
+    more,
+    others: vaults.cursors,
+  });
   const result = { retrieved, saved, conflicts: known, tokens, vaults: vaults.shared };
   if (isLegacy(request)) return legacyReply(result);
   return modernReply(result);
 }
 
-/** The other side of a conflict was looked at elsewhere than the page, and an item that has moved meanwhile is newer there. */
+/** The page and the conflicts come from different reads. An item that moved in between is newer in the page. */
 function newestKnown(conflicts: readonly Conflict[], rows: readonly ItemRow[]): readonly Conflict[] {
   if (conflicts.length === 0 || rows.length === 0) return conflicts;
   const byUuid = new Map(rows.map((row) => [row.uuid, row]));

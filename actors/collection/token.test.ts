@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { otherUserUuid, userUuid, uuidNumber } from '../../test/kit/items.ts';
-import { membershipsMax } from '../vault/bounds.ts';
+import { membershipsMax } from '../vault/settings.ts';
 import { head as headSlice } from './head.ts';
 import { decodeToken, encodeToken, startOf, tokenAt } from './token.ts';
 
@@ -12,26 +12,28 @@ const own = (position: number, generation = 'gen') =>
   encodeToken([{ collection: userUuid, generation, position }]);
 
 test('tokens round trip', (t) => {
-  const mark = fc.record({
+  const cursor = fc.record({
     collection: fc.oneof(fc.constantFrom(userUuid, otherUserUuid), fc.uuid()),
     generation: fc.oneof(fc.constantFrom('', 'gen', 'gen_i1'), fc.stringMatching(/^[\w-]{0,32}$/)),
     position: fc.maxSafeNat(),
   });
-  fc.assert(fc.property(fc.array(mark), (marks) => t.deepEqual(decodeToken(encodeToken(marks)), marks)));
+  fc.assert(
+    fc.property(fc.array(cursor), (cursors) => t.deepEqual(decodeToken(encodeToken(cursors)), cursors)),
+  );
 });
 
 test('a token of a client in as many vaults as an account may be in is read', (t) => {
   const longest = { generation: 'g'.repeat(32), position: Number.MAX_SAFE_INTEGER };
-  const marks = Array.from({ length: 2 * membershipsMax + 2 }, (_, n) => ({
+  const cursors = Array.from({ length: 2 * membershipsMax + 2 }, (_, n) => ({
     collection: uuidNumber(n + 1),
     ...longest,
   }));
-  t.deepEqual(decodeToken(encodeToken(marks)), marks);
+  t.deepEqual(decodeToken(encodeToken(cursors)), cursors);
 });
 
 test('a token says nothing twice', (t) => {
   const generation = 'g'.repeat(16);
-  const marksOf = (collection: string) => [
+  const cursorsOf = (collection: string) => [
     { collection, generation: `${generation}_i1`, position: 10 },
     { collection, generation: `${generation}_v1`, position: 10 },
   ];
@@ -39,7 +41,7 @@ test('a token says nothing twice', (t) => {
   const inNone = encodeToken([{ collection: userUuid, generation, position: 10 }]);
   const inVaults = encodeToken([
     { collection: userUuid, generation, position: 10 },
-    ...vaults.flatMap(marksOf),
+    ...vaults.flatMap(cursorsOf),
   ]);
   t.true(inVaults.length - inNone.length <= 100 * 60);
 });
@@ -85,8 +87,8 @@ test('the token of a position names that collection, also where collections shar
   ] as const;
   for (const [collection, of] of cases) {
     for (const position of [of.position, 0, of.position]) {
-      const mark = { collection, generation: 'gen', position };
-      t.deepEqual(decodeToken(tokenAt(collection, 'gen', of, position)), [mark]);
+      const cursor = { collection, generation: 'gen', position };
+      t.deepEqual(decodeToken(tokenAt(collection, 'gen', of, position)), [cursor]);
     }
   }
 });

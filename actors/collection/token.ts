@@ -2,9 +2,8 @@
  * Sync and cursor tokens (docs/protocol/sync.md, "Tokens"): for each collection the position up to which the client has
  * seen its changes, and the generation that position belongs to. Opaque to clients.
  *
- * A generation names one run of positions on this server: random, new with the database and with each restore of a
- * backup (docs/operations.md). What a restored collection counts from there on are not the changes that a client had
- * seen under the same positions before.
+ * A generation names one run of positions on this server. It is random, and new with the database and with each restore of
+ * a backup (docs/operations.md). After a restore the same positions stand for other changes than those a client has seen.
  *
  * A client repeats a rejected token forever, so no token is an error. One that is unreadable, of a predecessor
  * server, of another collection or generation, or ahead of the head counts as position 0 *with* tombstones: the
@@ -13,32 +12,32 @@
 import { dashed } from '../identity/uuid-text.ts';
 import type { Head } from './head.ts';
 
-/** Where a client stands in one collection. */
-export interface Mark {
+/** How far a client has seen one collection. */
+export interface Cursor {
   readonly collection: string;
   readonly generation: string;
   readonly position: number;
 }
 
-/** Where a sync begins: after this position; `first` when the client has nothing yet. */
+/** The position after which a sync begins; `first` when the client has nothing yet. */
 export interface Start {
   readonly after: number;
   readonly first: boolean;
 }
 
 const format = '4';
-/** More than two marks for each vault that an account may be in, and its own. */
-const marksMax = 2_000;
+/** More than two cursors for each vault that an account may be in, and its own. */
+const cursorsMax = 2_000;
 const tokenLengthMax = 128 * 1024;
-/** A collection that is left out is that of the mark before; a generation after a tilde goes on where the first one ends. */
-const markPattern = /^([\w-]{22})?\.(~)?([\w-]{0,32})\.(\d{1,16})$/;
+/** An empty collection is that of the previous cursor; a generation after a tilde continues the first cursor's. */
+const cursorPattern = /^([\w-]{22})?\.(~)?([\w-]{0,32})\.(\d{1,16})$/;
 
-/** A user in a hundred vaults sends the token with each sync, so it says nothing twice. */
-export function encodeToken(marks: readonly Mark[]): string {
-  const parts = marks.map(({ collection, generation, position }, index) => {
-    const before = marks[index - 1];
+/** A user in a hundred vaults sends the token with each sync, so it repeats nothing. */
+export function encodeToken(cursors: readonly Cursor[]): string {
+  const parts = cursors.map(({ collection, generation, position }, index) => {
+    const before = cursors[index - 1];
     const of = before?.collection === collection ? '' : shortOf(collection);
-    const first = before && marks[0]?.generation;
+    const first = before && cursors[0]?.generation;
     const isLonger = first !== undefined && generation.startsWith(first);
     return `${of}.${isLonger ? `~${generation.slice(first.length)}` : generation}.${position}`;
   });
@@ -49,7 +48,7 @@ const shortOf = (uuid: string): string => Buffer.from(uuid.replaceAll('-', ''), 
 
 const uuidOf = (short: string): string => dashed(Buffer.from(short, 'base64url').toString('hex'));
 
-/** Nearly every sync comes from where the head is and stays there, so that token is made once per head. */
+/** Nearly every sync starts and ends at the head, so the token of the head is made once. */
 const tokensAtHeads = new WeakMap<Head, string>();
 
 /** The token of this position in one collection. */
@@ -63,22 +62,22 @@ export function tokenAt(collection: string, generation: string, head: Head, posi
   return token;
 }
 
-/** The marks of a token of ours; undefined for any other text. */
-export function decodeToken(token: string): readonly Mark[] | undefined {
+/** The cursors of a token of this server; undefined for any other text. */
+export function decodeToken(token: string): readonly Cursor[] | undefined {
   if (token.length > tokenLengthMax) return undefined;
   const [version, ...parts] = Buffer.from(token, 'base64url').toString('latin1').split(':');
-  if (version !== format || parts.length > marksMax) return undefined;
-  const marks: Mark[] = [];
+  if (version !== format || parts.length > cursorsMax) return undefined;
+  const cursors: Cursor[] = [];
   for (const part of parts) {
-    const mark = decodeMark(part, marks);
-    if (mark === undefined) return undefined;
-    marks.push(mark);
+    const cursor = decodeCursor(part, cursors);
+    if (cursor === undefined) return undefined;
+    cursors.push(cursor);
   }
-  return marks;
+  return cursors;
 }
 
-function decodeMark(part: string, before: readonly Mark[]): Mark | undefined {
-  const match = markPattern.exec(part);
+function decodeCursor(part: string, before: readonly Cursor[]): Cursor | undefined {
+  const match = cursorPattern.exec(part);
   if (match === null) return undefined;
   const [, short, tilde, rest = '', digits = ''] = match;
   const collection = short === undefined ? before.at(-1)?.collection : uuidOf(short);
@@ -99,7 +98,7 @@ export function startOf(
   if (!token) return { after: 0, first: true };
   if (token === tokenAt(collection, generation, head, head.position))
     return { after: head.position, first: false };
-  const mark = decodeToken(token)?.find((candidate) => candidate.collection === collection);
-  const known = mark !== undefined && mark.generation === generation && mark.position <= head.position;
-  return { after: known ? mark.position : 0, first: false };
+  const cursor = decodeToken(token)?.find((candidate) => candidate.collection === collection);
+  const known = cursor !== undefined && cursor.generation === generation && cursor.position <= head.position;
+  return { after: known ? cursor.position : 0, first: false };
 }

@@ -1,31 +1,31 @@
 /**
- * Who may do what to an item of a shared vault (docs/protocol/sync.md, "Items of vaults"), in the order of the checks. Pure.
- * Whether somebody is a member comes first of all and ahead of the version of the item, which would show its ciphertext.
+ * The rights of members on items of a shared vault (docs/protocol/sync.md, "Items of vaults"), in the order of the checks.
+ * Membership is checked before all of these, and before the item's version: a conflict would show a stranger its ciphertext.
  */
 import type { Permission } from '../inbox-entries.ts';
 import type { ConflictType } from './conflicts.ts';
 
 /**
- * `create`: in a vault, of nothing. `add`: from the own items of somebody into a vault. `save`: over what is there. `move`:
- * from one vault into another. `remove`: out of a vault, to its owner.
+ * `create`: a new item in a vault. `add`: from a user's own items into a vault. `save`: over an item of the vault. `move`: from
+ * one vault into another. `remove`: out of a vault, to the item's owner.
  */
 export type VaultOperation = 'create' | 'add' | 'save' | 'move' | 'remove';
 
 export interface VaultSave {
   readonly operation: VaultOperation;
-  /** What the saving user may do in this vault. */
+  /** The permission of the user in this vault. */
   readonly permission: Permission;
-  /** Whether who saves owns the item. */
+  /** Whether the user owns the item. */
   readonly isOwner: boolean;
-  /** The stored one's and the one sent. */
+  /** The type as sent, and as stored. */
   readonly contentTypes: readonly unknown[];
-  /** Likewise. */
+  /** Whether it is deleted, as sent or as stored. */
   readonly isDeleted: boolean;
 }
 
 const keyContentType = 'SN|KeySystemItemsKey';
 
-/** What is left to check of a member's save. */
+/** The first rule that a member's save breaks. */
 export function vaultDefect(save: VaultSave): ConflictType | undefined {
   const { operation, permission, isOwner, contentTypes, isDeleted } = save;
   const changesVault = operation !== 'save' && operation !== 'create';

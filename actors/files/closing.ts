@@ -1,6 +1,6 @@
 /**
- * The close of an upload. What it consists of is made durable, and then one commit names that as a file, unless chunks have
- * come or gone meanwhile: so there is never a file that a power cut could still take away.
+ * The close of an upload. It makes the blobs durable first. Then one commit makes them a file, unless chunks have come or gone
+ * meanwhile. So a power cut never takes away a file that was closed.
  */
 import type { PlanResults, Plans, Turn, View, Workflow } from '../../runtime/command.ts';
 import { type Answer, type Refused, refuse } from '../reply.ts';
@@ -12,7 +12,7 @@ type Closed = Answer<Record<never, never>>;
 
 interface Closing<P extends Plans> {
   readonly reads: (view: View) => P;
-  /** What is answered whatever the upload holds: who asks may not, or it is closed already. */
+  /** An answer that does not depend on the upload: the caller may not close it, or it is closed already. */
   readonly early: (turn: Turn, reads: PlanResults<P>) => Closed | undefined;
   readonly close: (turn: Turn, reads: PlanResults<P>) => Closed;
 }
@@ -42,7 +42,7 @@ export async function closePersisted<P extends Plans>(
       reads,
       turn: (turn, found) =>
         early(turn, found) ??
-        // What is missing may be a chunk that has been replaced since.
+        // The missing blob may be that of a chunk that was replaced meanwhile.
         (isSame(before.stored, storedOf(turn, remoteIdentifier))
           ? (refused ?? close(turn, found))
           : undefined),

@@ -3,18 +3,16 @@
  *
  *   given its name --a moment later--> synced, while the next chunk comes --persisted--> the folders that lead to it, too
  *
- * - A blob whose sync fails is removed, as the system may have thrown away what it could not write, and says so once.
- * - What this process has seen on the disk is not asked of it again. What another one has written, or this one before it ended,
- *   is synced when it is persisted, and held against its length: a file system that writes the data of a file before its length, as they
- *   all do that are not told otherwise, leaves a length that is true.
- * - The folders are synced also where they were there before: another write may have made them, and not have persisted yet.
- * - In a folder that nodes share a blob is durable, with its folders, before anybody hears of it.
+ * - A blob whose sync fails is removed. The system may have dropped the data that it could not write, and reports that only once.
+ * - The process does not sync again what it has seen synced. It syncs the blobs of another process, or of an earlier run, when they
+ *   are persisted, and compares their length. That length is true, as file systems by default write data before the length.
+ * - Folders are synced even if they were there before, as another write may have made them and not persisted yet.
+ * - In a folder that nodes share, a blob and its folders are durable before anybody hears of it.
  */
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
-import { type FileCalls, laneOf, Work } from './file-calls.ts';
-import type { FileSystem, OpenFile } from './file-system.ts';
-import { unless } from './file-system-errors.ts';
+import { type FileCalls, keyOfBlob, Work } from './file-calls.ts';
+import { type FileSystem, type OpenFile, unless } from './file-system.ts';
 import { FileStoreError, noop, type WrittenBlob } from './store.ts';
 
 export interface DurabilityOptions {
@@ -26,22 +24,22 @@ export interface DurabilityOptions {
 
 /** The sync of a blob that has its name. */
 interface Sync {
-  /** Without waiting for its moment. */
+  /** Starts the sync at once. */
   begin(): void;
   readonly over: Promise<void>;
 }
 
-/** Each name takes some hundred bytes; a blob that is forgotten is only synced once more. */
+/** Each name takes some hundred bytes. A forgotten blob is synced once more, which does no harm. */
 const namesMax = 20_000;
-/** The commit that names the blob comes next and wants the disk, too, and somebody waits for that one. */
+/** The commit that names the blob comes next and needs the disk too. A client waits for that commit, so the sync waits. */
 const giveWayMs = 3;
 
 export class Durability {
   readonly #options: DurabilityOptions;
-  /** By upload, as far as they are not over. */
+  /** Syncs in progress, by upload. */
   readonly #syncs = new Map<string, Set<Sync>>();
   readonly #synced = new Set<string>();
-  /** With the folders that lead to them. */
+  /** Blobs that are durable, with their folders. */
   readonly #durable = new Set<string>();
   readonly #failed = new Set<string>();
 
@@ -49,7 +47,7 @@ export class Durability {
     this.#options = options;
   }
 
-  /** Syncs a blob that has its name, and closes it. Nobody is told if that fails: it is then not among the synced ones. */
+  /** Syncs a blob that has its name, and closes it. If that fails, the blob is not among the synced ones. */
   begin(name: string, file: OpenFile): void {
     const upload = dirname(name);
     const syncs = this.#syncs.get(upload) ?? new Set();
@@ -83,7 +81,7 @@ export class Durability {
     remember(this.#durable, name);
   }
 
-  /** @throws FileStoreError `missing` where one is not there, or not whole */
+  /** @throws FileStoreError `missing` if a blob is not there, or not whole */
   async persist(blobs: readonly WrittenBlob[], stop: Work): Promise<void> {
     const left = blobs.filter(({ name }) => !this.#durable.has(name));
     const [first] = left;
@@ -106,10 +104,10 @@ export class Durability {
     await Promise.all([...this.#syncs.values()].map(hurried));
   }
 
-  /** Goes on when the store is closed: what was acknowledged must not be lost by that. */
+  /** Finishes even after the store is closed, so that no acknowledged blob is lost. */
   async #syncAlone(name: string, file: OpenFile): Promise<void> {
     try {
-      await this.#sync(name, file, new Work(laneOf(name)));
+      await this.#sync(name, file, new Work(keyOfBlob(name)));
     } finally {
       await this.#options.calls.cleanUp(() => file.close());
     }

@@ -1,35 +1,35 @@
 /**
  * Calls of the file system. Each holds a thread of the pool that the whole process shares, for as long as a slow disk or a
- * network folder takes. So few run at once, few wait, and nobody waits for one longer than a while. A call that does not end
- * is left alone, and its caller cleans up once it has ended.
+ * network folder takes. So only a few run at once, only a few wait, and each wait has a limit. The caller of a call that does not
+ * end stops waiting, and cleans up once the call has ended.
  *
  * Owners take turns. A file may have thousands of blobs of a byte each, so a reader of many files asks for millions of calls.
- * They wait behind each other, and where too many wait, one of that owner's is refused. Clean-up is never refused, as nobody
- * would do it later.
+ * They wait behind each other. If too many wait, one of that owner's is refused. Clean-up is never refused, as nothing would do it
+ * later.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
-import { createQueue, type InTurn, type Lane } from '../queue.ts';
+import { createQueue, type FairnessKey, type InTurn } from '../queue.ts';
 import { Stop } from './store.ts';
 
-/** One less than the threads that there are. */
+/** One less than the threads of the pool. */
 const callsAtOnce = 3;
 const callsWaitingMax = 1_024;
 /** For a call and its wait for a thread. */
 const stallMs = 30_000;
 const cleanUpPauseMs = 1_000;
-/** What the server does for itself. */
-export const ownLane: Lane = ['server'];
+/** The owner of the server's own calls. */
+export const serverKey: FairnessKey = ['server'];
 
-export const laneOf = (name: string): Lane => [name.slice(0, name.indexOf('/'))];
+export const keyOfBlob = (name: string): FairnessKey => [name.slice(0, name.indexOf('/'))];
 
-/** One piece of work, and whose turn it is for. */
+/** One piece of work, with the owner it waits for. */
 export class Work extends Stop {
-  readonly lane: Lane;
+  readonly key: FairnessKey;
 
-  constructor(lane: Lane, caller?: AbortSignal) {
+  constructor(key: FairnessKey, caller?: AbortSignal) {
     super(caller);
-    this.lane = lane;
+    this.key = key;
   }
 }
 
@@ -46,7 +46,7 @@ export class FileCalls {
 
   /** @throws what the call throws | OverloadedError | why the work is stopped */
   make<T>(call: () => Promise<T>, stop: Work): Promise<T> {
-    return this.inTime(() => this.#inTurn(call, stop.signal, stop.lane), stop);
+    return this.inTime(() => this.#inTurn(call, stop.signal, stop.key), stop);
   }
 
   /** Stops the work when this takes too long. */
@@ -59,11 +59,11 @@ export class FileCalls {
     }
   }
 
-  /** Until the call was made, whatever it says. */
+  /** Ends when the call has ended, with any result. */
   async cleanUp(call: () => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
-        await this.#inTurn(call, undefined, ownLane);
+        await this.#inTurn(call, undefined, serverKey);
         return;
       } catch (error) {
         if (!(error instanceof OverloadedError)) return;

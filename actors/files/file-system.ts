@@ -1,11 +1,12 @@
-/** What the local disk needs of the file system, so that tests can have one that is full, broken or slow. */
+/** The calls that the local disk makes. Tests replace them by a file system that is full, broken or slow. */
 import { constants } from 'node:fs';
 import { access, mkdir, open, readdir, rename, rmdir, stat, statfs, unlink } from 'node:fs/promises';
+import { FileStoreError } from './store.ts';
 
 export interface OpenFile {
-  /** May take less than it is given. Resolves to how much. */
+  /** Resolves to the bytes written, which may be fewer than given. */
   write(bytes: Uint8Array, position: number): Promise<number>;
-  /** Resolves to how much was read: 0 at the end. */
+  /** Resolves to the bytes read: 0 at the end. */
   read(into: Uint8Array, position: number): Promise<number>;
   sync(): Promise<void>;
   close(): Promise<void>;
@@ -13,11 +14,11 @@ export interface OpenFile {
 
 /** Rejects with the errors of the system, which have a code. */
 export interface FileSystem {
-  /** A file that is there, to read. */
+  /** Opens an existing file for reading. */
   open(path: string): Promise<OpenFile>;
-  /** A file that is not there, to write; mode 0600. */
+  /** Creates a file for writing, with mode 0600. */
   create(path: string): Promise<OpenFile>;
-  /** With the folders above; mode 0700. */
+  /** Creates a folder and those above it, with mode 0700. */
   makeFolder(path: string): Promise<void>;
   /** Makes the entries of a folder durable. */
   syncFolder(path: string): Promise<void>;
@@ -68,3 +69,20 @@ async function opened(path: string, flags: 'r' | 'wx'): Promise<OpenFile> {
     close: () => file.close(),
   };
 }
+
+/** Any other error, such as `EROFS`, `EIO` or `EMFILE`, concerns the system and not this blob. */
+export function errorOf(error: unknown): FileStoreError {
+  if (error instanceof FileStoreError) return error;
+  if (['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')) return new FileStoreError('full', error);
+  return new FileStoreError('unavailable', error);
+}
+
+export const codeOf = (error: unknown): string | undefined =>
+  (error as NodeJS.ErrnoException | undefined)?.code;
+
+/** Ignores errors that say that there is nothing to do. */
+export const unless =
+  (...codes: readonly string[]) =>
+  (error: unknown): undefined => {
+    if (!codes.includes(codeOf(error) ?? '')) throw error;
+  };

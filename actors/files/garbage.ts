@@ -1,36 +1,36 @@
 /**
- * Blobs that nobody names any more:
+ * Garbage: blobs that no file or upload names any more.
  *
- *     discard   the commit that stops naming them writes them down, and starts the job
- *     remove    the job takes the first of them from the store, then removes their rows, and goes on while there are any
+ *     discard   the commit that stops naming blobs writes them down, and starts the job
+ *     remove    the job removes the first of them from the store, then their rows, and goes on while there are any
  *
- * A crash between the two removes blobs that are gone already, which does no harm. While the store cannot remove, the owner's
- * timer starts the job again. Garbage counts in no quota, so an owner who has more of it than a whole quota gets nothing new.
- * An owner therefore takes two quotas in the store at most.
+ * After a crash between the two the job removes blobs that are gone already, which does no harm. While the store cannot remove,
+ * the owner's timer starts the job again. Garbage counts in no quota, so an owner with more garbage than a whole quota gets nothing
+ * new. So an owner takes at most two quotas in the store.
  *
- * Nothing waits for readers. A reader of a file that is deleted or replaced meanwhile loses the connection, and would get
- * parts of two files otherwise.
+ * A removal does not wait for readers. A reader of a file that is deleted or replaced loses the connection; otherwise they could
+ * get parts of two files.
  */
 import { job, keys, type Turn, type View } from '../../runtime/command.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
 import { blobName, type Chunk, chunksIn, type Origin, packBlobs, unpackBlobs } from './layout.ts';
-import type { Cleanup } from './ledger.ts';
-import { change, cleanUpAt, filesSlice } from './ledger.ts';
 import type { Owner } from './owner.ts';
+import type { Cleanup } from './state.ts';
+import { change, cleanUpAt, filesSlice } from './state.ts';
 import { FileStore, FileStoreError, listLimitMax } from './store.ts';
-import { type FileRow, fileGarbage, originOf } from './tables.ts';
+import { type FileRow, file, fileGarbage, fileKey, originOf } from './tables.ts';
 
-/** Each names no more blobs than an upload has. */
+/** Each row names the blobs of one upload at most. */
 const rowsAtOnce = 16;
 const retryPauseMs = 300_000;
 const removalTimeoutMs = 300_000;
-/** Owners that have more have to wait until it is less. */
+/** An owner with more rows of garbage has to wait. */
 export const garbageMax = 1_000;
 
 const cleaningUp: Refused = refuse.notNow('Earlier files are still being removed.', 30_000);
 
-/** `bytes` of a chunk: what may be in the store of it. */
+/** `bytes` of a chunk: as many as may be in the store. */
 export function discard(turn: Turn, cleanup: Cleanup, origin: Origin, chunks: readonly Chunk[]): void {
   if (chunks.length === 0) return;
   const { discardedThrough, garbageBytes } = turn.get(filesSlice);
@@ -50,12 +50,18 @@ export function discard(turn: Turn, cleanup: Cleanup, origin: Origin, chunks: re
 export const discardFile = (turn: Turn, cleanup: Cleanup, row: FileRow): void =>
   discard(turn, cleanup, originOf(row), chunksIn(row.layout));
 
+/** Removes the file, and makes garbage of its blobs. */
+export function removeFile(turn: Turn, cleanup: Cleanup, row: FileRow): void {
+  turn.remove(file, fileKey(turn, row.remote_identifier));
+  discardFile(turn, cleanup, row);
+}
+
 export function garbageOf(view: Pick<View, 'get'>): number {
   const { removedThrough, discardedThrough } = view.get(filesSlice);
   return discardedThrough - removedThrough;
 }
 
-/** Why nothing may come that would be in the store beside it. */
+/** Refuses new chunks and files while there is too much garbage. */
 export function refusalByGarbage(turn: Turn, { garbageBytesMax }: Owner): Refused | undefined {
   const isTooMuch = garbageOf(turn) >= garbageMax || turn.get(filesSlice).garbageBytes > garbageBytesMax;
   return isTooMuch ? cleaningUp : undefined;

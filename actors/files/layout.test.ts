@@ -19,9 +19,9 @@ const origin = {
   storedUnder: '8d0b6a4e-0f3c-4a53-9c4b-0d8b7a9c1e2f',
   uploadUuid: '1c9e4b6a-5d0e-4f3b-8a6d-2f1b0c9d8e7f',
 };
-const mark = fc.stringMatching(/^[0-9a-f]{16}$/);
+const nonce = fc.stringMatching(/^[0-9a-f]{16}$/);
 const chunks = fc
-  .array(fc.record({ bytes: fc.integer({ min: 1, max: 40 }), mark }), { minLength: 1, maxLength: 12 })
+  .array(fc.record({ bytes: fc.integer({ min: 1, max: 40 }), nonce }), { minLength: 1, maxLength: 12 })
   .map((all) => all.map((chunk, index): Chunk => ({ ...chunk, number: index + 1 })));
 const layoutOf = (all: readonly Chunk[]) => all.reduce(withChunk, noChunks);
 
@@ -52,9 +52,9 @@ test('without any of its chunks a file has a gap, unless it is the last', (t) =>
 
 test('the last chunk that came under a number counts', (t) => {
   fc.assert(
-    fc.property(chunks, fc.nat(), mark, (all, nth, later) => {
+    fc.property(chunks, fc.nat(), nonce, (all, nth, later) => {
       const before = all[nth % all.length] as Chunk;
-      const after = { ...before, mark: later, bytes: before.bytes + 1 };
+      const after = { ...before, nonce: later, bytes: before.bytes + 1 };
       t.deepEqual(chunkIn(withChunk(layoutOf(all), after), before.number), after);
     }),
   );
@@ -82,7 +82,7 @@ test('the pieces of any range are those bytes of the file and no others', (t) =>
 test('what is written down of blobs names them again, as the store knows them', (t) => {
   fc.assert(
     fc.property(chunks, (all) => {
-      const blobs = all.map(({ number, mark }) => ({ number, mark }));
+      const blobs = all.map(({ number, nonce }) => ({ number, nonce }));
       t.deepEqual(unpackBlobs(packBlobs(blobs)), blobs);
       for (const blob of blobs) {
         t.true(isBlobName(blobName(origin, blob)));

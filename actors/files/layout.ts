@@ -1,23 +1,23 @@
 /**
- * What a file is made of: one blob for each chunk, in the order of their numbers, which begin at 1.
+ * The layout of a file: one blob for each chunk, in the order of their numbers, which begin at 1.
  *
- * A layout is twelve bytes for each number: how long the chunk is, and the mark that its blob has in its name. A number that is
- * not there yet is all zeros. So a whole file is one row, and an upload one slice: 5 GiB in chunks of clients take 13 KB.
+ * A layout has twelve bytes for each number: the length of the chunk, and the nonce in the name of its blob. A missing chunk is all
+ * zeros. So a whole file is one row, and an upload one slice: for 5 GiB in chunks as clients send them, a layout takes 13 KB.
  *
- * Every attempt to store a chunk has a mark of its own, so no blob is ever written over, and one that comes late is nobody's.
+ * Every attempt to store a chunk has a nonce of its own. So no blob is ever overwritten, and one that comes late belongs to nobody.
  */
 
 export const chunksMax = 4_000;
 export const chunkBytesMax = 64 * 1_048_576;
 const entryBytes = 12;
-const markBytes = 8;
+const nonceBytes = 8;
 
-export const markForm = /^[0-9a-f]{16}$/;
+export const nonceForm = /^[0-9a-f]{16}$/;
 
 export interface Chunk {
   readonly number: number;
   readonly bytes: number;
-  readonly mark: string;
+  readonly nonce: string;
 }
 
 export type Layout = Uint8Array;
@@ -28,10 +28,10 @@ export function chunkIn(layout: Layout, number: number): Chunk | undefined {
   if (start + entryBytes > layout.byteLength) return undefined;
   const entry = Buffer.from(layout.buffer, layout.byteOffset + start, entryBytes);
   const bytes = entry.readUInt32BE(0);
-  return bytes === 0 ? undefined : { number, bytes, mark: entry.toString('hex', 4) };
+  return bytes === 0 ? undefined : { number, bytes, nonce: entry.toString('hex', 4) };
 }
 
-/** Those that are there, in order. */
+/** The chunks that are there, in order. */
 export function chunksIn(layout: Layout): readonly Chunk[] {
   return numbersIn(layout)
     .map((number) => chunkIn(layout, number))
@@ -44,42 +44,42 @@ export const isWithoutGap = (layout: Layout): boolean =>
 const numbersIn = (layout: Layout): readonly number[] =>
   Array.from({ length: layout.byteLength / entryBytes }, (_, index) => index + 1);
 
-/** With this chunk instead of the one of its number. */
-export function withChunk(layout: Layout, { number, bytes, mark }: Chunk): Layout {
+/** The layout with this chunk in place of the one with its number. */
+export function withChunk(layout: Layout, { number, bytes, nonce }: Chunk): Layout {
   const next = Buffer.alloc(Math.max(layout.byteLength, number * entryBytes));
   next.set(layout);
   const start = (number - 1) * entryBytes;
   next.writeUInt32BE(bytes, start);
-  next.write(mark, start + entryBytes - markBytes, 'hex');
+  next.write(nonce, start + entryBytes - nonceBytes, 'hex');
   return next;
 }
 
 // --- blobs ------------------------------------------------------------------------------------------------------
 
-export type Blob = Pick<Chunk, 'number' | 'mark'>;
+export type Blob = Pick<Chunk, 'number' | 'nonce'>;
 
-/** What the blobs of one upload have in common. A file that has changed hands keeps the names that it began with. */
+/** The common part of the names of an upload's blobs. A file that has changed hands keeps these names. */
 export interface Origin {
   readonly storedUnder: string;
   readonly uploadUuid: string;
 }
 
-export const blobName = ({ storedUnder, uploadUuid }: Origin, { number, mark }: Blob): string =>
-  `${storedUnder}/${uploadUuid}/${number}.${mark}`;
+export const blobName = ({ storedUnder, uploadUuid }: Origin, { number, nonce }: Blob): string =>
+  `${storedUnder}/${uploadUuid}/${number}.${nonce}`;
 
 const uploadForm = /^[0-9a-f-]{36}\/([0-9a-f-]{36})\/\d+\.\w+$/;
 
-/** The upload that a blob belongs to; undefined for a file that is not ours. */
+/** The upload that a blob belongs to; undefined for a file that this server has not written. */
 export const uploadOf = (name: string): string | undefined => uploadForm.exec(name)?.[1];
 
-const blobBytes = 2 + markBytes;
+const blobBytes = 2 + nonceBytes;
 
 export const packBlobs = (blobs: readonly Blob[]): Buffer =>
   Buffer.concat(
-    blobs.map(({ number, mark }) => {
+    blobs.map(({ number, nonce }) => {
       const packed = Buffer.alloc(blobBytes);
       packed.writeUInt16BE(number);
-      packed.write(mark, 2, 'hex');
+      packed.write(nonce, 2, 'hex');
       return packed;
     }),
   );
@@ -89,7 +89,7 @@ export function unpackBlobs(packed: Buffer): readonly Blob[] {
     const start = index * blobBytes;
     return {
       number: packed.readUInt16BE(start),
-      mark: packed.toString('hex', start + 2, start + blobBytes),
+      nonce: packed.toString('hex', start + 2, start + blobBytes),
     };
   });
 }
@@ -101,7 +101,7 @@ export interface Piece {
   readonly end: number;
 }
 
-/** What a file holds from its byte `first` to its byte `last`, both included. */
+/** The parts of blobs that make up a file from its byte `first` to its byte `last`, both included. */
 export function piecesOf(
   origin: Origin,
   layout: Layout,

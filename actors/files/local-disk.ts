@@ -3,31 +3,29 @@
  *
  * A write, and what a crash leaves at each step:
  *
- *   1. It is refused unless there is room for all that is announced, besides the reserve. Until it has a name, it keeps from others
- *      no more of that than may go into a draft without one. Nothing.
- *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`, while its name may still be on its way. A draft, which
- *      the next start of this node removes.
- *   3. The draft gets its name, and the write resolves. The blob, whole; after a power cut the draft, or as much of the blob as
- *      was on the disk by then, or nothing.
- *   4. While the next chunk comes it is synced, and once it is persisted it is durable (`durability.ts`).
+ *   1. It is refused unless there is room for all announced bytes, besides the reserve. Until its name is known, a write reserves
+ *      no more room than a draft without a name may take. A crash leaves nothing.
+ *   2. The body goes into a draft, `<folder>/incoming/node-<node>/<random>`, while its name may still be on its way. A crash leaves
+ *      the draft, which the next start of this node removes.
+ *   3. The draft gets its name, and the write resolves. A crash leaves the whole blob. A power cut leaves the draft, the part of
+ *      the blob that was on the disk by then, or nothing.
+ *   4. While the next chunk comes the blob is synced, and once it is persisted it is durable (`durability.ts`).
  *
- * In a folder that nodes share, 4 comes before the write resolves. Elsewhere the next write of an upload waits for
- * the sync of the one before it: so no client is further ahead of the disk than a chunk, and `persist` has little left to
- * wait for.
+ * In a folder that nodes share, 4 comes before the write resolves. In a folder of one node, the next write of an upload waits for
+ * the sync of the previous one. So no client is further ahead of the disk than a chunk, and `persist` has little left to do.
  *
- * A removal takes empty folders along. If a write has just found one of them, giving the name fails and is tried again. A removal
- * is not synced: what a crash brings back, the sweep removes.
+ * A removal also removes empty folders. If a write has just found one of them, giving the name fails and is tried again. A removal
+ * is not synced: if a crash brings a blob back, the sweep removes it.
  *
- * A caller that is stopped does not wait for its call, which ends on its own and then cleans up.
+ * A caller that is aborted does not wait for its call, which ends on its own and then cleans up.
  */
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import type { Lane } from '../queue.ts';
+import type { FairnessKey } from '../queue.ts';
 import { Durability } from './durability.ts';
-import { FileCalls, laneOf, ownLane, Work } from './file-calls.ts';
-import { type FileSystem, nodeFileSystem, type OpenFile } from './file-system.ts';
-import { codeOf, errorOf, unless } from './file-system-errors.ts';
+import { FileCalls, keyOfBlob, serverKey, Work } from './file-calls.ts';
+import { codeOf, errorOf, type FileSystem, nodeFileSystem, type OpenFile, unless } from './file-system.ts';
 import { largePieces } from './pieces.ts';
 import {
   announced,
@@ -52,11 +50,11 @@ import {
 
 export interface LocalDiskOptions {
   readonly folder: string;
-  /** Left free on the disk, which the database may be on too. */
+  /** Bytes to leave free on the disk, which the database may be on too. */
   readonly reserveBytes: number;
   /** Drafts of this node are left over when it starts. Other nodes may use the same folder. */
   readonly nodeId: string;
-  /** By nodes of other machines, perhaps, which see what is on the disk, and which may lose power alone. */
+  /** Nodes of other machines may use the folder. They see only what is on the disk, and may lose power alone. */
   readonly isShared: boolean;
   readonly clock: Clock;
   readonly random: Random;
@@ -65,13 +63,13 @@ export interface LocalDiskOptions {
 
 /** Enough that the calls themselves cost little, and little enough for many streams. */
 const writtenPieceBytes = 262_144;
-/** A reader has two of these: one that it takes, and one that is read meanwhile. */
+/** A reader has two of these: one that it consumes, and one that is filled meanwhile. */
 const readPieceBytes = 524_288;
-/** The most in a draft that has no name yet: as much as clients send in a chunk, with room. */
+/** Bytes of a draft without a name, at most: somewhat more than clients send in a chunk. */
 const namelessBytesMax = 8 * 1_048_576;
 /** When the draft of a node that never came back is removed. Each write to a draft begins its time anew. */
 const strangeDraftAgeMs = 86_400_000;
-/** Each fails only if a removal comes in between. */
+/** Attempts to give a draft its name. Each fails only if a removal comes in between. */
 const placingTriesMax = 10;
 
 interface Filling {
@@ -79,12 +77,12 @@ interface Filling {
   readonly naming: Promise<string>;
   readonly body: AsyncIterable<Uint8Array>;
   readonly stop: Work;
-  /** Where there is more than goes into a draft without a name. */
+  /** Fails a body that is larger than a draft without a name may be. */
   onNamed(): Promise<void>;
   onWritten(bytes: number): void;
 }
 
-/** Makes the folder if it is absent, and clears away what a crash has left. Rejects where that is not possible. */
+/** Makes the folder if it is absent, and removes drafts that a crash has left. Rejects if that is not possible. */
 export async function openLocalDisk(options: LocalDiskOptions): Promise<OpenFileStore> {
   const disk = new LocalDisk(options);
   await disk.prepare();
@@ -102,11 +100,11 @@ class LocalDisk implements OpenFileStore {
   readonly #fs: FileSystem;
   readonly #calls: FileCalls;
   readonly #durability: Durability;
-  /** The work in progress, to be stopped at the end. */
+  /** The work in progress, which the end of the store aborts. */
   readonly #stops = new Set<Work>();
-  /** Also those that nobody waits for any more. */
+  /** All calls in progress, with those that no caller waits for any more. */
   readonly #writes = new Set<Promise<unknown>>();
-  /** What writes have announced and not written yet. */
+  /** Bytes that writes have announced and not written yet. */
   #promisedBytes = 0;
   #freeBytes: number | undefined;
 
@@ -166,7 +164,7 @@ class LocalDisk implements OpenFileStore {
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     checkName(name);
     checkRange(range);
-    const stop = this.#begin(laneOf(name), signal);
+    const stop = this.#begin(keyOfBlob(name), signal);
     const opening = this.#call(() => this.#fs.open(join(this.#folder, name)), stop);
     let reading: Promise<unknown> = opening;
     try {
@@ -288,7 +286,7 @@ class LocalDisk implements OpenFileStore {
   async #finish(draft: string, name: string, file: OpenFile, stop: Work): Promise<void> {
     let isTaken = false;
     try {
-      await this.#place(draft, name, stop);
+      await this.#putInPlace(draft, name, stop);
       if (this.#isShared) await this.#durability.now(name, file, stop);
       else await this.#calls.inTime(() => this.#durability.before(name), stop);
       stop.signal.throwIfAborted();
@@ -300,7 +298,7 @@ class LocalDisk implements OpenFileStore {
     if (isTaken) this.#durability.begin(name, file);
   }
 
-  /** In one go with the look: two that look at the same time must not both find the same room. */
+  /** Checks and reserves at once, so that two writes do not both find the same room. */
   async #whereThereIsRoomFor(bytes: number, promise: () => void, stop: Work): Promise<void> {
     const freeBytes = await this.#checkFreeBytes(stop);
     if (freeBytes - this.#promisedBytes - bytes < this.#reserveBytes) throw new FileStoreError('full');
@@ -313,7 +311,7 @@ class LocalDisk implements OpenFileStore {
     return freeBytes;
   }
 
-  /** A draft with all of the body in it, and the name that it is to get. */
+  /** Writes all of the body into a draft. Resolves to the draft and its name. */
   async #filled({
     draft,
     naming,
@@ -346,7 +344,7 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  async #place(draft: string, name: string, stop: Work): Promise<void> {
+  async #putInPlace(draft: string, name: string, stop: Work): Promise<void> {
     const path = join(this.#folder, name);
     const upload = dirname(path);
     for (let triesLeft = placingTriesMax - 1; ; triesLeft -= 1) {
@@ -389,9 +387,9 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  /** For what nobody stops but the end of the store and a disk that does not answer. */
+  /** For work that only the end of the store, or a disk that does not answer, aborts. */
   async #answering<T>(work: (stop: Work) => Promise<T>): Promise<T> {
-    const stop = this.#begin(ownLane);
+    const stop = this.#begin(serverKey);
     try {
       return await unlessAborted(work(stop), stop.signal);
     } catch (error) {
@@ -401,8 +399,8 @@ class LocalDisk implements OpenFileStore {
     }
   }
 
-  #begin(lane: Lane, signal?: AbortSignal): Work {
-    const stop = new Work(lane, signal);
+  #begin(key: FairnessKey, signal?: AbortSignal): Work {
+    const stop = new Work(key, signal);
     this.#stops.add(stop);
     return stop;
   }

@@ -1,9 +1,9 @@
-/** What an owner of files is asked with a valet token, whose claims the gateway has verified (docs/protocol/files.md). */
+/** Messages to owners of files. Most carry the claims of a valet token, which the gateway has verified (docs/protocol/files.md). */
 import { z } from 'zod';
 import { type ValetClaims, valetClaimsSchema } from '../identity/valet-tokens.ts';
 import { answerSchema } from '../reply.ts';
-import { markForm } from './layout.ts';
-import { concludePayload } from './move.ts';
+import { nonceForm } from './layout.ts';
+import { finalizePayload } from './transfer.ts';
 
 const nothing = z.object({});
 
@@ -14,27 +14,27 @@ export const byToken = <Fields extends z.ZodRawShape, Ok>(fields: Fields, ok: z.
 });
 
 const uploadUuid = z.string();
-const mark = z.string().regex(markForm);
+const nonce = z.string().regex(nonceForm);
 
 export const byTokenShapes = {
   /** Refusals: 413 for a file that is too large, 429. */
   openUpload: byToken({ uploadUuid }, nothing),
-  /** Before the chunk is stored, under a mark that the gateway has made up. Refusals: 429, 503. */
+  /** Before the chunk is stored, under a nonce that the gateway has drawn. Refusals: 429, 503. */
   beginChunk: byToken(
-    { number: z.int(), bytes: z.int(), mark },
+    { number: z.int(), bytes: z.int(), nonce },
     z.object({ uploadUuid, storedUnder: z.string() }),
   ),
-  /** It is in the store, whole. */
-  finishChunk: byToken({ uploadUuid, mark }, nothing),
-  /** It is not, or could not be finished, and nobody stores it any more. `bytes`: what may be in the store of it. */
-  abandonChunk: byToken({ uploadUuid, number: z.int(), bytes: z.int(), mark }, nothing),
+  /** The chunk is in the store, whole. */
+  finishChunk: byToken({ uploadUuid, nonce }, nothing),
+  /** The chunk is not in the store, or could not be finished. `bytes`: as many as may be in the store. */
+  abandonChunk: byToken({ uploadUuid, number: z.int(), bytes: z.int(), nonce }, nothing),
   /** Refusals: 413. */
   closeUpload: byToken({}, nothing),
   /** Refusals: 404. */
   deleteFile: byToken({}, nothing),
-  /** Whether what the token was used for may go on. `uploadUuid`: of the file that is being read. */
+  /** Whether a use of the token may go on. `uploadUuid`: of the file that is being read. */
   checkToken: byToken({ uploadUuid: uploadUuid.optional() }, nothing),
-  /** Where the bytes of a file are. Refusals: 404. */
+  /** Answers where the bytes of a file are. Refusals: 404. */
   openFile: byToken(
     {},
     z.object({
@@ -47,24 +47,24 @@ export const byTokenShapes = {
 };
 
 export const fileTimerShapes = {
-  /** Uploads are overdue, or garbage could not be removed. */
-  tendFiles: z.null(),
-  /** Keyed by the departure of a file (see move.ts). */
-  concludeFileMove: concludePayload,
+  /** Ends overdue uploads, and retries to remove garbage. */
+  cleanUpFiles: z.null(),
+  /** Keyed by the transfer of a file (see transfer.ts). */
+  finalizeOverdueFile: finalizePayload,
 };
 
 const givenUp = z.object({ id: z.string(), hop: z.int() });
 
 export const fileMoveTellShapes = {
-  /** The move of a file that has come here is concluded. */
+  /** To the target: the source has finalized the transfer. */
   fileMoved: z.object({ uploadUuid: z.string() }),
-  /** To the target: the move of this id was given up at this transfer version. It answers by `fileSettled`. */
+  /** To the target: the transfer of this id was given up at this transfer version. It answers by `fileSettled`. */
   fileGivenUp: givenUp,
-  /** To the source: nothing of what was given up can arrive any more. */
+  /** To the source: what was given up cannot be applied any more. */
   fileSettled: givenUp,
 };
 
 export const fileJobShapes = {
-  /** Takes from the store what nobody names any more. */
+  /** Removes garbage from the store. */
   removeBlobs: z.null(),
 };

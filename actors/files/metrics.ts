@@ -5,7 +5,7 @@ import { type FileStore, FileStoreError, type FileStoreFailure, type OpenFileSto
 type Call = 'write' | 'persist' | 'read' | 'remove' | 'list';
 type Outcome = 'ok' | 'defect' | FileStoreFailure;
 
-/** `check` has the store see how much is free. */
+/** `check` makes the store look how much is free. */
 export function countedFileStore(store: OpenFileStore, registry: Registry, check: () => unknown): FileStore {
   const registers = [registry];
   const calls = new Counter({
@@ -51,7 +51,7 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
     },
     persist: (blobs) => counted('persist', () => store.persist(blobs)),
     async *read(name, range, signal) {
-      // A reader that leaves has got what it wanted.
+      // A reader that stops early has read enough.
       let outcome: Outcome = 'ok';
       try {
         for await (const piece of store.read(name, range, signal)) {

@@ -1,6 +1,6 @@
 /**
- * A body in pieces of so many bytes at least but for the last, each worth a call of its own. Like those that come, each is
- * there until the next is asked for: large ones are handed on as they are, small ones are joined.
+ * A body in pieces that are large enough for a call each, except the last. Large pieces are handed on as they are, and small ones
+ * are joined. A piece is valid until the next one is asked for.
  */
 export async function* largePieces(
   body: AsyncIterable<Uint8Array>,

@@ -1,20 +1,20 @@
 /**
- * Redeemed valet tokens: those that have done what they were for. They are remembered until they end by themselves; when they
- * are too many, those issued first are forgotten, and with them every token that was issued no later counts no more.
+ * Redeemed valet tokens: those that were used for their purpose. They are remembered until they expire. When they are too many,
+ * those issued first are forgotten, and every token that was issued no later than these is void.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
 import type { ValetClaims } from '../identity/valet-tokens.ts';
-import { change, filesSlice } from './ledger.ts';
+import { change, filesSlice } from './state.ts';
 
-/** Each is a file that was read, written or deleted within the age of a token. */
+/** Each stands for a file that was read, written or deleted within the lifetime of a token. */
 const redeemedMax = 2_000;
 const keptShare = 3 / 4;
 
 interface Redeemed {
   readonly on: 'read' | 'close' | 'delete' | 'move';
-  /** The call that did: a repeat of it is no other use. */
+  /** The call that redeemed it. A repeat of this call is not a second use. */
   readonly by: string;
   readonly issuedMs: number;
   readonly endsMs: number;
@@ -36,7 +36,7 @@ export const redeemedMap = sliceMap<Redeemed>({
 export const redeemedOn = (view: Pick<View, 'entry'>, { id }: ValetClaims): Redeemed | undefined =>
   view.entry(redeemedMap, id);
 
-/** Whether it is too old to tell. */
+/** Whether the token is so old that its redemption may be forgotten. */
 export const isVoid = (view: Pick<View, 'get'>, { issuedMs }: ValetClaims): boolean =>
   issuedMs <= view.get(filesSlice).voidThroughMs;
 

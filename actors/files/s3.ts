@@ -1,15 +1,15 @@
 /**
- * The store of files in a bucket of S3, or of what speaks its protocol: each blob an object of its name.
+ * The store of files in a bucket of S3, or of a server that speaks its protocol. Each blob is an object of its name.
  *
- *   - A blob is put in one request that names its length. S3 shows an object whole or not at all, and says so only once it is
- *     durable; a request that breaks leaves nothing. So nothing is ever put in parts, and nothing of parts is left over.
- *   - The body is streamed. It can be sent once: a put is tried again only while nothing of its body was asked for, which
- *     the client sees to by `Expect: 100-continue`. Everything else is tried a few times, and a read goes on where it broke.
- *   - A body that is streamed cannot be signed, and its checksum could only follow it, which many such servers do not take. TLS
- *     is what keeps it whole on its way; without it, whoever is in between can change a body, but never sign a request.
- *   - S3 is not trusted with memory or logs: what the client collects of an answer is bounded, and of a failure nothing is kept
- *     but its status and code, as the rest is text of the other side.
- *   - Time counts while this waits for S3, and not while it waits for its caller: for each step, and for all of a call.
+ *   - A blob is put in one request that names its length. S3 shows an object whole or not at all, and answers only once it is
+ *     durable; a request that breaks leaves nothing. Multipart uploads are not used, so no parts are left over.
+ *   - The body is streamed, so it can be sent only once. A put is tried again only while nothing of its body was asked for; the
+ *     client makes sure of that by `Expect: 100-continue`. Other calls are tried a few times, and a read resumes where it broke.
+ *   - A streamed body cannot be signed. Its checksum could only follow it, which many such servers do not accept. TLS protects it
+ *     on its way. Without TLS an attacker on the way can change a body, but never sign a request.
+ *   - S3 is not trusted with memory or logs: the client collects a bounded part of an answer. It keeps only the status and code of
+ *     a failure, as the rest is text of the other side.
+ *   - The time limits of a step and of a call count while this waits for S3, and not while it waits for its caller.
  */
 import { Readable } from 'node:stream';
 import {
@@ -56,11 +56,11 @@ const stepMs = 30_000;
 const callMs = 600_000;
 const triesMax = 3;
 const connectionsMax = 64;
-/** As many as S3 takes in one request. */
+/** Objects that S3 removes in one request, at most. */
 const removedAtOnce = 1_000;
-/** The most of an answer that is collected whole. A page of a listing is the largest, with some hundred kilobytes. */
+/** Bytes of an answer that is collected whole, at most. A page of a listing is the largest, with some hundred kilobytes. */
 const collectedBytesMax = 4_194_304;
-/** How much of a body is read ahead of what was sent. */
+/** Bytes of a body that are read before they are sent, at most. */
 const readAheadBytes = 65_536;
 
 export const openS3 = (options: S3Options): OpenFileStore => new S3(options);
@@ -101,7 +101,7 @@ class S3 implements OpenFileStore {
           if (!isStreamed && response.body !== undefined) response.body = bounded(response.body);
           return result;
         },
-      // The lowest one sees an answer first, before anything is collected.
+      // The lowest middleware sees an answer first, before anything of it is collected.
       { name: 'boundCollected', step: 'deserialize', priority: 'low' },
     );
     this.#bucket = bucket;
@@ -132,7 +132,7 @@ class S3 implements OpenFileStore {
     });
   }
 
-  /** S3 has answered a put once the object is durable. */
+  /** Nothing to do: S3 answers a put only once the object is durable. */
   async persist(): Promise<void> {}
 
   async *read(name: string, range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -148,7 +148,7 @@ class S3 implements OpenFileStore {
             yield piece;
           }
         } catch (error) {
-          // Before its first byte the client has tried again.
+          // The client itself repeats a read that fails before its first byte.
           const isOver = at === range.start || triesLeft === 0 || call.signal.aborted;
           if (isOver || !isPassing(error)) throw error;
         }
@@ -197,7 +197,7 @@ class S3 implements OpenFileStore {
         );
         const { Contents = [], IsTruncated = false } = page;
         for (const { Key = '', Size = 0, LastModified } of Contents) {
-          // Nothing else is there, unless somebody has put it there by hand.
+          // Other objects are there only if an operator has put them there by hand.
           if (!isBlobName(Key)) continue;
           // A blob of unknown age is never old enough to be swept.
           const writtenMs = LastModified?.getTime() ?? Number.POSITIVE_INFINITY;
@@ -210,7 +210,7 @@ class S3 implements OpenFileStore {
     });
   }
 
-  /** S3 tells nobody how much room it has. */
+  /** S3 does not tell how much room it has. */
   async condition(): Promise<StoreCondition> {
     try {
       await this.list({ prefix: '', limit: 1 });
@@ -227,7 +227,7 @@ class S3 implements OpenFileStore {
 
   async #put(name: string, pieces: AsyncIterable<Uint8Array>, bytes: number, call: Call): Promise<void> {
     const body = Readable.from(pieces, { objectMode: false, highWaterMark: readAheadBytes });
-    // The client pipes it, which tells nobody of its end: neither of the two of the other's.
+    // The client pipes the body. A pipe reports the end of neither stream to the other.
     const request = new AbortController();
     const failed = new Promise<never>((_, reject) => body.once('error', reject));
     const put = new PutObjectCommand({ Bucket: this.#bucket, Key: name, Body: body, ContentLength: bytes });
@@ -291,7 +291,7 @@ class S3 implements OpenFileStore {
   }
 }
 
-/** One call of the store, and how long it has waited for S3. */
+/** One call of the store, with the time that it has waited for S3. */
 class Call {
   readonly stop: Stop;
   readonly #clock: Clock;
@@ -322,7 +322,7 @@ class Call {
 
   waits(): void {
     this.rests();
-    // A body that nobody asks any more may still yield.
+    // A body may still yield after its reader has gone.
     if (this.#isOver) return;
     this.#waitingSinceMs = this.#clock.monotonicMs();
     this.#cancel = this.#clock.schedule(Math.min(stepMs, this.#leftMs), () =>
@@ -344,7 +344,7 @@ class Call {
   }
 }
 
-/** The body, as the client asks for it: whatever it takes for that is not S3's. */
+/** The body, as the client asks for it. The time that its caller takes for it does not count against S3. */
 async function* sent(
   pieces: AsyncIterator<Uint8Array>,
   call: Call,
@@ -386,7 +386,7 @@ async function* upToTheBound(body: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-/** Its message is ours. */
+/** Its message is this server's own text. */
 class OddAnswerError extends Error {}
 
 const codeForm = /^\w{1,64}$/;
@@ -406,7 +406,7 @@ interface S3Failure {
   readonly $metadata?: { readonly httpStatusCode?: number };
 }
 
-/** What servers with a limit answer: MinIO, Ceph and others. */
+/** Codes by which servers with a limit say that they are full: MinIO, Ceph and others. */
 const fullForm = /(StorageFull|QuotaExceeded|InsufficientStorage|InsufficientCapacity)$/;
 
 function errorOf(error: unknown): FileStoreError {

@@ -3,23 +3,23 @@
  *
  *   - A **blob** is one chunk of an upload, as it came. It is written once under a name that no other has, and never
  *     changes; a file is a list of names in the database. So nothing is ever joined, copied or written to again.
- *   - A write that resolves is whole, and no end of a process takes it away; only then may an upload name the blob. That it
- *     outlasts a power cut too, `persist` promises, and only then may a file name it: a chunk is synced while the next one comes.
- *   - A write that rejects has left nothing that can be read, but for two cases: a store that never answered may have taken it, and
- *     there are servers of S3 that keep a part of a body that breaks off. Nobody names such a blob, and the sweep of what nobody names removes it, as it does with what a crash leaves between a
- *     write and its commit.
- *   - A blob is removed after the commit by which nobody names it any more. A removal that was lost is made up for by the sweep.
- *   - Nothing that is read or written is in memory as a whole.
+ *   - Once a write resolves, the blob is whole and survives the end of the process; only then may an upload name it. `persist`
+ *     promises that it survives a power cut too; only then may a file name it. A chunk is synced while the next one comes.
+ *   - A write that rejects leaves nothing to read, with two exceptions. A store that never answered may have stored the blob, and
+ *     some S3 servers keep a part of a body that breaks off. No row names such a blob, so the sweep removes it. The sweep also
+ *     removes blobs that a crash leaves between a write and its commit.
+ *   - A blob is removed after the commit that stops naming it. The sweep makes up for a removal that was lost.
+ *   - No blob is in memory as a whole.
  *
- * `local-disk.ts` and `s3.ts` are the adapters. A store belongs to one database: what that does not name is swept away.
+ * `local-disk.ts` and `s3.ts` are the adapters. A store belongs to one database: the sweep removes blobs that it does not name.
  */
 import { dependency } from '../../runtime/dependency.ts';
 
-/** The name of a blob: known, or on its way. */
+/** The name of a blob, known or still to come. */
 export type Naming = string | Promise<string>;
 
 export interface WriteOptions {
-  /** Who is to have it: those who write for many at the same time take turns by it. */
+  /** The owner of the blob. Owners take turns by it. */
   readonly owner: string;
   /** The bytes of the body: at least one. */
   readonly bytes: number;
@@ -54,14 +54,14 @@ export interface WrittenBlob {
 
 export interface FileStore {
   /**
-   * Whole when it resolves, and there for all. The body is read once at most, and closed if that has begun; each piece of it has to
-   * stay as it is until the next is asked for. A name that is on its way comes soon: where there is none in the end, the write is aborted.
+   * Once it resolves, the blob is whole and every process can read it. It reads the body once at most, and closes it. Each piece of
+   * the body has to stay as it is until the next is asked for. A name still to come must come soon; without one the write is aborted.
    * @throws FileStoreError `full` | `unavailable` | `aborted`
    */
   write(naming: Naming, body: AsyncIterable<Uint8Array>, options: WriteOptions): Promise<void>;
   /**
-   * Makes blobs of one upload durable, whichever process wrote them. A blob that a power cut has taken, in whole or in part, is
-   * missing. @throws FileStoreError `missing` | `unavailable`
+   * Makes blobs of one upload durable, whichever process wrote them. A blob that a power cut has taken, even in part, is missing.
+   * @throws FileStoreError `missing` | `unavailable`
    */
   persist(blobs: readonly WrittenBlob[]): Promise<void>;
   /**
@@ -69,20 +69,20 @@ export interface FileStore {
    * `unavailable` | `aborted`
    */
   read(name: string, range: ByteRange, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** What is not there needs no removal. @throws FileStoreError `unavailable` */
+  /** Ignores blobs that are not there. @throws FileStoreError `unavailable` */
   remove(names: readonly string[]): Promise<void>;
-  /** In the order of names, those after one of them: for the sweep. @throws FileStoreError `unavailable` */
+  /** Lists blobs in the order of their names, after a given one: for the sweep. @throws FileStoreError `unavailable` */
   list(options: ListOptions): Promise<readonly StoredBlob[]>;
 }
 export const FileStore = dependency<FileStore>('the store of files');
 
-/** `full`: uploads are refused, as less than the reserve is free, and all else is served. `away`: nothing can be stored. */
+/** `full`: less than the reserve is free, so uploads are refused and all else is served. `away`: nothing can be stored. */
 export type StoreCondition = 'good' | 'full' | 'away';
 
-/** The same to the process that has opened it. */
+/** Constant for the process that has opened the store. */
 export interface OpenFileStore extends FileStore {
   condition(): Promise<StoreCondition>;
-  /** As last seen. Undefined where nobody can tell. */
+  /** As last seen. Undefined if the store cannot tell. */
   readonly freeBytes: number | undefined;
   close(): Promise<void>;
 }
@@ -90,7 +90,7 @@ export interface OpenFileStore extends FileStore {
 export type FileStoreFailure =
   /** No room, or less than the reserve. */
   | 'full'
-  /** The store does not answer, refuses, or is broken. It may be there again later. */
+  /** The store does not answer, refuses, or is broken. It may work again later. */
   | 'unavailable'
   /** Nothing of that name, or not all of the range. */
   | 'missing'
@@ -123,12 +123,12 @@ export const isBlobName = (name: string): boolean => nameForm.test(name);
 /** `<owner>/` or `<owner>/<upload>/`, or empty. */
 export const isPrefix = (text: string): boolean => prefixForm.test(text);
 
-/** Nothing else ever becomes a path or a key. @throws TypeError */
+/** Every path and key passes this check. @throws TypeError */
 export function checkName(name: string): void {
   if (!isBlobName(name)) throw new TypeError('a blob cannot have this name');
 }
 
-/** Rejects for a name that is none, or does not come. @throws TypeError */
+/** Rejects if the name is malformed or does not come. @throws TypeError */
 export function nameFrom(naming: Naming): Promise<string> {
   if (typeof naming !== 'string') return naming.then(checked);
   return Promise.resolve(checked(naming));
@@ -153,8 +153,8 @@ export function checkRange({ start, end }: ByteRange): void {
 }
 
 /**
- * The body, if it is as long as announced and nobody stops it. Its last byte is handed on only once it has ended, so that
- * no store gets all that it waits for from a body that fails at its end. @throws FileStoreError | the reason of the signal
+ * The body, if it is as long as announced and is not aborted. Its last byte is handed on only once the body has ended, so that
+ * a body that fails at its end never looks whole to a store. @throws FileStoreError | the reason of the signal
  */
 export async function* announced(
   body: AsyncIterable<Uint8Array>,
@@ -189,7 +189,7 @@ async function nextOf(pieces: AsyncIterator<Uint8Array>): Promise<IteratorResult
   }
 }
 
-/** What ends a call before it is done: its caller or the store. */
+/** Ends a call before it is done, for its caller or for the store. */
 export class Stop {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;

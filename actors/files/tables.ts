@@ -1,12 +1,14 @@
 /**
- * The files of an owner, and what is left in the store of files that are no more.
+ * The files of an owner, and the garbage that former files have left in the store.
  *
  * - A row of `file` is there from the commit that closes its upload to the one that deletes or replaces it, though it may
- *   change hands (see move.ts). An upload is of one file on the whole server: by that the sweep finds out whether anybody names
+ *   change hands (see transfer.ts). An upload belongs to one file on the whole server, so the sweep finds by it whether a file names
  *   a blob.
- * - With each move it takes the next transfer version, `hop`; (upload, hop) is unique on the server. On its way it has two rows.
+ * - With each move a file takes the next transfer version, `hop`; (upload, hop) is unique on the server. During a move it has two
+ *   rows.
  * - A blob that a commit stops naming is in `file_garbage` from that same commit on, until it is gone from the store.
  */
+import type { View } from '../../runtime/command.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import type { Origin } from './layout.ts';
 
@@ -14,9 +16,9 @@ export const file = table({
   name: 'file',
   columns: {
     owner_uuid: 'uuid',
-    /** By which its client knows it. */
+    /** The client's name for the file. */
     remote_identifier: 'uuid',
-    place: 'int8',
+    sequence: 'int8',
     upload_uuid: 'uuid',
     hop: 'int8',
     stored_under: 'uuid',
@@ -28,7 +30,7 @@ export const file = table({
   },
   key: ['owner_uuid', 'remote_identifier'],
   unique: [['upload_uuid', 'hop']],
-  order: 'place',
+  order: 'sequence',
 });
 
 export type FileRow = RowOf<typeof file>;
@@ -46,7 +48,15 @@ export const fileGarbage = table({
   key: ['owner_uuid', 'number'],
 });
 
+export const fileKey = ({ self }: Pick<View, 'self'>, remoteIdentifier: string) => ({
+  owner_uuid: self.id,
+  remote_identifier: remoteIdentifier,
+});
+
 export const originOf = (row: { readonly stored_under: string; readonly upload_uuid: string }): Origin => ({
   storedUnder: row.stored_under,
   uploadUuid: row.upload_uuid,
 });
+
+/** What a reader needs to find the bytes of a file. */
+export const storedFileOf = (row: FileRow) => ({ ...originOf(row), bytes: row.bytes, layout: row.layout });

@@ -1,32 +1,33 @@
 /**
- * Uploads: from a session that is opened to a file.
+ * Uploads. The upload of a file goes through these steps:
  *
- *     open      a session for one file. Another for the same file takes its place
- *     begin     a chunk is about to be stored: its blob's name is written down, its bytes count as held
- *     finish    its blob is in the store whole. What was begun under the same number before is garbage
- *     abandon   it is not, and will not be; or it is, and could not be finished: garbage, unless a commit has named it after all
- *     close     once all its blobs are durable (closing.ts), one commit: the file is there, an earlier one of its name is garbage, and what was held is used
+ *     open      begins an upload of one file, in place of an earlier one of the same file
+ *     begin     before a chunk is stored: writes down the name of its blob, and counts its bytes as held
+ *     finish    the blob is in the store, whole. Earlier attempts at the same number become garbage
+ *     abandon   the blob is not in the store, or could not be finished: it becomes garbage, unless a commit has named it after all
+ *     close     once all blobs are durable (closing.ts), one commit makes the file; an earlier file of its name becomes garbage,
+ *               and held bytes become used
  *
  * Invariants
- *   - The bytes of every blob that is or may be in the store count: as held from its `begin` on, and as used from `close` on,
- *     in the same commit; so an account never takes more than its quota, whatever it does at the same time.
- *   - Every blob that may be in the store stands in the upload, in the file or in garbage, from before it is written until it is
- *     removed. What a gateway has written when its upload had ended, or the chunk had come once more, it abandons, or the sweep removes
- *     it; until then it counts nowhere.
- *   - A file changes in one commit: it is the one that was closed before, or this one, and never a part.
+ *   - The bytes of every blob that may be in the store count: as held from `begin` on, and as used from `close` on, in the same
+ *     commit. So an account never takes more than its quota, whatever it does at the same time.
+ *   - Every blob that may be in the store is named by the upload, the file or the garbage, from before it is written until it is
+ *     removed. One exception: a gateway may write a blob after its upload has ended, or after the chunk has come again. It then
+ *     abandons the blob, or the sweep removes it; until then the blob counts nowhere.
+ *   - A file changes in one commit: it is the earlier one or this one, and never a mixture.
  *
  * Crash
  *   before `finish`   the chunk counts as held until the upload ends or `pendingMostMs` is over; the client sends it again
- *   a power cut       what it has taken of blobs that were not durable yet the close misses; the client uploads again
- *   around `close`    its commit is durable and a repeat is told so by the redeemed token, or the client closes again
+ *   a power cut       the close finds that blobs are missing that were not durable yet; the client uploads again
+ *   around `close`    if its commit is durable, a repeat finds the token redeemed and succeeds; if not, the client closes again
  *
- * An upload that is not closed in time is ended by a timer. Everything of it is then garbage.
+ * A timer ends an upload that is not closed in time. All of its blobs are then garbage.
  */
 import { z } from 'zod';
-import { keys, lookup, type PlanResults, type Turn, type View } from '../../runtime/command.ts';
+import { keys, lookup, type PlanResults, type Turn, timer, type View } from '../../runtime/command.ts';
 import { type State, sliceMap } from '../../runtime/slice.ts';
 import { type Refused, refuse } from '../reply.ts';
-import { discard, discardFile, refusalByGarbage } from './garbage.ts';
+import { discard, discardFile, garbageOf, refusalByGarbage } from './garbage.ts';
 import {
   type Chunk,
   chunkIn,
@@ -38,24 +39,23 @@ import {
   type Origin,
   withChunk,
 } from './layout.ts';
-import { change, cleanUpAt, filesSlice } from './ledger.ts';
-import { beingMoved, isMoving } from './move.ts';
-import type { Owner } from './owner.ts';
-import { noSpace } from './quota.ts';
-import { type FileRow, file } from './tables.ts';
+import { noSpace, type Owner } from './owner.ts';
+import { type Cleanup, change, cleanUpAt, putRow } from './state.ts';
+import { type FileRow, file, fileKey } from './tables.ts';
+import { beingMoved, isMoving } from './transfer.ts';
 
 export const uploadAgeMs = 7_200_000;
 /** Clients have one or a few. */
 export const uploadsMax = 64;
-/** Chunks that are being stored at the same time, of one upload. */
+/** Chunks of one upload that may be stored at the same time. */
 const pendingMax = 16;
 /** Clients give up after half a minute. */
 const pendingMostMs = 600_000;
 /** What encryption adds to each chunk. */
 const overheadBytes = 17;
-/** For clients that add a little more. */
+/** Tolerance for clients that add a little more. */
 const slackBytes = 4_096;
-/** Each is a file of the store, however small; clients send five million bytes in one. */
+/** Each chunk is a blob of its own, however small; clients send five million bytes in one. */
 const chunksOfAnyFile = 64;
 const usualChunkBytesMin = 65_536;
 
@@ -84,7 +84,7 @@ export const uploadMap = sliceMap<Upload>({
     endsAtMs: z.number(),
     storedBytes: z.number(),
     layout: z.instanceof(Uint8Array),
-    pending: z.array(z.object({ number: z.int(), bytes: z.int(), mark: z.string(), sinceMs: z.number() })),
+    pending: z.array(z.object({ number: z.int(), bytes: z.int(), nonce: z.string(), sinceMs: z.number() })),
   }),
 });
 
@@ -129,7 +129,7 @@ export function openUpload(turn: Turn, owner: Owner, request: OpenRequest): Done
   return done;
 }
 
-/** Why it is not opened, whatever room there is. */
+/** Refusals that do not depend on the quota. */
 export function refusalToOpen(
   turn: Turn,
   { fileBytesMax }: Owner,
@@ -147,18 +147,18 @@ export interface ChunkRequest extends Chunk {
 export function beginChunk(
   turn: Turn,
   owner: Owner,
-  { remoteIdentifier, number, bytes, mark }: ChunkRequest,
+  { remoteIdentifier, number, bytes, nonce }: ChunkRequest,
 ): Origin | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
   if (upload === undefined) return noUpload;
-  const isRepeat = [chunkIn(upload.layout, number), ...upload.pending].some((each) => each?.mark === mark);
+  const isRepeat = [chunkIn(upload.layout, number), ...upload.pending].some((each) => each?.nonce === nonce);
   if (isRepeat) return originOf(turn, upload);
   const late = upload.pending.filter(({ sinceMs }) => turn.nowMs - sinceMs >= pendingMostMs);
   const pending = upload.pending.filter((each) => !late.includes(each));
   if (pending.length >= pendingMax) return tooManyPending;
   const cleaningUp = refusalByGarbage(turn, owner);
   if (cleaningUp !== undefined) return cleaningUp;
-  const next = { ...upload, pending: [...pending, { number, bytes, mark, sinceMs: turn.nowMs }] };
+  const next = { ...upload, pending: [...pending, { number, bytes, nonce, sinceMs: turn.nowMs }] };
   if (!fits(next)) return longerThanSaid;
   const { uploadUuid } = upload;
   const others = heldBytes(turn) - heldBy(upload);
@@ -172,19 +172,19 @@ export function beginChunk(
 export interface StoredChunk {
   readonly remoteIdentifier: string;
   readonly uploadUuid: string;
-  readonly mark: string;
+  readonly nonce: string;
 }
 
 export function finishChunk(
   turn: Turn,
   { cleanup }: Pick<Owner, 'cleanup'>,
-  { remoteIdentifier, uploadUuid, mark }: StoredChunk,
+  { remoteIdentifier, uploadUuid, nonce }: StoredChunk,
 ): Done | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
   if (upload?.uploadUuid !== uploadUuid) return notExpected;
-  const chunk = upload.pending.find((pending) => pending.mark === mark);
+  const chunk = upload.pending.find((pending) => pending.nonce === nonce);
   if (chunk === undefined)
-    return chunksIn(upload.layout).some((each) => each.mark === mark) ? done : notExpected;
+    return chunksIn(upload.layout).some((each) => each.nonce === nonce) ? done : notExpected;
   const earlier = chunkIn(upload.layout, chunk.number);
   const replaced = replacedBy(chunk, upload.pending);
   turn.setEntry(uploadMap, remoteIdentifier, {
@@ -197,23 +197,23 @@ export function finishChunk(
   return done;
 }
 
-/** Attempts at the same number that were begun before this one: whichever is told first, the last one counts. */
+/** Attempts at the same number that were begun before this one. The last one counts, even if an earlier one finishes later. */
 const replacedBy = (chunk: Pending, pending: readonly Pending[]): readonly Pending[] =>
   pending.slice(0, pending.indexOf(chunk)).filter(({ number }) => number === chunk.number);
 
-/** `bytes`: what may be in the store of it. */
+/** `bytes`: as many as may be in the store. */
 export interface AbandonedChunk extends StoredChunk, Chunk {}
 
-/** The file that the upload has become, if it has: here, or where it has gone since. On its way it has two rows. */
+/** The file that the upload has become, here or at another owner. During a move there are two rows. */
 export const abandonPlan = (
   { self }: Pick<View, 'self'>,
   { remoteIdentifier, uploadUuid }: Pick<StoredChunk, 'remoteIdentifier' | 'uploadUuid'>,
 ) => ({
-  here: keys(file, [{ owner_uuid: self.id, remote_identifier: remoteIdentifier }]),
+  here: keys(file, [fileKey({ self }, remoteIdentifier)]),
   anywhere: lookup(file, [{ upload_uuid: uploadUuid }], 2),
 });
 
-/** What is in the store of it is garbage, unless a `finish` whose answer was lost has named it. */
+/** Makes the blob garbage, unless a `finish` whose answer was lost has named it. */
 export function abandonChunk(
   turn: Turn,
   { cleanup }: Pick<Owner, 'cleanup'>,
@@ -221,13 +221,13 @@ export function abandonChunk(
   { here, anywhere }: PlanResults<ReturnType<typeof abandonPlan>>,
 ): Done {
   const upload = turn.entry(uploadMap, remoteIdentifier);
-  const isIt = ({ mark }: Chunk) => mark === chunk.mark;
+  const isIt = ({ nonce }: Chunk) => nonce === chunk.nonce;
   if (upload?.uploadUuid === uploadUuid) {
     if (chunksIn(upload.layout).some(isIt)) return done;
     const pending = upload.pending.filter((each) => !isIt(each));
     turn.setEntry(uploadMap, remoteIdentifier, { ...upload, pending });
   } else {
-    const own = here.get({ owner_uuid: turn.self.id, remote_identifier: remoteIdentifier });
+    const own = here.get(fileKey(turn, remoteIdentifier));
     const rows = own === undefined ? anywhere.rows : [own, ...anywhere.rows];
     if (rows.some((row) => row.upload_uuid === uploadUuid && chunksIn(row.layout).some(isIt))) return done;
   }
@@ -235,7 +235,7 @@ export function abandonChunk(
   return done;
 }
 
-/** `replaced` is the file of this name as it is so far. */
+/** `replaced`: the present file of this name. */
 export function closeUpload(
   turn: Turn,
   { cleanup, quota, fileBytesMax }: Owner,
@@ -250,28 +250,41 @@ export function closeUpload(
   const { uploadUuid, storedBytes: bytes, layout, pending } = upload;
   if (bytes > fileBytesMax) return tooLarge;
   if (!quota.hasRoom({ uploadUuid, bytes }, 0)) return noSpace;
-  const place = turn.get(filesSlice).place + 1;
-  const owner_uuid = turn.self.id;
-  turn.put(file, {
-    owner_uuid,
+  turn.removeEntry(uploadMap, remoteIdentifier);
+  discard(turn, cleanup, originOf(turn, upload), pending);
+  const grownBytes = putFile(turn, cleanup, { remoteIdentifier, uploadUuid, bytes, layout }, replaced);
+  quota.grow(grownBytes, uploadUuid);
+  return done;
+}
+
+export interface ClosedFile {
+  readonly remoteIdentifier: string;
+  readonly uploadUuid: string;
+  readonly bytes: number;
+  readonly layout: Uint8Array;
+}
+
+/** Writes a closed file in place of an earlier one of its name. Returns how many more bytes the owner's files take. */
+export function putFile(
+  turn: Turn,
+  cleanup: Owner['cleanup'],
+  { remoteIdentifier, uploadUuid, bytes, layout }: ClosedFile,
+  replaced: FileRow | undefined,
+): number {
+  putRow(turn, {
     remote_identifier: remoteIdentifier,
-    place,
     upload_uuid: uploadUuid,
     hop: 0,
-    stored_under: owner_uuid,
+    stored_under: turn.self.id,
     bytes,
     layout: Buffer.from(layout),
     closed_at: turn.nowMs,
   });
-  change(turn, { place });
-  turn.removeEntry(uploadMap, remoteIdentifier);
-  discard(turn, cleanup, originOf(turn, upload), pending);
   if (replaced !== undefined) discardFile(turn, cleanup, replaced);
-  quota.grow(bytes - (replaced?.bytes ?? 0), uploadUuid);
-  return done;
+  return bytes - (replaced?.bytes ?? 0);
 }
 
-/** What an upload that is open consists of so far. */
+/** The blobs of an open upload so far. */
 export interface Stored extends Origin {
   readonly layout: Layout;
 }
@@ -281,7 +294,7 @@ export function storedOf(turn: Turn, remoteIdentifier: string): Stored | undefin
   return upload && { ...originOf(turn, upload), layout: upload.layout };
 }
 
-/** What is in the store, or may be, of uploads that are open. */
+/** Bytes of open uploads that may be in the store. */
 export function heldBytes(state: State): number {
   let bytes = 0;
   for (const upload of state.entries(uploadMap).values()) bytes += heldBy(upload);
@@ -290,7 +303,7 @@ export function heldBytes(state: State): number {
 
 const heldBy = ({ storedBytes, pending }: Upload): number => storedBytes + bytesOf(pending);
 
-/** What the upload of this file will hold with so many bytes more, at most. */
+/** The bytes that the upload of this file will hold with so many more, at most. */
 export function heldWith(
   state: State,
   { remoteIdentifier, bytes }: Pick<ChunkRequest, 'remoteIdentifier' | 'bytes'>,
@@ -299,24 +312,24 @@ export function heldWith(
   return upload && { uploadUuid: upload.uploadUuid, bytes: heldBy(upload) + bytes };
 }
 
-/** What clients need for a file of this length, whose chunks are of five million bytes and more. */
+/** The bytes that a file of this length usually takes: clients send chunks of five million bytes and more. */
 export const usuallyHeld = (unencryptedBytes: number): number =>
   unencryptedBytes + overheadBytes * (1 + Math.floor(unencryptedBytes / 5_000_000));
 
-/** Longer than clients wait with the first chunk. */
+/** Clients send the first chunk sooner than this. */
 const unsentMs = 600_000;
 
 const isUnsent = (turn: Turn, { endsAtMs, storedBytes, pending }: Upload): boolean =>
   storedBytes === 0 && pending.length === 0 && turn.nowMs - (endsAtMs - uploadAgeMs) >= unsentMs;
 
-/** The oldest upload of these that nothing was sent to, so that a client that forgot it can begin another. */
+/** The oldest of these uploads that nothing was sent to. It gives way, so that a client that forgot it can begin another. */
 export function oldestUnsent(turn: Turn, isOne: (uploadUuid: string) => boolean): string | undefined {
   return [...turn.entries(uploadMap).values()]
     .filter((upload) => isUnsent(turn, upload) && isOne(upload.uploadUuid))
     .toSorted((a, b) => a.endsAtMs - b.endsAtMs)[0]?.uploadUuid;
 }
 
-/** False: something was sent to it meanwhile, so it goes on. */
+/** False if something was sent to it meanwhile; it then goes on. */
 export function giveUpUnsent(turn: Turn, owner: Owner, uploadUuid: string): boolean {
   for (const [remoteIdentifier, upload] of turn.entries(uploadMap)) {
     if (upload.uploadUuid !== uploadUuid) continue;
@@ -326,7 +339,7 @@ export function giveUpUnsent(turn: Turn, owner: Owner, uploadUuid: string): bool
   return true;
 }
 
-/** Ends those whose time is over, or all. The next is ended when its time comes. */
+/** Ends overdue uploads, or all of them. For the others it arms the timer. */
 export function endUploads(turn: Turn, owner: Owner, which: 'overdue' | 'all'): void {
   for (const [remoteIdentifier, upload] of turn.entries(uploadMap)) {
     if (which === 'all' || upload.endsAtMs <= turn.nowMs) endUpload(turn, owner, remoteIdentifier, upload);
@@ -367,3 +380,15 @@ const originOf = (turn: Turn, { uploadUuid }: Pick<Upload, 'uploadUuid'>) => ({
 
 export const isChunkNumber = (number: number): boolean =>
   Number.isInteger(number) && number >= 1 && number <= chunksMax;
+
+/** The timer of an owner. It ends uploads that were not closed in time, and starts the removal of garbage again. */
+export const cleanupTimer = (cleanup: Cleanup, ownerIn: (turn: Turn) => Owner) =>
+  timer({
+    ...cleanup.timer,
+    missed: 'fire-once',
+    turn: (turn) => {
+      change(turn, { tendAtMs: null });
+      if (garbageOf(turn) > 0) turn.start(cleanup.remove, null);
+      endUploads(turn, ownerIn(turn), 'overdue');
+    },
+  });

@@ -1,9 +1,9 @@
 /**
- * What signing in to an account needs, found by its address. The row belongs to the account's `user` actor, which
- * alone writes it; others read it as a hint and the actor checks that what they read still holds.
+ * The row by which a sign-in finds an account by its address. Only the account's `user` actor writes it. Others read it as a
+ * hint, and the actor checks that it still holds.
  */
-import { lookup } from '../../runtime/command.ts';
-import type { Lookups } from '../../runtime/lookups.ts';
+
+import { type Lookups, lookup } from '../../runtime/command.ts';
 import { type RowOf, table } from '../../runtime/table.ts';
 import type { SignInAddress } from './signin-keys.ts';
 

@@ -3,8 +3,8 @@
  *
  *     <tokenUuid>.<user>-<mac>-<secret>
  *
- * Clients see `<uuid>.<auth-secret>` and take the second half as it is. It names its user, so signing in
- * needs no look-up, and carries a MAC, so a guess wakes no actor.
+ * Clients see `<uuid>.<auth-secret>` and do not look into the second half. A token names its user, so signing in needs no
+ * look-up. It carries a MAC, so a guess wakes no actor.
  */
 import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';
@@ -13,7 +13,7 @@ import type { Refusal } from '../reply.ts';
 import { equalInConstantTime } from './session-tokens.ts';
 import { dashed } from './uuid-text.ts';
 
-/** Whatever is wrong with a token. */
+/** The one refusal for every defect of a token. */
 export const invalidBridgeToken: Refusal = { reason: 'unauthenticated', message: 'Invalid MCP token' };
 
 interface BridgeToken {
@@ -24,7 +24,7 @@ interface BridgeToken {
 
 export interface BridgeTokens {
   mint(token: BridgeToken): string;
-  /** Undefined: malformed or not ours. */
+  /** Undefined if it is malformed or not of this server. */
   verify(text: string): BridgeToken | undefined;
 }
 export const BridgeTokens = dependency<BridgeTokens>('the tokens of bridges');

@@ -3,13 +3,13 @@
  *
  *     <tokenUuid>.<user (16 bytes), mac (16), secret (32), as base64url>
  *
- * It names its user, so that any request finds its way, and carries a MAC, so that a guess wakes no actor.
+ * A token names its user, so any node can route the request. It carries a MAC, so a guess wakes no actor.
  */
 import { createHmac, scrypt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
-import { createQueue, type Lane, type QueueLimits } from '../queue.ts';
+import { createQueue, type FairnessKey, type QueueLimits } from '../queue.ts';
 import { equalInConstantTime } from './session-tokens.ts';
 import { dashed } from './uuid-text.ts';
 
@@ -22,7 +22,7 @@ interface CalendarToken {
 
 export interface CalendarTokens {
   mint(token: CalendarToken): string;
-  /** Undefined: malformed or not ours. */
+  /** Undefined if it is malformed or not of this server. */
   verify(text: string): CalendarToken | undefined;
 }
 export const CalendarTokens = dependency<CalendarTokens>('the tokens of calendar programs');
@@ -62,7 +62,7 @@ export function createCalendarTokens(keyring: Keyring): CalendarTokens {
 /** Slow on purpose, and off the event loop. */
 export interface CalendarTokenHasher {
   /** 128 hex digits. @throws OverloadedError when too many wait */
-  hash(secret: string, salt: string, lane: Lane): Promise<string>;
+  hash(secret: string, salt: string, key: FairnessKey): Promise<string>;
 }
 export const CalendarTokenHasher = dependency<CalendarTokenHasher>('the hasher of calendar tokens');
 
@@ -73,18 +73,18 @@ const hashSlowly = promisify<string, Buffer, number, typeof cost, Buffer>(scrypt
 export function createCalendarTokenHasher(limits: QueueLimits): CalendarTokenHasher {
   const inTurn = createQueue(limits, 'Too many calendar tokens are being checked.');
   return {
-    hash: (secret, salt, lane) =>
+    hash: (secret, salt, key) =>
       inTurn(
         async () => (await hashSlowly(secret, Buffer.from(salt, 'hex'), hashBytes, cost)).toString('hex'),
         undefined,
-        lane,
+        key,
       ),
   };
 }
 
 /**
- * Which tokens were found right within the last minute. In memory alone: what it says of a token stays true for as long as
- * the token is there, and whether it is, the owner's state says.
+ * The tokens that were found right within the last minute, in memory alone. A token that was right stays right for as long as it
+ * exists, and the owner's state says whether it does.
  */
 export interface ProvenTokens {
   remember(tokenUuid: string, secretHash: string, nowMs: number): void;

@@ -3,7 +3,7 @@ import { dependency } from '../../runtime/dependency.ts';
 import type { OutboundHttp } from '../outbound/http.ts';
 
 export interface CaptchaVerifier {
-  /** Whether this token, as the client got it for a solved captcha, passes. */
+  /** Whether the token that the client got for a solved captcha passes. */
   passes(token: string | undefined): Promise<boolean>;
 }
 export const CaptchaVerifier = dependency<CaptchaVerifier>('the captcha verifier');

@@ -1,13 +1,13 @@
 /**
- * Passwords that another server has hashed (docs/import.md): bcrypt, which is verified and never made here. The first sign-in puts
- * an Argon2id hash in its place.
+ * Passwords that another server has hashed (docs/import.md) with bcrypt. This server verifies such hashes and makes none. The
+ * first sign-in replaces the hash by one of Argon2id.
  *
- * A bcrypt hash takes ten times as long as ours, so the time of an answer would tell that an address is one of an imported
- * account. While any such hash is left on the server, every check does the work of both.
+ * A bcrypt hash takes ten times as long as one of Argon2id, so the time of an answer would show that an account was imported.
+ * While any such hash is left on the server, every check does the work of both.
  */
 import { dependency } from '../../runtime/dependency.ts';
 
-/** The hash of an account that nobody can sign in to yet. No password is behind it. */
+/** The hash of an account that nobody can sign in to yet. No password matches it. */
 export const closedHash = 'closed';
 
 const bcryptForm = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
@@ -15,10 +15,10 @@ const bcryptForm = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
 export const isImportedHash = (hashed: string | undefined): boolean =>
   hashed !== undefined && bcryptForm.test(hashed);
 
-/** Of the cost that such servers use. Nobody is known to have the password. */
+/** A hash of the cost that such servers use. No known password matches it. */
 const nobodysHash = '$2a$11$NDUhdcCxC.mxwG/j2xc5cuZwhyLKkMofCLgiGqdRq4ckuzZD4eumW';
 
-/** Undefined: false, after the same work. The library is loaded by the first: most servers never need it. */
+/** For an undefined hash it answers false, after the same work. The first call loads the library, which most servers never need. */
 export async function verifyImported(hashed: string | undefined, password: string): Promise<boolean> {
   const { verify } = await import('@node-rs/bcrypt');
   return verify(password, hashed ?? nobodysHash);
@@ -30,10 +30,10 @@ export interface ImportedPasswords {
 }
 export const ImportedPasswords = dependency<ImportedPasswords>('whether imported passwords are left');
 
-/** An import takes longer before anybody may sign in to what it has written. */
+/** An import takes longer than this before it opens an account. */
 const rememberedMs = 30_000;
 
-/** Asks once in a while, so that a sign-in costs nothing more. */
+/** Asks the database only once in a while, so that it costs a sign-in nothing. */
 export function createImportedPasswords(): ImportedPasswords {
   let known: { readonly areLeft: boolean; readonly untilMs: number } | undefined;
   return {

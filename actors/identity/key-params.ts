@@ -1,6 +1,6 @@
 /**
- * Key params: what a client derives its keys from (docs/protocol/authentication.md, "Key params"). Which there are
- * depends on the protocol version of the account.
+ * Key params, from which a client derives its keys (docs/protocol/authentication.md, "Key params"). The protocol version of the
+ * account decides which of them exist.
  */
 import { z } from 'zod';
 import type { AccountRow } from './account-table.ts';
@@ -19,7 +19,7 @@ const derivation = z.object({
 const anyDerivation = derivation.partial();
 type Derivation = z.infer<typeof anyDerivation>;
 
-/** What old clients left to a default of theirs may be absent. */
+/** Params for which old clients had defaults may be absent. */
 const derivations: Readonly<Record<string, z.ZodType<Derivation>>> = {
   '001': derivation
     .pick({ pw_alg: true, pw_cost: true, pw_func: true, pw_key_size: true, pw_salt: true })
@@ -45,10 +45,10 @@ export const keyParamsSchema = z.object({
 export type KeyParams = z.infer<typeof keyParamsSchema>;
 
 const storedSchema = keyParamsSchema.omit({ email: true, identifier: true }).extend({
-  /** Where an imported account spells it otherwise than the address it is found by: keys are derived from this. */
+  /** The spelling of an imported account, if it differs from its address: clients derive keys from this one. */
   identifier: z.string().optional(),
 });
-/** What is stored of them: the identifier is the account's. */
+/** The stored params. The identifier is the account's. */
 export type StoredKeyParams = z.infer<typeof storedSchema>;
 
 /**
@@ -71,16 +71,16 @@ export const isVersion = (text: string): boolean => /^\d{3}$/.test(text) && text
  */
 export const hasSessions = (version: string): boolean => version >= '004';
 
-/** The version that is sent, or else the one before. */
+/** The version as sent, or else the present one. */
 export const versionOf = (sent: SentKeyParams, before?: string): string => sent.version || before || '004';
 
-/** The first that a version needs and that was not sent. */
+/** The first param that a version needs and that was not sent. */
 export function missingKeyParam(sent: SentKeyParams, version: string): string | undefined {
   const [issue] = derivationOf(version).safeParse(sent).error?.issues ?? [];
   return issue && String(issue.path[0]);
 }
 
-/** Nothing is missing. Fields the client left empty keep the value they had. */
+/** Call it when nothing is missing. Fields that the client left empty keep their values. */
 export function storedKeyParams(sent: SentKeyParams, before: Partial<StoredKeyParams>): StoredKeyParams {
   const version = versionOf(sent, before.version);
   return {

@@ -1,6 +1,6 @@
 /**
- * Everything that works with a key derived from the root secret. Hosts and gateways make it once and hand it on whole: what one
- * of them signs, the other verifies.
+ * The tools that work with keys derived from the root secret. Hosts and gateways make them once from the same secret, so that each
+ * verifies what the other signs.
  */
 import type { Keyring } from '../../runtime/keyring.ts';
 import type { Random } from '../../runtime/random.ts';

@@ -1,6 +1,6 @@
 /**
- * The network that an address belongs to, which is what we count and remember: one subscriber has a whole
- * IPv6 /64 and may use any address in it, while an IPv4 address stands for itself.
+ * The network that an address belongs to. The server counts and remembers networks: one subscriber has a whole IPv6 /64 and may
+ * use any address in it, while an IPv4 address stands for itself.
  */
 
 const networkGroups = 4;
@@ -10,7 +10,7 @@ const groups = 8;
 /** Text that is no IPv6 address stands for itself. All spellings of a network give one text. */
 export const networkOf = (address: string): string => prefixOf(address, networkGroups);
 
-/** The /48 around it, which is what one customer may be given: 65,536 networks that cost nothing. */
+/** The /48 around it. A customer may get one for free, and with it 65,536 networks. */
 export const siteOf = (address: string): string => prefixOf(address, siteGroups);
 
 function prefixOf(address: string, prefixGroups: number): string {

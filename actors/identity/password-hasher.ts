@@ -1,53 +1,57 @@
 /**
- * Hashing of server passwords: Argon2id, 19 MiB, two passes, one lane. A hash takes about ten milliseconds of one core and
+ * Hashing of server passwords: Argon2id, 19 MiB, two passes, one thread. A hash takes about ten milliseconds of one core and
  * 19 MiB, so it runs on the thread pool, a few at a time, from a bounded queue, and never inside a turn.
  *
- * Each call names the lane it waits in (actors/queue.ts). There are three wide ones: for strangers, for callers from a place
- * where the account was signed in before, and for signed-in callers. So however many strangers guess, a known owner waits for
- * two hashes of others at most. Within the first two lies a lane for each site, and within that one for each network; within the
- * last, one for each account.
+ * Each call names the fairness key it waits under (actors/queue.ts). There are three wide ones: for strangers, for callers from a network
+ * where the account was signed in before, and for signed-in callers. So however many strangers guess, a known owner waits for two
+ * hashes of others at most. The first two are divided by site, and each site by network. The last is divided by account.
  */
 import { hash as argon2Hash, verify as argon2Verify } from '@node-rs/argon2';
 import { dependency } from '../../runtime/dependency.ts';
-import { createQueue, type Lane, type QueueLimits } from '../queue.ts';
+import { createQueue, type FairnessKey, type QueueLimits } from '../queue.ts';
 import { closedHash, isImportedHash, verifyImported } from './imported-password.ts';
 import { networkOf, siteOf } from './network.ts';
 
 export interface PasswordHasher {
   /** A text that carries its own parameters and salt. Throws `OverloadedError` when the queue is full. */
-  hash(password: string, lane: Lane): Promise<string>;
+  hash(password: string, key: FairnessKey): Promise<string>;
   /**
-   * Whether `password` is the one behind `hashed`. Undefined stands for an unknown account: false, after the same
-   * work. `importedLeft`: whether any account of the server may still have a hash that was made elsewhere; then every check
-   * takes as long as one of those. Throws `OverloadedError` when the queue is full.
+   * Whether `password` matches `hashed`. Undefined stands for an unknown account: the answer is false, after the same work.
+   * `importedLeft`: any account of the server may still have a hash of another server. Every check then takes as long as one of
+   * those. Throws `OverloadedError` when the queue is full.
    */
-  verify(hashed: string | undefined, password: string, lane: Lane, importedLeft?: boolean): Promise<boolean>;
+  verify(
+    hashed: string | undefined,
+    password: string,
+    key: FairnessKey,
+    importedLeft?: boolean,
+  ): Promise<boolean>;
 }
 export const PasswordHasher = dependency<PasswordHasher>('the password hasher');
 
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-export const laneOfStranger = (address: string | null): Lane => ['stranger', ...placeOf(address)];
-export const laneOfKnown = (address: string | null): Lane => ['known', ...placeOf(address)];
-export const laneOfUser = (userUuid: string): Lane => ['signed-in', userUuid];
+export const keyOfStranger = (address: string | null): FairnessKey => ['stranger', ...networkKey(address)];
+export const keyOfKnown = (address: string | null): FairnessKey => ['known', ...networkKey(address)];
+export const keyOfUser = (userUuid: string): FairnessKey => ['signed-in', userUuid];
 
-const placeOf = (address: string | null): Lane => [siteOf(address ?? ''), networkOf(address ?? '')];
+const networkKey = (address: string | null): FairnessKey => [siteOf(address ?? ''), networkOf(address ?? '')];
 
-/** A hash of these parameters that no password is known to have. */
+/** A hash of these parameters that no known password matches. */
 const nobodysHash =
   '$argon2id$v=19$m=19456,t=2,p=1$c2NyaXB0b3JpdW0tLS0tLQ$bm9ib2R5IGhhcyB0aGlzIHBhc3N3b3JkLCBub2JvZHk';
 
-/** One less than the cores at once leaves one for the event loop. */
+/** One core stays free for the event loop. */
 export function createPasswordHasher(limits: QueueLimits, checks: Checks = slowChecks): PasswordHasher {
   const inTurn = createQueue(limits, 'Too many passwords are being checked.');
   return {
-    hash: (password, lane) => inTurn(() => argon2Hash(password, parameters), undefined, lane),
-    verify: (hashed, password, lane, importedLeft = false) =>
-      inTurn(() => verifyEither(hashed, password, importedLeft, checks), undefined, lane),
+    hash: (password, key) => inTurn(() => argon2Hash(password, parameters), undefined, key),
+    verify: (hashed, password, key, importedLeft = false) =>
+      inTurn(() => verifyEither(hashed, password, importedLeft, checks), undefined, key),
   };
 }
 
-/** Undefined stands for what no password has. */
+/** Undefined stands for a hash that no password matches. */
 type Check = (hashed: string | undefined, password: string) => Promise<boolean>;
 interface Checks {
   readonly own: Check;

@@ -1,6 +1,6 @@
 /**
- * AES-256-GCM as everything that is stored encrypted uses it. Sealed bytes are `nonce (12) | ciphertext | tag (16)`, and are
- * bound to what they are for, so that none can stand in for another.
+ * AES-256-GCM, as used for everything that the server stores encrypted. Sealed bytes are `nonce (12) | ciphertext | tag (16)`, and
+ * are bound to their purpose, so that none can stand in for another.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { Random } from '../../runtime/random.ts';
@@ -12,7 +12,7 @@ const tagBytes = 16;
 export interface SealedUnder {
   /** 32 bytes. */
   readonly key: Buffer;
-  /** What it is for. */
+  /** The purpose that the bytes are bound to. */
   readonly purpose: string;
 }
 
@@ -34,5 +34,5 @@ export function open({ key, purpose }: SealedUnder, sealed: Uint8Array): string 
   return Buffer.concat([opening.update(bytes.subarray(nonceBytes, end)), opening.final()]).toString('utf8');
 }
 
-/** The part of sealed bytes that tells them apart for anyone who has the key. */
+/** The tag, which differs between any two sealed texts. */
 export const tagOf = (sealed: Uint8Array): Uint8Array => sealed.subarray(-tagBytes);

@@ -5,8 +5,8 @@
  *     2:<userUuid>.<privateIdentifier>.<mac>          cookie style, the secrets come in cookies
  *
  * `mac` is the first 16 bytes of HMAC-SHA-256 over what stands before its dot, base64url; `secret` is 32 random
- * bytes, base64url. The MAC says that this server made the token for that user and session, and nothing more:
- * whether the session still lives is for the user's actor to decide.
+ * bytes, base64url. The MAC proves that this server made the token for that user and session, and nothing more. The user's actor
+ * decides whether the session still lives.
  *
  * Every signed-in request passes through here before its body is read, so it must cost next to nothing.
  */
@@ -17,16 +17,16 @@ import { dependency } from '../../runtime/dependency.ts';
 /** 1: header style. 2: cookie style. */
 export type SessionStyle = 1 | 2;
 
-/** What a token and its cookies say, once the MAC is verified. */
+/** The contents of a token and its cookies, once the MAC is verified. */
 export interface Credentials {
   readonly userUuid: string;
-  /** `lane`: of a socket that was opened by a ticket. No token says this. */
+  /** `lane`: of a socket that was opened by a ticket. No token has this style. */
   readonly style: SessionStyle | 'lane';
   /** The session uuid (style 1, lane) or the private identifier (style 2). */
   readonly identifier: string;
   /**
-   * The secrets to try. Style 1 has exactly one. Style 2 has one for each cookie, named by `namedSecret`. The lane has the
-   * name of the pair (`pairName`) that its ticket was got with.
+   * The secrets to try. Style 1 has exactly one. Style 2 has one for each cookie, named by `namedSecret`. The lane has the name
+   * (`pairName`) of the pair of secrets that its ticket was issued for.
    */
   readonly secrets: readonly string[];
 }
@@ -49,8 +49,8 @@ export interface SessionTokens {
   /** The one text that is both tokens of a style 2 session for its whole life. */
   mintCookieToken(userUuid: string, privateIdentifier: string): string;
   /**
-   * Reads a token (a bearer without `Bearer `, or a token of a refresh body). Undefined: malformed or not ours.
-   * `cookieSecrets` are those to try for a style 2 token, as they came in cookies.
+   * Reads a token (a bearer without `Bearer `, or a token of a refresh body). Undefined if it is malformed or not of this server.
+   * `cookieSecrets`: the secrets from cookies, to try for a style 2 token.
    */
   verify(token: string, cookieSecrets?: readonly string[]): Credentials | undefined;
 }

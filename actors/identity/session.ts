@@ -1,4 +1,4 @@
-/** What a session is to clients, and what opening or renewing one hands out (docs/protocol/authentication.md). */
+/** Sessions as clients see them, and the answers that open or renew one (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { keyParamsSchema } from './key-params.ts';
 
@@ -30,7 +30,7 @@ const sessionBodySchema = z.object({
   readonly_access: z.boolean(),
 });
 
-/** What leaves beside the body; the gateway puts it into cookies. */
+/** Secrets that are not in the body; the gateway puts them into cookies. */
 const sessionSecretsSchema = z.object({
   sessionUuid: z.string(),
   accessSecret: z.string(),
@@ -43,14 +43,14 @@ export type SessionSecrets = z.infer<typeof sessionSecretsSchema>;
 export const issuedSchema = z.object({ session: sessionBodySchema, secrets: sessionSecretsSchema });
 export type Issued = z.infer<typeof issuedSchema>;
 
-/** What an account without sessions is given instead of one. */
+/** The token that an account without sessions gets instead of one. */
 const issuedTokenSchema = z.object({
   token: z.string(),
   /** The uuid of the session behind it. Not for clients. */
   sessionUuid: z.string(),
 });
 
-/** What signing in opens. */
+/** The result of signing in. */
 export const grantedSchema = z.union([issuedSchema, issuedTokenSchema]);
 export type Granted = z.infer<typeof grantedSchema>;
 
@@ -64,7 +64,7 @@ export type SessionReply = z.infer<typeof sessionReplySchema>;
 export const tokenReplySchema = issuedTokenSchema.extend({ user });
 export type TokenReply = z.infer<typeof tokenReplySchema>;
 
-/** What register, login and a change of credentials answer, and the secrets of a session beside it. */
+/** The answer of a registration, a login and a change of credentials, with the secrets of the session. */
 export const signInReplySchema = z.union([sessionReplySchema, tokenReplySchema]);
 export type SignInReply = z.infer<typeof signInReplySchema>;
 

@@ -20,8 +20,8 @@ export function makeSecret(random: Pick<Random, 'bytes'>): ShownOnce {
 }
 
 /**
- * The entry that was made with this secret. Every entry is compared, even after a match. Where strangers may ask, there are
- * `comparisons` in any case, so that the time tells nothing about how many entries there are, or whether there is an account.
+ * The entry that was made with this secret. It compares every entry, even after a match. If strangers may ask, it makes
+ * `comparisons` in any case. So the time does not show how many entries there are, or whether there is an account.
  */
 export function findBySecret<T extends { readonly secretHash: string }>(
   entries: Iterable<T>,

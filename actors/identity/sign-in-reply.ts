@@ -1,4 +1,4 @@
-/** What a client is told when it has signed in (docs/protocol/authentication.md, "Login"). */
+/** The answer to a client that has signed in (docs/protocol/authentication.md, "Login"). */
 import type { AccountRow } from './account-table.ts';
 import { fullKeyParams } from './key-params.ts';
 import type { Granted, Issued, SessionReply, SignInReply } from './session.ts';

@@ -1,14 +1,13 @@
 /**
- * What is derived from an address (a normalised e-mail and its workspace) under keys of this server, so that no
- * address appears in plain text in an actor's id or a log, and so that an unknown address has key params that look like
- * real ones and never change (docs/protocol/authentication.md, "Login params").
+ * Values that are derived from an address (a normalised e-mail and its workspace) under keys of this server. So no address appears
+ * in plain text in an actor's id or a log. And an unknown address has key params that look like real ones and never change
+ * (docs/protocol/authentication.md, "Login params").
  */
 import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';
 import type { Keyring } from '../../runtime/keyring.ts';
-import { derivedUuid } from './derived-uuid.ts';
-import { type PseudoCredential, pseudoCredentials } from './pseudo-credentials.ts';
 import { equalInConstantTime } from './session-tokens.ts';
+import { derivedUuid } from './uuid-text.ts';
 
 export interface SignInAddress {
   /** Trimmed and in lower case. */
@@ -21,29 +20,29 @@ export interface SigninKeys {
   actorId(address: SignInAddress): string;
   /** The id of the `signin` actor that counts the wrong passwords of an account's own signed-in callers. */
   guardId(userUuid: string): string;
-  /** The id of the `signin` actor that counts the look-ups of what a user has left for a recovery. */
+  /** The id of the `signin` actor that counts the look-ups of what a user has left for their recovery. */
   recoveryId(userUuid: string): string;
-  /** The id of the `signin` actor that counts the wrong secrets which are shown with a calendar token. */
+  /** The id of the `signin` actor that counts wrong secrets of a calendar token. */
   calendarTokenId(tokenUuid: string): string;
   /**
    * The key under which the `signin` actor of this id stores a network or a device; it reveals nothing about
    * its owner.
    */
-  placeKey(actorId: string, place: string): string;
-  /** What only the waiting device knows of the approval with this uuid. */
+  sourceKey(actorId: string, source: string): string;
+  /** The secret of the approval with this uuid, which only the waiting device knows. */
   approvalSecret(actorId: string, uuid: string): string;
   /**
-   * The id of an approval for the device that waits for it: names its `signin` actor and carries a MAC, so a
-   * guess wakes no actor.
+   * The id of an approval for the device that waits for it. It names its `signin` actor and carries a MAC, so a guess wakes no
+   * actor.
    */
   approvalId(actorId: string, secret: string): string;
   /** Undefined: malformed or not ours. */
   readApprovalId(text: string): { readonly actorId: string; readonly secret: string } | undefined;
   /** The code that is mailed for what the `signin` actor of this id keeps of it: six digits. */
   emailedCode(actorId: string, nonce: string): string;
-  /** Stands for a mailbox, of which it reveals nothing. All spellings of an address, and its sub-addresses, give one. */
+  /** Stands for a mailbox and reveals nothing of it. All spellings of an address, and its sub-addresses, give the same key. */
   mailboxKey(address: string): string;
-  /** What a link carries that stops mail to a mailbox: its key and a MAC, so nobody stops mail that they have not got. */
+  /** The token in a link that stops mail to a mailbox: its key and a MAC. So only a recipient of the mail can stop it. */
   unsubscribeToken(mailboxKey: string): string;
   /** Undefined: malformed or not ours. */
   readUnsubscribeToken(text: string): string | undefined;
@@ -65,7 +64,7 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
   const guardKey = keyring.derive('signed-in-guard');
   const recoveryKey = keyring.derive('recovery-guard');
   const calendarKey = keyring.derive('calendar-token-guard');
-  const placeKey = keyring.derive('signin-place');
+  const sourceKey = keyring.derive('signin-place');
   const approvalKey = keyring.derive('approval-id');
   const secretKey = keyring.derive('approval-secret');
   const codeKey = keyring.derive('emailed-code');
@@ -84,8 +83,8 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
     guardId: (userUuid) => createHmac('sha256', guardKey).update(userUuid).digest('hex'),
     recoveryId: (userUuid) => createHmac('sha256', recoveryKey).update(userUuid).digest('hex'),
     calendarTokenId: (tokenUuid) => createHmac('sha256', calendarKey).update(tokenUuid).digest('hex'),
-    placeKey: (actorId, place) =>
-      createHmac('sha256', placeKey).update(`${actorId}\u0000${place}`).digest('base64url').slice(0, 22),
+    sourceKey: (actorId, source) =>
+      createHmac('sha256', sourceKey).update(`${actorId}\u0000${source}`).digest('base64url').slice(0, 22),
     approvalSecret: (actorId, uuid) =>
       createHmac('sha256', secretKey).update(`${actorId}.${uuid}`).digest('base64url'),
     approvalId: (actorId, secret) => `${actorId}-${approvalMac(actorId, secret)}-${secret}`,
@@ -122,4 +121,43 @@ export function createSigninKeys(keyring: Keyring): SigninKeys {
 
 function addressHmac(key: Buffer, { email, workspace }: SignInAddress): string {
   return createHmac('sha256', key).update(`${workspace}\u0000${email}`).digest('hex');
+}
+
+/** Security keys that do not exist, for addresses that have none: as different from each other as real ones are. */
+
+interface PseudoCredential {
+  /** Base64url, as all clients have it. */
+  readonly id: string;
+  readonly transports: readonly string[];
+}
+
+/** Common kinds of credentials, and how many of sixteen have each. */
+const models = [
+  { share: 5, idBytes: 20, transports: ['internal', 'hybrid'] },
+  { share: 4, idBytes: 16, transports: ['internal', 'hybrid'] },
+  { share: 3, idBytes: 32, transports: ['internal'] },
+  { share: 2, idBytes: 48, transports: ['nfc', 'usb'] },
+  { share: 2, idBytes: 64, transports: ['usb'] },
+];
+
+/** One credential, or for some addresses two. `draw` gives 32 bytes for a purpose, always the same. */
+function pseudoCredentials(draw: (what: string) => Buffer): readonly PseudoCredential[] {
+  const [number = 0] = draw('number of credentials');
+  return number < 192 ? [credential(draw, 'first')] : [credential(draw, 'first'), credential(draw, 'second')];
+}
+
+function credential(draw: (what: string) => Buffer, which: string): PseudoCredential {
+  const [at = 0] = draw(`model of the ${which} credential`);
+  const { idBytes, transports } = modelAt(at % 16);
+  const id = Buffer.concat([draw(`${which} credential`), draw(`rest of the ${which} credential`)]);
+  return { id: id.subarray(0, idBytes).toString('base64url'), transports };
+}
+
+function modelAt(sixteenth: number): (typeof models)[number] {
+  let before = 0;
+  for (const model of models) {
+    before += model.share;
+    if (sixteenth < before) return model;
+  }
+  throw new RangeError(`the shares of all models are ${before} of sixteen`);
 }

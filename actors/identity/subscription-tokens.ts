@@ -1,11 +1,11 @@
 /**
- * Subscription tokens (docs/protocol/account.md, "Subscription tokens"): what shows somebody who is not signed in the
- * subscription and the features of one account, and nothing else, for three hours.
+ * Subscription tokens (docs/protocol/account.md, "Subscription tokens"). For three hours a token shows the subscription and the
+ * features of one account, and nothing else, to a caller who is not signed in.
  *
  *     <user, 32 hex><version of its credentials, 8 hex><end in seconds, 12 hex><mac, 32 hex>
  *
- * It names its user, so a request needs no look-up, and carries a MAC, so a guess wakes no actor. Nothing of it is
- * stored: the user's actor says whether account and credentials are still those it was made for.
+ * It names its user, so a request needs no look-up. It carries a MAC, so a guess wakes no actor. Nothing of it is stored: the
+ * user's actor checks that the account and its credentials are still the ones it was made for.
  */
 import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';
@@ -14,7 +14,7 @@ import type { Refusal } from '../reply.ts';
 import { equalInConstantTime } from './session-tokens.ts';
 import { dashed } from './uuid-text.ts';
 
-/** Whatever is wrong with a token. */
+/** The one refusal for every defect of a token. */
 export const invalidSubscriptionToken: Refusal = {
   reason: 'unauthenticated',
   tag: 'invalid-auth',
@@ -30,7 +30,7 @@ export interface SubscriptionClaims {
 
 export interface SubscriptionTokens {
   mint(claims: SubscriptionClaims): string;
-  /** Undefined: malformed or not ours. It may have ended. */
+  /** Undefined if it is malformed or not of this server. It may have expired. */
   verify(token: string): SubscriptionClaims | undefined;
 }
 export const SubscriptionTokens = dependency<SubscriptionTokens>('the subscription tokens');

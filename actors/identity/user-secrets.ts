@@ -1,7 +1,6 @@
 /**
- * What an account stores and the server must be able to read, such as the secret of its authenticator app, is
- * stored encrypted (`sealing.ts`) under a separate key for each user, derived from the root secret, and is bound to its
- * purpose.
+ * Secrets of an account that the server must be able to read, such as that of its authenticator app. They are stored encrypted
+ * (`sealing.ts`) under a separate key for each user, which is derived from the root secret, and are bound to their purpose.
  */
 import { createHmac } from 'node:crypto';
 import { dependency } from '../../runtime/dependency.ts';

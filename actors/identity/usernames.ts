@@ -26,8 +26,7 @@ export function isValidUsername(name: string): boolean {
 const isOneForm = (name: string): boolean => name.normalize('NFKC').toLowerCase() === name;
 
 /**
- * A client's "private username" is a hash of what its user typed; for such an account no user agents are
- * stored.
+ * A client's "private username" is a hash of the name that its user typed. For such an account no user agents are stored.
  */
 export function isPrivateUsername(name: string): boolean {
   return name.length === 64 && !name.includes('@');

@@ -1,11 +1,11 @@
 /**
- * Valet tokens (docs/protocol/files.md, "Valet tokens"): what lets a client do one thing with one file. The bytes of files go
- * without a session's token, to what may be another host, so this is all that comes with them.
+ * Valet tokens (docs/protocol/files.md, "Valet tokens"). Each allows a client one operation on one file. Requests for the bytes of
+ * files may go to another host and carry no token of a session, so this is all that comes with them.
  *
  *     <claims, JSON, base64url>.<mac, base64url>
  *
- * `mac` is the first 16 bytes of HMAC-SHA-256 over what stands before its dot. Nothing of a token is stored until it is spent:
- * the user's actor says each time whether its session still lives. Each has an id of its own, so no two are the same.
+ * `mac` is the first 16 bytes of HMAC-SHA-256 over the text before its dot. Nothing of a token is stored until it is redeemed: the
+ * user's actor checks each time whether its session still lives. Each has an id of its own, so no two are the same.
  */
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
@@ -23,21 +23,21 @@ export const moveTypes = [
 
 export interface Move {
   readonly type: (typeof moveTypes)[number];
-  /** From one vault to another: that one. */
+  /** For a move from one vault to another: the target. */
   readonly targetVaultUuid?: string | undefined;
 }
 
 export interface ValetClaims {
   readonly id: string;
-  /** Whose session it was made in. */
+  /** The user in whose session it was made. */
   readonly userUuid: string;
   readonly sessionUuid: string;
   readonly operation: (typeof valetOperations)[number];
   readonly remoteIdentifier: string;
-  /** The shared vault of the file. For a move: where the file comes from or, from a user, where it goes. */
+  /** The shared vault of the file. For a move: the source, or the target if the file comes from a user. */
   readonly sharedVaultUuid?: string | undefined;
   readonly move?: Move | undefined;
-  /** How much may be written, before encryption. */
+  /** Bytes that may be written, before encryption. */
   readonly unencryptedBytes: number;
   readonly issuedMs: number;
   readonly endsMs: number;
@@ -58,7 +58,7 @@ export const valetClaimsSchema: z.ZodType<ValetClaims> = z.object({
 
 export interface ValetTokens {
   mint(claims: Omit<ValetClaims, 'id'>): string;
-  /** Undefined: malformed or not ours. It may have ended. */
+  /** Undefined if it is malformed or not of this server. It may have expired. */
   verify(token: string): ValetClaims | undefined;
 }
 export const ValetTokens = dependency<ValetTokens>('the valet tokens');
@@ -78,7 +78,7 @@ export function createValetTokens(keyring: Keyring, random: Pick<Random, 'bytes'
     verify(token) {
       const [, signed = '', mac = ''] = form.exec(token) ?? [];
       if (!equalInConstantTime(mac, macOf(signed))) return undefined;
-      // Ours, but maybe of a release that made them differently.
+      // This server's key made it, but maybe another release with other claims.
       return valetClaimsSchema.safeParse(JSON.parse(Buffer.from(signed, 'base64url').toString())).data;
     },
   };

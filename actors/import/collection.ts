@@ -10,14 +10,14 @@ import {
 } from '../../runtime/command.ts';
 import { head } from '../collection/head.ts';
 import { item } from '../collection/item.ts';
-import type { TrimTimer } from '../collection/revisions/ledger.ts';
+import type { TrimTimer } from '../collection/revisions/usage.ts';
 import type { Owner } from '../files/owner.ts';
 import { answerOf, type Refused } from '../reply.ts';
 import { filePlan, shownFile, writeFile } from './files.ts';
 import { existingPlan, importedItemOf, removeItems, wantedItems, writeItems } from './items.ts';
 import { collectionImportShapes } from './messages.ts';
+import { isWritable, notWritable } from './phase.ts';
 import { historyPlan, listedRevisions, writeRevisions } from './revisions.ts';
-import { isWritable, notWritable } from './standing.ts';
 
 /** What one page of a list may bring into memory. */
 const pageBytes = 4 * 1_048_576;
@@ -81,7 +81,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
           through: view.get(head).position,
           limit,
           subset: 'present',
-          ...(whole ? { budgetBytes: pageBytes } : { columns: markColumns }),
+          ...(whole ? { budgetBytes: pageBytes } : { columns: versionColumns }),
         }),
       }),
       answer: (_view, _request, { page }) => ({
@@ -117,7 +117,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
 }
 
 /** Without ciphertext. */
-const markColumns = [
+const versionColumns = [
   'uuid',
   'position',
   'content_type',

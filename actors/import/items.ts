@@ -1,8 +1,8 @@
 /**
- * Items as another server had them (docs/import.md): each keeps its uuid and its times, as those decide on every device whether
- * there is a conflict. They take positions like any others.
+ * Items as another server had them (docs/import.md). Each keeps its uuid and its times, as every device finds conflicts by
+ * those. They take positions like any other item.
  *
- * A row that is there is recognised by what `sameMark` compares. So a call may come twice, and a pass that was killed goes on.
+ * `isSameVersion` recognises rows that are there already. So a call may come twice, and a pass that was killed goes on.
  */
 import type { KeysResult, Turn, View } from '../../runtime/command.ts';
 import { keys } from '../../runtime/command.ts';
@@ -10,11 +10,11 @@ import { isKnownContentType } from '../collection/content-type.ts';
 import { advance, type Head, head, without } from '../collection/head.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../collection/item.ts';
 import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
-import { revision } from '../collection/revisions/table.ts';
-import { ciphertextAsItWas } from '../collection/saved-row.ts';
+import { type RevisionRow, revision } from '../collection/revisions/table.ts';
+import { ciphertextAsItWas, identityOf } from '../collection/saved-row.ts';
 import { ItemSettings } from '../collection/settings.ts';
 import { isStorableText } from '../storable-text.ts';
-import type { ImportedItem, ItemMark, refusalReasons } from './messages.ts';
+import type { ImportedItem, ItemVersion, refusalReasons } from './messages.ts';
 
 type Existing = KeysResult<typeof item>;
 type Reason = (typeof refusalReasons)[number];
@@ -28,21 +28,23 @@ export const existingPlan = (view: View, uuids: readonly string[]) => ({
   ),
 });
 
-export function wantedItems(view: View, items: readonly ItemMark[], existing: Existing): string[] {
+export function wantedItems(view: View, items: readonly ItemVersion[], existing: Existing): string[] {
   return items
-    .filter((mark) => !sameMark(existing.get({ collection: view.self.id, uuid: mark.uuid }), mark))
+    .filter(
+      (version) => !isSameVersion(existing.get({ collection: view.self.id, uuid: version.uuid }), version),
+    )
     .map(({ uuid }) => uuid);
 }
 
-function sameMark(row: ItemRow | undefined, mark: ItemMark): boolean {
+function isSameVersion(row: ItemRow | undefined, version: ItemVersion): boolean {
   return (
     row !== undefined &&
-    row.updated_at_timestamp === mark.updatedAt &&
-    row.deleted === mark.deleted &&
-    row.owner_uuid === mark.ownerUuid &&
-    (row.shared_vault_uuid ?? '') === mark.vaultUuid &&
-    row.revisions === mark.revisions &&
-    row.revised_at === mark.revisedAt
+    row.updated_at_timestamp === version.updatedAt &&
+    row.deleted === version.deleted &&
+    row.owner_uuid === version.ownerUuid &&
+    (row.shared_vault_uuid ?? '') === version.vaultUuid &&
+    row.revisions === version.revisions &&
+    row.revised_at === version.revisedAt
   );
 }
 
@@ -52,7 +54,7 @@ interface Outcome {
   readonly refusedItems: { uuid: string; reason: Reason }[];
 }
 
-/** `vault`: the one that the collection is, or null for a user's own. */
+/** `vault`: the vault whose collection this is, or null for a user's own. */
 export function writeItems(
   turn: Turn,
   items: readonly ImportedItem[],
@@ -70,12 +72,12 @@ export function writeItems(
       refusedItems.push({ uuid: given.uuid, reason });
       continue;
     }
-    if (sameMark(before, { ...given, vaultUuid: vault ?? '' })) {
+    if (isSameVersion(before, { ...given, vaultUuid: vault ?? '' })) {
       unchanged += 1;
       continue;
     }
-    const place = { position: now.position + 1, vault };
-    const row = rowOf(turn, given, place, before);
+    const target = { position: now.position + 1, vault };
+    const row = rowOf(turn, given, target, before);
     if (before === undefined) turn.insert(item, row);
     else turn.put(item, row);
     forgetRevisions(turn, row, before);
@@ -86,7 +88,7 @@ export function writeItems(
   return { written, unchanged, refusedItems };
 }
 
-/** A time in the future must not become the time of what is saved here next. */
+/** An imported time in the future must not become the time of the next save here. */
 const latest = (turn: Turn, now: Head, row: ItemRow): number =>
   Math.max(now.updatedAtMicros, Math.min(row.updated_at_timestamp, turn.nowMicros));
 
@@ -109,10 +111,7 @@ function rowOf(
   before: ItemRow | undefined,
 ): ItemRow {
   return {
-    collection: turn.self.id,
-    uuid: given.uuid,
-    position,
-    created_position: before?.created_position ?? position,
+    ...identityOf({ collection: turn.self.id, uuid: given.uuid }, position, before),
     owner_uuid: given.ownerUuid,
     content_type: given.contentType ?? null,
     ...(given.deleted ? ciphertextAsItWas.tombstone : ciphertextAsItWas.whole(given)),
@@ -127,16 +126,13 @@ function rowOf(
     fingerprint: noFingerprint,
     revisions: given.revisions,
     revised_at: given.revisedAt,
-    born: before === undefined ? true : before.born,
-    hop: before?.hop ?? null,
-    moved_to: null,
   };
 }
 
-/** No save of a client is a repeat of this. */
+/** No save of a client counts as a repeat of the import. */
 const noFingerprint = Buffer.alloc(0);
 
-/** Those that the other server does not have any more. */
+/** Removes revisions that the other server no longer has. */
 function forgetRevisions(turn: Turn, row: ItemRow, before: ItemRow | undefined): void {
   const had = Math.min(before?.revisions ?? 0, revisionsPerItemMax);
   for (let slot = Math.min(row.revisions, revisionsPerItemMax); slot < had; slot += 1) {
@@ -160,19 +156,24 @@ export function removeItems(turn: Turn, uuids: readonly string[], existing: Exis
   return removed;
 }
 
-export const importedItemOf = (row: ItemRow): ImportedItem => ({
-  uuid: row.uuid,
+/** The columns that items and their revisions have in common. */
+export const importedTextOf = (row: ItemRow | RevisionRow) => ({
   content: row.content ?? undefined,
   contentType: row.content_type ?? undefined,
   encItemKey: row.enc_item_key ?? undefined,
   itemsKeyId: row.items_key_id ?? undefined,
   authHash: row.auth_hash ?? undefined,
+  keySystemIdentifier: row.key_system_identifier ?? undefined,
+  ownerUuid: row.owner_uuid,
+});
+
+export const importedItemOf = (row: ItemRow): ImportedItem => ({
+  ...importedTextOf(row),
+  uuid: row.uuid,
   duplicateOf: row.duplicate_of ?? undefined,
   deleted: row.deleted,
   createdAt: row.created_at_timestamp,
   updatedAt: row.updated_at_timestamp,
-  keySystemIdentifier: row.key_system_identifier ?? undefined,
-  ownerUuid: row.owner_uuid,
   lastEditedBy: row.last_edited_by_uuid ?? undefined,
   revisions: row.revisions,
   revisedAt: row.revised_at,

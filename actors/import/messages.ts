@@ -1,4 +1,4 @@
-/** What an import hands to an actor (docs/import.md), in the words of `proto/scriptorium/v1/import.proto`. Uuids are in lower case. */
+/** Messages from an import to an actor (docs/import.md), in the words of `proto/scriptorium/v1/import.proto`. Uuids in lower case. */
 import { z } from 'zod';
 import { permissions } from '../inbox-entries.ts';
 import { answerSchema } from '../reply.ts';
@@ -43,7 +43,7 @@ const importedRevisionSchema = z.object({
 });
 export type ImportedRevision = z.infer<typeof importedRevisionSchema>;
 
-const itemMarkSchema = z.object({
+const itemVersionSchema = z.object({
   uuid: text,
   updatedAt: micros,
   deleted: z.boolean(),
@@ -52,7 +52,7 @@ const itemMarkSchema = z.object({
   revisions: z.int(),
   revisedAt: micros,
 });
-export type ItemMark = z.infer<typeof itemMarkSchema>;
+export type ItemVersion = z.infer<typeof itemVersionSchema>;
 
 export const refusalReasons = ['content-type', 'too-large', 'taken', 'not-text'] as const;
 
@@ -123,7 +123,7 @@ export const importedInviteSchema = z.object({
 /** Commands for a collection of a user or of a vault. Those that write are refused with 409 unless an import may write. */
 export const collectionImportShapes = {
   importWantItems: {
-    request: z.object({ items: z.array(itemMarkSchema).readonly() }),
+    request: z.object({ items: z.array(itemVersionSchema).readonly() }),
     reply: z.object({ uuids: z.array(text) }),
   },
   importItems: {

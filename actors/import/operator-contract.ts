@@ -1,9 +1,10 @@
 /**
- * What an import asks of users and vaults, over the internal API alone: like the other contracts of operators, a lint rule closes
- * this file to the gateway.
+ * The commands of an import for users and vaults, over the internal API alone. As with the other contracts of operators, a lint
+ * rule keeps the gateway from importing this file.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
+import { revisionsPerItemMax } from '../collection/revisions/slots.ts';
 import { answerSchema } from '../reply.ts';
 import {
   collectionImportShapes,
@@ -15,11 +16,10 @@ import {
   importedNotificationSchema,
   importedSettingSchema,
 } from './messages.ts';
-import { importPhases } from './standing.ts';
+import { importPhases } from './phase.ts';
 
 export { importedContentTypes } from '../collection/content-type.ts';
 export { isUnusable } from './key-params.ts';
-export { importCallBytesMax, importLimits } from './limits.ts';
 
 export const accountRefusals = ['used', 'native', 'deleted', 'taken', 'key-params'] as const;
 const vaultRefusals = ['native', 'ended', 'used'] as const;
@@ -88,3 +88,18 @@ export const VaultImport = contract({
     },
   },
 });
+
+/** The sizes that an import works with. The server tells them to its client, so that another release may choose others. */
+const mebibyte = 1_048_576;
+
+export const importLimits = {
+  /** A larger call would block its actor for too long. A single larger item comes alone. */
+  batchBytes: 2 * mebibyte,
+  batchItems: 500,
+  filePartBytes: 4 * mebibyte,
+  revisionsPerItemMax,
+} as const;
+
+/** The largest call: an item of the largest size, or a part of a file, and the fields around it. */
+export const importCallBytesMax = (contentBytesMax: number): number =>
+  Math.max(contentBytesMax, importLimits.filePartBytes) + 4 * mebibyte;

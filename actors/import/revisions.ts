@@ -1,40 +1,37 @@
 /**
- * The history of items as another server had it. A revision keeps its time and its text. Its uuid says its slot here
- * (`actors/collection/revisions/slots.ts`), so the last two digits change; nothing but a list that is fetched anew names it.
+ * The history of items as another server had it. A revision keeps its time and its text. The last two digits of its uuid change,
+ * as they name its slot here (`actors/collection/revisions/slots.ts`). That is safe, as clients only take uuids from a new list.
  */
 import { type KeysResult, keys, type Turn, type View } from '../../runtime/command.ts';
-import { armTrim, keepRevision, ledgerSlice, type TrimTimer } from '../collection/revisions/ledger.ts';
 import { revisionsPerItemMax, revisionUuid, slotKeys } from '../collection/revisions/slots.ts';
 import { type RevisionRow, revision } from '../collection/revisions/table.ts';
-import { bytesStored } from '../collection/saved-row.ts';
+import { armTrim, keepRevision, revisionUsageSlice, type TrimTimer } from '../collection/revisions/usage.ts';
+import { ciphertextAsItWas } from '../collection/saved-row.ts';
+import { importedTextOf } from './items.ts';
 import type { ImportedRevision } from './messages.ts';
 
 export function writeRevisions(turn: Turn, revisions: readonly ImportedRevision[], trim: TrimTimer): number {
   let written = 0;
   for (const given of revisions) {
     if (given.number >= revisionsPerItemMax) continue;
-    const before = turn.get(ledgerSlice).place;
+    const before = turn.get(revisionUsageSlice).endOffset;
     keepRevision(turn, rowOf(turn, given));
-    if (turn.get(ledgerSlice).place > before) written += 1;
+    if (turn.get(revisionUsageSlice).endOffset > before) written += 1;
   }
   if (written > 0) armTrim(turn, trim);
   return written;
 }
 
-function rowOf(turn: Turn, given: ImportedRevision): Omit<RevisionRow, 'place' | 'kept_at'> {
+function rowOf(turn: Turn, given: ImportedRevision): Omit<RevisionRow, 'end_offset' | 'kept_at'> {
   return {
     collection: turn.self.id,
     item_uuid: given.itemUuid,
     slot: given.number,
     uuid: revisionUuid(given.uuid, given.number),
-    size: bytesStored(given.content, given.encItemKey),
     created_at: given.createdAtMs,
     owner_uuid: given.ownerUuid,
     content_type: given.contentType ?? null,
-    content: given.content ?? null,
-    enc_item_key: given.encItemKey ?? null,
-    items_key_id: given.itemsKeyId ?? null,
-    auth_hash: given.authHash ?? null,
+    ...ciphertextAsItWas.whole(given),
     key_system_identifier: given.keySystemIdentifier ?? null,
     shared_vault_uuid: given.vaultUuid ?? null,
     last_edited_by_uuid: given.editedBy ?? null,
@@ -57,13 +54,7 @@ export function listedRevisions(
       itemUuid: row.item_uuid,
       number: row.slot,
       createdAtMs: row.created_at,
-      ownerUuid: row.owner_uuid,
-      content: row.content ?? undefined,
-      contentType: row.content_type ?? undefined,
-      encItemKey: row.enc_item_key ?? undefined,
-      itemsKeyId: row.items_key_id ?? undefined,
-      authHash: row.auth_hash ?? undefined,
-      keySystemIdentifier: row.key_system_identifier ?? undefined,
+      ...importedTextOf(row),
       vaultUuid: row.shared_vault_uuid ?? undefined,
       editedBy: row.last_edited_by_uuid ?? undefined,
     }));

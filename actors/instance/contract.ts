@@ -1,4 +1,4 @@
-/** The `instance` kind: one actor, with what holds for the whole server and is decided while it runs. */
+/** The `instance` kind: one actor with the decisions that concern the whole server and are made while it runs. */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 
@@ -6,7 +6,7 @@ export const instanceId = 'instance';
 
 const registration = z.object({ disabled: z.boolean() });
 
-/** What a decision comes to: what the settings have closed nobody opens. */
+/** The effect of a decision: it cannot open a registration that the settings have closed. */
 export function registrationOf(decided: z.infer<typeof registration> | undefined, closedBySettings: boolean) {
   return { open: !closedBySettings && decided?.disabled !== true, closedBySettings };
 }
@@ -21,7 +21,7 @@ export const Instance = contract({
     importedPasswords: { request: z.object({}), reply: z.object({ left: z.int() }) },
   },
   tells: {
-    /** By a user: one more or one fewer. */
+    /** By a user: counts one more, or one fewer. */
     importedPasswords: z.object({ by: z.int() }),
   },
 });

@@ -1,6 +1,5 @@
 /**
- * The `instance` kind. It exists from the first decision on: until then there is nothing to ask, and everything is as the
- * configuration says.
+ * The `instance` kind. It exists from the first decision on. Until then the configuration alone counts.
  */
 import { z } from 'zod';
 import { command, sharedRead, tell } from '../../runtime/command.ts';

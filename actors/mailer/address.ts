@@ -1,5 +1,5 @@
 /**
- * Addresses of mails. One text is one address or none: what a mail library would read as a list, a group, a comment or
+ * Addresses of mails. A text is exactly one address, or none. A text that a mail library could read as a list, a group, a comment or
  * a second header is refused here, before anything else sees it.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
@@ -10,15 +10,15 @@ const localCharactersMax = 64;
 const localPart = /^[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 const domain = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/;
 
-/** What `domainToASCII` is asked about: of anything else it would drop some characters, line breaks among them. */
+/** Texts that may go to `domainToASCII`, which drops some characters of others, such as line breaks. */
 const anyDomain = /^[\p{L}\p{M}\p{N}.-]{1,253}$/u;
-/** A number, to which an IP address would come down. */
+/** A number, as an IP address would be normalised to. */
 const numericEnd = /(^|\.)(\d+|0x[0-9a-f]*)$/i;
 
 /**
  * The address with its domain in ASCII and lower case; undefined if this is not exactly one that mail can be sent to.
  *
- * A domain that mail would map to another text, such as one of full-width letters, is none: two names would share a mailbox.
+ * A domain that mail would map to another text, such as one of full-width letters, is refused: two names would share a mailbox.
  */
 export function mailAddress(given: string): string | undefined {
   if (given.length > charactersMax) return undefined;

@@ -1,30 +1,19 @@
 /**
- * One attempt to send one mail: the turns of a lane.
+ * One attempt to send one mail: the turns of a worker.
  *
  *     take       the next mail that is ready, and a relay that may send now: leased, and counted for the relay
  *     hand over  committed before the first byte of the message leaves
- *     conclude   what came of it: accepted, another relay, another time, or dead; takes the next in the same commit
- *     recover    what a lane had leased whose process is no more
+ *     conclude   records the result: accepted, another relay, another time, or dead; takes the next mail in the same commit
+ *     recover    takes over a mail that a dead process had leased
  *
- * After a crash between `take` and `hand over` nobody has anything of the mail: it is sent again at once. After a crash
- * between `hand over` and `conclude` the relay may have all of it: sources that say so have it sent again under the same
- * `Message-ID`, and of any other the mail is dead, so that an administrator decides. What its source did not want sent
- * any more meanwhile (`unwanted.ts`) is given back instead of tried again.
+ * After a crash between `take` and `hand over` no relay has anything of the mail, so it is sent again at once. After a crash
+ * between `hand over` and `conclude` the relay may have all of it. Sources that allow it have the mail sent again under the same
+ * `Message-ID`; any other mail is dead, so that an administrator decides. A mail that its source has recalled meanwhile
+ * (`recalled.ts`) is given back instead of tried again.
  */
 import { keys, type PlanResults, range, type Turn, type View } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
 import type { Failure } from './contract.ts';
-import {
-  isLarge,
-  lanesSlice,
-  leaveLane,
-  mayCarry,
-  setMail,
-  sleepUntil,
-  startAgain,
-  startLane,
-  startLanes,
-} from './lanes.ts';
 import { logAttempt } from './log-table.ts';
 import { listenerOf, tellOutcome, tellRecalled } from './outcome.ts';
 import {
@@ -34,28 +23,39 @@ import {
   type MailRow,
   mailTable,
   queueSlice,
-  readyPlace,
+  readyState,
   writeMail,
 } from './queue-table.ts';
+import { forgetUnwanted, isUnwanted } from './recalled.ts';
 import { chooseRelay, countAttempt, goesToNext, pauseRelay, resumeRelay } from './relay-use.ts';
 import { credentialOf, type Relay } from './relays.ts';
 import type { Result } from './sender.ts';
 import { rulesOf, waitMsAfter } from './sources.ts';
-import { forgetUnwanted, isUnwanted } from './unwanted.ts';
+import {
+  isLarge,
+  maySend,
+  setMail,
+  sleepUntil,
+  startAgain,
+  startWorker,
+  startWorkers,
+  stopWorker,
+  workersSlice,
+} from './workers.ts';
 
-/** No attempt takes longer; it is given up before. */
+/** Longer than any attempt, which is given up before. */
 export const leaseMs = 120_000;
-/** Relays of the settings may be others by then. */
+/** By then a restart may have changed the relay of the settings. */
 const sleepMaxMs = 3_600_000;
 const closedMs = 900_000;
-/** More than there are lanes, as others may have just taken the first of them. */
+/** More rows than there are workers, as other workers may have just taken the first of them. */
 const readyRows = 8;
-/** The most of one read, but for the last row, which may be a large one. */
+/** Bytes of one read, at most, not counting its last row. */
 const readyBytes = 1_048_576;
 
 export interface Taken {
   readonly startedAtMs: number;
-  /** By id: the relays that this attempt has been through. */
+  /** The ids of the relays that this attempt has tried. */
   readonly tried: readonly string[];
   readonly mail: MailRow & { readonly message_id: string; readonly content: Buffer };
   readonly relay: Relay;
@@ -76,53 +76,53 @@ export const readyPlan = (view: View) => {
 };
 type ReadyReads = PlanResults<ReturnType<typeof readyPlan>>;
 
-export const leasedPlan = (view: View, lane: number) => {
-  const id = view.get(lanesSlice).running[lane] ?? '';
+export const leasedPlan = (view: View, worker: number) => {
+  const id = view.get(workersSlice).running[worker] ?? '';
   return { leased: keys(mailTable, [keyOf(view, id)]) };
 };
 type LeasedReads = PlanResults<ReturnType<typeof leasedPlan>>;
 
-/** The next of the rows as they are now. A mail behind a large one waits until `largeLane` has taken that. */
-const nextReady = (lane: number, { urgent, ordinary }: ReadyReads): MailRow | undefined =>
-  [urgent.rows[0], ordinary.rows[0]].map(asMail).find((mail) => mail !== undefined && mayCarry(lane, mail));
+/** The next of these rows that is still ready. A mail behind a large one waits until `largeMailWorker` has taken that. */
+const nextReady = (worker: number, { urgent, ordinary }: ReadyReads): MailRow | undefined =>
+  [urgent.rows[0], ordinary.rows[0]].map(asMail).find((mail) => mail !== undefined && maySend(worker, mail));
 
-/** Others may have just taken every row that was read, and there may be more. */
+/** Other workers may have just taken every row that was read, and more rows may follow. */
 const isMoreBehind = ({ urgent, ordinary }: ReadyReads): boolean =>
   [urgent, ordinary].some(({ rows, complete }) => rows.length === 0 && !complete);
 
-/** Undefined: there is nothing to do for this lane. `again`: there may be. */
-export function take(turn: Turn, lane: number, reads: ReadyReads): Taken | 'again' | undefined {
-  const mail = nextReady(lane, reads);
+/** Undefined if there is nothing to do for this worker, `again` if there may be. */
+export function take(turn: Turn, worker: number, reads: ReadyReads): Taken | 'again' | undefined {
+  const mail = nextReady(worker, reads);
   if (mail === undefined) return isMoreBehind(reads) ? 'again' : undefined;
   if (isExpired(turn, mail)) die(turn, mail, mail, 'expired');
   else if (isClosed(turn, mail)) again(turn, mail, mail, { failure: mail.failure, waitMs: closedMs });
-  else return lease(turn, lane, mail, []);
+  else return lease(turn, worker, mail, []);
   return 'again';
 }
 
-/** The operator has turned it off since it was queued. Its owner is told, and calls it back. */
+/** The operator has turned this source off since the mail was queued. Its owner hears of it, and recalls the mail. */
 const isClosed = (turn: Turn, { source }: MailRow): boolean =>
   source === 'published-reminder' && !turn.use(AccountSettings).reminderDelivery;
 
-/** The lane has found nothing to do: it leaves unless there is something by now. */
-export function leave(turn: Turn, lane: number, reads: ReadyReads): void {
-  const isMore = nextReady(lane, reads) !== undefined || isMoreBehind(reads);
+/** The worker found nothing to do. It ends unless a mail has come meanwhile. */
+export function leave(turn: Turn, worker: number, reads: ReadyReads): void {
+  const isMore = nextReady(worker, reads) !== undefined || isMoreBehind(reads);
   const choice = chooseRelay(turn);
-  leaveLane(turn, lane);
+  stopWorker(turn, worker);
   if (!isMore) return;
-  if ('relay' in choice) startAgain(turn, lane);
+  if ('relay' in choice) startAgain(turn, worker);
   else sleepUntil(turn, Math.min(choice.waitUntilMs, turn.nowMs + sleepMaxMs));
 }
 
-function lease(turn: Turn, lane: number, mail: MailRow, tried: readonly string[]): Taken | undefined {
+function lease(turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): Taken | undefined {
   const choice = chooseRelay(turn, tried);
   if (!('relay' in choice) || mail.content === null) return undefined;
   const { relay } = choice;
   countAttempt(turn, relay);
-  setMail(turn, lane, mail.id);
+  setMail(turn, worker, mail.id);
   const leased = writeMail(turn, mail, {
     ...mail,
-    place: 'leased',
+    state: 'leased',
     next_attempt_at: null,
     lease_ends_at: turn.nowMs + leaseMs,
     handed_over: false,
@@ -140,32 +140,32 @@ function lease(turn: Turn, lane: number, mail: MailRow, tried: readonly string[]
 
 const domainOf = ({ from: { address } }: Relay): string => address.slice(address.lastIndexOf('@') + 1);
 
-/** @throws Error when the mail is not this lane's any more */
-export function handOver(turn: Turn, lane: number, reads: LeasedReads): void {
-  const mail = leasedMail(turn, lane, reads);
-  if (mail === undefined) throw new Error('the mail is not leased to this lane');
+/** @throws Error when the mail is not this worker's any more */
+export function handOver(turn: Turn, worker: number, reads: LeasedReads): void {
+  const mail = leasedMail(turn, worker, reads);
+  if (mail === undefined) throw new Error('the mail is not leased to this worker');
   writeMail(turn, mail, { ...mail, handed_over: true });
 }
 
-/** Another relay that takes the same attempt; undefined: the attempt is over. */
+/** Records the result. Answers another relay for the same attempt, or undefined if the attempt is over. */
 export function conclude({
   turn,
-  lane,
+  worker,
   taken: { relay, startedAtMs, tried },
   result,
   reads,
 }: {
   readonly turn: Turn;
-  readonly lane: number;
+  readonly worker: number;
   readonly taken: Taken;
   readonly result: Result;
   readonly reads: LeasedReads;
 }): Taken | undefined {
-  const mail = leasedMail(turn, lane, reads);
-  setMail(turn, lane, null);
+  const mail = leasedMail(turn, worker, reads);
+  setMail(turn, worker, null);
   if (mail === undefined) return undefined;
-  // Other lanes have left what is behind it.
-  if (isLarge(mail)) startLanes(turn);
+  // Other workers have left the mails behind this one.
+  if (isLarge(mail)) startWorkers(turn);
   const attempted = { queueId: mail.id, relay, source: mail.source, attempt: mail.attempts + 1, startedAtMs };
   logAttempt(turn, attempted, result);
   if (result.result === 'unable') pauseRelay(turn, relay);
@@ -178,39 +178,39 @@ export function conclude({
     case 'uncertain':
       return uncertain(turn, mail, result.failure);
     case 'unable':
-      return next(turn, lane, mail, tried) ?? again(turn, mail, mail, { failure: result.failure });
+      return next(turn, worker, mail, tried) ?? again(turn, mail, mail, { failure: result.failure });
     case 'transient':
-      return next(turn, lane, mail, tried) ?? retry(turn, mail, result.failure);
+      return next(turn, worker, mail, tried) ?? retry(turn, mail, result.failure);
   }
 }
 
-const next = (turn: Turn, lane: number, mail: MailRow, tried: readonly string[]): Taken | undefined =>
-  goesToNext(turn) && !isUnwanted(turn, mail.id) ? lease(turn, lane, mail, tried) : undefined;
+const next = (turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): Taken | undefined =>
+  goesToNext(turn) && !isUnwanted(turn, mail.id) ? lease(turn, worker, mail, tried) : undefined;
 
-export function recover(turn: Turn, lane: number, reads: LeasedReads): void {
-  const mail = leasedMail(turn, lane, reads);
-  setMail(turn, lane, null);
+export function recover(turn: Turn, worker: number, reads: LeasedReads): void {
+  const mail = leasedMail(turn, worker, reads);
+  setMail(turn, worker, null);
   if (mail === undefined) return;
   if (!mail.handed_over) again(turn, mail, counted(mail), { failure: mail.failure });
   else if (rulesOf(mail.source).repeatsUncertain) again(turn, mail, counted(mail), { failure: 'timeout' });
   else die(turn, mail, counted(mail), 'timeout');
 }
 
-/** Its time has come: its next attempt, or its end. */
+/** The mail is due for its next attempt, or for its end. */
 export function becomeDue(turn: Turn, mail: MailRow | undefined): void {
   if (mail === undefined || !isReady(mail)) return;
   if (isExpired(turn, mail)) {
     die(turn, mail, mail, 'expired');
     return;
   }
-  if (mail.place === 'waiting') writeMail(turn, mail, { ...mail, place: readyPlace(mail.source) });
-  startLane(turn);
+  if (mail.state === 'waiting') writeMail(turn, mail, { ...mail, state: readyState(mail.source) });
+  startWorker(turn);
 }
 
-function leasedMail(turn: Turn, lane: number, { leased }: LeasedReads): MailRow | undefined {
-  const id = turn.get(lanesSlice).running[lane] ?? '';
+function leasedMail(turn: Turn, worker: number, { leased }: LeasedReads): MailRow | undefined {
+  const id = turn.get(workersSlice).running[worker] ?? '';
   const mail = asMail(leased.get(keyOf(turn, id)));
-  return mail?.place === 'leased' ? mail : undefined;
+  return mail?.state === 'leased' ? mail : undefined;
 }
 
 export const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
@@ -219,7 +219,7 @@ export const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
 const counted = (mail: MailRow): MailRow => ({ ...mail, attempts: mail.attempts + 1 });
 
 function accept(turn: Turn, before: MailRow): undefined {
-  const changed = { ...counted(before), place: 'accepted' as const, failure: null, next_attempt_at: null };
+  const changed = { ...counted(before), state: 'accepted' as const, failure: null, next_attempt_at: null };
   tell(turn, write(turn, before, changed), 'accepted');
 }
 
@@ -237,39 +237,39 @@ function uncertain(turn: Turn, before: MailRow, failure: Failure): undefined {
 
 interface Next {
   readonly failure: Failure | null;
-  /** Absent: at once, as nothing is held against the mail. */
+  /** Absent if the mail may be tried again at once, as it is not to blame. */
   readonly waitMs?: number;
 }
 
 function again(turn: Turn, before: MailRow, changed: MailRow, { failure, waitMs }: Next): undefined {
-  if (isUnwanted(turn, before.id)) return giveBack(turn, before, changed);
+  if (isUnwanted(turn, before.id)) return recallUnsent(turn, before, changed);
   const nextAttemptAtMs = turn.nowMs + (waitMs ?? 0);
   if (before.expires_at !== null && nextAttemptAtMs >= before.expires_at) {
     return die(turn, before, changed, 'expired');
   }
-  const place = waitMs === undefined ? readyPlace(before.source) : 'waiting';
+  const state = waitMs === undefined ? readyState(before.source) : 'waiting';
   const handed_over = false;
   const mail = write(turn, before, {
     ...changed,
-    place,
+    state,
     failure,
     handed_over,
     next_attempt_at: nextAttemptAtMs,
   });
-  if (place === 'waiting') tell(turn, mail, 'failed');
+  if (state === 'waiting') tell(turn, mail, 'failed');
 }
 
-function giveBack(turn: Turn, before: MailRow, { attempts }: MailRow): undefined {
-  write(turn, before, { ...before, attempts, place: 'recalled', next_attempt_at: null, listener: null });
+function recallUnsent(turn: Turn, before: MailRow, { attempts }: MailRow): undefined {
+  write(turn, before, { ...before, attempts, state: 'recalled', next_attempt_at: null, listener: null });
   tellRecalled(turn, { ...before, attempts });
 }
 
 function die(turn: Turn, before: MailRow, changed: MailRow, failure: Failure): undefined {
-  // Too late is too late: not even an administrator sends it now. Nor what its source does not want sent.
+  // Not even an administrator sends a mail that has expired, or one that its source has recalled.
   const content = failure === 'expired' || isUnwanted(turn, before.id) ? null : before.content;
   tell(
     turn,
-    write(turn, before, { ...changed, place: 'dead', failure, content, next_attempt_at: null }),
+    write(turn, before, { ...changed, state: 'dead', failure, content, next_attempt_at: null }),
     'dead',
   );
 }

@@ -1,10 +1,10 @@
 /**
- * How much the queue holds: so many mails, whatever their size, and so many bytes, as long as the disk has room. A part
- * of it is kept for what somebody waits for, such as a code to sign in with.
+ * The capacity of the queue: a number of mails and a number of bytes, as long as the disk has room. A part of it is reserved for mails
+ * that a person waits for, such as a code to sign in with.
  */
 import type { View } from '../../runtime/command.ts';
+import { dependency } from '../../runtime/dependency.ts';
 import { queueSlice } from './queue-table.ts';
-import { MailRoom } from './room.ts';
 import { MailSettings } from './settings.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
@@ -12,7 +12,7 @@ const ordinaryShare = 0.9;
 /** At most: hundreds of codes. */
 const urgentBytes = 1_048_576;
 
-/** Whether a mail of so many bytes finds no room. */
+/** Whether the queue has no room now for a mail of so many bytes. */
 export function isFull(view: View, source: MailSource, bytes: number): boolean {
   const { counts, contentBytes } = view.get(queueSlice);
   const { limits } = view.use(MailSettings);
@@ -23,7 +23,7 @@ export function isFull(view: View, source: MailSource, bytes: number): boolean {
   return contentBytes + bytes > bytesFor(view, source);
 }
 
-/** Whether the queue never takes a mail of so many bytes, even when it is empty. */
+/** Whether even an empty queue has no room for a mail of so many bytes. */
 export const isTooLarge = (view: View, source: MailSource, bytes: number): boolean =>
   bytes > Math.min(view.use(MailSettings).limits.mailBytes, bytesFor(view, source));
 
@@ -32,3 +32,12 @@ function bytesFor(view: View, source: MailSource): number {
   const kept = Math.min(urgentBytes, (1 - ordinaryShare) * contentBytes);
   return contentBytes - (rulesOf(source).isUrgent ? 0 : kept);
 }
+
+/** Whether the disk of the queue has room for more mail, if this process can know. Turns read it, so it answers at once. */
+export interface MailRoom {
+  readonly isLow: boolean;
+}
+export const MailRoom = dependency<MailRoom>('the room for mail');
+
+/** For a database on another machine, which reports itself when it is full. */
+export const unknownRoom: MailRoom = { isLow: false };

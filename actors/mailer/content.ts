@@ -1,4 +1,4 @@
-/** What a mail says, sealed for the account it is sent for and bound to its id. */
+/** The content of a mail, sealed for the account that sends it and bound to its id. */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
@@ -17,7 +17,7 @@ export function sealContent(turn: Pick<Turn, 'use' | 'random'>, mail: Owned, con
   return turn.use(UserSecrets).seal(sealedFor(mail), JSON.stringify(content), turn.random);
 }
 
-/** Undefined: sealed under another root secret, or altered. */
+/** Undefined if it was sealed under another root secret, or altered. */
 export function openContent(secrets: UserSecrets, mail: Owned, sealed: Uint8Array): Content | undefined {
   try {
     return contentSchema.parse(JSON.parse(secrets.open(sealedFor(mail), sealed)));

@@ -2,10 +2,10 @@
  * The `mailer` kind: one actor, through which every mail of the server goes, so that the caps of its queue and the rates
  * of its relays are exact. Other actors compose what they send with `outgoing.ts`.
  *
- *     queue    told by the actor that decides to send, in its own commit: the mail is queued once, or the outcome says why not
- *     room     asked by an actor that must answer somebody before it knows whether there will be a mail: would it be queued?
- *     recall   before anything of the mail was handed to a relay; a mail that is recalled before it arrives is dropped
- *              when it does. Told while a lane is sending the mail, it holds as soon as no relay has taken it
+ *     queue    a tell, in the commit of the actor that decides to send. The mail is queued once, or the outcome says why not
+ *     room     asked by an actor that must answer a client before it knows whether there will be a mail: would it be queued?
+ *     recall   stops a mail that no relay has anything of. A mail that is recalled before it arrives at the queue is dropped when it
+ *              does. While a worker is sending the mail, the recall takes effect once it is clear that no relay has taken it
  *     outcome  told to the actor that the mail names, if it names one
  *
  * A mail is known by an id that its source gives: the same id queued twice is one mail.
@@ -28,7 +28,7 @@ const mailIdSchema = z.string().regex(/^[\w.:-]{1,128}$/);
 const listenerSchema = z.object({
   kind: z.string().max(64),
   id: z.string().max(128),
-  /** Given back with every outcome: what the actor knows the mail by. */
+  /** The actor's own name for the mail, given back with every outcome. */
   key: z.string().max(128),
 });
 
@@ -44,13 +44,13 @@ const contentSchema: z.ZodType<Uint8Array> = z
 const mailSchema = z.object({
   id: mailIdSchema,
   source: mailSourceSchema,
-  /** Whose account it is sent for. */
+  /** The user for whose account it is sent. */
   userUuid: z.string().max(64),
   /** When the account was made; without it the account counts as old. */
   accountSinceMs: z.number().optional(),
   /** Recipient, subject and text, sealed. */
   content: contentSchema,
-  /** Not to be sent later than this; without it, as long as the source's mails are. */
+  /** The mail expires then; without this, its source decides. */
   expiresAtMs: z.number().optional(),
   listener: listenerSchema.optional(),
   /** The id of an earlier mail that said the same and may have arrived. Without it the mail gets a new one. */
@@ -59,7 +59,7 @@ const mailSchema = z.object({
 /** A mail as it is queued. */
 export type SealedMail = z.infer<typeof mailSchema>;
 
-/** Why the queue did not take a mail: no room; no relay was ever set up; its account has sent too many to others. */
+/** Reasons why the queue refuses a mail: no room; no relay was ever set up; the account has sent too many to others. */
 const queueRefusals = ['full', 'not-configured', 'daily-limit'] as const;
 export type QueueRefusal = (typeof queueRefusals)[number];
 
@@ -78,7 +78,7 @@ export const failures = [
   'provider',
   'expired',
 ] as const;
-/** All that is kept, shown or told of what went wrong: no relay's words. */
+/** The kinds of failure that are kept, shown or told. They contain no words of a relay. */
 export type Failure = (typeof failures)[number];
 
 /**
@@ -104,18 +104,18 @@ export type MailOutcome = z.infer<typeof mailOutcomeSchema>;
 
 /**
  *     recalled   it will not be sent
- *     in-flight  it is being handed to a relay, or nobody knows whether one took it; in that case it is not tried again, not
- *                even by an administrator, and what it says is gone
+ *     in-flight  it is being handed to a relay, or it is unknown whether one took it. In that case not even an administrator can try
+ *                it again, and its content is gone
  *     accepted   a relay has it
- *     dead       nothing more would have been tried, and nothing is now
+ *     dead       it was dead already, and no administrator can try it again now
  */
 const recallResults = ['recalled', 'in-flight', 'accepted', 'dead'] as const;
 export type RecallResult = (typeof recallResults)[number];
 
-/** By its id, and whose account it was to be sent for. */
+/** The id of the mail, and the account that it was to be sent for. */
 const recallSchema = mailSchema.pick({ id: true, userUuid: true });
 
-const lane = z.object({ lane: z.int() });
+const worker = z.object({ worker: z.int() });
 
 export const Mailer = contract({
   name: 'mailer',
@@ -133,9 +133,9 @@ export const Mailer = contract({
   },
   tells: {
     queue: mailSchema,
-    /** For those that need no answer. */
+    /** The same, for callers that need no answer. */
     recall: recallSchema,
-    /** The account is no more: what was counted for it goes. */
+    /** The account was deleted: its counts are removed. */
     forgetSender: z.object({ userUuid: z.string() }),
   },
   timers: {
@@ -143,11 +143,11 @@ export const Mailer = contract({
     due: z.object({ id: mailIdSchema }),
     /** A relay may be able to send again. */
     wake: z.null(),
-    /** Removes what need not be remembered any more. */
+    /** Removes rows that need not be remembered any more. */
     sweep: z.null(),
   },
   jobs: {
-    /** Sends one mail after another while there are any. Several run beside each other. */
-    deliver: lane,
+    /** Sends one mail after another while there are any. Several run at the same time. */
+    deliver: worker,
   },
 });

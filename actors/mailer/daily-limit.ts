@@ -1,11 +1,11 @@
 /**
- * How many mails were sent today: by an account to others, to its own address, and to one mailbox by all accounts together.
- * Nobody has checked whose an address is. Without these limits anyone who registers could have this server write to anyone.
+ * Daily limits of mails: from an account to others, to its own address, and to one mailbox from all accounts together. The server
+ * does not check who owns an address. Without these limits any account could make this server write to anyone.
  *
- * A mailbox is counted by a keyed digest. Its count belongs to no account, so deleting the account and registering again gives
- * no more mails. What accounts send on their first day has a count of its own, a quarter as large: new accounts, which cost
- * nothing where registration is open, use up nothing that others may send. Codes and security notices are not counted at all,
- * so nobody's mail keeps an owner from signing in.
+ * A mailbox is counted by a keyed digest. Its count belongs to no account, so deleting the account and registering again gives no
+ * more mails. Mails of accounts on their first day have a count of their own, a quarter as large. So new accounts, which cost
+ * nothing where registration is open, do not use up the mails of others. Codes and security notices are not counted, so other mail
+ * never keeps an owner from signing in.
  *
  * A mailbox may stop all mail but codes and security notices (`unsubscribe`). Days are those of UTC.
  */
@@ -22,14 +22,14 @@ import { rulesOf } from './sources.ts';
 
 const dayMs = 86_400_000;
 const newAccountMs = dayMs;
-/** An account has a few to others on its first day. */
+/** Mails to others that an account may send on its first day. */
 const newAccountOthersPerDay = 3;
 const newAccountsShare = 4;
 const mailboxesMax = 20_000;
-/** Accounts on their first day cost nothing to make, so they leave the other half to accounts that are older. */
+/** The share of counted mailboxes that accounts on their first day may use. The rest is for older accounts. */
 const mailboxesForNewMax = mailboxesMax / 2;
 
-/** One row for each account and limit that has ever counted, as long as there is the account; and for each stopped mailbox. */
+/** One row for each account and limit that was ever used, until the account is deleted, and one for each stopped mailbox. */
 export const mailSenderTable = table({
   name: 'mail_sender',
   columns: { mailer: 'text', user_uuid: 'text', day: 'int8', mails: 'int8' },
@@ -39,7 +39,7 @@ export const mailSenderTable = table({
 const countSchema = z.object({ day: z.int(), mails: z.int() });
 type Count = z.infer<typeof countSchema>;
 
-/** By the key of a mailbox, and who writes to it. */
+/** By the key of a mailbox, and by the kind of sender. */
 export const mailboxMap = sliceMap<Count>({
   family: 'mailbox-mails',
   format: 1,
@@ -54,7 +54,7 @@ const stoppedKey = (view: Pick<View, 'self'>, mailbox: string) => keyOf(view, `s
 const senderKey = (view: Pick<View, 'self'>, { userUuid, source }: Counted) =>
   keyOf(view, rulesOf(source).countedAs === 'to-account' ? `${userUuid} to-account` : userUuid);
 
-/** Undefined: nobody can read whom it is for, so it is never sent. */
+/** Undefined if its recipient cannot be read. Such a mail is never sent. */
 function mailboxOf(view: Pick<View, 'use'>, mail: Counted): string | undefined {
   const content = openContent(view.use(UserSecrets), mail, mail.content);
   return content && view.use(SigninKeys).mailboxKey(content.recipient);
@@ -65,12 +65,12 @@ export const senderPlan = (view: View, mail: Counted) => ({
 });
 type SenderReads = PlanResults<ReturnType<typeof senderPlan>>;
 
-/** Whether its mailbox wants no such mail. */
+/** Whether its mailbox has stopped such mail. */
 export const isStopped = (turn: Turn, mail: Counted, { sender }: SenderReads): boolean =>
   rulesOf(mail.source).mayBeStopped &&
   sender.get(stoppedKey(turn, mailboxOf(turn, mail) ?? '')) !== undefined;
 
-/** Counts one more. Otherwise milliseconds until it may be sent: there were as many as may be. */
+/** Counts one more mail. If the limit is reached, it returns the milliseconds until the mail may be sent. */
 export function countMail(turn: Turn, mail: Counted, { sender }: SenderReads): number | undefined {
   const { countedAs } = rulesOf(mail.source);
   if (countedAs === undefined) return undefined;
@@ -102,14 +102,14 @@ export function countMail(turn: Turn, mail: Counted, { sender }: SenderReads): n
 const todayOf = (day: number, before: Count | undefined): number => (before?.day === day ? before.mails : 0);
 const isFull = ({ mails, max }: { mails: number; max: number }): boolean => max > 0 && mails >= max;
 
-/** False where today's mailboxes are as many as are counted. */
+/** False if too many mailboxes are counted today. */
 function makeRoom(turn: Turn, name: string, day: number, isNew: boolean): boolean {
   const max = isNew ? mailboxesForNewMax : mailboxesMax;
   if (turn.entry(mailboxMap, name) !== undefined || turn.entries(mailboxMap).size < max) return true;
   return forgetMailboxes(turn, day, 100) > 0;
 }
 
-/** Forgets so many that were counted on other days. Returns how many. */
+/** Forgets up to so many counts of other days. Returns how many. */
 export function forgetMailboxes(turn: Turn, today: number, most: number): number {
   const ended = [...turn.entries(mailboxMap)].filter(([, { day }]) => day !== today).slice(0, most);
   for (const [name] of ended) turn.removeEntry(mailboxMap, name);

@@ -1,6 +1,6 @@
 /**
- * The dead mails of each account, as few as may be kept: who has mail refused in numbers would otherwise fill the queue with
- * what waits for an administrator, and nobody's mail would be taken any more. The oldest is given up for the newest.
+ * The dead mails of each account, which are limited in number. Otherwise an account whose mails are refused could fill the queue with
+ * dead mails, and no other mail would be taken any more. The oldest gives way to the newest.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
@@ -21,7 +21,7 @@ export const deadMap = sliceMap<readonly DeadMail[]>({
   schema: z.array(z.object({ id: z.string(), size: z.int() })),
 });
 
-/** What is given up for it. */
+/** The dead mail that gives way to this one. */
 export function rememberDead(turn: Turn, userUuid: string, { id, size }: DeadMail): readonly DeadMail[] {
   const { deadPerAccount } = turn.use(MailSettings).limits;
   const all = [...(turn.entry(deadMap, userUuid) ?? []), { id, size }];

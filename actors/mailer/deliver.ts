@@ -1,4 +1,4 @@
-/** A lane: the job that sends one mail after another (`attempt.ts` has its turns). */
+/** A worker: the job that sends one mail after another (`attempt.ts` has its turns). */
 import { type JobRun, job } from '../../runtime/command.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
@@ -16,53 +16,53 @@ import {
 } from './attempt.ts';
 import { openContent } from './content.ts';
 import { Mailer } from './contract.ts';
-import { startAgain } from './lanes.ts';
 import { MailSender, type Result } from './sender.ts';
 import { MailSettings } from './settings.ts';
 import { unsubscribeLink, withLink } from './unsubscribe-link.ts';
+import { startAgain } from './workers.ts';
 
-/** So that a lane of a queue that never empties is a job that ends. */
+/** A worker ends after this even if the queue never empties, as jobs have to end. */
 const runMs = 300_000;
-/** Less than the lease, so that its end finds nobody sending. */
+/** Shorter than the lease, so that no worker still sends when its lease ends. */
 const attemptMs = leaseMs - 20_000;
 
 export const deliver = job({
   ...Mailer.jobs.deliver,
   timeoutMs: runMs + 2 * leaseMs,
-  run: async (run, { lane }) => {
+  run: async (run, { worker }) => {
     const untilMs = run.nowMs + runMs;
     await run.turn({
-      reads: (view) => leasedPlan(view, lane),
-      turn: (turn, reads) => recover(turn, lane, reads),
+      reads: (view) => leasedPlan(view, worker),
+      turn: (turn, reads) => recover(turn, worker, reads),
     });
-    const takeNext = () => run.turn({ reads: readyPlan, turn: (turn, reads) => take(turn, lane, reads) });
+    const takeNext = () => run.turn({ reads: readyPlan, turn: (turn, reads) => take(turn, worker, reads) });
     let taken = await takeNext();
     while (taken !== undefined) {
       const isLast = run.nowMs >= untilMs;
-      if (taken !== 'again') taken = await send(run, lane, taken, isLast);
-      else if (isLast) return run.finish({ turn: (turn) => startAgain(turn, lane) });
+      if (taken !== 'again') taken = await send(run, worker, taken, isLast);
+      else if (isLast) return run.finish({ turn: (turn) => startAgain(turn, worker) });
       else taken = await takeNext();
     }
-    return run.finish({ reads: readyPlan, turn: (turn, reads) => leave(turn, lane, reads) });
+    return run.finish({ reads: readyPlan, turn: (turn, reads) => leave(turn, worker, reads) });
   },
 });
 
-/** Resolves to what the lane has taken next, in the commit that concludes this attempt: one less for each mail. */
+/** Resolves to what the worker has taken next, in the commit that concludes this attempt: one less for each mail. */
 async function send(
   run: JobRun,
-  lane: number,
+  worker: number,
   attempt: Taken,
   isLast: boolean,
 ): Promise<Taken | 'again' | undefined> {
-  const result = await resultOf(run, lane, attempt);
-  // What a run that is not to go on could not send, its successor finds leased.
+  const result = await resultOf(run, worker, attempt);
+  // A run that is stopped leaves its mail leased; the next run finds it.
   run.signal.throwIfAborted();
   return run.turn({
-    reads: (view) => ({ ...leasedPlan(view, lane), ...readyPlan(view) }),
+    reads: (view) => ({ ...leasedPlan(view, worker), ...readyPlan(view) }),
     turn: (turn, reads) => {
-      const elsewhere = conclude({ turn, lane, taken: attempt, result, reads });
+      const elsewhere = conclude({ turn, worker, taken: attempt, result, reads });
       if (elsewhere !== undefined) return elsewhere;
-      return isLast ? 'again' : take(turn, lane, reads);
+      return isLast ? 'again' : take(turn, worker, reads);
     },
   });
 }
@@ -72,7 +72,7 @@ function fromOf(run: JobRun, { source }: Taken['mail'], relay: Taken['relay']): 
   return (source === 'email-reminder' ? reminderFrom : undefined) ?? relay.from;
 }
 
-async function resultOf(run: JobRun, lane: number, { mail, relay, credential }: Taken): Promise<Result> {
+async function resultOf(run: JobRun, worker: number, { mail, relay, credential }: Taken): Promise<Result> {
   const owned = { id: mail.id, userUuid: mail.user_uuid };
   const content = openContent(run.use(UserSecrets), owned, mail.content);
   if (content === undefined) return { result: 'rejected', failure: 'provider' };
@@ -91,8 +91,8 @@ async function resultOf(run: JobRun, lane: number, { mail, relay, credential }: 
     },
     handOver: () =>
       run.turn({
-        reads: (view) => leasedPlan(view, lane),
-        turn: (turn, reads) => handOver(turn, lane, reads),
+        reads: (view) => leasedPlan(view, worker),
+        turn: (turn, reads) => handOver(turn, worker, reads),
       }),
     timeoutMs: attemptMs,
     signal: run.signal,

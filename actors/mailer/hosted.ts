@@ -1,6 +1,6 @@
 /**
- * Sending one mail through a hosted relay: one HTTP request to a host that is written here. Whatever could rewrite the
- * links of a mail or tell who has opened it is turned off.
+ * Sends one mail through a hosted relay: one HTTP request to a host that is written here. The request turns off everything that
+ * could rewrite links or track who opens a mail.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../outbound/http.ts';
 import { mailboxText } from './address.ts';
@@ -47,7 +47,7 @@ function resultOf(status: number): Result {
   if (status >= 200 && status < 300) return { result: 'sent' };
   if (status === 429) return { result: 'unable', failure: 'rate-limited' };
   if (status === 401 || status === 403) return { result: 'unable', failure: 'authentication' };
-  // Something in front of the provider does not know what became of it.
+  // A gateway in front of the provider does not know the result.
   if (status === 502 || status === 504) return { result: 'uncertain', failure: 'timeout' };
   if (status >= 500) return { result: 'transient', failure: 'provider' };
   return { result: 'rejected', failure: 'rejected' };

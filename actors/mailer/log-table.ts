@@ -1,4 +1,4 @@
-/** What administrators see of attempts, and what stays of what they did: no recipient, no text, no relay's words. */
+/** The log of attempts, and the audit of administrators. Neither has a recipient, a text or words of a relay. */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';
@@ -7,7 +7,7 @@ import type { Failure } from './contract.ts';
 import type { Relay } from './relays.ts';
 import type { Result } from './sender.ts';
 
-/** Entries without a gap: each has the next position, and the oldest go first. */
+/** Entries are numbered without a gap, and the oldest are removed first. */
 export const mailLogTable = table({
   name: 'mail_log',
   columns: {
@@ -27,7 +27,7 @@ export const mailLogTable = table({
 });
 export type LogRow = RowOf<typeof mailLogTable>;
 
-/** Operation, target, time and who: nothing of what was changed. Likewise without a gap. */
+/** The operation, its target, the time and the administrator, without the changed values. Also numbered without a gap. */
 export const mailAuditTable = table({
   name: 'mail_audit',
   columns: {
@@ -46,7 +46,7 @@ export type AuditRow = RowOf<typeof mailAuditTable>;
 export const auditOperations = ['replace-relays', 'move-credentials', 'test', 'retry', 'discard'] as const;
 export type AuditOperation = (typeof auditOperations)[number];
 
-/** The last of each, and how many before it are gone. */
+/** The last position of each, and the position up to which entries are gone. */
 const span = z.object({ last: z.int(), gone: z.int() });
 type Span = z.infer<typeof span>;
 
@@ -58,7 +58,7 @@ export const logSlice = slice<{ readonly log: Span; readonly audit: Span }>({
 });
 
 const entriesMax = 10_000;
-/** An entry removes at most so many old ones: one would do while the limit is the same. */
+/** Old entries that a new one removes, at most. One is enough unless the limit was lowered. */
 const removedPerEntry = 2;
 
 export const outcomes = [
@@ -117,7 +117,7 @@ export function logAttempt(turn: Turn, attempted: Attempted, result: Result): vo
   });
 }
 
-/** In the turn, and so in the commit, of what it tells of. */
+/** Call it in the turn of the operation, so that both are in one commit. */
 export function auditOperation(
   turn: Turn,
   userUuid: string,

@@ -11,11 +11,11 @@ import { Postbox } from '../../test/kit/postbox.ts';
 import { createSigninKeys, SigninKeys } from '../identity/signin-keys.ts';
 import { createUserSecrets, UserSecrets } from '../identity/user-secrets.ts';
 import { AccountSettings, defaultAccountSettings } from '../settings.ts';
+import { MailRoom } from './capacity.ts';
 import { Mailer, type MailOutcome, mailerId, mailOutcomeSchema, mailSourceSchema } from './contract.ts';
 import { mailer } from './mailer.ts';
 import { MailAdministration } from './operator-contract.ts';
 import { sealMail, tellToRecall, tellToSend } from './outgoing.ts';
-import { MailRoom } from './room.ts';
 import { MailSender, type Result } from './sender.ts';
 import { defaultMailSettings, MailSettings } from './settings.ts';
 import type { MailSource } from './sources.ts';
@@ -233,7 +233,7 @@ test('a mail of up to 25 MiB is sent, or of what the operator allows; a larger o
   t.like(await administration().health({}), { mails: { ready: 0, waiting: 0, leased: 0, dead: 0 } });
 });
 
-test('large mails are sent one at a time, and keep no code and no lane from being sent meanwhile', async (t) => {
+test('large mails are sent one at a time, and keep no code and no worker from being sent meanwhile', async (t) => {
   const { mailer, postbox, clock } = await start(t);
   const asked: string[] = [];
   const open: (() => void)[] = [];

@@ -10,22 +10,21 @@ import { discard, retry } from './admin/records.ts';
 import { listRelays, setRelays } from './admin/relay-list.ts';
 import { testMail, testsSlice } from './admin/test-mail.ts';
 import { becomeDue } from './attempt.ts';
+import { MailRoom } from './capacity.ts';
 import { Mailer } from './contract.ts';
 import { forgetSenderTell, mailboxMap, mailSenderTable, unsubscribeCommand } from './daily-limit.ts';
 import { deadMap } from './dead.ts';
 import { deliver } from './deliver.ts';
-import { lanesSlice, wakeLanes } from './lanes.ts';
 import { logSlice, mailAuditTable, mailLogTable } from './log-table.ts';
 import { queueCommand, queueTell, recallCommand, recallTell, roomCommand } from './queue.ts';
 import { asMail, keyOf, mailTable, queueSlice } from './queue-table.ts';
-import { recalledMap } from './recalled.ts';
+import { recalledMap, unwantedSlice } from './recalled.ts';
 import { relayUseSlice } from './relay-use.ts';
 import { isConfigured, relaysSlice } from './relays.ts';
-import { MailRoom } from './room.ts';
 import { MailSender } from './sender.ts';
 import { MailSettings } from './settings.ts';
 import { sweepTimer } from './sweep.ts';
-import { unwantedSlice } from './unwanted.ts';
+import { wakeWorkers, workersSlice } from './workers.ts';
 
 /** What administrators and operators ask, by a contract of their own. */
 const administration = {
@@ -47,7 +46,7 @@ export const mailer = kindOf(Mailer, {
     deadMap,
     recalledMap,
     mailboxMap,
-    lanesSlice,
+    workersSlice,
     unwantedSlice,
     relaysSlice,
     relayUseSlice,
@@ -75,7 +74,7 @@ export const mailer = kindOf(Mailer, {
       reads: (view, { id }) => ({ mail: keys(mailTable, [keyOf(view, id)]) }),
       turn: (turn, { id }, { mail }) => becomeDue(turn, asMail(mail.get(keyOf(turn, id)))),
     }),
-    wake: timer({ ...Mailer.timers.wake, missed: 'fire-once', turn: wakeLanes }),
+    wake: timer({ ...Mailer.timers.wake, missed: 'fire-once', turn: wakeWorkers }),
     sweep: sweepTimer,
   },
   jobs: { deliver },

@@ -1,4 +1,4 @@
-/** What comes of the attempts to send mail, counted where they are made: by class, without anybody's address. */
+/** Counts the results of attempts to send mail, by class and without addresses. */
 import { Counter, type Registry } from 'prom-client';
 import type { MailSender } from './sender.ts';
 

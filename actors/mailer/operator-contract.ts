@@ -1,6 +1,6 @@
 /**
- * What administrators ask of the mailer. No session is checked here: their own `user` actors do that, and ask. What they
- * sent comes as they sent it, since everything about the caller is decided before anything about the request.
+ * The commands of administrators for the mailer. Their own `user` actors check the session, and then ask. The fields of the request
+ * come unchecked, as the caller's rights have to be decided before anything in the request.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
@@ -63,7 +63,7 @@ const logEntryView = z.object({
   durationMs: z.int(),
 });
 
-/** What an administrator did: nothing of what was changed, to whom a mail went or what it said. */
+/** An action of an administrator, without changed values, recipients and contents. */
 const auditEntryView = z.object({
   id: z.string(),
   /** The uuid of an administrator, or `operator`. */
@@ -105,7 +105,7 @@ const nothing = z.object({});
 
 const count = z.int();
 const healthSchema = z.object({
-  /** Whether mail gets away as it should. */
+  /** Whether mail leaves as it should. */
   good: z.boolean(),
   mails: z.object({ ready: count, waiting: count, leased: count, dead: count }),
   /** How long the one that has been ready for longest waits; 0 if none is. */

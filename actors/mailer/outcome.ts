@@ -1,4 +1,4 @@
-/** Telling the actor that a mail names what becomes of it. */
+/** Tells the actor that a mail names of the outcome of the mail. */
 import type { Turn } from '../../runtime/command.ts';
 import { contract } from '../../runtime/contract.ts';
 import { type MailOutcome, mailOutcomeSchema, type SealedMail } from './contract.ts';

@@ -1,12 +1,11 @@
 /**
- * For the actors that send mail. `sealMail` is called in a turn, and `tellToSend` tells the queue of what it makes in the
- * commit that the mail belongs to.
+ * For actors that send mail. `sealMail` makes the mail in a turn, and `tellToSend` tells the queue of it in the same commit.
  *
- * Where a request asks for nothing but a mail, `refusalOfMail` says before what it would be refused with. It is asked for
- * everybody alike, so that what is answered says nothing of whether there will be a mail.
+ * If a request asks for nothing but a mail, `refusalOfMail` tells beforehand whether the mail would be refused. Ask it for every
+ * caller alike, so that the answer does not show whether there will be a mail.
  *
- * A kind that seals mail uses `UserSecrets`. What a mail says is sealed before it leaves the turn, so it stands in no
- * row and no frame in plain text.
+ * A kind that seals mail uses `UserSecrets`. The content is sealed before it leaves the turn, so no row and no frame has it in plain
+ * text.
  */
 import type { Turn } from '../../runtime/command.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
@@ -17,7 +16,7 @@ import { Mailer, mailerId, type RecallResult, type SealedMail } from './contract
 import type { MailSource } from './sources.ts';
 
 export interface Mail extends Omit<SealedMail, 'content'> {
-  /** One address, of which `mailAddress` has made sure. */
+  /** One address, as `mailAddress` has checked. */
   readonly recipient: string;
   /** One line. */
   readonly subject: string;
@@ -25,7 +24,7 @@ export interface Mail extends Omit<SealedMail, 'content'> {
   readonly text: string;
 }
 
-/** @throws TypeError when the recipient is not one address or the subject not one line: that is its caller's defect */
+/** @throws TypeError if the recipient is not one address or the subject not one line, which is a defect of the caller */
 export function sealMail(turn: Turn, { recipient, subject, text, ...rest }: Mail): SealedMail {
   const address = mailAddress(recipient);
   if (address === undefined) throw new TypeError('the recipient is not one address');
@@ -37,7 +36,7 @@ export function tellToSend(turn: Turn, mail: SealedMail): void {
   turn.tell(Mailer, mailerId).queue(mail);
 }
 
-/** A mail that has not arrived yet is dropped when it does. */
+/** A mail that has not arrived at the queue yet is dropped when it does. */
 export async function askToRecall(
   actors: Actors,
   mail: Pick<SealedMail, 'id' | 'userUuid'>,
@@ -62,12 +61,12 @@ export async function isMailConfigured(actors: Actors, options?: AskOptions): Pr
   return configured;
 }
 
-/** What a request is answered that is of no use without a relay; undefined: there is one. */
+/** The refusal for a request that is of no use without a relay; undefined if there is a relay. */
 export async function noMailConfigured(actors: Actors, options?: AskOptions): Promise<Refused | undefined> {
   return (await isMailConfigured(actors, options)) ? undefined : notConfigured;
 }
 
-/** What a request is answered whose mail would not be queued; undefined: it would be. */
+/** The refusal for a request whose mail would not be queued; undefined if it would be. */
 export async function refusalOfMail(
   actors: Actors,
   source: MailSource,
@@ -78,7 +77,7 @@ export async function refusalOfMail(
   return room.why === 'full' ? full(room.retryAfterMs) : notConfigured;
 }
 
-/** Nothing that waiting would mend. */
+/** Refusals that stay the same however long the caller waits. */
 const notConfigured = refuse.badRequest(
   'This server is not set up to send mail.',
   'email-delivery-unavailable',

@@ -1,15 +1,15 @@
 /**
- * The rows of the queue and what is counted of them.
+ * The rows of the queue, and their counts.
  *
  *     urgent, ordinary   ready: may be sent now, first come first served in each
  *     waiting            ready too, as others see it: its next attempt has a time
- *     leased             a lane is sending it
+ *     leased             a worker is sending it
  *     dead               nothing more is tried; kept for an administrator
  *     accepted           a relay has it; kept for a while so that nothing queues it again
- *     recalled           its source does not want it sent any more; kept likewise, as it may not have arrived yet
+ *     recalled           its source has stopped it; kept for a while too, as the mail itself may not have arrived yet
  *
- * Only rows of the first five places hold what the mail says; those that are dead of age do not either, nor those whose
- * source recalled them when it was too late.
+ * Only rows of the first five states hold the content of the mail. Dead rows that have expired, or that were recalled too late,
+ * do not.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -21,11 +21,11 @@ import { forgetDead, rememberDead } from './dead.ts';
 import { countRecalled, mayRememberRecalled } from './recalled.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
-const places = ['urgent', 'ordinary', 'waiting', 'leased', 'dead', 'accepted', 'recalled'] as const;
-export type Place = (typeof places)[number];
+const mailStates = ['urgent', 'ordinary', 'waiting', 'leased', 'dead', 'accepted', 'recalled'] as const;
+export type MailState = (typeof mailStates)[number];
 
-const over: readonly Place[] = ['accepted', 'recalled'];
-/** Between two looks for rows that need not be remembered any more. */
+const over: readonly MailState[] = ['accepted', 'recalled'];
+/** Time between two sweeps of rows that need not be remembered any more. */
 export const sweepPauseMs = 6 * 3_600_000;
 
 export const mailTable = table({
@@ -35,7 +35,7 @@ export const mailTable = table({
     id: 'text',
     /** The position of its last write. */
     position: 'int8',
-    place: 'text',
+    state: 'text',
     source: 'text',
     user_uuid: 'text',
     attempts: 'int8',
@@ -47,10 +47,10 @@ export const mailTable = table({
     failure: 'text?',
     /** The relay that has it, or had it last. */
     relay: 'text?',
-    /** Something of the mail may have left this server in the attempt that is in flight, or was when it died. */
+    /** Parts of the mail may have left this server in the attempt in flight, or in the one during which the mail died. */
     handed_over: 'bool',
     message_id: 'text?',
-    /** JSON of the actor that is told what becomes of it. */
+    /** JSON of the actor that is told of the outcome. */
     listener: 'text?',
     content: 'bytea?',
     size: 'int8',
@@ -59,18 +59,18 @@ export const mailTable = table({
   order: 'position',
   size: 'size',
   subsets: {
-    urgent: { column: 'place', values: ['urgent'], indexed: true },
-    ordinary: { column: 'place', values: ['ordinary'], indexed: true },
-    ready: { column: 'place', values: ['urgent', 'ordinary', 'waiting'], indexed: false },
-    leased: { column: 'place', values: ['leased'], indexed: false },
-    dead: { column: 'place', values: ['dead'], indexed: false },
-    over: { column: 'place', values: ['accepted', 'recalled'], indexed: false },
+    urgent: { column: 'state', values: ['urgent'], indexed: true },
+    ordinary: { column: 'state', values: ['ordinary'], indexed: true },
+    ready: { column: 'state', values: ['urgent', 'ordinary', 'waiting'], indexed: false },
+    leased: { column: 'state', values: ['leased'], indexed: false },
+    dead: { column: 'state', values: ['dead'], indexed: false },
+    over: { column: 'state', values: ['accepted', 'recalled'], indexed: false },
   },
 });
 
 type StoredRow = RowOf<typeof mailTable>;
-export interface MailRow extends Omit<StoredRow, 'place' | 'source' | 'failure'> {
-  readonly place: Place;
+export interface MailRow extends Omit<StoredRow, 'state' | 'source' | 'failure'> {
+  readonly state: MailState;
   readonly source: MailSource;
   readonly failure: Failure | null;
 }
@@ -78,20 +78,20 @@ export interface MailRow extends Omit<StoredRow, 'place' | 'source' | 'failure'>
 export interface QueueHead {
   /** The last position given. */
   readonly position: number;
-  /** By place. */
-  readonly counts: Readonly<Record<Place, number>>;
-  /** The size of everything that a mail says. */
+  /** By state. */
+  readonly counts: Readonly<Record<MailState, number>>;
+  /** The size of the contents of all mails. */
   readonly contentBytes: number;
 }
 
-const noCounts = Object.fromEntries(places.map((place) => [place, 0])) as Record<Place, number>;
+const noCounts = Object.fromEntries(mailStates.map((state) => [state, 0])) as Record<MailState, number>;
 
 export const queueSlice = slice<QueueHead>({
   name: 'queue',
   format: 1,
   schema: z.object({
     position: z.int(),
-    counts: z.record(z.enum(places), z.int()),
+    counts: z.record(z.enum(mailStates), z.int()),
     contentBytes: z.int(),
   }) as unknown as z.ZodType<QueueHead>,
   initial: { position: 0, counts: noCounts, contentBytes: 0 },
@@ -101,11 +101,12 @@ export const keyOf = (view: Pick<View, 'self'>, id: string) => ({ mailer: view.s
 
 export const asMail = (row: StoredRow | undefined): MailRow | undefined => row as MailRow | undefined;
 
-export const isReady = ({ place }: Pick<MailRow, 'place'>): boolean =>
-  place === 'urgent' || place === 'ordinary' || place === 'waiting';
+export const isReady = ({ state }: Pick<MailRow, 'state'>): boolean =>
+  state === 'urgent' || state === 'ordinary' || state === 'waiting';
 
-/** Where it waits for a lane. */
-export const readyPlace = (source: MailSource): Place => (rulesOf(source).isUrgent ? 'urgent' : 'ordinary');
+/** The state in which it waits for a worker. */
+export const readyState = (source: MailSource): MailState =>
+  rulesOf(source).isUrgent ? 'urgent' : 'ordinary';
 
 export function newRow(turn: Turn, mail: SealedMail): MailRow {
   const { ageMaxMs } = rulesOf(mail.source);
@@ -114,7 +115,7 @@ export function newRow(turn: Turn, mail: SealedMail): MailRow {
   return {
     ...keyOf(turn, mail.id),
     position: 0,
-    place: readyPlace(mail.source),
+    state: readyState(mail.source),
     source: mail.source,
     user_uuid: mail.userUuid,
     attempts: 0,
@@ -133,72 +134,72 @@ export function newRow(turn: Turn, mail: SealedMail): MailRow {
   };
 }
 
-/** In place of a mail of which nothing is left: nothing is queued under its id. */
+/** A row in place of a removed mail, so that its id is not queued again. */
 export function tombstoneOf(turn: Turn, { id, userUuid }: Pick<SealedMail, 'id' | 'userUuid'>): MailRow {
   const nothing = { id, source: 'other', userUuid, content: new Uint8Array() } as const;
-  return { ...newRow(turn, nothing), place: 'recalled' };
+  return { ...newRow(turn, nothing), state: 'recalled' };
 }
 
-type Counted = Pick<MailRow, 'id' | 'user_uuid' | 'place' | 'size'>;
+type Counted = Pick<MailRow, 'id' | 'user_uuid' | 'state' | 'size'>;
 
-/** Writes the row in the place where it belongs now, counts it there, and arms or disarms what will move it on. */
+/** Writes the row in its new state, updates the counts, and arms or disarms its timer. */
 export function writeMail(turn: Turn, before: Counted | undefined, changed: MailRow): MailRow {
-  const isRecalled = changed.place === 'recalled' && before?.place !== 'recalled';
+  const isRecalled = changed.state === 'recalled' && before?.state !== 'recalled';
   if (isRecalled && !mayRememberRecalled(turn, changed.user_uuid)) {
     if (before !== undefined) removeMail(turn, before);
     return changed;
   }
   const head = turn.get(queueSlice);
-  const content = over.includes(changed.place) ? null : changed.content;
+  const content = over.includes(changed.state) ? null : changed.content;
   const size = content?.byteLength ?? 0;
   const row = { ...changed, content, size, position: head.position + 1, updated_at: turn.nowMs };
   turn.put(mailTable, row);
   turn.set(queueSlice, {
     position: row.position,
-    counts: counted(counted(head.counts, before?.place, -1), row.place, 1),
+    counts: counted(counted(head.counts, before?.state, -1), row.state, 1),
     contentBytes: head.contentBytes + size - (before?.size ?? 0),
   });
   armNext(turn, row);
   armSweep(turn, head, row);
   if (isRecalled) countRecalled(turn, row.user_uuid, 1);
-  if (before?.place === 'dead') forgetDead(turn, before.user_uuid, before.id);
-  if (row.place === 'dead') {
+  if (before?.state === 'dead') forgetDead(turn, before.user_uuid, before.id);
+  if (row.state === 'dead') {
     for (const each of rememberDead(turn, row.user_uuid, row)) {
-      const given = { ...each, user_uuid: row.user_uuid, place: 'dead' } as const;
+      const given = { ...each, user_uuid: row.user_uuid, state: 'dead' } as const;
       writeMail(turn, given, tombstoneOf(turn, { id: each.id, userUuid: row.user_uuid }));
     }
   }
   return row;
 }
 
-export function removeMail(turn: Turn, { id, user_uuid, place, size }: Counted): void {
-  if (place === 'dead') forgetDead(turn, user_uuid, id);
-  if (place === 'recalled') countRecalled(turn, user_uuid, -1);
+export function removeMail(turn: Turn, { id, user_uuid, state, size }: Counted): void {
+  if (state === 'dead') forgetDead(turn, user_uuid, id);
+  if (state === 'recalled') countRecalled(turn, user_uuid, -1);
   const head = turn.get(queueSlice);
   turn.remove(mailTable, keyOf(turn, id));
   turn.disarm(keyed(Mailer.timers.due, id));
   turn.set(queueSlice, {
     ...head,
-    counts: counted(head.counts, place, -1),
+    counts: counted(head.counts, state, -1),
     contentBytes: head.contentBytes - size,
   });
 }
 
-function counted(counts: QueueHead['counts'], place: Place | undefined, by: number): QueueHead['counts'] {
-  return place === undefined ? counts : { ...counts, [place]: counts[place] + by };
+function counted(counts: QueueHead['counts'], state: MailState | undefined, by: number): QueueHead['counts'] {
+  return state === undefined ? counts : { ...counts, [state]: counts[state] + by };
 }
 
-/** The first row that will have to be removed some day. */
-function armSweep(turn: Turn, { counts }: QueueHead, { place }: MailRow): void {
+/** The row that the next sweep looks at first. */
+function armSweep(turn: Turn, { counts }: QueueHead, { state }: MailRow): void {
   const isFirst = counts.dead + counts.accepted + counts.recalled === 0;
-  if (isFirst && (place === 'dead' || over.includes(place))) {
+  if (isFirst && (state === 'dead' || over.includes(state))) {
     turn.arm(Mailer.timers.sweep, turn.nowMs + sweepPauseMs, null);
   }
 }
 
-function armNext(turn: Turn, { id, place, next_attempt_at, expires_at }: MailRow): void {
+function armNext(turn: Turn, { id, state, next_attempt_at, expires_at }: MailRow): void {
   const due = keyed(Mailer.timers.due, id);
-  const times = [place === 'waiting' ? next_attempt_at : null, expires_at].filter((each) => each !== null);
-  if (isReady({ place }) && times.length > 0) turn.arm(due, Math.min(...times), { id });
+  const times = [state === 'waiting' ? next_attempt_at : null, expires_at].filter((each) => each !== null);
+  if (isReady({ state }) && times.length > 0) turn.arm(due, Math.min(...times), { id });
   else turn.disarm(due);
 }

@@ -11,19 +11,18 @@ import {
 import { isFull, isTooLarge } from './capacity.ts';
 import { Mailer, type Queued, type QueueRefusal, type RecallResult, type SealedMail } from './contract.ts';
 import { countMail, isStopped, senderPlan } from './daily-limit.ts';
-import { startLane } from './lanes.ts';
 import { tellOutcome, tellRecalled } from './outcome.ts';
 import { asMail, keyOf, mailTable, newRow, tombstoneOf, writeMail } from './queue-table.ts';
-import { mayRememberRecalled } from './recalled.ts';
+import { markUnwanted, mayRememberRecalled } from './recalled.ts';
 import { isConfigured } from './relays.ts';
 import type { MailSource } from './sources.ts';
-import { markUnwanted } from './unwanted.ts';
+import { startWorker } from './workers.ts';
 
-/** Tells are repeated by timers. */
+/** Timers of the caller repeat this tell. */
 const retryMs = 3_600_000;
-/** A person who asks for room waits for the answer. */
+/** A person waits for the answer of this question. */
 const personRetryMs = 60_000;
-/** More than a code or a token takes, sealed: nothing longer is asked for. */
+/** More bytes than a sealed mail with a code or a token takes. Callers ask for no larger mail. */
 const shortMailBytes = 4_096;
 
 const mailPlan = (view: View, id: string) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
@@ -47,7 +46,7 @@ export const queueTell = tell({
   reads: queuePlan,
   turn: (turn, mail, _sender, reads) => {
     const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
-    if (before?.place === 'recalled') return tellRecalled(turn, newRow(turn, mail));
+    if (before?.state === 'recalled') return tellRecalled(turn, newRow(turn, mail));
     const queued = queue(turn, mail, reads);
     if (queued.queued) return;
     const { id, listener } = mail;
@@ -66,7 +65,7 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   const before = asMail(reads.mail.get(keyOf(turn, mail.id)));
   if (before !== undefined) return { queued: true };
   const bytes = mail.content.byteLength;
-  // The room it lacks never comes: an author that is told "full" would try again for ever.
+  // There will never be room for it. An author that heard "full" would try again for ever.
   if (isTooLarge(turn, mail.source, bytes)) return drop(turn, mail);
   const why = refusalNow(turn, mail.source, bytes);
   if (why !== undefined) return refusal(why, retryMs);
@@ -74,11 +73,11 @@ function queue(turn: Turn, mail: SealedMail, reads: QueueReads): Queued {
   const retryAfterMs = countMail(turn, mail, reads);
   if (retryAfterMs !== undefined) return refusal('daily-limit', retryAfterMs);
   writeMail(turn, undefined, newRow(turn, mail));
-  startLane(turn);
+  startWorker(turn);
   return { queued: true };
 }
 
-/** Its mailbox wants no such mail, or it is too large: its author is told that no relay takes it. */
+/** Its mailbox has stopped such mail, or it is too large. Its author hears that no relay takes it. */
 function drop(turn: Turn, { id, listener }: SealedMail): Queued {
   tellOutcome(turn, listener, {
     id,
@@ -93,7 +92,7 @@ function drop(turn: Turn, { id, listener }: SealedMail): Queued {
 
 const refusal = (why: QueueRefusal, retryAfterMs: number): Queued => ({ queued: false, why, retryAfterMs });
 
-/** Why the queue would refuse a mail now, from any source. */
+/** The reason for which the queue would refuse a mail of any source now. */
 function refusalNow(view: View, source: MailSource, bytes: number): QueueRefusal | undefined {
   if (!isConfigured(view)) return 'not-configured';
   return isFull(view, source, bytes) ? 'full' : undefined;
@@ -122,8 +121,8 @@ export const recallTell = tell({
   turn: (turn, mail, _sender, reads) => {
     const { id } = mail;
     recall(turn, mail, reads);
-    // Nobody waits for an answer, so nobody takes the mail for one that goes on.
-    if (asMail(reads.mail.get(keyOf(turn, id)))?.place === 'leased') markUnwanted(turn, id);
+    // No caller waits for an answer, so none mistakes the mail for one that will be sent.
+    if (asMail(reads.mail.get(keyOf(turn, id)))?.state === 'leased') markUnwanted(turn, id);
   },
 });
 
@@ -134,20 +133,20 @@ function recall(
 ): RecallResult {
   const before = asMail(mail.get(keyOf(turn, recalled.id)));
   if (before === undefined) {
-    // Nobody knows whether it comes.
+    // The mail may never come.
     if (!mayRememberRecalled(turn, recalled.userUuid)) return 'in-flight';
     writeMail(turn, undefined, tombstoneOf(turn, recalled));
     return 'recalled';
   }
-  if (before.place === 'accepted' || before.place === 'recalled') return before.place;
-  if (before.place === 'leased') return 'in-flight';
+  if (before.state === 'accepted' || before.state === 'recalled') return before.state;
+  if (before.state === 'leased') return 'in-flight';
   if (before.handed_over) {
-    // What is dead and may have arrived cannot be called back, but nobody sends it once more or finds what it said.
+    // A dead mail that may have arrived cannot be recalled. But nobody can send it again, and its content is gone.
     if (before.content !== null) writeMail(turn, before, { ...before, content: null });
     return 'in-flight';
   }
-  writeMail(turn, before, { ...before, place: 'recalled', listener: null });
-  if (before.place === 'dead') return 'dead';
+  writeMail(turn, before, { ...before, state: 'recalled', listener: null });
+  if (before.state === 'dead') return 'dead';
   tellRecalled(turn, before);
   return 'recalled';
 }

@@ -1,14 +1,14 @@
 /**
- * How many recalled mails of each account are remembered. A recalled mail stays for a week, as it may not have arrived yet, so
- * an account that makes and recalls mails would otherwise add rows without end. What finds no room is not remembered: should
- * such a mail arrive late, it is sent, and its own account alone has brought that about.
+ * The recalled mails of each account that are remembered, which are limited in number. A recalled mail is remembered for a week, as
+ * the mail itself may arrive later. Without a limit, an account that makes and recalls mails could add rows without end. Beyond it a
+ * recall is not remembered. If such a mail arrives late it is sent, and only the account that caused this is concerned.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
-import { sliceMap } from '../../runtime/slice.ts';
+import { slice, sliceMap } from '../../runtime/slice.ts';
 import { MailSettings, mailsMax } from './settings.ts';
 
-/** By the account that they were recalled for. None is 0. */
+/** By account. An account without recalled mails has no entry. */
 export const recalledMap = sliceMap<number>({
   family: 'recalled-mails',
   format: 1,
@@ -26,4 +26,30 @@ export function countRecalled(turn: Turn, userUuid: string, by: 1 | -1): void {
   const mails = (turn.entry(recalledMap, userUuid) ?? 0) + by;
   if (mails > 0) turn.setEntry(recalledMap, userUuid, mails);
   else turn.removeEntry(recalledMap, userUuid);
+}
+
+/**
+ * The ids of mails that their source has recalled while a worker was sending them, one for each worker at most. A relay that has the
+ * mail keeps it. But no further attempt is made, and the content is removed once the result is known.
+ */
+export const unwantedSlice = slice<readonly string[]>({
+  name: 'unwanted',
+  format: 1,
+  schema: z.array(z.string()),
+  initial: [],
+});
+
+export const isUnwanted = (turn: Turn, id: string): boolean => turn.get(unwantedSlice).includes(id);
+
+export function markUnwanted(turn: Turn, id: string): void {
+  if (!isUnwanted(turn, id)) turn.set(unwantedSlice, [...turn.get(unwantedSlice), id]);
+}
+
+/** No worker is sending it any more. */
+export function forgetUnwanted(turn: Turn, id: string): void {
+  if (!isUnwanted(turn, id)) return;
+  turn.set(
+    unwantedSlice,
+    turn.get(unwantedSlice).filter((each) => each !== id),
+  );
 }

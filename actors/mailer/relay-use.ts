@@ -1,7 +1,6 @@
 /**
- * Which relay may be given a mail now. Every attempt is counted before it begins, so that no crash and no number of
- * lanes sends more than a relay's rate allows: so many in a minute and in a day of the clock. A relay that could not send
- * at all is left alone for a while, which grows.
+ * Chooses the relay that may get a mail now. Every attempt is counted before it begins. So neither a crash nor many workers send more
+ * than a relay's rate allows in a minute and in a day. A relay that could not send at all is paused, longer each time.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -10,7 +9,7 @@ import { isUsable, type Relay, relaysOf, relaysSlice } from './relays.ts';
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Short at first: a code that somebody waits for is worth nothing after ten minutes. */
+/** Pauses of a relay. They are short at first, as a code to sign in with is useless after ten minutes. */
 const pausesMs = [5_000, 15_000, 30_000, 60_000, 120_000];
 const pauseMaxMs = 300_000;
 
@@ -19,7 +18,7 @@ interface Use {
   readonly inMinute: number;
   readonly day: number;
   readonly inDay: number;
-  /** Successive attempts that it could not make at all. */
+  /** Attempts in a row in which it could send nothing at all. */
   readonly failures: number;
   readonly pausedUntilMs: number;
 }
@@ -44,7 +43,7 @@ export const relayUseSlice = slice<Readonly<Record<string, Use>>>({
   initial: {},
 });
 
-/** Reads own properties alone: administrators choose the id, and it may be the name of something that every object has. */
+/** Reads own properties alone: administrators choose the id, and it may be the name of a property that every object has. */
 function useOf(view: View, { id }: Relay): Use {
   const uses = view.get(relayUseSlice);
   return (Object.hasOwn(uses, id) ? uses[id] : undefined) ?? unused;
@@ -76,13 +75,13 @@ export function chooseRelay(turn: Turn, tried: readonly string[] = []): Choice {
 /** Whether a mail that one relay could not take goes to the next. */
 export const goesToNext = (turn: Turn): boolean => turn.get(relaysSlice).fallback === 'next-enabled';
 
-/** Those that are listed no more, or anew, have used nothing. */
+/** Forgets the use of relays that were removed from the list, or listed anew. */
 export function forgetUse(turn: Turn, ids: readonly string[]): void {
   const kept = Object.entries(turn.get(relayUseSlice)).filter(([id]) => !ids.includes(id));
   turn.set(relayUseSlice, Object.fromEntries(kept));
 }
 
-/** Whether one that is in use could not send lately. */
+/** Whether a relay in use could not send lately. */
 export const isAnyPaused = (view: View): boolean =>
   relaysOf(view).some((relay) => isUsable(view, relay) && useOf(view, relay).failures > 0);
 
@@ -120,7 +119,7 @@ export function pauseRelay(turn: Turn, relay: Relay): void {
   setUse(turn, relay, { ...use, failures: use.failures + 1, pausedUntilMs: turn.nowMs + pauseMs });
 }
 
-/** It answers. */
+/** The relay has answered, so its pause ends. */
 export function resumeRelay(turn: Turn, relay: Relay): void {
   const use = useOf(turn, relay);
   if (use.failures > 0) setUse(turn, relay, { ...use, failures: 0, pausedUntilMs: 0 });

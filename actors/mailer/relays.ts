@@ -61,7 +61,7 @@ export interface StoredRelay {
 interface RelayList {
   readonly relays: readonly StoredRelay[];
   readonly fallback: (typeof fallbackModes)[number];
-  /** How often it was replaced. */
+  /** How often the list was replaced. */
   readonly version: number;
 }
 
@@ -76,7 +76,7 @@ export const relaysSlice = slice<RelayList>({
   initial: { relays: [], fallback: 'next-enabled', version: 0 },
 });
 
-/** Empty: that of the settings stands for it. */
+/** If it is empty, the relay of the settings is used. */
 const listed = (view: View): readonly StoredRelay[] =>
   view.use(MailSettings).mode === 'direct' ? [] : view.get(relaysSlice).relays;
 
@@ -108,11 +108,11 @@ function directRelay(settings: MailSettings): SmtpRelay | undefined {
 
 type Signing = Pick<SmtpRelay, 'host' | 'security' | 'username' | 'plaintextCredentials'>;
 
-/** Whether signing in would send the password where others can read it, and nobody has allowed that. */
+/** Whether signing in would send the password in plain text over a network, and no setting allows that. */
 export const exposesPassword = ({ host, security, username, plaintextCredentials }: Signing): boolean =>
   security === 'none' && username !== null && !plaintextCredentials && !isLoopbackHost(host);
 
-/** There nobody but this machine hears what is said, and no certificate can name it. */
+/** A host on this machine: no other machine can listen, and no certificate can name it. */
 export const isLoopbackHost = (host: string): boolean =>
   /^(localhost|::1)$/i.test(host) || (isIPv4(host) && host.startsWith('127.'));
 
@@ -122,7 +122,7 @@ export function sealCredential(turn: Turn, relayId: string, credential: string):
   return turn.use(UserSecrets).seal(sealedFor(relayId), credential, turn.random);
 }
 
-/** In plain text; undefined where it has none, or one of another root secret. */
+/** In plain text; undefined if the relay has none, or if it was sealed under another root secret. */
 export function credentialOf(view: View, { id }: Relay): string | undefined {
   const relays = listed(view);
   if (relays.length === 0) return view.use(MailSettings).password;
@@ -135,7 +135,7 @@ export function credentialOf(view: View, { id }: Relay): string | undefined {
   }
 }
 
-/** Whether it could send at all: it has what it signs in with. */
+/** Whether it has the credentials without which it cannot send. */
 export function isUsable(view: View, relay: Relay): boolean {
   if (!relay.enabled) return false;
   if (relay.kind === 'smtp' && relay.username === null) return true;

@@ -1,4 +1,4 @@
-/** The sender of mail as the server has it: by the kind of the relay. */
+/** The server's sender of mail, which chooses by the kind of the relay. */
 import type { OutboundHttp } from '../outbound/http.ts';
 import { createHosted } from './hosted.ts';
 import type { MailSender } from './sender.ts';

@@ -1,4 +1,4 @@
-/** The port through which one mail goes to one relay: what is asked of it, and the few things that can come of it. */
+/** The port through which one mail goes to one relay: its request, and its few results. */
 import { dependency } from '../../runtime/dependency.ts';
 import type { Mailbox } from './address.ts';
 import type { Failure } from './contract.ts';
@@ -10,7 +10,7 @@ export interface Message {
   readonly recipient: string;
   readonly subject: string;
   readonly text: string;
-  /** Stops mail to this recipient; absent where it cannot be stopped. */
+  /** The link that stops mail to this recipient; absent if the mail cannot be stopped. */
   readonly unsubscribeLink?: string | undefined;
   /** The same in every attempt, as is the date. */
   readonly messageId: string;
@@ -22,7 +22,7 @@ export interface Delivery {
   /** Plain text: the password of SMTP, the key of a hosted relay. */
   readonly credential: string | undefined;
   readonly message: Message;
-  /** To be awaited before anything of the message leaves. @throws when it must not leave */
+  /** The sender awaits it before anything of the message leaves. @throws if the message must not leave */
   handOver(): Promise<void>;
   /** For the whole attempt. */
   readonly timeoutMs: number;
@@ -34,7 +34,7 @@ export interface Delivery {
  *     rejected    the relay will never take it
  *     transient   the relay may take this mail later
  *     unable      the relay can send nothing at all for now, so nothing is held against the mail
- *     uncertain   what the relay has of it may be all of it
+ *     uncertain   the relay may have all of it
  */
 export type Result =
   | { readonly result: 'sent' }

@@ -4,10 +4,10 @@
  *     connect -> TLS -> sign in -> mail, mail, ... -> quit
  *
  * - A relay gets plain text only if it is on this machine or its `security` is `none`. A relay that stops offering TLS gets nothing.
- * - A password is sent in plain text only to this machine, or where that is allowed as well (`plaintextCredentials`).
- * - Off loopback no certificate is taken on trust.
- * - Whatever goes wrong in it ends a session, so that none is used again in an unknown state.
- * - A session is kept for a moment after a mail, as most come in numbers, and carries so many of them at most.
+ * - A password is sent in plain text only to this machine, or if that is allowed as well (`plaintextCredentials`).
+ * - Certificates are verified for every host but this machine.
+ * - Any failure ends a session, so that none is used again in an unknown state.
+ * - A session is kept for a moment after a mail, as mails often come in numbers. It carries a limited number of them.
  */
 import { connect, type LookupFunction, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -24,11 +24,11 @@ export interface SessionOptions {
 
 /** The time to connect and be greeted. A relay that takes longer counts as away. */
 const connectTimeoutMs = 20_000;
-/** The most of one reply of a relay. */
+/** Bytes of one reply of a relay, at most. */
 const replyBytesMax = 16_384;
-/** Less than any relay waits for the next mail. */
+/** Shorter than any relay waits for the next mail. */
 const keptMs = 2_000;
-/** Relays that count them allow as many. */
+/** Relays that limit the mails of a session allow at least this many. */
 const mailsMax = 100;
 
 export class TimedOut extends Error {}
@@ -40,7 +40,7 @@ interface Envelope {
 }
 
 export class Session {
-  /** Whose it is: the relay, and as whom it was signed in to. */
+  /** The relay, and the user that was signed in to it. */
   readonly name: string;
   readonly #socket: Socket;
   readonly #connection: SMTPConnection;
@@ -55,12 +55,12 @@ export class Session {
     this.#connection = connection;
     this.#broken = new Promise<never>((_, reject) => {
       connection.on('error', reject);
-      // What the relay said last is told after its end, in the same breath, and says more.
+      // Nodemailer reports the last words of the relay right after the end of the connection, and these say more.
       connection.on('end', () =>
         queueMicrotask(() => reject(new Error('the relay has closed the connection'))),
       );
     });
-    // What nobody waits for any more may still fail.
+    // A promise that nothing awaits any more may still reject.
     this.#broken.catch(() => {
       this.#isBroken = true;
     });
@@ -113,7 +113,7 @@ export class Session {
   }
 }
 
-/** @throws what keeps it from coming about */
+/** @throws the failure of the connection, of TLS or of signing in */
 export async function openSession(
   relay: SmtpRelay,
   credential: string | undefined,
@@ -129,7 +129,7 @@ export async function openSession(
   return session;
 }
 
-/** Those that wait for the next mail. */
+/** Sessions that wait for the next mail. */
 export class KeptSessions {
   readonly #clock: Clock;
   readonly #kept = new Map<Session, () => void>();
@@ -191,14 +191,14 @@ function opened(
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, ...(lookup !== undefined && { lookup }) });
     const fail = (error: Error) => {
-      letGo();
+      release();
       socket.destroy();
       reject(error);
     };
     const abort = () => fail(signal.reason);
     const cancel = clock.schedule(connectTimeoutMs, () => fail(new TimedOut()));
     // The session outlives the attempt that opens it.
-    const letGo = () => {
+    const release = () => {
       cancel();
       signal.removeEventListener('abort', abort);
       socket.removeListener('error', fail);
@@ -206,7 +206,7 @@ function opened(
     signal.addEventListener('abort', abort, { once: true });
     socket.once('error', fail);
     socket.once('connect', () => {
-      letGo();
+      release();
       resolve(socket);
     });
   });

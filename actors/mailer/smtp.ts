@@ -7,8 +7,8 @@
  *   - The message has one recipient: the address it was given, already checked, is the whole envelope.
  *   - Nodemailer opens no file and no address for a message, and logs nothing.
  *   - No byte of the message leaves before `handOver` has resolved; if it throws, the connection is cut instead.
- *   - A kept session that the relay has ended meanwhile says nothing of the relay: the mail goes over a new one.
- *   - Nothing that a relay says is kept: what went wrong is one of a few words.
+ *   - If the relay has ended a kept session meanwhile, that is no failure of the relay: the mail goes over a new session.
+ *   - The words of a relay are not kept. A failure is one of a few kinds.
  */
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
@@ -63,7 +63,7 @@ class Attempt {
     kept.keep(session);
   }
 
-  /** False where the session was over before anything was asked for, and nothing is known of the relay. */
+  /** False if the session was over before any request, so that nothing is known of the relay. */
   async #sendOver(session: Session, composed: Buffer): Promise<boolean> {
     try {
       await this.#send(session, composed);
@@ -107,7 +107,7 @@ export async function compose({
   unsubscribeLink,
 }: Message): Promise<Buffer> {
   const composer = new MailComposer({
-    // It writes into what it is given.
+    // Nodemailer writes into the object that it is given.
     from: { ...from },
     to: { name: '', address: recipient },
     subject,
@@ -141,7 +141,7 @@ function resultOf(error: unknown, isHandedOver: boolean): Result {
   if (isHandedOver) return { result: 'uncertain', failure: 'timeout' };
   if (code === 'EAUTH') return { result: 'unable', failure: 'authentication' };
   if (responseCode >= 400) return { result: 'unable', failure: 'provider' };
-  // The relay said beforehand that it takes nothing so large.
+  // The relay has announced a smaller limit.
   if (code === 'EMESSAGE' || code === 'EENVELOPE') return { result: 'rejected', failure: 'rejected' };
   return { result: 'unable', failure };
 }

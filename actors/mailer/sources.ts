@@ -1,11 +1,11 @@
-/** Who sends mail, and how the queue treats what each of them sends. */
+/** The sources of mail, and how the queue treats the mails of each. */
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const minutes = (...given: readonly number[]): readonly number[] => given.map((each) => each * minuteMs);
 
-/** To addresses that the account chose, or to its own: nobody has checked that it is its owner's. */
+/** The mail goes to an address that the account chose. Nothing has checked that the owner of the account owns it. */
 type CountedAs = 'to-others' | 'to-account';
 
 export interface SourceRules {
@@ -15,16 +15,16 @@ export interface SourceRules {
   readonly thenEveryMs?: number;
   /** A mail is dead when this old, unless it brings an expiry of its own. Absent: it never is. */
   readonly ageMaxMs?: number;
-  /** What somebody waits for goes before what nobody does. */
+  /** A person waits for the mail, so it goes before others. */
   readonly isUrgent: boolean;
   /**
-   * Whether a mail is sent again, under the same `Message-ID`, when nobody knows whether a relay took it. Otherwise it
-   * is dead then, and an administrator decides.
+   * Whether a mail is sent again, under the same `Message-ID`, if it is unknown whether a relay took it. Otherwise it is dead then,
+   * and an administrator decides.
    */
   readonly repeatsUncertain: boolean;
-  /** Whether it is not sent to a mailbox that has stopped mail. Not so what guards an account that may be its owner's. */
+  /** Whether a mailbox that has stopped mail does not get it. Mails that protect an account are sent all the same. */
   readonly mayBeStopped: boolean;
-  /** By which daily limit of its account it is counted, as the account decides how many there are. */
+  /** The daily limit of the account that it counts for, if the account decides how many of these there are. */
   readonly countedAs?: CountedAs;
 }
 
@@ -71,12 +71,12 @@ export type MailSource = keyof typeof rules;
 export const mailSources = Object.keys(rules) as [MailSource, ...MailSource[]];
 export const rulesOf = (source: MailSource): SourceRules => rules[source];
 
-/** Undefined where retries never end. */
+/** Undefined if retries never end. */
 export function attemptsMaxOf({ waitsMs, thenEveryMs }: SourceRules): number | undefined {
   return thenEveryMs === undefined ? waitsMs.length + 1 : undefined;
 }
 
-/** How long to wait after the `attempts`th failure; undefined: no more. */
+/** The pause after this number of failures; undefined if there is no further attempt. */
 export function waitMsAfter({ waitsMs, thenEveryMs }: SourceRules, attempts: number): number | undefined {
   return waitsMs[attempts - 1] ?? thenEveryMs;
 }

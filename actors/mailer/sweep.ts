@@ -5,18 +5,18 @@ import { dayOf, forgetMailboxes } from './daily-limit.ts';
 import { asMail, type MailRow, mailTable, queueSlice, removeMail, sweepPauseMs } from './queue-table.ts';
 
 const dayMs = 86_400_000;
-/** Nothing may be queued under the same id again: what was told but not delivered for so long is dead in the outbox. */
+/** Longer than an undelivered tell lives in the outbox, so nothing can be queued under the same id any more. */
 const overMs = 7 * dayMs;
 const deadMs = 30 * dayMs;
 const batchRows = 250;
 
-const oldest = (view: View, subset: string) =>
+const oldest = (view: View, subset: 'dead' | 'over') =>
   range(mailTable, {
     after: 0,
     through: view.get(queueSlice).position,
     limit: batchRows,
     subset,
-    columns: ['mailer', 'id', 'user_uuid', 'position', 'place', 'updated_at', 'size'],
+    columns: ['mailer', 'id', 'user_uuid', 'position', 'state', 'updated_at', 'size'],
   });
 
 export const sweepTimer = timer({

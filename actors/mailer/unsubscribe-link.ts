@@ -1,10 +1,10 @@
-/** The link that stops mail to a mailbox, and where mails carry it (docs/protocol/delivery.md, "Stopping mail"). */
+/** The link that stops mail to a mailbox, and its places in a mail (docs/protocol/delivery.md, "Stopping mail"). */
 import type { SigninKeys } from '../identity/signin-keys.ts';
 import { unsubscribePath } from './contract.ts';
 import type { MailSettings } from './settings.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
-/** Undefined: this mail cannot be stopped, or nobody knows where this server is. */
+/** Undefined if this mail cannot be stopped, or if the address of this server is not set. */
 export function unsubscribeLink(
   { publicUrl }: Pick<MailSettings, 'publicUrl'>,
   keys: Pick<SigninKeys, 'mailboxKey' | 'unsubscribeToken'>,

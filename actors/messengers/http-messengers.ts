@@ -1,6 +1,6 @@
 /**
- * Messengers over HTTP: one request to a host that is written here, for each message. Of an answer only its status counts,
- * and when to come back; nothing of what a provider says is kept or shown.
+ * Messengers over HTTP: one request for each message, to a host that is written here. Only the status of an answer counts, and the
+ * time after which to try again. No words of a provider are kept or shown.
  *
  * A few messages go at once, each takes its place for a moment at least, and few wait: whatever is due at the same moment
  * leaves evenly, and the rest is told to come again.
@@ -21,8 +21,8 @@ const timeoutMs = 15_000;
 const answerBytesMax = 65_536;
 /** With the pace 16 in a second: Telegram allows a bot 30, the others more. */
 const concurrent = 4;
-const paceMs = 250;
-/** Where every call takes as long as it may, who waits has waited for a minute. */
+const slotMs = 250;
+/** So few that the last one waits for a minute, even if every call takes as long as it may. */
 const waiting = 16;
 const retryAfterMaxMs = 6 * 3_600_000;
 const twilioCharactersMax = 1_600;
@@ -70,8 +70,8 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
       if (provider === undefined) return Promise.resolve({ result: 'unable', failure: 'not-configured' });
       return new Promise((told, failed) => {
         const work = async () => {
-          const paced = sleep(clock, paceMs);
-          // Told at once: until it is stored nobody knows what became of the message.
+          const paced = sleep(clock, slotMs);
+          // The result is returned at once, as the message is in doubt until its result is stored.
           await call(provider, delivery).then(told, failed);
           await paced;
         };
@@ -89,7 +89,7 @@ function resultOf(answer: OutboundAnswer, { refusesUs }: Provider): MessengerRes
   if (status >= 200 && status < 300) return { result: 'accepted' };
   if (status === 429) return { result: 'unable', failure: 'transient', ...retryAfterOf(answer) };
   if (refusesUs.includes(status)) return { result: 'unable', failure: 'not-configured' };
-  // What stands before the provider does not know what became of it behind.
+  // A gateway in front of the provider does not know the result.
   if (status === 502 || status === 504) return { result: 'uncertain' };
   if (status >= 500) return { result: 'transient', failure: 'transient' };
   return { result: 'rejected' };
@@ -127,7 +127,7 @@ function telegram({ telegramBotToken }: MessengerCredentials): Provider | undefi
   if (telegramBotToken === undefined) return undefined;
   return {
     inTurn: newQueue(),
-    // A wrong token is a path that is not there. 403 is the user, who has blocked the bot.
+    // A wrong token is a path that does not exist. 403 means that the user has blocked the bot.
     refusesUs: [401, 404],
     request: ({ destination, text }) => ({
       url: `https://api.telegram.org/bot${telegramBotToken}/sendMessage`,
@@ -180,7 +180,7 @@ function twilio(credentials: MessengerCredentials): Provider | undefined {
 
 const digitsOf = (number: string): string => number.replaceAll(/\D/g, '');
 
-/** At a whole character. */
+/** Cuts between characters, never within one. */
 function cut(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   return `${text.slice(0, charactersMax - 1).replace(/[\ud800-\udbff]$/, '')}…`;

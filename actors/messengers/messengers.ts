@@ -1,4 +1,4 @@
-/** The port through which one message goes to one person by a messenger: what is asked of it, and what can come of it. */
+/** The port through which one message goes to one person by a messenger: its request and its results. */
 import { dependency } from '../../runtime/dependency.ts';
 
 const messengerChannels = ['telegram', 'whatsapp'] as const;
@@ -6,11 +6,11 @@ export type MessengerChannel = (typeof messengerChannels)[number];
 
 export interface MessengerDelivery {
   readonly channel: MessengerChannel;
-  /** One chat or one number, of which `isDestination` has made sure. */
+  /** One chat or one number, as `isDestination` has checked. */
   readonly destination: string;
   /** Plain text. */
   readonly text: string;
-  /** To be awaited right before anything of the message leaves. False: it is not to leave any more. */
+  /** Await it right before anything of the message leaves. If it resolves to false, the message must not leave. */
   handOver(): Promise<boolean>;
   readonly signal: AbortSignal;
 }
@@ -19,9 +19,9 @@ export interface MessengerDelivery {
  *     accepted    the provider has taken it
  *     rejected    the provider will never take it
  *     transient   the provider has not taken it, and may later
- *     unable      for now nothing can be sent there at all, so nothing is held against the message
- *     uncertain   nobody knows whether the provider has taken it
- *     withdrawn   `handOver` said that it is not to leave
+ *     unable      for now the channel can send nothing at all, so the message is not to blame
+ *     uncertain   it is unknown whether the provider has taken it
+ *     withdrawn   `handOver` resolved to false
  */
 export type MessengerResult =
   | { readonly result: 'withdrawn' }

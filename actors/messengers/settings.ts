@@ -1,4 +1,4 @@
-/** What the operator has from the providers of messengers. A channel without all of its own is not there. */
+/** The operator's credentials of messengers. A channel whose credentials are incomplete is turned off. */
 import { type SettingsOf, sameOnAllNodes, secret, section, text } from '../../runtime/setting.ts';
 
 /** It goes into a header. */

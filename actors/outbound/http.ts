@@ -1,8 +1,8 @@
 /**
  * The one way out of this server over HTTP: for captcha servers, mail relays and other providers.
  *
- *   - The caller says who chose the destination. One that the operator has fixed may be anywhere. Any other is
- *     checked: only what the whole internet can reach passes (`public-address.ts`), on every connection again.
+ *   - The caller says who chose the destination. A destination that the operator has fixed may be anywhere. Any other is checked on
+ *     every connection: it has to be an address that the whole internet can reach (`public-address.ts`).
  *   - `http` and `https` alone, and no credentials in addresses. A redirect is an answer like any other unless asked for.
  *   - Everything is bounded: the time from the call to the last byte, the answer as it is after decompression, and how
  *     many requests are in flight or wait.
@@ -23,11 +23,11 @@ export interface OutboundRequest {
   /** In lower case. Headers of the connection cannot be set. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** For everything: waiting for room, names, connections, redirects, the answer to its last byte. */
+  /** The time for everything: waiting for room, names, connections, redirects, the answer to its last byte. */
   readonly timeoutMs: number;
   /** The longest body of an answer, decompressed. */
   readonly answerBytesMax: number;
-  /** None unless given. One that leads elsewhere is checked, and carries neither headers nor a body. */
+  /** None unless given. A redirect to another origin is checked, and carries neither headers nor a body. */
   readonly redirectsMax?: number;
   readonly signal?: AbortSignal;
 }
@@ -41,13 +41,13 @@ export interface OutboundAnswer {
 
 /** An answer that is read while it comes. It is not among those in flight or waiting: its caller bounds how many there are. */
 export interface OutboundStreamRequest extends Omit<OutboundRequest, 'redirectsMax'> {
-  /** How long the server may be silent while somebody waits for it: before the head, and between any two chunks. */
+  /** How long the server may be silent while the caller waits: before the head, and between any two chunks. */
   readonly idleTimeoutMs: number;
 }
 
 export interface OutboundStream extends Omit<OutboundAnswer, 'body'> {
   /**
-   * Decompressed; more is asked of the server only as these are taken. To be iterated once, or `signal` to be aborted.
+   * Decompressed. The server is asked for more only as these are consumed. Iterate it once, or abort `signal`.
    * @throws OutboundError and nothing else
    */
   readonly chunks: AsyncIterable<Buffer>;
@@ -65,16 +65,16 @@ export interface OutboundHttp {
 export const OutboundHttp = dependency<OutboundHttp>('outbound HTTP');
 
 export type OutboundFailure =
-  /** The request is not one that is sent: its address, where that leads, or its headers. */
+  /** The request is refused for its address, its destination or its headers. */
   | 'refused'
   | 'overloaded'
   | 'unresolved'
   /** No connection, or the wrong certificate. */
   | 'unreachable'
-  /** The connection broke, or what came is not an answer. */
+  /** The connection broke, or the server sent something other than an answer. */
   | 'broken'
   | 'too-large'
-  /** More redirects than asked for, or one that is not followed. */
+  /** More redirects than allowed, or one that is not followed. */
   | 'redirected'
   | 'timeout'
   /** By the caller's signal. */
@@ -82,7 +82,7 @@ export type OutboundFailure =
 
 export class OutboundError extends Error {
   readonly failure: OutboundFailure;
-  /** False: nobody has heard anything of the request. */
+  /** False if certainly no server has got anything of the request. */
   readonly mayHaveArrived: boolean;
 
   constructor(failure: OutboundFailure, mayHaveArrived: boolean) {

@@ -5,8 +5,8 @@
  * addresses and no others: a name that resolves differently between the check and the connection gains nothing. No
  * connection is used twice.
  *
- * Names that the operator has not fixed are looked up at the name servers directly: the system's resolver would hold a
- * thread of the pool, which password hashes need too, for as long as someone's slow name server takes.
+ * Names that the operator has not fixed are looked up at the name servers directly. The system's resolver would hold a thread of the
+ * pool for as long as a slow name server takes, and password hashes need these threads too.
  */
 import { lookup, Resolver } from 'node:dns/promises';
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -36,10 +36,10 @@ type Resolve = (host: string) => Promise<readonly string[]>;
 export interface OutboundHttpOptions {
   readonly clock: Clock;
   readonly resolve?: Readonly<Record<Destination, Resolve>>;
-  /** How many at once for each kind of destination, so that those named by users take no room from the operator's. */
+  /** Requests at once for each kind of destination, so that those of users take no room from the operator's. */
   readonly concurrent?: number;
   readonly waiting?: number;
-  /** What a checked destination has to be. */
+  /** The check of a destination that the operator has not fixed. */
   readonly isPublic?: (address: string) => boolean;
   /** Certificates to trust instead of the well-known ones. */
   readonly ca?: string;
@@ -72,7 +72,7 @@ interface Hop {
 /** The progress of one call. */
 interface Call {
   readonly signal: AbortSignal;
-  /** Some server has been connected to. */
+  /** A server was connected to. */
   isHeard: boolean;
 }
 
@@ -146,7 +146,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     return {
       status: response.statusCode ?? 0,
       headers: headersOf(response),
-      // An answer may last long: it does not keep what was sent.
+      // An answer may last long, and must not keep the request in memory.
       chunks: chunksOf(response, { idleTimeoutMs, answerBytesMax }, begun),
     };
   }
@@ -176,7 +176,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     }
   }
 
-  /** Only while somebody waits: a server is not silent because nobody listens. */
+  /** Runs only while the caller waits: silence counts only then. */
   async function notIdle<T>(idleTimeoutMs: number, { timeOut }: Begun, work: () => Promise<T>): Promise<T> {
     const cancel = clock.schedule(idleTimeoutMs, timeOut);
     try {
@@ -208,7 +208,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     return addresses;
   }
 
-  /** None, where it cannot be found out. */
+  /** Empty if it cannot be found out. */
   function named(host: string, destination: Destination): Promise<readonly string[]> {
     return resolve[destination](host).catch(() => []);
   }
@@ -232,7 +232,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
   }
 }
 
-/** Its listeners live as long as the answer, and so would all that a function around them knew. */
+/** A function of its own: its listeners live as long as the answer, and would keep an enclosing scope in memory. */
 function responseTo(request: ClientRequest, isSecure: boolean, call: Call): Promise<IncomingMessage> {
   return new Promise((answered, failed) => {
     request.on('socket', (socket) =>
@@ -246,7 +246,7 @@ function responseTo(request: ClientRequest, isSecure: boolean, call: Call): Prom
       answered(response);
     });
     request.on('error', failed);
-    // As after a change of protocol that nobody asked for.
+    // The answer has no body, as after a change of protocol that was not requested.
     request.on('close', () => failed(new Failure('broken')));
   });
 }
@@ -289,7 +289,7 @@ function nextHop(hop: Hop, status: number | undefined, location: string): Hop {
   return { url, destination: 'checked', method, headers: {}, body: undefined };
 }
 
-/** Also where a server sends its callers from `http` to `https`. */
+/** A redirect from `http` to `https` changes the origin too. */
 function isSameServer(from: URL, to: URL): boolean {
   if (from.origin === to.origin) return true;
   return from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:';
@@ -314,14 +314,14 @@ async function answerOf(
 const headersOf = ({ headers }: IncomingMessage): ReadonlyMap<string, string> =>
   new Map(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')] as const));
 
-/** Only what was asked for, so that no answer decides how it is unpacked. */
+/** Unpacks only encodings that were requested, so that the answer does not choose how it is unpacked. */
 function decoded(response: IncomingMessage) {
   switch (response.headers['content-encoding']?.toLowerCase()) {
     case undefined:
     case 'identity':
       return response;
     case 'gzip':
-      // An error of either is that of the last.
+      // An error of either stream becomes one of the last.
       return pipeline(response, createGunzip(), () => {});
     default:
       response.destroy();

@@ -1,10 +1,10 @@
 /**
- * Which addresses the whole internet can reach. Nobody but the operator may name a destination that only this server
- * can reach: its own machine, its network, the metadata service of its cloud.
+ * Tells the addresses that the whole internet can reach. Only the operator may name a destination that only this server can reach:
+ * its own machine, its network, the metadata service of its cloud.
  */
 import { BlockList, isIP } from 'node:net';
 
-/** IANA's special-purpose registry, with what is multicast or reserved. */
+/** IANA's special-purpose registry, with multicast and reserved addresses. */
 const specialRanges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -23,10 +23,10 @@ const specialRanges = [
   '198.51.100.0/24',
   '203.0.113.0/24',
   '224.0.0.0/3',
-  // Azure's metadata and agent service has an address like any other.
+  // Azure's metadata and agent service has an ordinary public address.
   '168.63.129.16/32',
 ];
-/** Everything outside of it is local, multicast, or an IPv4 address embedded in IPv6 (mapped, NAT64). */
+/** Every address outside of it is local, multicast, or an IPv4 address embedded in IPv6 (mapped, NAT64). */
 const globalUnicast = '2000::/3';
 /** Tunnels that carry an IPv4 address (Teredo, 6to4), protocol assignments, documentation, AS112. */
 const specialGlobalRanges = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
@@ -35,7 +35,7 @@ const special4 = listOf(specialRanges, 'ipv4');
 const global6 = listOf([globalUnicast], 'ipv6');
 const special6 = listOf(specialGlobalRanges, 'ipv6');
 
-/** `address` as a resolver or a parsed URL gives it, without brackets; what is not an address is not public. */
+/** `address` as a resolver or a parsed URL gives it, without brackets. Other texts are not public. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

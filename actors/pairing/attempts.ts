@@ -4,9 +4,9 @@
  *     pending     started; a call that brings its state within ten minutes claims it
  *     claimed     by one call, for two minutes: the code is exchanged meanwhile, outside any turn (`complete.ts`)
  *
- * A subscription has one attempt. A newer start replaces it, and the exchange of the older one then finds its claim gone. An
- * attempt that is over counts for nothing, and a timer removes it. A crash before the commit of the start leaves nothing; one
- * after it leaves an attempt whose state nobody knows, which ends by itself.
+ * A subscription has one attempt. A newer start replaces it, and the exchange of the older one then finds its claim gone. A timer
+ * removes expired attempts, which have no effect before that. A crash before the commit of the start leaves nothing. A crash after it
+ * leaves an attempt whose state no client knows, which expires.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { command, type Turn, timer } from '../../runtime/command.ts';
@@ -45,7 +45,7 @@ const full: Refused = {
   },
 };
 
-/** The default one where none is named. */
+/** The default subscription, if none is named. */
 export function subscriptionIdOf(given: unknown): string | Refused {
   if (given === undefined || given === '') return defaultSubscriptionId;
   return isSubscriptionId(given) ? given : invalidId;
@@ -87,7 +87,7 @@ export const start = command({
   },
 });
 
-/** Nothing is removed of what cannot be read; the next start does, once it can be. */
+/** Records that cannot be read stay. The next start removes them once they can be read. */
 export const sweep = timer({
   ...Pairing.timers.sweep,
   missed: 'fire-once',
@@ -100,7 +100,7 @@ export const sweep = timer({
 
 const hashOf = (state: string): string => createHash('sha256').update(state).digest('hex');
 
-/** That which is not over and was given this state. */
+/** The attempt with this state, if it has not expired. */
 export function attemptOf(
   attempts: ReadonlyMap<string, Attempt>,
   state: string,
@@ -112,7 +112,7 @@ export function attemptOf(
   );
 }
 
-/** Notes it in the audit trail of the administrator who did it, in the commit of what it tells of. */
+/** Notes the operation in the administrator's audit trail, in the same commit. */
 export function note(
   turn: Turn,
   by: string,

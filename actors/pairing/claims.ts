@@ -29,7 +29,7 @@ function claimsOf(token: unknown): Claims {
   }
 }
 
-/** A claim may be named by an address, whose dots are its own. */
+/** The name of a claim may be an address, whose dots belong to it. */
 function claimIn(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   let found: unknown = claims;
@@ -43,7 +43,7 @@ function claimIn(claims: Claims, name: string): unknown {
 function shownText(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string') return null;
-  // With those that cannot be stored: halves of pairs are among them.
+  // Characters that cannot be stored go too; halves of surrogate pairs are among them.
   const plain = [...text.replaceAll(/\p{C}/gu, '').trim()].slice(0, labelCharactersMax).join('');
   return plain === '' ? null : plain;
 }

@@ -1,15 +1,16 @@
 /**
- * A code becomes a credential: by the callback, which anyone who has the state may make, or by the administrator who started.
+ * Exchanges a code for a credential. The callback may do this, which anyone who has the state may call, and so may the administrator
+ * who started.
  *
- *     check      is there a pending attempt of this state? is the user who started it an administrator (still)?
- *     claim      one call alone has it from here on, for two minutes
+ *     check      is there a pending attempt of this state? Is the user who started it still an administrator?
+ *     claim      from here on one call alone has the attempt, for two minutes
  *     exchange   of the code, at the provider, outside any turn
- *     conclude   if the claim is still there: the credential and the end of the attempt in one commit. If not, or if the
- *                exchange failed, nothing is kept of what came
+ *     conclude   if the claim is still there, one commit writes the credential and ends the attempt. If not, or if the exchange
+ *                failed, nothing of the answer is kept
  *
- * A code is sent once. A crash after the claim leaves one that ends by itself. A repeat of the call does not exchange again,
- * as nobody knows whether the provider has seen the code. A repeat after the last commit is answered by the credential, which
- * knows its call.
+ * A code is sent once. A crash after the claim leaves a claim, which expires. A repeat of the call does not exchange again, as it is
+ * unknown whether the provider has seen the code. A repeat after the last commit gets its answer from the credential, which knows its
+ * call.
  */
 import { type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
@@ -62,7 +63,7 @@ const superseded = refuse.conflict(
 
 interface Asked {
   readonly state: string;
-  /** What an administrator has named, if any. */
+  /** The subscription that an administrator has named, if any. */
   readonly subscriptionId: string | undefined;
   /** The administrator who completes it; undefined for a callback, which anyone who has the state may make. */
   readonly by: string | undefined;
@@ -74,7 +75,7 @@ interface Claimed {
 }
 interface Done {
   readonly pairedId: string;
-  /** Unknown to a repeat. */
+  /** A repeat does not know it. */
   readonly startedBy?: string;
 }
 
@@ -116,13 +117,13 @@ const pairedBy = ({ pairedId, startedBy }: Done) => ({
   ok: { pairedForOperator: startedBy === byOperator ? pairedId : null },
 });
 
-/** Nothing is read for what cannot be right. */
+/** Refuses a malformed request without reading anything. */
 function checkedOf(code: unknown, state: unknown): { code: string; state: string } | Refused {
   if (typeof state !== 'string' || !statePattern.test(state)) return invalidState;
   return typeof code === 'string' && codePattern.test(code) ? { code, state } : invalidCode;
 }
 
-/** The pending attempt of this state; or what this very call has paired before, and was not heard. */
+/** The pending attempt of this state, or the credential that this call has made before, whose answer was lost. */
 function check(turn: Turn, { callId }: Workflow, asked: Asked): Claimed | Done | Refused {
   const records = readableRecords(turn);
   if (isRefused(records)) return records;
@@ -141,7 +142,7 @@ function pendingOf(records: Opened, { state, subscriptionId: named, by }: Asked,
   return { subscriptionId, attempt };
 }
 
-/** Decided and done in one turn, so that of two calls one has it. */
+/** Checks and claims in one turn, so that only one of two calls gets it. */
 function claim(turn: Turn, steps: Workflow, asked: Asked): Claimed | Done | Refused {
   const found = check(turn, steps, asked);
   if (!('attempt' in found)) return found;
@@ -150,7 +151,7 @@ function claim(turn: Turn, steps: Workflow, asked: Asked): Claimed | Done | Refu
   return { ...found, attempt };
 }
 
-/** The provider's user said no, or the administrator is none: the attempt is used up all the same. */
+/** Uses the attempt up if the provider's user refused, or if the user is not an administrator any more. */
 function drop(steps: Workflow, asked: Asked, because: Refused): Promise<Refused> {
   return steps.turn({
     turn: (turn) => {
@@ -208,6 +209,6 @@ function pair(
     expiresAtMs: turn.nowMs + lifetimeMs,
     repairReason: null,
     trouble: null,
-    suspectSerial: null,
+    doubtedSerial: null,
   });
 }

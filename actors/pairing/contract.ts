@@ -1,11 +1,11 @@
 /**
- * The `pairing` kind: one actor with the subscriptions at a provider of the assistant that administrators have paired this
- * server with, since its bounds and its lists range over all of them.
+ * The `pairing` kind: one actor for all subscriptions at a provider of the assistant that administrators have paired this server with,
+ * as its bounds and lists concern all of them.
  *
  *     attempt      pending -> claimed -> paired or gone      (`attempts.ts`, `complete.ts`)
  *     credential   paired, refreshed before it is used, until it is unpaired or needs repair      (`refresh.ts`)
  *
- * What administrators ask is in `operator-contract.ts`.
+ * The commands of administrators are in `operator-contract.ts`.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
@@ -18,7 +18,7 @@ export const pairingId = 'pairing';
 const nothing = z.object({});
 const subscription = z.object({ subscriptionId: z.string().refine(isSubscriptionId) });
 const tokenCount = z.int().nonnegative();
-/** What a browser brought, as it came. */
+/** The fields that a browser brought, unchecked. */
 const anything = z.unknown().optional();
 
 export const Pairing = contract({
@@ -31,7 +31,7 @@ export const Pairing = contract({
      */
     callback: {
       request: z.object({ code: anything, state: anything, error: anything }),
-      /** An operator has no audit trail, so the caller has to log what was paired for one. */
+      /** The caller logs a pairing for an operator, who has no audit trail. */
       reply: answerSchema(z.object({ pairedForOperator: z.string().nullable() })),
     },
     /**
@@ -42,7 +42,7 @@ export const Pairing = contract({
       request: subscription,
       reply: z.discriminatedUnion('outcome', [
         z.object({ outcome: z.literal('token'), accessToken: z.string(), serial: z.int() }),
-        /** There is no such pairing, or none that can be read or used. */
+        /** There is no such pairing, or it cannot be read or used. */
         z.object({ outcome: z.literal('unavailable') }),
         /** The provider could not refresh it just now. */
         z.object({ outcome: z.literal('later') }),
@@ -61,7 +61,7 @@ export const Pairing = contract({
     },
   },
   timers: {
-    /** Some attempt is over that nobody has completed. */
+    /** Removes attempts that have expired. */
     sweep: z.null(),
   },
   jobs: {

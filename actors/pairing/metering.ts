@@ -1,4 +1,4 @@
-/** What was asked of the provider by each pairing. */
+/** Counts the requests to the provider by each pairing. */
 import { z } from 'zod';
 import { command, type Turn } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
@@ -46,7 +46,7 @@ export function meter(turn: Turn, subscriptionId: string, { promptTokens, comple
   });
 }
 
-/** What a provider says of itself is no reason to fail. */
+/** Malformed counts from a provider must not fail the request. */
 const sum = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER / 2);
 
 export function forgetMetered(turn: Turn, subscriptionId: string): void {

@@ -1,4 +1,4 @@
-/** What comes of refreshes at the provider of the assistant, counted where they are made. */
+/** Counts the results of refreshes at the provider of the assistant. */
 import { Counter, type Registry } from 'prom-client';
 import type { PairingTools } from './tools.ts';
 

@@ -1,7 +1,7 @@
 /**
- * The provider's authorization server, asked as a public client with PKCE. The library makes the requests and judges the answers;
- * they go by the one way out of this server, which follows no redirect and bounds time, size and decompression. Nothing that
- * the provider says but the grant itself goes any further: all else becomes one word.
+ * The client of the provider's authorization server: a public client with PKCE. The library makes the requests and checks the answers.
+ * The requests use this server's outbound HTTP, which follows no redirect and bounds time, size and decompression. Of an answer only
+ * the grant is kept; any failure becomes one word.
  */
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
@@ -19,12 +19,12 @@ import type { Granted, GrantFailure, GrantResult, PairingProvider, PairingTools 
 
 const timeoutMs = 15_000;
 const answerBytesMax = 512 * 1_024;
-/** The longest token: what is kept of a pairing has to fit into one record. */
+/** The longest token, as a pairing has to fit into one record. */
 const tokenCharactersMax = 16_384;
 const lifetimeSecondsUsual = 3_600;
 const lifetimeSecondsMax = 10 * 365 * 86_400;
 
-/** What came of a request that led to no grant. Thrown through the library, and never seen outside. */
+/** The failure of a request for a grant. It is thrown through the library, and never leaves this file. */
 class GrantError extends Error {
   readonly failure: GrantFailure;
   readonly retryAfterMs: number | undefined;
@@ -36,7 +36,7 @@ class GrantError extends Error {
   }
 }
 
-/** The answer of one request. Its ID token is kept from the library, which could not know its issuer. */
+/** The answer of one request. The library does not get its ID token, as it could not know the issuer. */
 interface Exchange {
   status?: number;
   idToken?: unknown;
@@ -53,7 +53,7 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
 
   function optionsFor(exchange: Exchange, signal?: AbortSignal): oauth.TokenEndpointRequestOptions {
     return {
-      // The settings let it be http on loopback alone.
+      // The settings allow http on loopback alone.
       [oauth.allowInsecureRequests]: true,
       [oauth.customFetch]: async (url: string, { method, headers, body }: RequestInit) => {
         const request = { url, method: method as 'POST', headers: headers as Record<string, string> };
@@ -134,7 +134,7 @@ export function pairingTools(config: Configured, secrets: PairingSecrets, http: 
   };
 }
 
-/** @throws GrantError for what says all by its status */
+/** @throws GrantError for failures that the status alone decides */
 function responseOf({ status, headers, body }: OutboundAnswer, exchange: Exchange): Response {
   exchange.status = status;
   if (status === 429) throw new GrantError('rate-limited', retryAfterMs(headers.get('retry-after')));
@@ -142,7 +142,7 @@ function responseOf({ status, headers, body }: OutboundAnswer, exchange: Exchang
   const said = headers.get('content-type') ?? '';
   const response = (text: string) => new Response(text, { status, headers: { 'content-type': said } });
   if (status !== 200) return response(body.toString());
-  // The library parses whatever is JSON, but a page that holds some is no answer of a token endpoint.
+  // The library parses any JSON, but JSON of another content type is no answer of a token endpoint.
   if (!/^application\/json *(;|$)/i.test(said)) throw new GrantError('provider-unavailable');
   const { id_token: idToken, ...rest } = objectIn(body);
   exchange.idToken = idToken;
@@ -155,12 +155,12 @@ function objectIn(body: Buffer): Readonly<Record<string, unknown>> {
     const parsed: unknown = JSON.parse(body.toString());
     if (typeof parsed === 'object' && parsed !== null) return parsed as Readonly<Record<string, unknown>>;
   } catch {
-    // As if it were something else.
+    // Otherwise the library would read it as something else.
   }
   throw new GrantError('provider-unavailable');
 }
 
-/** In seconds; a date is none that is needed. */
+/** In seconds. Dates are not supported, as providers do not send them. */
 function retryAfterMs(given: string | undefined): number | undefined {
   return given !== undefined && /^\d{1,6}$/.test(given) ? Number(given) * 1_000 : undefined;
 }

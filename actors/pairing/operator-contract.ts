@@ -1,6 +1,6 @@
 /**
- * What administrators ask of pairings. No session is checked here: their own `user` actors do that, and ask. What they sent
- * comes as they sent it, since everything about the caller is decided before anything about the request.
+ * The commands of administrators for pairings. Their own `user` actors check the session, and then ask. The fields of the request come
+ * unchecked, as the caller's rights have to be decided before anything in the request.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
@@ -21,7 +21,7 @@ const subscriptionView = z.object({
   available: z.boolean(),
   paired: z.boolean(),
   readable: z.boolean(),
-  /** Sealed under another key, or altered: nothing of any pairing can be read here. */
+  /** The records were sealed under another key, or altered, so no pairing can be read. */
   storeUnreadable: z.boolean(),
   accountLabel: z.string().nullable(),
   accountId: z.string().nullable(),
@@ -63,15 +63,15 @@ export const usageView = z.object({
 });
 
 const anything = z.unknown().optional();
-/** Without one it is that of the default subscription, except where something is removed. */
+/** If it is absent, the default subscription is meant, except by a removal. */
 export const subscriptionFields = { subscriptionId: anything };
 export const completeFields = { code: anything, state: anything, subscriptionId: anything };
 export const unpairFields = { subscriptionId: anything, confirmReferences: anything };
 export const unpairAllFields = { confirmation: anything };
-/** To the letter. */
+/** Has to match exactly. */
 export const unpairAllConfirmation = 'UNPAIR ALL SUBSCRIPTIONS';
 
-/** Who asks: the uuid of an administrator, or this for an operator of the server, who is nobody's account. */
+/** Stands for an operator of the server, who has no account, in place of the uuid of an administrator. */
 export const byOperator = 'operator';
 const by = z.string().max(64);
 
@@ -84,7 +84,7 @@ const answering = <Fields extends z.ZodRawShape, Ok extends z.ZodType>(fields: F
 export const PairingAdministration = contract({
   name: 'pairing',
   commands: {
-    /** Says of itself what the other ones refuse with 503. */
+    /** Shows the state for which the others refuse with 503. */
     status: answering(subscriptionFields, statusView),
     list: answering({}, listView),
     /** Refusals: 429 `pairing-capacity`. */
@@ -96,7 +96,7 @@ export const PairingAdministration = contract({
     complete: answering(completeFields, statusView),
     /** Refusals: 400 `subscription-id-required`, 409 `confirmation-required` with `references`. */
     unpair: answering(unpairFields, unpairView),
-    /** Refusals: 400 `confirmation-mismatch`. Of what cannot be read too, unless `onlyReadable`. */
+    /** Refusals: 400 `confirmation-mismatch`. Removes records that cannot be read too, unless `onlyReadable`. */
     unpairAll: answering({ ...unpairAllFields, onlyReadable: z.boolean().optional() }, unpairAllView),
     usage: answering(subscriptionFields, usageView),
   },

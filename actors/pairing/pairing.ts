@@ -1,4 +1,4 @@
-/** The `pairing` kind: this server at the provider of the assistant, as administrators have paired it. */
+/** The `pairing` kind: the accounts at the provider of the assistant that administrators have paired this server with. */
 import { kindOf } from '../../runtime/kind.ts';
 import { AssistantPolicy } from '../assistant/policy.ts';
 import { start, sweep } from './attempts.ts';
@@ -12,7 +12,7 @@ import { PairingTools } from './tools.ts';
 import { unpair, unpairAll } from './unpair.ts';
 import { RefreshWaits } from './waiting.ts';
 
-/** What `operator-contract.ts` promises besides. */
+/** The commands of `operator-contract.ts`. */
 const operatorCommands = { status, list, start, complete, unpair, unpairAll, usage };
 
 export const pairing = kindOf(Pairing, {

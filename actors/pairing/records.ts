@@ -1,11 +1,12 @@
 /**
- * What the actor keeps: attempts and credentials, each sealed alone under the operator's key, one of each kind for a
- * subscription, and a MAC over all of them (docs/decisions/0039-pairings-are-slices-of-one-actor.md).
+ * The records of the actor: attempts and credentials, one of each for a subscription, each sealed alone under the operator's key, and
+ * a MAC over all of them (docs/decisions/0039-pairings-are-slices-of-one-actor.md).
  *
  * Invariants:
- * - What cannot be read is never written over: a record that does not open, or a set whose MAC is wrong, and nothing of it is
- *   read or changed here. Only `clearRecords` gets past that, which an administrator has confirmed.
- * - The MAC goes with the commit of what it is over. The empty set has none, so that a node with the right key can begin anew.
+ * - Records that cannot be read are never overwritten. If a record does not open, or if the MAC is wrong, none is read or changed.
+ *   Only `clearRecords` removes them, which an administrator has to confirm.
+ * - The MAC is written with every change of a record, in the same commit. The empty set has none, so that a node with the right key
+ *   can begin anew.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -16,9 +17,9 @@ import { repairReasons, transientFailures } from './operator-contract.ts';
 import type { PairingSeal, RecordKind, Records } from './seal.ts';
 import { PairingTools } from './tools.ts';
 
-/** Subscriptions that are paired, or that somebody is pairing. */
+/** Subscriptions that are paired, or have an attempt, at most. */
 export const subscriptionsMax = 256;
-/** Attempts of one administrator that are not over. */
+/** Pending attempts of one administrator, at most. */
 export const attemptsPerAdministratorMax = 16;
 
 const attemptSchema = z.object({
@@ -32,13 +33,13 @@ const attemptSchema = z.object({
   /** The call that has claimed it and exchanges its code. */
   claim: z.string().nullable(),
 });
-/** Somebody is pairing the subscription. */
+/** An attempt to pair the subscription. */
 export type Attempt = z.infer<typeof attemptSchema>;
 
 const credentialSchema = z.object({
-  /** How often there was another access token, or it was paired anew. */
+  /** Grows with every new access token and every new pairing. */
   serial: z.int(),
-  /** The call that has made it. */
+  /** The call that has written it. */
   pairedBy: z.string(),
   accessToken: z.string(),
   refreshToken: z.string().nullable(),
@@ -46,10 +47,10 @@ const credentialSchema = z.object({
   accountLabel: z.string().nullable(),
   accountId: z.string().nullable(),
   repairReason: z.enum(repairReasons).nullable(),
-  /** Refreshes that failed for a reason that passes, since the last that did not. */
+  /** Refreshes in a row that failed for a temporary reason. */
   trouble: z.object({ failure: z.enum(transientFailures), times: z.int(), retryAtMs: z.number() }).nullable(),
-  /** The serial of an access token that was rejected before its time, until a later one is not. */
-  suspectSerial: z.int().nullable(),
+  /** The serial of an access token that was rejected early, until a later one is accepted. */
+  doubtedSerial: z.int().nullable(),
 });
 /** A subscription that is paired. */
 export type Credential = z.infer<typeof credentialSchema>;
@@ -86,7 +87,7 @@ const sealedRecords = (view: View): Records => ({
   credential: view.entries(credentialMap),
 });
 
-/** What does not open stands for all: nothing is guessed about a set that somebody has altered. */
+/** One record that does not open makes the whole set unreadable, as the set may have been altered. */
 export function openedRecords(view: View): Opened | 'unavailable' | 'unreadable' {
   const { seal } = view.use(PairingTools);
   if (seal === undefined) return 'unavailable';
@@ -171,7 +172,7 @@ function remove(turn: Turn, map: SliceMap<Sealed>, id: string): void {
   if (seal !== undefined) sealSet(turn, seal);
 }
 
-/** Whether it can be read or not. Returns the ids of what was paired. */
+/** Removes all records, readable or not. Returns the ids of the subscriptions that were paired. */
 export function clearRecords(turn: Turn): readonly string[] {
   const { attempt, credential } = sealedRecords(turn);
   const paired = [...credential.keys()];
@@ -187,7 +188,7 @@ function sealSet(turn: Turn, seal: PairingSeal): void {
   turn.set(macSlice, { mac: isEmpty ? null : seal.macOf(records) });
 }
 
-/** What of it is over, with the next time that something is. */
+/** The expired attempts, and the time at which the next one expires. */
 export function pruneAttempts(turn: Turn, { attempts }: Opened): ReadonlyMap<string, Attempt> {
   const living = new Map([...attempts].filter(([, { endsAtMs }]) => endsAtMs > turn.nowMs));
   for (const id of attempts.keys()) if (!living.has(id)) removeAttempt(turn, id);

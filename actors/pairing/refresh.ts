@@ -2,16 +2,16 @@
  * Access tokens for requests to the provider.
  *
  *     fresh        longer than a minute to live: given at once
- *     old          a job of the subscription refreshes it, outside turns; callers meanwhile wait for its end
- *     trouble      the last refresh failed for a reason that passes: nobody asks again before its time, and the old token is
- *                  not used any more
- *     repair       only pairing again helps
+ *     old          a job of the subscription refreshes it, outside turns; callers wait for its end
+ *     trouble      the last refresh failed for a temporary reason: the next one waits for its time, and the old token is not used
+ *                  any more
+ *     repair       only a new pairing helps
  *
- * A job never runs beside itself. One that was asked for again meanwhile finds another token in place of the one it was to
- * refresh, so however many callers ask at once, there is one refresh.
+ * There is one job for a subscription at a time. If it is started again meanwhile, it finds another token in place of the one that it
+ * was to refresh. So however many callers ask at once, there is one refresh.
  *
- * After a crash the job runs again. If the provider had rotated the refresh token and nobody heard the new one, it refuses, and
- * the pairing needs repair. If the credential is replaced or removed meanwhile, the job is stopped, and its result does not count.
+ * After a crash the job runs again. If the provider had rotated the refresh token and the new one was lost, the provider refuses, and
+ * the pairing needs repair. If the credential is replaced or removed meanwhile, the job is stopped, and its result is dropped.
  */
 import { command, job, type Turn, workflow } from '../../runtime/command.ts';
 import { keyed } from '../../runtime/contract.ts';
@@ -21,13 +21,13 @@ import { type Credential, openedRecords, putCredential } from './records.ts';
 import { type GrantFailure, type GrantResult, PairingTools } from './tools.ts';
 import { RefreshWaits } from './waiting.ts';
 
-/** With less to live a token is refreshed first: what it is used for takes time, and clocks differ. */
+/** A token with less time to live is refreshed first, as its use takes time and clocks differ. */
 const safetyMs = 60_000;
-/** Longer than one takes with what surrounds it. */
+/** Longer than a refresh takes with its turns. */
 const refreshMs = 60_000;
 const backoffMs = 5_000;
 const backoffMaxMs = 15 * 60_000;
-/** What a provider may ask for. */
+/** The longest pause that a provider may ask for. */
 const retryAfterMaxMs = 3_600_000;
 
 const refreshOf = (subscriptionId: string) => keyed(Pairing.jobs.refresh, subscriptionId);
@@ -68,7 +68,7 @@ function tokenFor(turn: Turn, subscriptionId: string): Found {
   return { refreshing: serial };
 }
 
-/** One that was refreshed just now is used, however short its life. */
+/** A token that was refreshed just now is used, however short its life. */
 function tokenAfter(turn: Turn, subscriptionId: string, serial: number): Use {
   const credential = usable(turn, subscriptionId);
   if (credential === undefined) return { outcome: 'unavailable' };
@@ -100,7 +100,7 @@ export const refresh = job({
       const refreshToken = await run.turn({ turn: (turn) => tokenToRefreshBy(turn, subscriptionId, serial) });
       if (!refreshToken || provider === undefined) return await run.finish();
       const result = await provider.refresh(refreshToken, run.signal);
-      // What a run that is not to go on has heard, nobody believes.
+      // The result of a run that was stopped is dropped.
       run.signal.throwIfAborted();
       return await run.finish({ turn: (turn) => conclude(turn, subscriptionId, result) });
     } finally {
@@ -109,7 +109,7 @@ export const refresh = job({
   },
 });
 
-/** None, if there is nothing to refresh any more. */
+/** The credential to refresh; undefined if there is nothing to refresh any more. */
 function tokenToRefreshBy(turn: Turn, subscriptionId: string, serial: number): string | null {
   const credential = usable(turn, subscriptionId);
   if (credential?.serial !== serial || isPaused(turn, credential)) return null;
@@ -151,7 +151,7 @@ type Passing = Extract<GrantFailure, 'network' | 'rate-limited' | 'provider-unav
 const isPassing = (failure: GrantFailure): failure is Passing =>
   failure === 'network' || failure === 'rate-limited' || failure === 'provider-unavailable';
 
-/** Twice as long each time, and a fifth more or less, so that servers do not come back all at once. */
+/** The pause doubles each time. It varies by a fifth, so that servers do not all return at the same time. */
 function pauseMs(turn: Turn, times: number): number {
   const wholeMs = Math.min(backoffMs * 2 ** Math.min(times - 1, 20), backoffMaxMs);
   return Math.round(wholeMs * (0.8 + (turn.random.bytes(1).readUInt8() / 255) * 0.4));
@@ -159,7 +159,7 @@ function pauseMs(turn: Turn, times: number): number {
 
 // --- afterwards ----------------------------------------------------------------------------------------------
 
-/** A token that was rejected is refreshed before the next use; where that does not help, the pairing needs repair. */
+/** Notes that a token was rejected. It is refreshed before the next use; if that does not help, the pairing needs repair. */
 export const reportUse = command({
   ...Pairing.commands.reportUse,
   creates: true,
@@ -168,17 +168,17 @@ export const reportUse = command({
     const credential = credentialIn(turn, subscriptionId);
     if (credential === undefined) return {};
     if (!isRejected) meter(turn, subscriptionId, used);
-    const { suspectSerial } = credential;
+    const { doubtedSerial } = credential;
     // Another token has taken its place since, or several were rejected at once.
-    if (credential.serial !== serial || suspectSerial === serial) return {};
+    if (credential.serial !== serial || doubtedSerial === serial) return {};
     if (isRejected) putCredential(turn, subscriptionId, rejected(credential));
-    else if (suspectSerial !== null)
-      putCredential(turn, subscriptionId, { ...credential, suspectSerial: null });
+    else if (doubtedSerial !== null)
+      putCredential(turn, subscriptionId, { ...credential, doubtedSerial: null });
     return {};
   },
 });
 
 const rejected = (credential: Credential): Credential =>
-  credential.suspectSerial === null
-    ? { ...credential, expiresAtMs: 0, suspectSerial: credential.serial }
+  credential.doubtedSerial === null
+    ? { ...credential, expiresAtMs: 0, doubtedSerial: credential.serial }
     : { ...credential, repairReason: 'credential-rejected' };

@@ -10,14 +10,14 @@ const id = fc.stringMatching(/^[a-z0-9]([a-z0-9._-]{0,20}[a-z0-9])?$/);
 
 test('what is sealed opens as itself alone', (t) => {
   fc.assert(
-    fc.property(fc.string(), id, id, fc.nat(), (plain, one, other, place) => {
+    fc.property(fc.string(), id, id, fc.nat(), (plain, one, other, offset) => {
       const sealed = seal.seal('credential', one, plain, systemRandom);
       t.is(seal.open('credential', one, sealed), plain);
       t.throws(() => seal.open('attempt', one, sealed));
       t.throws(() => keyed.open('credential', one, sealed));
       if (one !== other) t.throws(() => seal.open('credential', other, sealed));
       const altered = Buffer.from(sealed);
-      const at = place % altered.length;
+      const at = offset % altered.length;
       altered.writeUInt8(altered.readUInt8(at) ^ 1, at);
       t.throws(() => seal.open('credential', one, altered));
     }),

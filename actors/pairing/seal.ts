@@ -1,6 +1,6 @@
 /**
- * How what is kept of pairings is encrypted: every record alone, bound to its kind and its subscription, and one MAC over
- * them all, so that none can be altered, swapped, put back or taken away unseen.
+ * Encrypts the records of pairings. Each is sealed alone and bound to its kind and its subscription. One MAC over them all shows if a
+ * record was altered, swapped, put back or taken away.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Random } from '../../runtime/random.ts';

@@ -1,4 +1,4 @@
-/** Settings of pairing: the provider's authorization server, and the key under which what comes of it is kept. */
+/** Settings of pairing: the provider's authorization server, and the key that seals the credentials. */
 import {
   type SettingsOf,
   sameOnAllNodes,
@@ -14,7 +14,7 @@ const callbackPath = '/v1/assistant/subscription/callback';
 
 const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
-/** As it was registered with the provider: nothing is added to it or taken away. */
+/** The redirect address exactly as it was registered with the provider. */
 function secureAddress(given: string): string {
   if (!/^https?:\/\/[\x21-\x7e]+$/i.test(given) || !URL.canParse(given)) {
     throw new WrongValue('is not an https address');
@@ -100,7 +100,7 @@ export const pairingSecrets = secret(
 );
 export interface PairingSecrets extends SettingsOf<typeof pairingSecrets> {}
 
-/** All that it takes to pair. */
+/** Everything that pairing needs. */
 export interface PairingSetup {
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
@@ -108,7 +108,7 @@ export interface PairingSetup {
   readonly scopes: string;
   readonly redirectUri: string;
   readonly accountIdClaim: string | undefined;
-  /** Absent: nobody is answered by a pairing. */
+  /** Absent if no user is answered by a pairing. */
   readonly baseUrl: string | undefined;
 }
 
@@ -117,11 +117,11 @@ export interface Configured {
   readonly publicUrl: string | undefined;
 }
 
-/** What is stored can be read, whatever else is absent. */
+/** With the key alone, stored records can be read, whatever else is absent. */
 export const pairingKeyOf = ({ pairingKey }: PairingSecrets): Buffer | undefined =>
   pairingKey === undefined ? undefined : Buffer.from(pairingKey, 'hex');
 
-/** Undefined: something is absent. */
+/** Undefined if something is absent. */
 export function pairingOf(
   { pairing, publicUrl }: Configured,
   { pairingKey: key }: PairingSecrets,
@@ -133,7 +133,7 @@ export function pairingOf(
   return { authorizeUrl, tokenUrl, clientId, scopes, redirectUri, accountIdClaim, baseUrl };
 }
 
-/** Undefined without a public address, or with one that is not safe enough for a code to come back to. */
+/** Undefined without a public address, or with one that is not safe enough to receive a code. */
 function redirectUriOf({ redirectUri }: PairingSettings, publicUrl: string | undefined): string | undefined {
   if (publicUrl === undefined) return undefined;
   if (redirectUri !== undefined) return redirectUri;

@@ -1,4 +1,4 @@
-/** What administrators see of pairings: nothing that could be used at the provider. */
+/** The status of pairings for administrators. It has nothing that could be used at the provider. */
 import { command, type View } from '../../runtime/command.ts';
 import { AssistantPolicy } from '../assistant/policy.ts';
 import { isRefused } from '../reply.ts';

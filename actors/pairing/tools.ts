@@ -1,19 +1,19 @@
-/** What pairing needs from outside. */
+/** The dependencies of pairing. */
 import { dependency } from '../../runtime/dependency.ts';
 import type { PairingSeal } from './seal.ts';
 
-/** What a provider has granted. */
+/** The grant of a provider. */
 export interface Granted {
   readonly accessToken: string;
-  /** Null: none, or the one it was refreshed by goes on. */
+  /** Null if there is none, or if the previous one stays valid. */
   readonly refreshToken: string | null;
   readonly lifetimeMs: number;
-  /** Names for people; nothing is decided by them. */
+  /** Names for display; they decide nothing. */
   readonly accountLabel: string | null;
   readonly accountId: string | null;
 }
 
-/** All that is known of what went wrong: no provider's words. The first three end a pairing, the others pass. */
+/** The kinds of failure, without words of the provider. The first three end a pairing, and the others are temporary. */
 export type GrantFailure =
   | ('invalid-grant' | 'invalid-token' | 'credential-rejected')
   | ('network' | 'rate-limited' | 'provider-unavailable');
@@ -22,7 +22,7 @@ export type GrantResult =
   | { readonly granted: Granted }
   | { readonly failure: GrantFailure; readonly retryAfterMs?: number | undefined };
 
-/** The provider's authorization server. Nothing throws what is its fault. */
+/** The provider's authorization server. Its failures are results, and nothing throws them. */
 export interface PairingProvider {
   readonly redirectUri: string;
   authorizationUrl(attempt: { readonly state: string; readonly verifier: string }): string;
@@ -42,5 +42,5 @@ export interface PairingTools {
 }
 export const PairingTools = dependency<PairingTools>('what pairing needs');
 
-/** Those of a server that pairs with nobody. */
+/** The dependencies of a server without pairing. */
 export const noPairing: PairingTools = { seal: undefined, provider: undefined };

@@ -1,4 +1,4 @@
-/** Pairings are removed here alone: the provider is not told, and no profile turns to another one. */
+/** Removes pairings on this server alone: the provider hears nothing, and no profile falls back to another pairing. */
 import { command, type Turn } from '../../runtime/command.ts';
 import { AssistantPolicy } from '../assistant/policy.ts';
 import { isRefused, type Refused, refuse } from '../reply.ts';
@@ -53,7 +53,7 @@ export const unpair = command({
 
 type Reference = { readonly kind: 'assistant' | 'backend'; readonly profileId: string };
 
-/** `assistant`: who has no profile of their own is answered by it. */
+/** `assistant`: it answers users who have no profile of their own. */
 function referencesTo(turn: Turn, subscriptionId: string): readonly Reference[] {
   const byDefault = turn.use(AssistantPolicy).default?.id;
   return profilesOf(turn, subscriptionId).map(({ id }) => ({

@@ -1,11 +1,11 @@
 /**
- * Callers in this process that wait for a refresh to end. It is a hint: a caller that is woken looks at the state again. A caller
- * enters before it looks at the state, so that it cannot miss the end of a refresh that it sees begun.
+ * Callers in this process that wait for the end of a refresh. Waking is a hint: a caller then reads the state again. It begins to wait
+ * before it reads the state, so that it cannot miss the end of a refresh that it has seen.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { dependency } from '../../runtime/dependency.ts';
 
-/** Longer than a refresh takes. It ends elsewhere if this process loses the actor. */
+/** Longer than a refresh takes. If this process loses the actor, the refresh ends on another host. */
 const waitMs = 18_000;
 
 interface Waiting {

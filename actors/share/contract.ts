@@ -1,4 +1,4 @@
-/** The `share` kind: one actor per public share, with its ciphertext and who has opened it. */
+/** The `share` kind: one actor per public share, with its ciphertext and its first opening. */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { answerSchema, refuse } from '../reply.ts';
@@ -18,7 +18,7 @@ export const viewSchema = z.object({ ...termsFields, encryptedPayload: z.string(
 /** Instead of the share. */
 const needsRoomSchema = z.object({ needsBytes: z.number() });
 
-/** Whatever the reason is. */
+/** The same for every reason. */
 export const shareNotFound = refuse.notFound('Share not found', 'share-not-found');
 
 const nothing = z.object({});
@@ -26,20 +26,20 @@ const nothing = z.object({});
 export const Share = contract({
   name: 'share',
   commands: {
-    /** Makes a share. Its owner's actor asks for it and lists it next; until then nobody may open it. */
+    /** Makes a share. Its owner's actor asks for it and lists it next; until then it does not open. */
     create: {
       request: z.object({ ownerUuid: z.string(), ...termsFields, encryptedPayload: z.string() }),
       reply: z.object({ createdAtMs: z.number() }),
     },
     /**
-     * Asked by anyone who has the link. A share that holds more than the opener has room for is not opened, and the answer says
-     * how much it holds. Refusals: 404.
+     * Anyone who has the link may ask. If the share is larger than the opener has room for, it is not opened, and the answer has its size.
+     * Refusals: 404.
      */
     view: {
       request: z.object({ roomBytes: z.number() }),
       reply: answerSchema(z.union([viewSchema, needsRoomSchema])),
     },
-    /** By its owner's actor: from the answer on nobody can open it. */
+    /** By its owner's actor. After the answer nobody can open it any more. */
     end: { request: nothing, reply: nothing },
   },
   tells: {
@@ -47,9 +47,9 @@ export const Share = contract({
     end: z.null(),
   },
   timers: {
-    /** It has been open for as long as it may be. */
+    /** Ends the share after its minutes. */
     expire: z.null(),
-    /** Its owner has had the time to list it. */
+    /** Checks whether the owner has listed the share. */
     confirm: z.null(),
   },
   jobs: {

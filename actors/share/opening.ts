@@ -1,11 +1,11 @@
 /**
- * Who may open a share and when (docs/protocol/public-shares.md, "Opening").
+ * The rules for opening a share (docs/protocol/public-shares.md, "Opening").
  *
  *     terms                 first opening              later
  *     ------------------    -----------------------    ---------------------------------------------
  *     none                  given                      given
- *     one time              given, and noted by whom   given to the same call, to nobody else
- *     minutes, or both      given, and noted when      given to all until that many minutes have passed
+ *     one time              given, and the call noted  given to a repeat of that call only
+ *     minutes, or both      given, and the time noted  given to all until that many minutes have passed
  */
 export interface Terms {
   readonly oneTimeView: boolean;
@@ -18,7 +18,7 @@ export interface Opening {
   readonly by: string;
 }
 
-/** `first`: may be opened, and that has to be noted. */
+/** `first`: it may be opened, and the opening has to be noted. */
 export type Standing = 'open' | 'first' | 'over';
 
 /** Twice as long as any caller waits: no repeat of a call comes later. */
@@ -31,11 +31,11 @@ export function standingOf(terms: Terms, opened: Opening | null, { atMs: nowMs, 
   return isOneTime(terms) && opened.by !== by ? 'over' : 'open';
 }
 
-/** When what was opened has to be gone. */
+/** When the viewer has to remove the opened text. */
 export const keptUntilMs = ({ viewExpiresMinutes }: Terms, opened: Opening): number =>
   opened.atMs + (viewExpiresMinutes === null ? repeatsMs : viewExpiresMinutes * 60_000);
 
-/** From when on nobody else can open it. */
+/** From then on nobody can open it any more. */
 export const endedAtMs = (terms: Terms, opened: Opening): number =>
   isOneTime(terms) ? opened.atMs : keptUntilMs(terms, opened);
 

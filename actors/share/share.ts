@@ -1,13 +1,13 @@
 /**
- * The `share` kind. What its owner sees of it, and the protocol between both actors, is in
- * `actors/user/public-shares/public-shares.ts`; when it may be opened, in `opening.ts`.
+ * The `share` kind. The owner's list, and the protocol between both actors, are in `actors/user/public-shares/part.ts`; the
+ * rules for opening are in `opening.ts`.
  *
  * Invariants:
- * - It is opened in a turn, so of all openers on all nodes one is the first.
- * - It is not opened for a reader without room for what it holds. The reader is told how much that is, and comes back.
- * - That turn reads what the opener gets from the ciphertext's row. No reply is recorded: a one-time share knows the call that
- *   has opened it, and gives the same to a repeat of that call for as long as one may come.
- * - The commit that ends it removes the ciphertext and leaves a tombstone, which no repeat of its creation revives.
+ * - A turn opens the share, so exactly one of all openers on all nodes is the first.
+ * - The share is not opened for a reader without room for its ciphertext. The reader hears its size, and asks again.
+ * - The turn that opens reads the ciphertext from its row. No reply is recorded: a one-time share knows the call that has opened it,
+ *   and answers a repeat of that call for as long as one may come.
+ * - The commit that ends the share removes the ciphertext and leaves a tombstone, which no repeat of its creation revives.
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
@@ -79,7 +79,7 @@ const view = workflow({
     if (!shows) return shareNotFound;
     if (bytes > roomBytes) return { ok: { needsBytes: bytes } };
     return workflow.turn({
-      // Thousands may come too late for a one-time share: none of them reads what it holds.
+      // Thousands may come too late for a one-time share, so none of them reads the ciphertext.
       reads: (view) => (isOver(view, by) ? {} : { content: keys(shareContentTable, [contentKey(view)]) }),
       turn: (turn, { content }) => {
         const encryptedPayload = content?.get(contentKey(turn))?.content;
@@ -123,7 +123,7 @@ interface OwnersWord {
 
 const unknown: OwnersWord = { lists: false, shows: false, bytes: 0 };
 
-/** What the owner says of this share; nothing if there is no owner any more. */
+/** The owner's answer about this share; undefined if there is no owner any more. */
 async function askOwner(
   { actors, self }: Pick<Workflow, 'actors' | 'self'>,
   ownerUuid: string | undefined,

@@ -7,20 +7,20 @@
  *     used      by that `login-params`; clients are told `expired`
  *     expired   `approvalAgeMs` after it was made, or once the device has met the factor itself
  *
- * The waiting device proves that it is the same one by the secret it was given or by the code challenge it sent. Both
- * are unguessable, and the server keeps only the hash of the challenge: it derives the secret from the uuid. Devices
- * that decide know an approval by its uuid. Unknown addresses have approvals too, which nobody can decide.
+ * The waiting device proves that it is the same one by the secret it was given or by the code challenge it sent. Both are
+ * unguessable. The server derives the secret from the uuid, and keeps only the hash of the challenge. Devices that decide know an
+ * approval by its uuid. Unknown addresses have approvals too, which nobody can decide.
  *
  * A used approval keeps the id of the call that used it, so that a repeat of that call passes again.
  */
 import { z } from 'zod';
 import { command, sharedRead, type Turn, type View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
-import type { ApprovalStatus } from '../identity/approval.ts';
 import type { Device } from '../identity/session.ts';
 import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { secretHashOf } from '../identity/shown-once.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
+import type { ApprovalStatus } from '../identity/signin-messages.ts';
 import { AccountSettings } from '../settings.ts';
 import { AuditTrail } from '../user/audit/contract.ts';
 import { Factors } from '../user/factors/contract.ts';
@@ -55,7 +55,7 @@ export const approvalMap = sliceMap<Approval>({
   schema: storedSchema,
 });
 
-/** What the waiting device sends with every `login-params`. */
+/** The proof that the waiting device sends with every `login-params`. */
 export interface Waiting {
   readonly approvalSecret?: string | undefined;
   readonly codeChallenge: string;
@@ -65,8 +65,8 @@ export interface Waiting {
  * Asks the signed-in devices of the account, unless they were asked for this device already. Returns the id that the
  * waiting device polls. For an unknown address the user does not exist, so that the time of the answer tells nothing.
  *
- * A network that already has its share of approvals gets another one, but no announcement: otherwise a stranger could
- * ring the user's devices without end.
+ * A network that already has its share of approvals gets another one, but no announcement. Otherwise a stranger could make the
+ * user's devices ring without end.
  */
 export function requestApproval(turn: Turn, device: Device, userUuid: string, waiting: Waiting): string {
   const keys = turn.use(SigninKeys);
@@ -90,7 +90,7 @@ export function requestApproval(turn: Turn, device: Device, userUuid: string, wa
   return idOf(approval.uuid);
 }
 
-/** Whether the device was let in. Asking uses the approval up, except for a repeat of the same call. */
+/** Whether another device has approved. Asking uses the approval up, except for a repeat of the same call. */
 export function takeApproved(turn: Turn, waiting: Waiting, callId: string): boolean {
   const approval = findOfDevice(turn, waiting);
   if (approval?.status === 'used') return approval.usedBy === callId;
@@ -99,7 +99,7 @@ export function takeApproved(turn: Turn, waiting: Waiting, callId: string): bool
   return true;
 }
 
-/** The device waits no longer: it is in. */
+/** Ends the approval of a device that has signed in. */
 export function withdrawApproval(turn: Turn, waiting: Waiting): void {
   const approval = findOfDevice(turn, waiting);
   if (approval !== undefined && approval.status !== 'used') turn.removeEntry(approvalMap, approval.uuid);
@@ -162,8 +162,8 @@ function findBySecret(view: Seen, secret: string): Approval | undefined {
 }
 
 /**
- * Whether there was room. If not, the oldest of a network that has its share makes room, and where all is full the
- * oldest of strangers.
+ * Makes room, and answers whether there was room. The oldest approval of a network that has its share gives way. If all networks
+ * together have too many, the oldest of a stranger does.
  */
 function makeRoom(turn: Turn, network: string): boolean {
   const byAge = [...turn.entries(approvalMap).values()].toSorted((a, b) => a.createdAtMs - b.createdAtMs);

@@ -1,11 +1,10 @@
 /**
- * The challenges that security keys sign at sign-in: of an address and a network only the newest counts, once, for
- * a few minutes.
+ * The challenges that security keys sign at sign-in. For an address and a network only the newest counts, once, for a few minutes.
  *
- * Anyone may have one made for any address, so each network has its own: otherwise one request of a stranger would
- * undo the owner's, who has only just been asked to touch the key. The answer may come from another network: devices
- * change theirs between two requests, and speak IPv6 in one and IPv4 in the next. Devices are not told apart, as the
- * page that asks for the challenge may be another than the one that signs in, without its cookies.
+ * Anyone may request one for any address, so each network has its own. Otherwise a request of a stranger would void the challenge of
+ * the owner, who is just about to touch the key. The answer may come from another network: devices change networks between two
+ * requests, and use IPv6 in one and IPv4 in the next. Challenges are not kept by device, as the page that asks for one may differ
+ * from the page that signs in, and has none of its cookies.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -34,7 +33,7 @@ export function makeAssertionChallenge(turn: Turn, ipAddress: string | null): st
   return challenge;
 }
 
-/** The challenge that this assertion, as the client sent it, is over. Undefined: it is none that still counts. */
+/** The challenge that this assertion, as the client sent it, has signed. Undefined if that is not valid any more. */
 export function takeAssertionChallenge(
   turn: Turn,
   assertion: Readonly<Record<string, unknown>>,
@@ -49,7 +48,7 @@ export function takeAssertionChallenge(
   return offered.challenge;
 }
 
-/** It only finds what the signature is then checked against, so it need not be believed. */
+/** This text is not trusted: it only finds the challenge that the signature is then checked against. */
 function claimedChallenge({ response }: Readonly<Record<string, unknown>>): unknown {
   try {
     const { clientDataJSON } = response as { clientDataJSON: string };
@@ -59,7 +58,7 @@ function claimedChallenge({ response }: Readonly<Record<string, unknown>>): unkn
   }
 }
 
-/** When the last of them no longer counts. */
+/** When the last of them expires. */
 export const endOfAssertions = (view: View): number =>
   Math.max(0, ...[...view.entries(assertionChallengeMap).values()].map(({ untilMs }) => untilMs));
 

@@ -1,6 +1,5 @@
 /**
- * How many sign-ins to one address failed from one network (docs/protocol/authentication.md, "Attempts and
- * lock-out").
+ * Counts failed sign-ins to one address by network (docs/protocol/authentication.md, "Attempts and lock-out").
  *
  * Plain failures count first; from `plainAttemptsMax` on a captcha is asked for and failures count as captcha
  * failures; with `captchaAttemptsMax` of those the address is locked for that network. Each failure restarts the time
@@ -27,7 +26,7 @@ export const noAttempts: Attempts = { plain: zero, captcha: zero };
 
 const counterSchema = z.object({ count: z.number().int(), untilMs: z.number() });
 
-/** Networks counted separately. The guesses of more networks than that are bounded by the count of all strangers. */
+/** Networks that are counted separately. The count of all strangers bounds the guesses of further networks. */
 export const networksMax = 128;
 
 /** By the key of an `Origin`. */

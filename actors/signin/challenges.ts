@@ -1,16 +1,16 @@
 /**
- * Code challenges (docs/protocol/authentication.md, "Code challenges"): given to `login-params`; `login` must
- * present the verifier, once.
+ * Code challenges (docs/protocol/authentication.md, "Code challenges"). `login-params` brings one, and `login` must present its
+ * verifier, once.
  *
- * Clients of snjs encode the hex text of the verifier's SHA-256, the standard (RFC 7636) its raw bytes; both are
- * accepted. Only a digest of the challenge is kept, as the key of its entry.
+ * Clients of snjs encode the hex text of the verifier's SHA-256, and the standard (RFC 7636) its raw bytes; both are accepted. Only a
+ * digest of the challenge is kept, as the key of its entry.
  *
- * A challenge serves only the way it was made for. The `login-params` of a recovery ask for recovery codes instead of the
- * second factor, and only the login of a recovery uses those up.
+ * A challenge is valid only for the kind of sign-in it was made for. The `login-params` of a recovery ask for recovery codes instead
+ * of the second factor, and only the login of a recovery uses those up.
  *
- * Anyone may store one for any address, and clients send nothing with the verifier that could prove a
- * challenge, so they must be stored. Each network has its own: one that stores many pushes out its own, and
- * those of known networks and devices stay as long as there is a stranger's to drop.
+ * Challenges have to be stored, as clients send nothing with the verifier that could prove one. Anyone may store one for any address.
+ * So each network has its own: a network that stores many pushes out its own. Those of known networks and devices stay as long as
+ * there is one of a stranger to drop.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -19,13 +19,13 @@ import { slice, sliceMap } from '../../runtime/slice.ts';
 import { AccountSettings } from '../settings.ts';
 import { isOwn, type Origin } from './counting.ts';
 
-/** More than one network has open at a time. Beyond it that network's oldest is dropped. */
+/** Challenges of one network, at most: more than it has open at a time. Beyond that its oldest is dropped. */
 const challengesPerNetworkMax = 64;
 
-/** Few enough to read at every activation. Beyond it the fullest network of strangers makes room. */
+/** All challenges, at most: few enough to read at every activation. Beyond that the fullest network of strangers gives way. */
 const challengesMax = 256;
 
-/** How somebody signs in. */
+/** The kind of sign-in. */
 export type Way = 'factor' | 'recovery';
 
 /** With recovery codes, or without. */
@@ -51,7 +51,7 @@ export const challengeMap = sliceMap<Challenge>({
   entriesMax: challengesMax,
 });
 
-/** False if this very challenge is there already, which is kept for as long as a new one. */
+/** False if this challenge is there already. It then lives as long as a new one. */
 export function storeChallenge(turn: Turn, challenge: string, { key: network }: Origin, way: Way): boolean {
   const key = keyOf(challenge);
   const isNew = turn.nowMs >= (turn.entry(challengeMap, key)?.untilMs ?? 0);
@@ -83,7 +83,7 @@ function keysByNetwork(turn: Turn): ReadonlyMap<string, readonly string[]> {
   return byNetwork;
 }
 
-/** A stranger's as long as there is one; among equals, the one with the oldest. */
+/** A network of strangers as long as there is one; among equals, the network with the oldest challenge. */
 function fullest(turn: Turn, byNetwork: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const isStranger = (network: string) => !isOwn(turn, network);
   const strangers = [...byNetwork].filter(([network]) => isStranger(network));
@@ -97,7 +97,7 @@ function removeFirst(turn: Turn, [key]: readonly string[]): void {
   if (key !== undefined) turn.removeEntry(challengeMap, key);
 }
 
-/** Removes the challenge of this verifier. False: there is none, or none that was made for this way. */
+/** Removes the challenge of this verifier. False if there is none, or none for this kind of sign-in. */
 export function consumeChallenge(turn: Turn, verifier: string, way: Way): boolean {
   const isAlive = (key: string) => turn.nowMs < (turn.entry(challengeMap, key)?.untilMs ?? 0);
   const key = challengesOf(verifier).map(keyOf).find(isAlive);
@@ -107,7 +107,7 @@ export function consumeChallenge(turn: Turn, verifier: string, way: Way): boolea
   return madeFor === way;
 }
 
-/** How often all were forgotten: a challenge is not stored whose sign-in began before the last time. */
+/** How often all were forgotten. The challenge of a sign-in that began before the last time is not stored. */
 export const forgottenSlice = slice<number>({
   name: 'challenges-forgotten',
   format: 1,

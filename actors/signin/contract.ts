@@ -1,19 +1,23 @@
 /**
- * The `signin` kind: one actor per address, known or not, and one per account for the passwords that its signed-in
- * callers give. It owns what guards an account from outside: the counters of failed attempts, the networks and
- * devices that are known, and the challenges that wait for their verifier. Its ids are made by `SigninKeys`.
+ * The `signin` kind: one actor per address, known or not, and one per account for passwords that its signed-in callers send. It
+ * guards an account against strangers: it has the counters of failed attempts, the known networks and devices, and the challenges
+ * that wait for their verifier. `SigninKeys` makes its ids.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
-import { approvalSchema, approvalStatusSchema } from '../identity/approval.ts';
-import { requestedCodeSchema } from '../identity/emailed-code.ts';
-import { escrowSchema } from '../identity/escrow.ts';
 import { keyParamsSchema } from '../identity/key-params.ts';
-import { activatedSchema, premiumSchema } from '../identity/premium.ts';
 import { deviceSchema, signInReplySchema } from '../identity/session.ts';
+import {
+  activatedSchema,
+  approvalSchema,
+  approvalStatusSchema,
+  escrowSchema,
+  premiumSchema,
+  requestedCodeSchema,
+} from '../identity/signin-messages.ts';
 import { answerSchema, type Refusal } from '../reply.ts';
 
-/** More than a browser keeps for one account. */
+/** More sessions than a browser keeps cookies of for one account. */
 export const cookieSessionsMax = 16;
 
 const nothing = z.object({});
@@ -33,8 +37,8 @@ export const Signin = contract({
   name: 'signin',
   commands: {
     /**
-     * The key params of an address, in the form anyone gets; an unknown address has made-up ones. Refusals:
-     * 401 of docs/protocol/account.md, "The second factor at sign-in"; 423 after too many wrong guesses.
+     * The key params of an address, in the public form; an unknown address has made-up ones. Refusals: 401 of
+     * docs/protocol/account.md, "The second factor at sign-in"; 423 after too many wrong guesses.
      */
     loginParams: {
       request: z.object({
@@ -51,7 +55,7 @@ export const Signin = contract({
         assertionResponse: z.record(z.string(), z.unknown()).optional(),
         /** The secret of an approval of this actor. */
         approvalSecret: z.string().optional(),
-        /** Then nothing else meets the factor, and every failure is the same refusal. */
+        /** With a recovery, nothing else meets the factor, and every failure has the same refusal. */
         recoveryCodes: z.string().optional(),
       }),
       reply: answerSchema(keyParamsSchema),
@@ -66,7 +70,7 @@ export const Signin = contract({
         apiVersion: z.string(),
         ephemeral: z.boolean(),
         hvmToken: z.string().optional(),
-        /** Must be right as well, and restore the second factor. */
+        /** Has to be right as well, and restores the second factor. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
         cookieSessions,
@@ -75,27 +79,27 @@ export const Signin = contract({
     },
 
     /**
-     * What a client has left with this user for its recovery (docs/protocol/account.md, "Recovery of an account"), asked
-     * of the `signin` actor that counts the look-ups. Refusals: 404 for anything that is missing, 429.
+     * The ciphertext that a client has left for the recovery of an account (docs/protocol/account.md, "Recovery of an account"). The
+     * `signin` actor that counts the look-ups answers. Refusals: 404 for anything that is missing, 429.
      */
     lookUpEscrow: {
       request: z.object({ userUuid: z.string(), device: deviceSchema }),
       reply: answerSchema(escrowSchema),
     },
 
-    /** What a browser needs to have a security key sign in to an address, known or not. */
+    /** The options with which a browser asks a security key to sign in to an address, known or not. */
     offerAssertion: {
       request: z.object({ ...address, device: deviceSchema }),
       reply: answerSchema(z.object({ options: z.record(z.string(), z.unknown()) })),
     },
 
-    /** Has a code mailed, if the account asks for one. Refusals: 400 without mail, 503 without room for it, 429. */
+    /** Mails a code, if the account asks for one. Refusals: 400 without mail, 503 without room for it, 429. */
     requestCode: {
       request: z.object({ ...address, device: deviceSchema, cookieSessions }),
       reply: answerSchema(z.object({ emailed: z.boolean() })),
     },
 
-    /** For the device that waits, by its secret; for the account's own devices, by the uuid that they are shown. */
+    /** The waiting device asks by its secret, and the account's own devices by the uuid that they see. */
     approvalStatus: {
       request: z.union([z.object({ secret: z.string() }), z.object({ uuid: z.string() })]),
       reply: approvalStatusSchema,
@@ -132,7 +136,7 @@ export const Signin = contract({
       reply: activatedSchema,
     },
 
-    /** Whether a calendar program shows a token that is right; the account then knows it. Refusals: 401, 429. */
+    /** Whether a calendar program shows a right token; the account then remembers it. Refusals: 401, 429. */
     proveCalendarToken: {
       request: z.object({
         userUuid: z.string(),
@@ -147,23 +151,23 @@ export const Signin = contract({
     debit: { request: nothing, reply: answerSchema(nothing) },
   },
   tells: {
-    /** The account was registered, or a password given by a signed-in caller was right: all attempts are given back. */
+    /** The account was registered, or a signed-in caller gave the right password: clears all attempts. */
     reset: z.null(),
 
-    /** A session of the account was opened from there, by its registration or with its password. */
+    /** A session of the account was opened from this origin, by its registration or with its password. */
     recognise: z.object({ ipAddress: z.string().nullable(), sessionUuid: z.string() }),
 
     /** From this actor to itself: a code was asked for. Without an account there is no user. */
     codeRequested: z.object({ from: requestedCodeSchema.extend({ userUuid: z.string() }).nullable() }),
 
-    /** The address is no longer that of the account. */
+    /** The account has changed its address, and this one is not its any more. */
     forget: z.null(),
 
-    /** The account has a second factor now, which those who have challenges already were not asked for. */
+    /** The account has a second factor now. Challenges from before were given without asking for it, so they are removed. */
     forgetChallenges: z.null(),
   },
   timers: {
-    /** Nothing it holds counts any more. */
+    /** Removes state that has expired. */
     expire: z.null(),
   },
 });

@@ -1,15 +1,14 @@
 /**
- * Attempts by name of a thing that is no address: a user's uuid, a calendar token. Everybody gets the same answer, whether
- * the thing exists or not.
+ * Attempts that name something other than an address: a user's uuid, a calendar token. The answer does not show whether that exists.
  *
- * These actors know no networks, so every client is a stranger to them. They count each network alone: a common count would
- * let one client keep the owner out for ever. What is named opens nothing by itself, so many networks gain no guesses by it.
+ * These actors know no networks, so every client is a stranger to them. They count each network alone: with a common count, one client
+ * could keep the owner out for ever. A uuid or token opens nothing by itself, so an attacker gains nothing by many networks.
  */
 import type { Turn } from '../../runtime/command.ts';
 import { debitAttempt, originOf, refusedAttempt, tooMany } from './counting.ts';
 import { expireLater } from './expiry.ts';
 
-/** Counts the attempt as failed until it proves right. Returns why it may not be made, if so. */
+/** Counts the attempt as failed until it proves right. Returns the refusal, if it may not be made. */
 export function countedAttempt(
   turn: Turn,
   { ipAddress }: { readonly ipAddress: string | null },

@@ -1,6 +1,6 @@
 /**
- * Counting the attempts at one address by where they come from. An attempt is debited before the password is
- * checked and given back if it is right, so that simultaneous attempts cannot outrun a limit.
+ * Counts the attempts at one address by their origin. An attempt counts as failed before the password is checked, and is given back
+ * if the password is right, so that simultaneous attempts cannot outrun a limit.
  *
  * An unregistered address has no known networks and is guarded like any other.
  */
@@ -27,7 +27,7 @@ import { currentStrangers, nextAttemptMs, noStrangers, strangersSlice } from './
 /** For a caller who is not signing in and has made too many attempts. */
 export const tooMany = refuse.tooMany('Too many attempts. Please try again later.', 3_600_000);
 
-/** Where an attempt comes from. */
+/** The origin of an attempt. */
 export interface Origin {
   readonly key: string;
   readonly isStranger: boolean;
@@ -36,16 +36,16 @@ export interface Origin {
 /** The account's own signed-in callers. No network has this key. */
 export const signedInOrigin: Origin = { key: 'signed-in', isStranger: false };
 
-/** What an attempt reveals of where it comes from. */
-export interface Place {
-  /** Null if it can no longer be found; that counts as unknown. */
+/** The traces by which an attempt's origin is known. */
+export interface Source {
+  /** Null if the address is not available any more; that counts as unknown. */
   readonly ipAddress: string | null;
-  /** The sessions whose cookies came with it. Only the account's own devices ever learn their uuids. */
+  /** The sessions whose cookies came with it. Only the account's own devices know their uuids. */
   readonly cookieSessions?: readonly string[] | undefined;
 }
 
 /** By the device if that is known, else by the network. */
-export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Place): Origin {
+export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Source): Origin {
   const devices = cookieSessions.map((uuid) => deviceKey(turn, uuid));
   const known = devices.find((key) => isKnown(turn, key));
   if (known !== undefined) return { key: known, isStranger: false };
@@ -53,16 +53,16 @@ export function originOf(turn: Turn, { ipAddress, cookieSessions = [] }: Place):
   return { key, isStranger: ipAddress === null || !isKnown(turn, key) };
 }
 
-/** Whose failures and challenges never make room for others. */
+/** Origins whose failures and challenges never give way to others. */
 export const isOwn = (turn: Turn, key: string): boolean => key === signedInOrigin.key || isKnown(turn, key);
 
 const networkKey = (turn: Turn, ipAddress: string): string =>
-  turn.use(SigninKeys).placeKey(turn.self.id, networkOf(ipAddress));
+  turn.use(SigninKeys).sourceKey(turn.self.id, networkOf(ipAddress));
 
 const deviceKey = (turn: Turn, sessionUuid: string): string =>
-  turn.use(SigninKeys).placeKey(turn.self.id, `session ${sessionUuid}`);
+  turn.use(SigninKeys).sourceKey(turn.self.id, `session ${sessionUuid}`);
 
-/** Why no attempt may be made now, if so. `captchaPassed`: it was, or may yet be. */
+/** The reason for which no attempt may be made now. `captchaPassed`: it has passed, or may still pass. */
 export function refusedAttempt(
   turn: Turn,
   origin: Origin,
@@ -76,7 +76,7 @@ export function refusedAttempt(
   return undefined;
 }
 
-/** Whether an attempt from there needs a captcha, if one is configured. */
+/** Whether an attempt from this origin needs a captcha, if one is configured. */
 export function asksForCaptcha(turn: Turn, origin: Origin): boolean {
   const limits = turn.use(AccountSettings);
   if (needsCaptcha(attemptsOf(turn, origin), limits)) return true;
@@ -106,19 +106,19 @@ export function returnAttempt(turn: Turn, origin: Origin): void {
   }
 }
 
-/** The password was right: the attempt's origin has no failures any more, and is known from now on. Once for a session. */
+/** The password was right: clears the failures of the attempt's origin, which is known from now on. Once for a session. */
 export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: Opened): void {
   if (isKnown(turn, deviceKey(turn, opened.sessionUuid))) return;
   turn.removeEntry(attemptsMap, key);
   const strangers = currentStrangers(turn);
-  // The others' failures stand: otherwise each sign-in of the owner would clear them.
+  // Failures of strangers stay. Otherwise each sign-in of the owner would clear them.
   if (isStranger && strangers.count > 0) {
     turn.set(strangersSlice, { ...strangers, count: strangers.count - 1 });
   }
   recognise(turn, opened);
 }
 
-/** A session that was opened with the password, and from where. */
+/** A session that was opened with the password, and its origin. */
 export interface Opened {
   readonly ipAddress: string | null;
   readonly sessionUuid: string;
@@ -129,7 +129,7 @@ export function recognise(turn: Turn, { ipAddress, sessionUuid }: Opened): void 
   remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
 }
 
-/** Gives all attempts back, no matter who made them. */
+/** Clears the attempts of all origins. */
 export function forgetAttempts(turn: Turn): void {
   for (const key of turn.entries(attemptsMap).keys()) turn.removeEntry(attemptsMap, key);
   turn.set(strangersSlice, noStrangers);
@@ -139,7 +139,7 @@ function attemptsOf(turn: Turn, { key }: Origin): Attempts {
   return currentAttempts(turn.entry(attemptsMap, key) ?? noAttempts, turn.nowMs);
 }
 
-/** Drops the failures that would be forgotten first. */
+/** Drops the failures that expire first. */
 function makeRoom(turn: Turn): void {
   const entries = [...turn.entries(attemptsMap)];
   if (entries.length < networksMax) return;

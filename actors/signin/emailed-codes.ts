@@ -1,17 +1,17 @@
 /**
- * Codes that are mailed to an address, instead of those of an authenticator app (docs/protocol/account.md, "Codes by
- * e-mail"): six digits, of an address and a network only the newest, once, for a quarter of an hour.
+ * Codes that are mailed to an address, instead of those of an authenticator app (docs/protocol/account.md, "Codes by e-mail"). They
+ * have six digits. For an address and a network only the newest counts, once, for a quarter of an hour.
  *
- * Anyone may have one mailed to any address, so each network has its own: otherwise a stranger's request would undo the
- * owner's, who has just opened the mail. So many requests an hour are allowed to each network, and to all strangers
- * together; of an unknown address they are counted alike, and nothing is mailed. A known device is no stranger in any
- * network. Other mails that anyone may ask for count as well (`mail-token.ts`).
+ * Anyone may request a code for any address, so each network has its own. Otherwise a request of a stranger would void the code of
+ * the owner, who has just opened the mail. Each network, and all strangers together, have a limit of requests an hour. For an unknown
+ * address they are counted alike, and nothing is mailed. A known device is not a stranger in any network. Other mails that anyone may
+ * request count as well (`requested-mails.ts`).
  *
- * A code is right wherever it comes from: devices change their network, and speak IPv6 in one request and IPv4 in the
- * next. A few wrong guesses use up the code of the network that they come from, and no other: otherwise strangers
- * could use up the owner's. What else bounds guesses is `counting.ts`, by network too.
+ * A code is right from any network, as devices change networks, and use IPv6 in one request and IPv4 in the next. A few wrong guesses
+ * use up the code of their own network and no other; otherwise strangers could use up the owner's. `counting.ts` bounds guesses by
+ * network, too.
  *
- * A code is derived from what is kept here under a key of this server, and so stands nowhere.
+ * A code is derived from the state here under a key of this server, and is stored nowhere.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -20,7 +20,7 @@ import { equalInConstantTime } from '../identity/session-tokens.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import type { Refused } from '../reply.ts';
 import { refuse } from '../reply.ts';
-import { isOwn, originOf, type Place } from './counting.ts';
+import { isOwn, originOf, type Source } from './counting.ts';
 
 export const codeAgeMs = 15 * 60_000;
 const guessesMax = 5;
@@ -30,17 +30,17 @@ const windowMs = 3_600_000;
 const requestsOfNetworkMax = 5;
 const requestsOfStrangersMax = 20;
 
-/** Beyond it the oldest goes, and that of a known network only when there are no others. */
+/** Beyond this the oldest goes. Codes of known networks go only when there are no others. */
 const networksMax = 64;
 
 interface Requests {
   readonly count: number;
-  /** From then on they no longer count. */
+  /** The time from which they do not count any more. */
   readonly untilMs: number;
 }
 
 interface MailedCode {
-  /** What the code is derived from; null once it was used, or guessed at too often. */
+  /** The code is derived from this; null once it was used, or after too many guesses. */
   readonly nonce: string | null;
   readonly untilMs: number;
   readonly guesses: number;
@@ -72,10 +72,10 @@ export const codeRequestsSlice = slice<Requests>({
   initial: { count: 0, untilMs: 0 },
 });
 
-/** Counts one more mail that was asked for from there, or says why there may be none. */
-export function countMailRequest(turn: Turn, place: Place): Refused | undefined {
-  const key = networkKey(turn, place.ipAddress);
-  const { isStranger } = originOf(turn, place);
+/** Counts one more mail for this origin, or returns the refusal. */
+export function countMailRequest(turn: Turn, source: Source): Refused | undefined {
+  const key = networkKey(turn, source.ipAddress);
+  const { isStranger } = originOf(turn, source);
   const code = turn.entry(emailedCodeMap, key);
   const ofNetwork = current(turn, code?.requests);
   const ofStrangers = current(turn, turn.get(codeRequestsSlice));
@@ -89,7 +89,7 @@ export function countMailRequest(turn: Turn, place: Place): Refused | undefined 
   return undefined;
 }
 
-/** Makes another code, for a request that was counted. Returns what it is derived from. */
+/** Makes another code, for a request that was counted. Returns the value that it is derived from. */
 export function makeEmailedCode(turn: Turn, ipAddress: string | null): string {
   const key = networkKey(turn, ipAddress);
   const { requests } = turn.entry(emailedCodeMap, key) ?? noCode;
@@ -98,7 +98,7 @@ export function makeEmailedCode(turn: Turn, ipAddress: string | null): string {
   return nonce;
 }
 
-/** Whether this is a code that was mailed and still counts. It is used up if so; a wrong guess is counted. */
+/** Whether this is a valid code, which is then used up. A wrong guess is counted. */
 export function takeEmailedCode(turn: Turn, ipAddress: string | null, code: string): boolean {
   const keys = turn.use(SigninKeys);
   const isRight = ([, { nonce, untilMs }]: readonly [string, MailedCode]) =>
@@ -128,13 +128,13 @@ export function forgetEmailedCodes(turn: Turn): void {
   turn.set(codeRequestsSlice, codeRequestsSlice.initial);
 }
 
-/** When the last of them, and of what counts their requests, is forgotten. */
+/** When the last code, and the last count of requests, expires. */
 export const endOfEmailedCodes = (view: View): number =>
   Math.max(view.get(codeRequestsSlice).untilMs, ...[...view.entries(emailedCodeMap).values()].map(endOf));
 
 const endOf = ({ untilMs, requests }: MailedCode): number => Math.max(untilMs, requests.untilMs);
 
-/** In a window that begins with the first of them. */
+/** Requests in a window that begins with the first of them. */
 function current({ nowMs }: { readonly nowMs: number }, requests: Requests | undefined): Requests {
   const counts = requests !== undefined && nowMs < requests.untilMs;
   return counts ? requests : { count: 0, untilMs: nowMs + windowMs };

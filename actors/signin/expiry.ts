@@ -1,7 +1,6 @@
 /**
- * A timer removes whatever no longer counts in a `signin` actor, and an actor that holds nothing becomes a
- * tombstone. Traces of attempts are gone within days; known networks and devices stay for months, and after
- * them nothing is left.
+ * A timer removes the expired state of a `signin` actor. An actor without state becomes a tombstone. Traces of attempts are gone
+ * within days. Known networks and devices stay for months, and after that nothing is left.
  */
 import { type Turn, timer } from '../../runtime/command.ts';
 import { AccountSettings } from '../settings.ts';
@@ -17,7 +16,7 @@ import { endOfStrangers, noStrangers, strangersSlice } from './strangers.ts';
 const { expire } = Signin.timers;
 
 /**
- * Arms, or moves, the timer. Call in every turn that adds to what the actor holds, so that it is never early.
+ * Arms, or moves, the timer. Call it in every turn that adds state, so that it is never early.
  */
 export function expireLater(turn: Turn): void {
   const endMs = Math.max(
@@ -43,7 +42,7 @@ export const expireTimer = timer({
   },
 });
 
-/** All but who is known: attempts, challenges, approvals, codes. */
+/** Everything but known networks and devices: attempts, challenges, approvals, codes. */
 export function forgetPending(turn: Turn): void {
   for (const map of [attemptsMap, challengeMap, approvalMap, assertionChallengeMap]) {
     for (const key of turn.entries<unknown>(map).keys()) turn.removeEntry<unknown>(map, key);

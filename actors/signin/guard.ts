@@ -1,4 +1,4 @@
-/** What a `user` actor asks of a `signin` actor. */
+/** The questions of a `user` actor for a `signin` actor. */
 import { command } from '../../runtime/command.ts';
 import { lockedOut } from './attempts.ts';
 import { storeChallenge as store } from './challenges.ts';

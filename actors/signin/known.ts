@@ -1,7 +1,7 @@
 /**
- * Where an account was signed in to from with the right password: networks, and devices by the cookies of the
- * sessions opened on them. Each is counted on its own and never with the strangers, so the owner gets in no
- * matter what strangers try: at home by the network, elsewhere by the device. Stored as keyed digests.
+ * The networks and devices from which the account was signed in to with the right password. A device is known by the cookies of the
+ * sessions opened on it. Each is counted on its own and never with the strangers. So the owner can sign in whatever strangers try: at
+ * home by the network, and elsewhere by the device. They are stored as keyed digests.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
@@ -14,7 +14,7 @@ interface Known {
 const knownAgeMs = 180 * 86_400_000;
 const schema = z.object({ usedMs: z.number() });
 
-/** Home, work, a phone, a few of the family's. */
+/** Enough for home, work, a phone and a few networks of the family. */
 export const knownNetworkMap = sliceMap<Known>({
   family: 'known-network',
   format: 1,

@@ -2,17 +2,17 @@
  * The first step of a sign-in (docs/protocol/authentication.md, "Login params", and docs/protocol/account.md, "The second
  * factor at sign-in"):
  *
- *     begin    turn of `signin`: a guess (a code, an app password, an assertion) is debited like a wrong password, and
- *              refused if the address is locked for its origin
- *     check    workflow of `user`: which factor is on, and is it met; for an unknown address, of no real user
- *     conclude turn of `signin`: if met, or if another device has let this one in, the challenge is stored and the attempt
- *              given back; else an approval is opened
+ *     begin    turn of `signin`: a guess (a code, an app password, an assertion) counts as failed like a wrong password, and
+ *              is refused if the address is locked for its origin
+ *     check    workflow of `user`: which factor is on, and is it met? For an unknown address it asks a user who does not exist
+ *     conclude turn of `signin`: if the factor is met, or if another device has approved, it stores the challenge and gives the
+ *              attempt back; else it opens an approval
  *
- * Without a stored challenge no login succeeds, so there is no way past here without the factor. An unknown
- * address takes the same steps, and a factor is made up for about half of them, always the same.
+ * No login succeeds without a stored challenge, so nobody gets past here without the factor. An unknown address takes the same
+ * steps. About half of these have a made-up factor, always the same one.
  *
- * A repeat of the call finds `begin` and `check` recorded, and concludes again: with its challenge stored already it
- * gives nothing back twice, and an approval that it used lets it pass again.
+ * A repeat of the call finds `begin` and `check` recorded, and concludes again. If its challenge is stored already, it gives no
+ * attempt back twice. An approval that it has used lets it pass again.
  */
 import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -33,9 +33,9 @@ import {
   debitAttempt,
   type Origin,
   originOf,
-  type Place,
   refusedAttempt,
   returnAttempt,
+  type Source,
 } from './counting.ts';
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
@@ -70,7 +70,7 @@ export const loginParams = workflow({
   creates: true,
   run: async (workflow, asked) => {
     const begun = await workflow.turn({
-      // Nothing is written otherwise, and to look for a record costs a read.
+      // Other calls write nothing here, and looking for a record would cost a read.
       recorded: isGuess(asked),
       turn: (turn) => begin(turn, asked),
     });
@@ -89,7 +89,7 @@ export const loginParams = workflow({
   },
 });
 
-/** By another device of the account. Recovery codes are asked for all the same: its login uses them up. */
+/** Approved by another device of the account. A recovery still needs its codes, as its login uses them up. */
 const isLetIn = (turn: Turn, asked: Asked, account: AccountRow | undefined, callId: string): boolean =>
   account !== undefined && asked.recoveryCodes === undefined && takeApproved(turn, asked, callId);
 
@@ -100,18 +100,18 @@ interface Begun {
   readonly forgotten: number;
 }
 
-const placeOf = ({ device, cookieSessions }: Asked): Place => ({
+const sourceOf = ({ device, cookieSessions }: Asked): Source => ({
   ipAddress: device.ipAddress,
   cookieSessions,
 });
 
-/** What can be guessed. Tokens of trusted devices are too long for that, and wrong ones are ignored. */
+/** Proofs that can be guessed. Tokens of trusted devices are too long for that, and wrong ones are ignored. */
 const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Asked): boolean =>
   [code, appPassword, assertionResponse, recoveryCodes].some((given) => given !== undefined);
 
 function begin(turn: Turn, asked: Asked) {
   if (isGuess(asked)) {
-    const origin = originOf(turn, placeOf(asked));
+    const origin = originOf(turn, sourceOf(asked));
     if (refusedAttempt(turn, origin, true) !== undefined) {
       return { refused: { ...lockedOut, captchaRequired: true } };
     }
@@ -137,7 +137,7 @@ async function check(
 ): Promise<Outcome> {
   const outcome = await checkFactors(workflow, asked, account, begun);
   if ('passed' in outcome || outcome.factor !== 'emailed-code') return outcome;
-  // Asked of known addresses too, for the time it takes.
+  // Known addresses make it too, so that both take the same time.
   const canMail = await isMailConfigured(workflow.actors);
   return account === undefined && !canMail ? { ...outcome, factor: 'totp' } : outcome;
 }
@@ -197,9 +197,9 @@ function conclude({
   readonly outcome: Outcome;
   readonly begun: Begun;
 }) {
-  const origin = originOf(turn, placeOf(asked));
+  const origin = originOf(turn, sourceOf(asked));
   if (!('passed' in outcome)) return refusalOf({ turn, asked, account, unmet: outcome, origin });
-  // A factor that was turned on meanwhile was not asked for.
+  // The check did not ask for a factor that was turned on meanwhile.
   const mayStore = turn.get(forgottenSlice) === forgotten;
   const isStored = mayStore && storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked));
   if (isStored && isGuess(asked)) returnAttempt(turn, origin);
@@ -237,7 +237,7 @@ const keyWrong = refuse.unauthenticated(
   'mfa-invalid',
 );
 
-/** For any failure of a recovery, whether or not there is such an account. */
+/** The refusal of every failed recovery, whether or not there is such an account. */
 const wrongRecovery = refuse.unauthenticated('Invalid login credentials.');
 
 const refusals = {

@@ -1,23 +1,23 @@
 /**
  * The path of a sign-in (docs/protocol/authentication.md, "Login"):
  *
- *     begin   turn of `signin`: is the address locked for the attempt's origin, is a captcha missing; takes the
- *             challenge, and debits the attempt if there was one: without it no login can succeed
- *     captcha if one is needed, and only for a debited attempt, so that nobody can make us ask for many
- *     look    the account's row, if there is one; a hint
- *     hash    outside any turn; for an unknown address against a dummy hash. One that another server made is replaced by `open`
+ *     begin   turn of `signin`: is the address locked for the attempt's origin, is a captcha missing? Takes the challenge, and
+ *             counts the attempt as failed if there was one: without a challenge no login can succeed
+ *     captcha if one is needed, and only for a counted attempt, so that nobody can make the server ask for many
+ *     look    reads the account's row as a hint
+ *     hash    outside any turn; for an unknown address against a dummy hash. `open` replaces a hash of another server
  *     open    turn of `user`: are the credentials still those that were read? Opens the session
- *     accept  turn of `signin`: gives the attempts back, and knows network and device from now on
+ *     accept  turn of `signin`: gives the attempts back, and remembers network and device
  *
- * A crash between steps costs the caller one debited attempt at most. A repeat of the call finds `begin` and `open`
- * recorded and goes through the others again; `accept` knows the session by then, and gives nothing back twice.
+ * A crash between steps costs the caller one attempt at most. A repeat of the call finds `begin` and `open` recorded and goes
+ * through the others again. `accept` recognises the session, and gives nothing back twice.
  */
 import { lookup, type Turn, type Workflow, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import { type AccountRow, accountTable, addressKey } from '../identity/account-table.ts';
 import { CaptchaVerifier } from '../identity/captcha.ts';
 import { ImportedPasswords, isImportedHash } from '../identity/imported-password.ts';
-import { laneOfKnown, laneOfStranger, PasswordHasher } from '../identity/password-hasher.ts';
+import { keyOfKnown, keyOfStranger, PasswordHasher } from '../identity/password-hasher.ts';
 import { type Device, sessionApiVersions, sessionUuidOf } from '../identity/session.ts';
 import { signInReply } from '../identity/sign-in-reply.ts';
 import { Instance, instanceId } from '../instance/contract.ts';
@@ -51,14 +51,14 @@ interface Login {
   readonly cookieSessions?: readonly string[] | undefined;
 }
 
-/** The same for an unmatched verifier, an unknown address and a wrong password. */
+/** The one refusal for an unmatched verifier, an unknown address and a wrong password. */
 const wrongCredentials: Refusal = { reason: 'unauthenticated', message: 'Invalid email or password' };
 const captchaMissing: Refusal = {
   reason: 'unauthenticated',
   message: 'Please solve the captcha and try again.',
 };
 
-/** Only a caller who knows the password is told. */
+/** Only a caller who knows the password hears this. */
 const banned: Refusal = { reason: 'unauthenticated', message: 'Your account has been suspended.' };
 
 const unknownVersion: Refusal = {
@@ -72,7 +72,7 @@ export const login = workflow({
   run: async (workflow, login) => {
     const captcha = workflow.use(CaptchaVerifier);
     const { hvmToken = '', device } = login;
-    // Without a token there is nothing to ask about.
+    // A missing token fails without asking the captcha server.
     const captchaPassed = hvmToken !== '' || (await captcha.passes(undefined));
     const attempt = await workflow.turn({
       recorded: true,
@@ -88,14 +88,14 @@ export const login = workflow({
       reads: () => ({ account: lookup(accountTable, [addressKey(login)]) }),
       turn: (_turn, { account }) => account.rows[0],
     });
-    const lane = (origin.isStranger ? laneOfStranger : laneOfKnown)(device.ipAddress);
+    const key = (origin.isStranger ? keyOfStranger : keyOfKnown)(device.ipAddress);
     const hasher = workflow.use(PasswordHasher);
     const areLeft = await areImportedLeft(workflow);
-    const isRight = await hasher.verify(account?.password_hash, login.password, lane, areLeft);
+    const isRight = await hasher.verify(account?.password_hash, login.password, key, areLeft);
     if (challengeMet && !isRight) await workflow.turn({ turn: (turn) => noteFailure(turn, account, login) });
     if (account === undefined || !isRight || !challengeMet) return refused;
     const isImported = isImportedHash(account.password_hash);
-    const newHash = isImported ? await hasher.hash(login.password, lane) : undefined;
+    const newHash = isImported ? await hasher.hash(login.password, key) : undefined;
     const opened = await openSessionAt(workflow, account, { ...login, newHash }, origin);
     if ('banned' in opened) return { refused: { ...banned, captchaRequired } };
     if ('stale' in opened) return refused;
@@ -142,7 +142,7 @@ function accept(turn: Turn, origin: Origin, opened: Opened): void {
   expireLater(turn);
 }
 
-/** Nobody may learn by the time of an answer which addresses have a password that was hashed elsewhere. */
+/** The time of an answer must not show which addresses have a password that another server has hashed. */
 const areImportedLeft = (workflow: Workflow): Promise<boolean> =>
   workflow.use(ImportedPasswords).areLeft(workflow.nowMs, async () => {
     const asked = workflow.actors.get(Instance, instanceId).ask.importedPasswords({});

@@ -1,9 +1,9 @@
 /**
- * Looking up what was left for a recovery (docs/protocol/account.md, "Recovery of an account"), by only a
- * user's uuid. Every look-up is counted for its network, whether or not the user exists, and one answer stands
- * for anything that is missing. Nor does the time tell: the account of no user is asked as well, without an activation.
+ * Looks up the ciphertext for a recovery (docs/protocol/account.md, "Recovery of an account") by only a user's uuid. Every look-up
+ * counts for its network, whether or not the user exists, and anything missing has the same answer. The time does not show it
+ * either: the account is asked even if there is no such user, without an activation.
  *
- * A look-up that finds something gives all attempts back. So nobody who knows the uuid keeps the owner from recovering.
+ * A look-up that finds something gives all attempts back. So nobody who knows the uuid can keep the owner from recovering.
  */
 import { lookup, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';

@@ -5,8 +5,8 @@ import { type SignInAddress, SigninKeys } from '../identity/signin-keys.ts';
 import { AuditTrail } from '../user/audit/contract.ts';
 
 /**
- * Has the account's audit trail tell of an attempt that failed. For an unknown address the same is written, to a user that
- * does not exist, so that the time of the answer tells nothing.
+ * Notes a failed attempt in the account's audit trail. For an unknown address it writes the same to a user that does not exist, so
+ * that the time of the answer shows nothing.
  */
 export function noteFailure(
   turn: Turn,

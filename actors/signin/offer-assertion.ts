@@ -1,7 +1,6 @@
 /**
- * What a browser needs to sign in with a security key (docs/protocol/account.md, "Security keys"). An address
- * without keys, known or not, is given some that do not exist, so that it does not show which addresses have
- * any.
+ * The options with which a browser signs in with a security key (docs/protocol/account.md, "Security keys"). An address without
+ * keys, known or not, gets made-up ones, so that the answer does not show which addresses have any.
  */
 import { lookup, workflow } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
@@ -42,7 +41,7 @@ export const offerAssertion = workflow({
         return made;
       },
     });
-    // With its fields in the order of those that exist.
+    // The fields are in the same order as those of real keys.
     const pseudo = keys
       .pseudoCredentials(address)
       .map(({ id, transports }) => ({ id, type: 'public-key', transports }));

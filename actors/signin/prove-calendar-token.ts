@@ -1,15 +1,15 @@
 /**
- * Whether the secret that a calendar program shows is that of its token (docs/protocol/calendar.md, "Calendar tokens"),
- * asked of the `signin` actor that counts the failures of this token:
+ * Checks the secret that a calendar program shows with its token (docs/protocol/calendar.md, "Calendar tokens"). The `signin` actor
+ * that counts the failures of this token runs the check:
  *
- *     begin   is its network locked; the attempt is debited
- *     hash    outside any turn; of a token that is not there with a salt of nobody's
- *     prove   the account compares, and remembers what it found right
- *     accept  all attempts are given back: those that came to nothing would add up, with one each minute for years
+ *     begin   is its network locked? Counts the attempt as failed
+ *     hash    outside any turn; for an unknown token with a salt that belongs to no token
+ *     prove   the account compares, and remembers a right secret
+ *     accept  gives all attempts back. Otherwise interrupted attempts would add up, as a program asks each minute for years
  */
 import { workflow } from '../../runtime/command.ts';
 import { CalendarTokenHasher } from '../identity/calendar-tokens.ts';
-import { laneOfStranger } from '../identity/password-hasher.ts';
+import { keyOfStranger } from '../identity/password-hasher.ts';
 import { secretHashOf } from '../identity/shown-once.ts';
 import { refuse } from '../reply.ts';
 import { unlessAbsent } from '../unless-absent.ts';
@@ -32,8 +32,8 @@ export const proveCalendarToken = workflow({
     if (refused !== undefined) return refused;
     const { ask } = steps.actors.get(UserCalendar, userUuid);
     const named = await unlessAbsent(ask.calendarTokenSalt({ tokenUuid }));
-    const lane = laneOfStranger(device.ipAddress);
-    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, named?.salt ?? nobodysSalt, lane);
+    const key = keyOfStranger(device.ipAddress);
+    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, named?.salt ?? nobodysSalt, key);
     const found = await unlessAbsent(
       ask.proveCalendarToken({ tokenUuid, secretHash: secretHashOf(secret), slowHash }),
     );

@@ -1,7 +1,6 @@
 /**
- * The `signin` kind. An unknown address takes the same turns, the same commits and the same hash work as a known one
- * and gets answers of the same shape. When nothing it holds counts any more the actor becomes a tombstone; the next
- * request revives it.
+ * The `signin` kind. An unknown address takes the same turns, the same commits and the same hash work as a known one, and gets answers
+ * of the same form. Once all of its state has expired the actor becomes a tombstone; the next request revives it.
  */
 import { tell } from '../../runtime/command.ts';
 import { kindOf } from '../../runtime/kind.ts';
@@ -25,10 +24,9 @@ import { forgetKnown, knownDeviceMap, knownNetworkMap } from './known.ts';
 import { login } from './login.ts';
 import { loginParams } from './login-params.ts';
 import { lookUpEscrow } from './look-up-escrow.ts';
-import { mailSubscriptionToken } from './mail-token.ts';
 import { offerAssertion } from './offer-assertion.ts';
 import { proveCalendarToken } from './prove-calendar-token.ts';
-import { codeRequested, requestCode } from './request-code.ts';
+import { codeRequested, mailSubscriptionToken, requestCode } from './requested-mails.ts';
 import { strangersSlice } from './strangers.ts';
 
 export const signin = kindOf(Signin, {

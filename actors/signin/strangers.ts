@@ -1,11 +1,10 @@
 /**
- * The failures of all strangers of an address together: of the networks from which nobody has signed in to
- * it. Networks are cheap, so counting each separately would let an attacker with many of them guess without
- * end.
+ * The failures of all strangers of an address together. Strangers are networks from which nobody has signed in to it. Networks are
+ * cheap, so an attacker with many of them could guess without end if each were only counted separately.
  *
- * The first `strangerAttemptsMax` are free. From then on strangers must wait after each failure, a minute at
- * first and twice as long each time, an hour at most; they are never locked out for good, and what they do
- * does not affect known networks. All is forgotten `captchaLockoutMs` after the last failure.
+ * The first `strangerAttemptsMax` are free. From then on strangers have to wait after each failure, a minute at first and twice as
+ * long each time, an hour at most. They are never locked out for good, and do not affect known networks. All is forgotten
+ * `captchaLockoutMs` after the last failure.
  */
 import { z } from 'zod';
 import type { View } from '../../runtime/command.ts';

@@ -1,4 +1,4 @@
-/** The `sweeper` kind: one actor that looks through the store of files for what nobody names. */
+/** The `sweeper` kind: one actor that searches the store of files for blobs that no row names. */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 
@@ -8,7 +8,7 @@ export const sweeperId = 'files';
 export const Sweeper = contract({
   name: 'sweeper',
   tells: {
-    /** From now on there may be something to find. */
+    /** The first upload of an owner: from now on there may be something to find. */
     watch: z.null(),
   },
   timers: {

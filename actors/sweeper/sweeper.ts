@@ -1,19 +1,20 @@
 /**
- * Blobs that nobody names: left by a gateway that died while it stored a chunk, by a store that took what it said it had not, by
- * a database that was restored from a backup. What commits stop naming is not left to this (`actors/files/garbage.ts`).
+ * Removes blobs that no row names. They are left by a gateway that died while it stored a chunk, by a store that reported a failure and
+ * stored the blob all the same, or by a database that was restored from a backup. Blobs that a commit stops naming are garbage, which
+ * their owner removes (`actors/files/garbage.ts`).
  *
  *     page    the next names in the store after the last that were looked at
  *     ask     a turn: which of their uploads are files now
  *     remove  those of no file and of no chunk of their file, if they are old
  *
- * It never takes what a commit may still name:
- *   - A blob is written after its upload was opened, and an upload is a file two hours later or never (`uploadAgeMs`). What was
- *     written longer ago than that, and a day for clocks that differ, is of a file by now or of nobody.
+ * It never removes a blob that a commit may still name:
+ *   - A blob is written after its upload was opened, and an upload becomes a file within two hours or never (`uploadAgeMs`). A blob
+ *     that is older than that, plus a day for clocks that differ, belongs to a file by now, or to none.
  *   - The row of a file is looked up by its upload, whoever owns it, after the page was read; one that has changed hands is found
  *     as well, as its row is never absent.
  *
- * One actor, so it happens once in the whole cluster. It runs a bounded number of pages at a time, writes down how far it came,
- * and begins again a day after its end. The first upload of every account tells it to.
+ * There is one actor, so the sweep runs once in the whole cluster. It takes a bounded number of pages at a time, writes down how far it
+ * came, and begins again a day after its end. The first upload of every owner starts it.
  */
 import { z } from 'zod';
 import { type JobRun, job, lookup, type Turn, tell, timer } from '../../runtime/command.ts';
@@ -31,7 +32,7 @@ const leastAgeMs = uploadAgeMs + dayMs;
 const betweenRoundsMs = dayMs;
 const betweenRunsMs = 5_000;
 const retryPauseMs = 600_000;
-/** One lookup each. The layouts of their files are in memory meanwhile: two large ones and no more, as names are in order. */
+/** Blobs of one page. The layouts of their files are in memory meanwhile: two large ones at most, as names are in order. */
 const pageBlobs = 200;
 const pagesAtOnce = 20;
 const runMostMs = 600_000;
@@ -51,7 +52,7 @@ async function namedAmong(run: JobRun, names: readonly string[]): Promise<Readon
       files: lookup(
         file,
         uploads.map((upload_uuid) => ({ upload_uuid })),
-        // One on its way has two.
+        // A file that is being moved has two rows.
         2 * uploads.length,
       ),
     }),
@@ -71,7 +72,7 @@ async function sweepPage(run: JobRun, blobs: readonly StoredBlob[]): Promise<voi
   );
 }
 
-/** Undefined: there is no more. */
+/** Undefined if there are no more. */
 async function nextPage(run: JobRun): Promise<string | undefined> {
   const after = await run.turn({ turn: (turn) => turn.get(roundSlice).after });
   const blobs = await run

@@ -1,32 +1,32 @@
 /**
- * What administrators ask of the one actor that has something for the whole server: each asks the own actor, which decides
- * whether its account is an administrator's, and asks that one.
+ * For features that one actor keeps for the whole server, and that only administrators may change. An administrator asks their
+ * own actor. It checks that the account is an administrator's, and passes the request on.
  */
-
 import type { Workflow } from '../../runtime/command.ts';
 import { OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import { type Answer, isRefused, type Refused } from '../reply.ts';
 import type { SignedInShape } from '../signed-in.ts';
-import { adminRequired, mayAdminister } from './admin-role.ts';
+import { adminRequired, mayAdminister } from './roles.ts';
 import { signedInWorkflow } from './signed-in.ts';
 
 interface Administration<Asks> {
   readonly actorOf: (actors: Workflow['actors']) => Asks;
-  /** While that actor cannot be reached. */
+  /** The answer while that actor cannot be reached. */
   readonly unavailable: Refused;
 }
 
 export function administeredBy<Asks>({ actorOf, unavailable }: Administration<Asks>) {
   return <Fields, Ok>(
     shape: SignedInShape<Fields, Ok>,
-    ask: (asks: Asks, asked: Fields & { readonly by: string }) => Promise<Answer<Ok>>,
+    ask: (asks: Asks, request: Fields & { readonly by: string }) => Promise<Answer<Ok>>,
   ) =>
     signedInWorkflow({
       ...shape,
-      run: async (workflow, asked): Promise<Ok | Refused> => {
+      run: async (workflow, { credentials: _, ...fields }): Promise<Ok | Refused> => {
         await workflow.turn({ turn: (turn, _reads, by) => (mayAdminister(turn, by) ? {} : adminRequired) });
         try {
-          const answer = await ask(actorOf(workflow.actors), { ...asked, by: workflow.self.id });
+          const request = { ...(fields as unknown as Fields), by: workflow.self.id };
+          const answer = await ask(actorOf(workflow.actors), request);
           return isRefused(answer) ? { refused: answer.refused } : answer.ok;
         } catch (error) {
           if (isPassing(error)) return unavailable;
@@ -36,7 +36,10 @@ export function administeredBy<Asks>({ actorOf, unavailable }: Administration<As
     });
 }
 
-/** Where the outcome is unknown the gateway asks again under the same call id. */
+/**
+ * The request had no effect for certain. Where it may have had one, the error goes on to the gateway, which repeats the call
+ * under the same id.
+ */
 const isPassing = (error: unknown): boolean =>
   error instanceof OverloadedError ||
   error instanceof UnavailableError ||

@@ -1,35 +1,31 @@
 /**
- * What happens to an account as a whole, and reaches its features as hooks. The account raises them and knows no feature; each
- * feature says in its part what it does then.
- *
- * The parts of one hook run in the order of the list in `user.ts`.
+ * What happens to an account as a whole, as hooks. The account raises a hook and knows no feature; each feature says in its
+ * part what it does then. The parts of one hook run in the order of the list in `user.ts`.
  */
 import type { PlanResults, Plans, Turn, View } from '../../runtime/command.ts';
 import { type HooksOf, partsWith } from '../../runtime/part.ts';
 import type { MailOutcome } from '../mailer/contract.ts';
 
 export interface UserHooks {
-  /** In the commit that deletes the account, which still has its profile. What is large stays for the purge. */
+  /** In the commit that deletes the account. The profile is still there. What takes several commits is left to the purge. */
   readonly accountDeleted: (turn: Turn) => void;
-  /**
-   * Removes what a deleted account leaves behind, in commits of its own: the next part begins when this one has nothing left.
-   */
+  /** Removes what a deleted account leaves behind, in commits of its own. The next part begins once this one has nothing left. */
   readonly purgeFirst: Purge;
-  /** Likewise, after all of `purgeFirst` are through: these share each commit. */
+  /** The same once every `purgeFirst` is through. All parts share each commit. */
   readonly purge: Purge;
-  /** In the commit that opens a session by a sign-in. */
+  /** In the commit of a sign-in, before its session is opened. */
   readonly signedIn: (turn: Turn) => void;
   readonly banned: (turn: Turn) => void;
   readonly unbanned: (turn: Turn) => void;
-  /** The profile has the new credentials, and the session of the change is not open yet. */
+  /** The profile has the new credentials. The session that comes with them is not open yet. */
   readonly credentialsChanged: (turn: Turn, changed: ChangedCredentials) => void;
-  /** What became of a mail whose listener has this name (`mail-listener.ts`). */
+  /** The mail queue reports on a mail that was sent for this listener (`listenerFor` in `mails.ts`). */
   readonly mailOutcome: MailListener;
 }
 
 interface ChangedCredentials {
   readonly email: string;
-  /** The address is another one. */
+  /** The address has changed. */
   readonly hasMoved: boolean;
 }
 
@@ -38,22 +34,22 @@ interface MailListener {
   readonly turn: (turn: Turn, uuid: string, round: number, outcome: MailOutcome) => void;
 }
 
-/** How far the purge has come in the longest lists: the items, and the revisions. */
-export interface PurgePlace {
+/** How far the purge has come in the two longest lists, the items and the revisions. */
+export interface PurgeProgress {
   readonly after: number;
-  readonly afterPlace: number;
+  readonly afterOffset: number;
 }
 
-/** `later`: what is left cannot be removed yet, as it waits for something outside the actor. */
+/** `later`: the rest waits for something outside the actor. */
 type PurgeLeft = 'more' | 'later' | 'nothing';
 
 export interface Purge<P extends Plans = Plans> {
-  readonly reads?: (view: View, place: PurgePlace) => P;
-  /** Removes one bounded batch. */
+  readonly reads?: (view: View, progress: PurgeProgress) => P;
+  /** Removes one batch of bounded size. */
   readonly turn: (
     turn: Turn,
     reads: PlanResults<P>,
-  ) => { readonly left: PurgeLeft; readonly place?: Partial<PurgePlace> };
+  ) => { readonly left: PurgeLeft; readonly progress?: Partial<PurgeProgress> };
 }
 
 export function purging<P extends Plans = Record<never, never>>(purge: Purge<P>): Purge {

@@ -1,22 +1,22 @@
 /**
- * Mails that tell users of what happened to their account (docs/protocol/account.md, "Mails about the account"). Told to the
- * mailer in the commit of what they tell of; without a relay it drops them. An account whose name is no address has none.
+ * Mails that tell users what happened to their account (docs/protocol/account.md, "Mails about the account"). The mailer hears
+ * of each in the commit of the event; without a relay it drops the mail. An account whose name is no address gets none.
  */
 import type { Turn } from '../../runtime/command.ts';
 import { mailAddress } from '../mailer/address.ts';
-import { sealMail, tellToSend } from '../mailer/outgoing.ts';
-import type { Whence } from './audit/trail.ts';
-import { isoTime } from './iso-time.ts';
+import type { EventOrigin } from './audit/trail.ts';
+import { sendMail, textOf } from './mails.ts';
 import { deviceInfo } from './sessions/device-info.ts';
 import { settingValue } from './settings/stored.ts';
+import { isoTime } from './times.ts';
 
 const ifItWasYou = 'If it was you, there is nothing to do.';
 const ifNot =
   'If it was not, change your password, and end the sessions that you do not know: your app lists them under its account ' +
   'settings.';
 
-/** Nobody is told who has muted mails about sign-ins. */
-export function noteNewDevice(turn: Turn, email: string, from: Whence): void {
+/** Users may mute this mail, as it comes with every new device. */
+export function noteNewDevice(turn: Turn, email: string, from: EventOrigin): void {
   if (settingValue(turn, 'MUTE_SIGN_IN_EMAILS') === 'muted') return;
   const where = from.ipAddress === null ? [] : [`Address: ${from.ipAddress}`];
   send(turn, email, 'New sign-in to your notes', [
@@ -26,7 +26,10 @@ export function noteNewDevice(turn: Turn, email: string, from: Whence): void {
   ]);
 }
 
-/** To the address that the account gives up. The new one may be an intruder's, or a secret: it is not named. */
+/**
+ * Goes to the address that the account gives up. It does not name the new one, which may be an intruder's, or a secret of the
+ * user.
+ */
 export function noteMove(turn: Turn, oldEmail: string): void {
   send(turn, oldEmail, 'The address of your notes has changed', [
     'The account that had this e-mail address has another one now. From now on this address signs in to nothing, and no mail ' +
@@ -49,7 +52,5 @@ function send(turn: Turn, email: string, subject: string, paragraphs: readonly s
   const recipient = mailAddress(email);
   if (recipient === undefined) return;
   const id = `notice:${turn.random.uuid()}`;
-  const text = `${paragraphs.join('\n\n')}\n`;
-  const notice = { id, source: 'security-notice', userUuid: turn.self.id, recipient, subject, text } as const;
-  tellToSend(turn, sealMail(turn, notice));
+  sendMail(turn, { id, source: 'security-notice', recipient, subject, text: textOf(paragraphs) });
 }

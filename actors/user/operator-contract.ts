@@ -1,14 +1,15 @@
 /**
- * What operators may ask of a user. No session is checked here, so no client may ever reach these commands:
- * they are kept apart from `User`, and a lint rule closes this file to the gateway. The transport is no way
- * in either: only processes of the cluster can use it.
+ * What operators may ask of a user. These commands check no session, so no client may ever reach them: they stand apart from
+ * the contracts of the features, and a lint rule closes this file to the gateway. Only processes of the cluster can use the
+ * transport.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
+import { exportProgressSchema } from '../export-file.ts';
 import { answerSchema } from '../reply.ts';
 import { flagNames } from './admin/flags.ts';
-import { auditEventSchema } from './audit/event.ts';
-import { banReasonCharactersMax } from './ban.ts';
+import { auditEventSchema } from './audit/contract.ts';
+import { banReasonCharactersMax } from './profile.ts';
 
 const nothing = z.object({});
 const overseer = z.enum(['operator', 'administrator']);
@@ -26,15 +27,15 @@ export const UserAdministration = contract({
     operatorShow: {
       request: nothing,
       reply: z.object({
-        /** `deleted`: by its owner; what it left is being removed, and its address is free. */
+        /** `deleted`: by its owner. Its address is free, and the purge removes what is left. */
         state: z.enum(['active', 'deleted']),
         email: z.string(),
         workspace: z.string(),
         protocolVersion: z.string(),
         createdAtMs: z.number(),
-        /** Those that can still be used or refreshed. */
+        /** Those that are still good, or can be refreshed. */
         sessions: z.number(),
-        /** Rows of the user's own collection, tombstones included, and their size. */
+        /** Rows of the user's own collection and their size, tombstones included. */
         items: z.number(),
         itemBytes: z.number(),
         roles: z.array(z.string()),
@@ -44,17 +45,17 @@ export const UserAdministration = contract({
         banReason: z.string().nullable(),
       }),
     },
-    /** They are not remembered as revoked: clients of a revoked session wipe their data, these should sign in again. */
+    /** The sessions do not become "revoked": clients of a revoked session wipe their data, and these should sign in again. */
     operatorEndSessions: { request: nothing, reply: z.object({ ended: z.number() }) },
 
-    /** For an active account. It holds until an operator says otherwise, whatever `ADMIN_EMAILS` lists. */
+    /** For an active account. The decision holds until the next one, whatever `ADMIN_EMAILS` lists. */
     operatorSetAdministrator: {
       request: z.object({ administrator: z.boolean() }),
-      /** Whether this changed anything. */
+      /** False: the account had this role already. */
       reply: z.object({ changed: z.boolean() }),
     },
 
-    /** For an active account, as all below. */
+    /** This and all below are for an active account. */
     operatorBanStatus: { request: nothing, reply: banStatus },
     operatorSetBan: {
       request: z.object({
@@ -63,7 +64,10 @@ export const UserAdministration = contract({
         by: overseer,
       }),
       reply: z.object({
-        /** `administrator`: of operators alone, who demote it first. `busy`: it bans somebody itself right now. */
+        /**
+         * `administrator`: an operator cannot ban an administrator, and has to demote them first. `busy`: the account is
+         * banning another account at this moment.
+         */
         outcome: z.enum(['set', 'unchanged', 'administrator', 'busy']),
         status: banStatus,
       }),
@@ -75,12 +79,17 @@ export const UserAdministration = contract({
         nextcloudAppPasswordConfigured: z.boolean(),
       }),
     },
-    /** A null removes it. Refusals: 400 for a name or a value that is not allowed. */
+    /** Null removes the flag. Refusals: 400 for a name or a value that is not allowed. */
     operatorSetFlag: {
       request: z.object({ name: z.string(), value: z.string().nullable(), by: overseer }),
       reply: answerSchema(z.object({ name: z.enum(flagNames), value: z.string().nullable() })),
     },
     operatorRevokeCalendarTokens: { request: nothing, reply: z.object({ revoked: z.int() }) },
+    /** A piece of the file of an export. The first request has no progress, and the last reply has none. */
+    operatorExport: {
+      request: z.object({ progress: exportProgressSchema.nullable() }),
+      reply: z.object({ text: z.string(), next: exportProgressSchema.nullable() }),
+    },
     /** The newest first. */
     operatorAuditTrail: {
       request: z.object({ before: z.int(), limit: z.int() }),

@@ -1,8 +1,4 @@
-/**
- * What operators ask of a user (operator-contract.ts), and administrators through their own actors: to show the account,
- * to end its sessions, to make and unmake administrators, to ban it, to set its flags, to revoke its calendar tokens, to read
- * its audit trail.
- */
+/** Answers operators, and administrators who ask through their own actor (`operator-contract.ts`). No session is checked here. */
 import { command, sharedRead, type Turn } from '../../runtime/command.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
 import type { State } from '../../runtime/slice.ts';
@@ -11,17 +7,15 @@ import { answerOf } from '../reply.ts';
 import { AccountSettings } from '../settings.ts';
 import { ban, banStatus, unban } from './account/set-ban.ts';
 import { flagsOf, setFlag } from './admin/flags.ts';
-import { adminRoleSlice, isAdministrator } from './admin-role.ts';
-import { audit, auditPages, auditTrail } from './audit/trail.ts';
+import { audit, auditPages, readTrail } from './audit/trail.ts';
 import { revokeAllCalendarTokens } from './calendar/tokens.ts';
-import { callerOf } from './caller.ts';
-import { User } from './contract.ts';
-import { rolesChanged } from './events.ts';
+import { rolesChanged, User } from './contract.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
-import { endAllSessions } from './sessions/end.ts';
-import { type Session, sessionMap } from './sessions/session.ts';
+import { exportForOperator } from './requests/export-for-operator.ts';
+import { adminRoleSlice, callerOf, isAdministrator } from './roles.ts';
+import { endAllSessions, type Session, sessionMap } from './sessions/session.ts';
 
 const operatorCommands = (hooks: RaisedHooks) => ({
   operatorShow: sharedRead({
@@ -69,7 +63,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
       turn.set(adminRoleSlice, { ...turn.get(adminRoleSlice), administrator });
       if (changed) {
         audit(turn, administrator ? 'made-administrator' : 'unmade-administrator');
-        tellRoles(turn);
+        publishRoles(turn);
       }
       return { changed };
     },
@@ -120,12 +114,21 @@ const operatorCommands = (hooks: RaisedHooks) => ({
     },
   }),
 
+  operatorExport: sharedRead({
+    ...UserAdministration.commands.operatorExport,
+    reads: exportForOperator.reads,
+    answer: (view, asked, reads) => {
+      active(view);
+      return exportForOperator.answer(view, asked, reads);
+    },
+  }),
+
   operatorAuditTrail: sharedRead({
     ...UserAdministration.commands.operatorAuditTrail,
     reads: auditPages,
     answer: (view, asked, pages) => {
       active(view);
-      return auditTrail(view, pages, asked);
+      return readTrail(view, pages, asked);
     },
   }),
 });
@@ -133,7 +136,7 @@ const operatorCommands = (hooks: RaisedHooks) => ({
 export const operators = (hooks: RaisedHooks) =>
   userPart(UserAdministration, { name: 'operators', commands: operatorCommands(hooks) });
 
-function tellRoles(turn: Turn): void {
+function publishRoles(turn: Turn): void {
   const currentRoles = callerOf(turn).roles.map(({ name }) => name);
   const { email } = turn.get(profileSlice);
   turn.publish(

@@ -1,19 +1,21 @@
 /**
- * What a deleted account leaves behind is removed in bounded commits, by the timer `purge`. Each feature removes a batch of its own
- * (the hooks `purgeFirst` and `purge`): first one feature after the other, as what they tell others bounds a commit; then the
- * bulk of them, side by side in each commit. The timer runs again from there until only forwarding tombstones are left, and no
- * blob of the account's files in the store; then the actor becomes a tombstone. A crash between two batches leaves the timer,
- * which goes on where the last commit stopped.
+ * The timer `purge` removes what a deleted account leaves behind, in commits of bounded size.
+ *
+ * - First each `purgeFirst` hook runs until it has nothing left, one feature after the other. They tell other actors, and the
+ *   number of tells bounds a commit.
+ * - Then all `purge` hooks remove rows, side by side in each commit. The timer repeats until only forwarding tombstones are
+ *   left, and the file store has no blob of the account.
+ * - At last the actor becomes a tombstone. A crash between two commits leaves the timer, which goes on from the last one.
  */
 import { type PlanResults, type Plans, timer } from '../../runtime/command.ts';
 import { Account } from './account/contract.ts';
-import type { PurgePlace, RaisedHooks } from './hooks.ts';
+import type { PurgeProgress, RaisedHooks } from './hooks.ts';
 import { profileSlice } from './profile.ts';
 
-/** Until what waits for something outside is looked at again: blobs in the store, or calls that were under way. */
+/** How long to wait for something outside the actor: for blobs in the store, or for calls that were under way. */
 const pauseMs = 60_000;
 
-export const purgeFromStart: PurgePlace = { after: 0, afterPlace: 0 };
+export const purgeFromStart: PurgeProgress = { after: 0, afterOffset: 0 };
 
 const { purge } = Account.timers;
 
@@ -21,26 +23,26 @@ export const purgeTimer = (hooks: RaisedHooks) =>
   timer({
     ...purge,
     missed: 'fire-once',
-    reads: (view, place) => {
-      const plans = stepsOf(hooks).map(({ reads }) => reads?.(view, place) ?? {});
+    reads: (view, progress) => {
+      const plans = stepsOf(hooks).map(({ reads }) => reads?.(view, progress) ?? {});
       return Object.assign({}, ...plans.map(numbered)) as Plans;
     },
-    turn: (turn, place, reads) => {
+    turn: (turn, progress, reads) => {
       if (turn.get(profileSlice).state !== 'deleted') return;
       const run = stepsOf(hooks).map((step, index) => () => step.turn(turn, readsOf(reads, index)));
       const first = run.splice(0, hooks('purgeFirst').length);
-      if (first.some((batch) => batch().left === 'more')) return turn.arm(purge, turn.nowMs, place);
+      if (first.some((batch) => batch().left === 'more')) return turn.arm(purge, turn.nowMs, progress);
       const batches = run.map((batch) => batch());
       if (batches.every(({ left }) => left === 'nothing')) return turn.tombstone();
       const isWaiting = batches.every(({ left }) => left !== 'more');
-      const next = Object.assign({ ...place }, ...batches.map((batch) => batch.place));
+      const next = Object.assign({ ...progress }, ...batches.map((batch) => batch.progress));
       turn.arm(purge, turn.nowMs + (isWaiting ? pauseMs : 0), next);
     },
   });
 
 const stepsOf = (hooks: RaisedHooks) => [...hooks('purgeFirst'), ...hooks('purge')];
 
-/** The plans of all steps are read at once, so their names are made different. */
+/** All hooks read in one plan, so the number of the hook makes each name unique. */
 const numbered = (plans: Plans, index: number): Plans =>
   Object.fromEntries(Object.entries(plans).map(([name, plan]) => [`${index} ${name}`, plan]));
 

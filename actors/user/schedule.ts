@@ -1,12 +1,21 @@
 /**
- * What an account has others do at a time: entries of one slice map under one timer, each of which may have a mail in the queue.
- * The timer is armed for what comes first. An entry that goes takes its mail with it, as nobody could recall it later.
+ * Things that an account has done at a certain time: reminders, published reminders, switches. Each is an entry of one slice
+ * map, and may have a mail in the queue. One timer serves all entries of the map, and is armed for the earliest.
  *
- * A mail names its entry and a round of it (`mail-listener.ts`). What is told of another round comes too late, and is not found.
+ * - Each mail belongs to a round of its entry, and bears both in its id. A report on an earlier round finds no entry, and
+ *   changes nothing.
+ * - A mail that must not leave any more is recalled. The queue reports what it gave back. It keeps a mail that it is sending at
+ *   that moment, so it is asked again in case that attempt fails.
+ * - An entry that is removed recalls its mail first. Afterwards nothing could name that mail.
  */
 import type { Turn, View } from '../../runtime/command.ts';
 import type { MessageShape } from '../../runtime/contract.ts';
 import type { SliceMap } from '../../runtime/slice.ts';
+import { type Mail, tellToRecall } from '../mailer/outgoing.ts';
+import { listenerFor, sendMail } from './mails.ts';
+import { profileSlice } from './profile.ts';
+
+const askAgainMs = 60_000;
 
 interface Scheduled {
   readonly uuid: string;
@@ -14,29 +23,43 @@ interface Scheduled {
 }
 
 interface Declared<T extends Scheduled> {
+  /** Begins the ids of the mails, and is the name by which the part listens for their outcomes. */
+  readonly name: string;
   readonly map: SliceMap<T>;
   readonly keyOf: (entry: T) => string;
   readonly timer: MessageShape<null>;
-  /** When something comes for an entry. Undefined: nothing, or not now. */
+  /** When the timer has to look at an entry. Undefined: not before something else changes. */
   readonly nextMs: (turn: Turn) => (entry: T) => number | undefined;
-  /** Asks the mail queue for whatever has not left. */
+  /** Recalls the mails of this round that must not arrive any more. */
   readonly recall: (turn: Turn, entry: T) => void;
 }
 
 export interface Schedule<T extends Scheduled> {
   all(view: View): readonly T[];
-  /** The entry, if this is its round. */
+  /** Undefined: the entry is gone, or in another round. */
   find(view: View, uuid: string, round: number): T | undefined;
   arm(turn: Turn): void;
   set(turn: Turn, entry: T): void;
   remove(turn: Turn, entry: T): void;
-  /** Removes all of them. */
+  /** Call in the commit that deletes the account. */
   forget(turn: Turn): void;
+  mailIdOf(entry: T): string;
+  /** Sends the mail of this round, and listens for its outcome. */
+  mail(
+    turn: Turn,
+    entry: T,
+    mail: Pick<Mail, 'source' | 'recipient' | 'subject' | 'text' | 'messageId'>,
+  ): void;
+  recallMail(turn: Turn, entry: T): void;
+  /** Recalls the mail of an entry that stays. The timer asks again at `nextAtMs`. */
+  askedBack<E extends T>(turn: Turn, entry: E): E & { readonly isRecalled: true; readonly nextAtMs: number };
 }
 
 export function scheduleOf<T extends Scheduled>(declared: Declared<T>): Schedule<T> {
-  const { map, keyOf, timer, nextMs, recall } = declared;
+  const { name, map, keyOf, timer, nextMs, recall } = declared;
   const all = (view: View): readonly T[] => [...view.entries(map).values()];
+  const mailIdOf = ({ uuid, round }: T): string => `${name}:${uuid}:${round}`;
+  const recallMail = (turn: Turn, entry: T): void => tellToRecall(turn, mailIdOf(entry));
 
   function arm(turn: Turn): void {
     const next = nextMs(turn);
@@ -65,6 +88,17 @@ export function scheduleOf<T extends Scheduled>(declared: Declared<T>): Schedule
     forget(turn) {
       for (const entry of all(turn)) drop(turn, entry);
       turn.disarm(timer);
+    },
+    mailIdOf,
+    mail(turn, entry, mail) {
+      const accountSinceMs = turn.get(profileSlice).createdAtMs;
+      const listener = listenerFor(turn, name, entry.uuid, entry.round);
+      sendMail(turn, { ...mail, id: mailIdOf(entry), accountSinceMs, listener });
+    },
+    recallMail,
+    askedBack(turn, entry) {
+      recallMail(turn, entry);
+      return { ...entry, isRecalled: true, nextAtMs: turn.nowMs + askAgainMs };
     },
   };
 }

@@ -1,10 +1,9 @@
 /**
- * How every command for signed-in callers runs (`actors/signed-in.ts` is their contract). The session is checked here
- * and nowhere else, from the actor's own slices at the start of the turn, so that authentication costs no hop and no
- * read. In a workflow it is checked at the start of every turn: it may have ended since the last.
+ * Runs every command of signed-in callers (their contract is `actors/signed-in.ts`). The session is checked here and nowhere
+ * else. Its slices are in memory, so the check takes no call and no read. A workflow checks it in each of its turns, as the
+ * session may have ended since the last one.
  *
- * The read plan is made before the turn and so before the check: it may depend on the request and the state, and
- * what it read is dropped when the check refuses.
+ * The read plan comes before the check. It may depend on the request and the state, and a refusal drops what was read.
  */
 import {
   command,
@@ -22,20 +21,20 @@ import {
 import type { Dependency } from '../../runtime/dependency.ts';
 import { answerOf, type Caller, isRefused, type Refused, refuse, type SignedInAnswer } from '../reply.ts';
 import type { SignedInRequest, SignedInShape } from '../signed-in.ts';
-import { callerOf } from './caller.ts';
+import { callerOf } from './roles.ts';
 import { checkSession, isReadonly } from './sessions/check.ts';
 import { noteUse, storeUse } from './sessions/last-use.ts';
 import { isBridge, type Session } from './sessions/session.ts';
 
-/** Who may run a command. */
-type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerAlone'>;
-type Asked = SignedInRequest<{ readonly userUuid?: unknown }>;
+/** The declaration of a command, as far as it says who may run it. */
+type Allowed = Pick<SignedInShape<unknown, unknown>, 'access' | 'ofUser' | 'bridges' | 'bearerSuffices'>;
+type Request = SignedInRequest<{ readonly userUuid?: unknown }>;
 
 /** What a turn knows of its caller. */
 export interface SignedIn {
   readonly caller: Caller;
   readonly session: Session;
-  /** The session, or its whole account, may only read. */
+  /** The session, or the whole account, may only read. */
   readonly readonly: boolean;
 }
 
@@ -43,7 +42,7 @@ interface Reading<Request, P extends Plans> {
   readonly reads?: (view: View, request: Request) => P;
 }
 
-/** Runs only for a living session. A `Refused` it returns is the answer; what it wrote before still commits. */
+/** A `Refused` that it returns is the answer; what it wrote before is committed all the same. */
 type Run<V, Request, P extends Plans, Ok> = (
   view: V,
   request: Request,
@@ -52,21 +51,17 @@ type Run<V, Request, P extends Plans, Ok> = (
 ) => Ok | Refused;
 
 export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>({
-  access,
-  ofUser,
-  bridges,
-  bearerAlone,
   turn: run,
-  ...rest
+  ...shape
 }: SignedInShape<Fields, Ok> &
   Reading<SignedInRequest<Fields>, P> & {
     readonly repeat?: 'natural' | 'recorded';
     readonly turn: Run<Turn, SignedInRequest<Fields>, P, Ok>;
   }): TurnCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   return command({
-    ...rest,
+    ...shape,
     turn: (turn, asked, reads) =>
-      whenSignedIn(turn, asked, { access, ofUser, bridges, bearerAlone }, (by) => {
+      whenSignedIn(turn, asked, shape, (by) => {
         const answer = answerOf(run(turn, asked, reads, by));
         if (!isRefused(answer)) storeUse(turn, by.session);
         return answer;
@@ -75,50 +70,38 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
 }
 
 export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>({
-  access,
-  ofUser,
-  bridges,
-  bearerAlone,
   known,
   answer: run,
-  ...rest
+  ...shape
 }: SignedInShape<Fields, Ok> &
   Reading<SignedInRequest<Fields>, P> & {
-    /** What needs no reads. */
+    /** The answer, where memory alone has it. */
     readonly known?: (view: View, request: SignedInRequest<Fields>) => Ok | undefined;
     readonly answer: Run<View & { readonly nowMs: number }, SignedInRequest<Fields>, P, Ok>;
   }): SharedCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   return sharedRead({
-    ...rest,
+    ...shape,
     known:
       known &&
       ((view, asked) => {
         const ok = known(view, asked);
-        return ok === undefined
-          ? undefined
-          : whenSignedIn(view, asked, { access, ofUser, bridges, bearerAlone }, () => ({ ok }));
+        return ok === undefined ? undefined : whenSignedIn(view, asked, shape, () => ({ ok }));
       }),
     answer: (view, asked, reads) =>
-      whenSignedIn(view, asked, { access, ofUser, bridges, bearerAlone }, (by) =>
-        answerOf(run(view, asked, reads, by)),
-      ),
+      whenSignedIn(view, asked, shape, (by) => answerOf(run(view, asked, reads, by))),
   });
 }
 
 export function signedInWorkflow<Fields, Ok>({
-  access,
-  ofUser,
-  bridges,
-  bearerAlone,
   run,
-  ...rest
+  ...shape
 }: SignedInShape<Fields, Ok> & {
   readonly run: (workflow: SignedInWorkflow<Ok>, request: SignedInRequest<Fields>) => Promise<Ok | Refused>;
 }): WorkflowCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
   return workflow({
-    ...rest,
+    ...shape,
     run: async (steps, asked) => {
-      const signedIn = new SignedInSteps<Ok>(steps, asked, { access, ofUser, bridges, bearerAlone });
+      const signedIn = new SignedInSteps<Ok>(steps, asked, shape);
       try {
         const result = answerOf(await run(signedIn, asked));
         const { caller } = signedIn;
@@ -133,22 +116,22 @@ export function signedInWorkflow<Fields, Ok>({
 }
 
 interface Step<R, P extends Plans> {
-  /** An answer that needs no living session, if there is one. It ends the workflow. */
+  /** Ends the workflow with an answer that needs no living session, where there is one. */
   readonly unless?: (turn: Turn) => SignedInAnswer<unknown> | undefined;
   readonly reads?: (view: View) => P;
   readonly turn: (turn: Turn, reads: PlanResults<P>, signedIn: SignedIn) => R | Refused;
-  /** A repeat of the call finds what its last turn recorded, here already, and is answered with it. */
+  /** A repeat of the call gets here what its last turn has recorded. */
   readonly recorded?: boolean;
 }
 
-/** A workflow whose every turn checks the session. A turn that refuses ends the workflow with its refusal. */
+/** Each turn checks the session. A turn that refuses ends the workflow with its refusal. */
 export interface SignedInWorkflow<Ok> extends Pick<Workflow, 'self' | 'callId' | 'use' | 'actors'> {
   turn<R, P extends Plans = Record<never, never>>(step: Step<R, P>): Promise<R>;
-  /** The turn whose result is the answer of the workflow. */
+  /** The result of this turn is the answer of the workflow. */
   lastTurn<P extends Plans = Record<never, never>>(step: Step<Ok, P>): Promise<Ok>;
 }
 
-/** How a workflow ends before its last line. Never leaves this file. */
+/** Ends a workflow early. It never leaves this file. */
 class Ended extends Error {
   readonly answer: SignedInAnswer<unknown>;
 
@@ -158,8 +141,8 @@ class Ended extends Error {
   }
 }
 
-/** What a turn led to: the next step of the workflow, or its end. */
-type Taken<R> = { readonly caller: Caller; readonly next: R } | SignedInAnswer<unknown>;
+/** The next step of the workflow, or its end. */
+type StepResult<R> = { readonly caller: Caller; readonly next: R } | SignedInAnswer<unknown>;
 type Outcome<R> = { readonly next: R } | { readonly ok: R };
 
 class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
@@ -168,10 +151,10 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   readonly callId: string;
   readonly actors: Workflow['actors'];
   readonly #steps: Workflow;
-  readonly #asked: Asked;
+  readonly #asked: Request;
   readonly #allowed: Allowed;
 
-  constructor(steps: Workflow, asked: Asked, allowed: Allowed) {
+  constructor(steps: Workflow, asked: Request, allowed: Allowed) {
     this.self = steps.self;
     this.callId = steps.callId;
     this.actors = steps.actors;
@@ -201,7 +184,7 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   #take<R, P extends Plans>(
     { unless, reads, turn: run, recorded = false }: Step<R, P>,
     outcome: (result: R) => Outcome<R>,
-  ): Promise<Taken<R>> {
+  ): Promise<StepResult<R>> {
     return this.#steps.turn({
       ...(reads !== undefined && { reads }),
       recorded,
@@ -218,30 +201,30 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
 const readOnlyAccess = refuse.forbidden('Session has read-only access.', 'read-only-access');
 
 /**
- * A bridge is let in without the password and the second factor, so it may not touch what protects the account: credentials,
- * factors, tokens, sessions. Nor may it delete what cannot be had back, or administer.
+ * A bridge signs in without the password and the second factor. So it may touch nothing that protects the account: credentials,
+ * factors, tokens, sessions. It may delete nothing for good, and may not administer.
  */
 const notForBridges = refuse.forbidden('A bridge may not do this. Please use an app that is signed in.');
 
-/** A command that `reads` asks this itself where it is asked to write something that is no item. */
+/** For a command that declares `reads` and still writes in some cases, other than items. */
 export const refusalToWrite = (readonly: boolean): Refused | undefined =>
   readonly ? readOnlyAccess : undefined;
 
-/** A command that is open to bridges asks this itself where it is asked for what is not. */
+/** For a command that is open to bridges, in the cases that are not. */
 export const refusalOfBridge = (session: Session): Refused | undefined =>
   isBridge(session) ? notForBridges : undefined;
 
 /** The request names a user other than its caller. */
 export const anotherUsers = refuse.forbidden('Operation not allowed.');
 
-/** Checks the session, and makes the answer the caller's. */
+/** Checks the session, and adds the caller to the answer. */
 function whenSignedIn<R extends object>(
   view: View & { readonly nowMs: number },
-  { credentials, userUuid }: Asked,
-  { access, ofUser = false, bridges, bearerAlone }: Allowed,
+  { credentials, userUuid }: Request,
+  { access, ofUser = false, bridges, bearerSuffices }: Allowed,
   run: (signedIn: SignedIn) => R,
 ): (R & { readonly caller: Caller }) | (Refused & { readonly caller?: Caller | undefined }) {
-  const checked = checkSession(view, credentials, view.nowMs, bearerAlone);
+  const checked = checkSession(view, credentials, view.nowMs, bearerSuffices);
   if ('refused' in checked) return checked;
   const caller = callerOf(view);
   if (ofUser && userUuid !== view.self.id) return { caller, ...anotherUsers };

@@ -1,4 +1,4 @@
-/** The `user` kind: a list of features that share one mailbox. Each is in its own folder, and a new one is one line here. */
+/** The `user` kind: a list of features that share one mailbox. Each is a folder, and one line here. */
 import { hooksOf, kindOfParts, type Part } from '../../runtime/part.ts';
 import { account } from './account/part.ts';
 import { administration } from './admin/part.ts';
@@ -31,8 +31,8 @@ import { syncLane } from './sync-lane/part.ts';
 import { vaults } from './vaults/part.ts';
 
 /**
- * The hooks run in this order. The vaults are left first, as members wait for that; the audit trail is the last to be told that
- * the account was deleted, as the others may note something there.
+ * Hooks run in this order. The vaults come first, as their members wait for it. The audit trail comes last, as other features
+ * may still write to it while the account is being deleted.
  */
 const features: readonly Part<UserHooks>[] = [
   vaults,

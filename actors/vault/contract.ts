@@ -1,38 +1,19 @@
 /**
- * The `vault` kind: one actor per shared vault, with its members, its invites and the collection of its items.
+ * The `vault` kind: one actor per shared vault. Here stands what belongs to the vault as a whole: its end, its members, its invites
+ * and its events. What can be asked of its items and files stands in the contracts of those parts.
  *
- * Whom a command is `by` is vouched for by that user's own actor, which alone asks and has checked the session. All
- * uuids come in lower case.
+ * The actor of a user checks their session and asks on their behalf, so `by` is to be trusted. All uuids come in lower case.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
-import { fullItemSchema } from '../collection/item-fields.ts';
-import { concludePayload } from '../collection/move/departures.ts';
-import {
-  arriveItemsFields,
-  concludeItemsFields,
-  saveItemsFields,
-  saveResultSchema,
-} from '../collection/move/wire.ts';
-import { listedSchema, revisionSchema } from '../collection/revisions/read.ts';
-import { revisionTimerShapes } from '../collection/revisions/timer-payloads.ts';
-import {
-  byToken,
-  byTokenShapes,
-  fileJobShapes,
-  fileMoveTellShapes,
-  fileTimerShapes,
-} from '../files/messages.ts';
-import { movingFileSchema, ownerSchema } from '../files/move.ts';
 import { permissions, vaultInviteSchema } from '../inbox-entries.ts';
 import { answerSchema, refuse } from '../reply.ts';
-import { membersMax } from './bounds.ts';
-import { vaultEventSchema } from './events.ts';
+import { membersMax } from './settings.ts';
 import { memberSchema, vaultSchema } from './shown.ts';
 
-/** For a caller who is not a member, in the same words whether there is such a vault or not. */
+/** For a caller who is not a member. The words do not tell whether there is such a vault. */
 export const noSuchVault = refuse.badRequest('There is no such shared vault, or you are not a member of it.');
-/** Likewise, for a caller whom the invite is neither to nor from. */
+/** Likewise, for a caller who neither sent the invite nor got it. */
 export const noSuchInvite = refuse.badRequest('There is no such invite, or it is not yours.');
 export const notTheOwner = refuse.badRequest('Only the owner of the shared vault may do this.');
 
@@ -45,9 +26,27 @@ const inviteAnswer = answerSchema(z.object({ invite: vaultInviteSchema }));
 /** The membership that the caller has begun, or ended. */
 const membershipAnswer = answerSchema(z.object({ membership: z.number() }));
 
-export { type VaultItemsChanged, vaultEventSchema } from './events.ts';
+/** There is something to sync. */
+const itemsChangedSchema = z.object({
+  event: z.literal('items-changed'),
+  timestamp: z.number(),
+  /** The user who caused it, who hears nothing. If `session` is given, their other sessions do. */
+  by: z.string().optional(),
+  session: z.string().optional(),
+});
+export type VaultItemsChanged = z.infer<typeof itemsChangedSchema>;
 
-/** As many as one question may name. */
+/** This membership of the user has ended. Another may begin later. */
+const memberRemovedSchema = z.object({
+  event: z.literal('member-removed'),
+  userUuid: z.string(),
+  membership: z.number(),
+});
+
+/** What a vault publishes to the gateways that hold sockets of its members (docs/protocol/sockets.md, "Vaults"). */
+export const vaultEventSchema = z.discriminatedUnion('event', [itemsChangedSchema, memberRemovedSchema]);
+
+/** Users that one question may name, at most. */
 export const subscribersMax = membersMax;
 
 /** Refusals: 400 throughout. */
@@ -62,7 +61,7 @@ export const Vault = contract({
         z.object({ sharedVault: vaultSchema, sharedVaultUser: memberSchema, membership: z.number() }),
       ),
     },
-    /** By its owner: it ends for everybody with this commit. */
+    /** By its owner. The vault ends for everybody with this commit. */
     end: { request: byMember, reply: membershipAnswer },
     members: { request: byMember, reply: answerSchema(z.object({ users: z.array(memberSchema) })) },
     /** By its owner, or by a member who leaves. */
@@ -79,7 +78,7 @@ export const Vault = contract({
       }),
       reply: inviteAnswer,
     },
-    /** By who has sent it. */
+    /** By its sender. */
     changeInvite: {
       request: z.object({
         by,
@@ -89,92 +88,34 @@ export const Vault = contract({
       }),
       reply: inviteAnswer,
     },
-    /** By the invitee, and again by one who is a member already. */
+    /** By the invitee. For a member it changes nothing. */
     acceptInvite: { request: ofInvite, reply: membershipAnswer },
     /** By the invitee or the sender. */
     endInvite: { request: ofInvite, reply: done },
-    /** Those that the member has sent. None to others. */
+    /** The invites that the member has sent. Others get none. */
     sentInvites: { request: byMember, reply: z.object({ invites: z.array(vaultInviteSchema) }) },
-    /** All that the member has sent. */
+    /** Cancels all invites that the member has sent. */
     cancelInvites: { request: byMember, reply: z.object({}) },
 
     /**
-     * By a gateway that has sockets of these users: which of them are members at this moment, with the numbers of their
-     * memberships. If any is, the gateway is subscribed to this vault from then on.
+     * By a gateway that has sockets of these users. Answers which of them are members, with the numbers of their memberships. If
+     * any is, the gateway is subscribed to this vault from then on.
      */
     subscribe: {
       request: z.object({ gateway: z.string(), users: z.array(z.string()).max(subscribersMax).readonly() }),
       reply: z.object({
         memberships: z.record(z.string(), z.number()),
-        /** The incarnation of the host that events will come from; undefined where none will. */
+        /** The incarnation of the host that will send events; absent if none will. */
         host: z.string().optional(),
       }),
     },
-
-    // --- items, by members (docs/protocol/sync.md, "Items of vaults") -----------------------------------------
-
-    saveItems: { request: saveItemsFields, reply: saveResultSchema },
-    /** They come from another collection, where they have departed. */
-    arriveItems: { request: arriveItemsFields, reply: saveResultSchema },
-    /** What has departed from here, and which of it has arrived. */
-    concludeItems: { request: concludeItemsFields, reply: z.object({}) },
-    /** One item, to the member who owns it. */
-    getItem: {
-      request: z.object({ by, uuid: z.string() }),
-      reply: z.object({ item: fullItemSchema.nullable() }),
-    },
-    /** Leaves out what the caller may not read. */
-    listRevisions: {
-      request: z.object({ by, itemUuid: z.string() }),
-      reply: z.object({ revisions: z.array(listedSchema).readonly() }),
-    },
-    getRevision: {
-      request: z.object({ by, itemUuid: z.string(), id: z.string() }),
-      reply: z.object({ revision: revisionSchema.nullable() }),
-    },
-    /** By the owner of the item. Nothing happens to an item that is not theirs, or not there. */
-    deleteRevision: {
-      request: z.object({ by, itemUuid: z.string(), id: z.string() }),
-      reply: z.object({}),
-    },
-
-    // --- files, by members (docs/protocol/files.md, "Files of shared vaults") ---------------------------------
-
-    /** Whether the member may have a token. Only to say so early: each use of it is looked at by itself. */
-    mayUseFiles: { request: z.object({ by, writes: z.boolean() }), reply: done },
-    ...byTokenShapes,
-    /** See `actors/files/move.ts`. */
-    departFile: byToken(
-      { to: ownerSchema },
-      z.union([
-        z.object({ file: movingFileSchema, fromOwnerUuid: z.string() }),
-        z.object({ isOver: z.literal(true) }),
-      ]),
-    ),
-    /** `fromOwnerUuid`: in whose quota it has counted so far. */
-    arriveFile: byToken({ file: movingFileSchema, fromOwnerUuid: z.string() }, z.object({})),
-    /** Whether it has moved by this. */
-    concludeFile: byToken({ arrived: z.boolean() }, z.object({ moved: z.boolean() })),
   },
   tells: {
     /** By a user whose account is deleted. */
     userGone: z.null(),
-    ...fileMoveTellShapes,
   },
   timers: {
-    concludeDeparture: concludePayload,
-    ...revisionTimerShapes,
-    ...fileTimerShapes,
-    /** The next of the items that a survivor has taken over (`items/hand-on.ts`). */
-    handItemsOn: z.object({ after: z.int(), isAwaiting: z.boolean() }),
-    /** The next of the files of a vault that has ended. */
-    eraseFiles: z.null(),
-    /** It has ended a while ago. */
-    vanish: z.null(),
-  },
-  jobs: {
-    ...fileJobShapes,
-    /** It has ended: its items return to their owners. */
-    sendHome: z.null(),
+    /** Removes what is left of a vault that ended a while ago. */
+    tearDown: z.null(),
   },
 });

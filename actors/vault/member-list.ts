@@ -1,4 +1,4 @@
-/** A vault with its members, as one turn finds it. */
+/** A vault with its members, as one turn reads it. */
 import {
   type KeysResult,
   keys,
@@ -11,9 +11,9 @@ import { head } from '../collection/head.ts';
 import type { Permission } from '../inbox-entries.ts';
 import { Inbox } from '../user/inbox/contract.ts';
 import { Vaults } from '../user/vaults/contract.ts';
-import { membersMax } from './bounds.ts';
-import { type ChangeStamp, nextChangeStamp } from './change-stamp.ts';
 import { Vault } from './contract.ts';
+import { membersMax } from './settings.ts';
+import { type ChangeStamp, nextChangeStamp } from './state.ts';
 import { type MemberRow, memberTable, type VaultRow, vaultTable } from './tables.ts';
 
 export interface MemberList {
@@ -35,7 +35,7 @@ export const memberListPlan = (view: View) => ({
   members: range(memberTable, { after: 0, through: view.get(head).position, limit: membersMax }),
 });
 
-/** Who the members are, and nothing else of them. */
+/** The uuids of the members, and no other column. */
 export const memberUuidsPlan = (view: View) =>
   range(memberTable, {
     after: 0,
@@ -53,14 +53,14 @@ export function memberListOf(view: Pick<View, 'self'>, { vaults, members }: Read
 export const memberIn = ({ members }: MemberList, userUuid: string): MemberRow | undefined =>
   members.find(({ member }) => member === userUuid);
 
-/** The member list with the member who asks. Undefined for anybody who is no member. */
+/** The member list, with the member who asks. Undefined if they are no member. */
 export function memberListFor(view: Pick<View, 'self'>, by: string, reads: Reads) {
   const memberList = memberListOf(view, reads);
   const asker = memberList && memberIn(memberList, by);
   return memberList && asker && { ...memberList, asker, isOwner: memberList.vault.owner_uuid === by };
 }
 
-/** What others get to see of the vault by their next sync. */
+/** Members see the change by their next sync. */
 export function changeVault(turn: Turn, vault: VaultRow, to: Partial<VaultRow>): VaultRow {
   const { position, micros } = nextChangeStamp(turn);
   const changed = { ...vault, ...to, position, updated_at: micros };
@@ -73,7 +73,7 @@ export function changeMember(turn: Turn, member: MemberRow, to: Partial<MemberRo
   turn.put(memberTable, { ...member, ...to, position, updated_at: micros });
 }
 
-/** Lets somebody in. */
+/** Makes the user a member. */
 export function admit(
   turn: Turn,
   userUuid: string,
@@ -104,7 +104,7 @@ export function dismiss(turn: Turn, { member, membership }: MemberRow, at: numbe
   turn.tell(Vaults, member).left({ vaultUuid: turn.self.id, membership, at });
 }
 
-/** Everybody gets to see it by sync and push. */
+/** Notifies these members by sync and push. */
 export function notify(
   turn: Turn,
   members: readonly Pick<MemberRow, 'member'>[],

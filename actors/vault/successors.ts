@@ -1,7 +1,7 @@
 /**
- * The successors of owners: who owns an owner's items in the vault once the owner's account was deleted. Ownership is
- * transferred in one commit, however many items there are: this map says at once whose they are. The rows follow in batches
- * (`items/hand-on.ts`); until then, and of revisions for good, a row bears the old owner's uuid.
+ * The successors of deleted owners. One commit transfers ownership, however many items there are: from then on this map says
+ * who owns them. The items' rows follow in batches (`items/hand-on.ts`). Until then a row has the old owner's uuid, and rows of
+ * revisions keep it for good.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
@@ -9,7 +9,7 @@ import { sliceMap } from '../../runtime/slice.ts';
 
 const successorsMax = 200;
 
-/** The successor of each deleted owner, by uuid: the user who has their items now. */
+/** The user who owns the items of a deleted owner now, by the uuid of that owner. */
 export const successorMap = sliceMap<string>({
   family: 'heir',
   format: 1,
@@ -17,11 +17,11 @@ export const successorMap = sliceMap<string>({
   schema: z.string(),
 });
 
-/** To be asked wherever it matters whose an item of the vault is. */
+/** The present owner. Every check of an item's owner has to ask this. */
 export const successorOfOwner = (view: View, ownerUuid: string): string =>
   view.entry(successorMap, ownerUuid) ?? ownerUuid;
 
-/** False where ownership was transferred more often than anybody needs. */
+/** False if ownership was transferred too often. */
 export function transferOwnership(turn: Turn, fromUuid: string, toUuid: string): boolean {
   const successors = [...turn.entries(successorMap)];
   if (successors.length >= successorsMax) return false;

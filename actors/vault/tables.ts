@@ -1,10 +1,10 @@
 /**
- * The rows of a vault beside its items. Others read them, and only the vault's own actor writes them.
+ * The rows of a vault apart from its items. Other actors read them, and only the vault's own actor writes them.
  *
- * - Every row has a `position` of the vault's own collection (`actors/collection/head.ts`), so that where a client stands
- *   in the vault says whether it has seen the row.
- * - A member's row is what lets the member in: a read of a vault's rows from outside has the condition that it exists. The
- *   commit that removes it ends all access.
+ * - Every row has a `position` of the vault's own collection (`actors/collection/head.ts`). So a client's cursor in the vault
+ *   says whether it has seen the row.
+ * - The row of a member gives access: reads of a vault's rows from outside require that it exists. The commit that removes it
+ *   ends all access.
  */
 import { type RowOf, table } from '../../runtime/table.ts';
 

@@ -26,14 +26,14 @@ export async function calendar(before: LoadServer, part = 1): Promise<Record<str
   const server = await before.restart(settings);
   try {
     const account = await publisher(server.url);
-    const place = new URL(`/dav/calendars/${account.userUuid}/todos/`, server.url);
+    const calendar = new URL(`/dav/calendars/${account.userUuid}/todos/`, server.url);
     const headers = await programOf(server.url, account);
     const count = Math.round(todos * part);
     await someAtOnce(count, atOnce, (index) => publish(server.url, account, index));
     await new Promise((resolve) => setTimeout(resolve, calmMs));
-    const report = await firstReport(server, place, headers);
+    const report = await firstReport(server, calendar, headers);
     if (report.objects !== count) throw new Error(`${report.objects} to-dos came`);
-    const polls = await unchangedPolls(server, place, headers);
+    const polls = await unchangedPolls(server, calendar, headers);
     return { ...report.figures, ...polls };
   } finally {
     await server.stop();
@@ -68,14 +68,14 @@ async function programOf(url: string, { accessToken }: Account): Promise<Record<
 }
 
 /** A program that the server does not know yet: its token takes an scrypt. */
-async function firstReport(server: LoadServer, place: URL, headers: Record<string, string>) {
+async function firstReport(server: LoadServer, calendar: URL, headers: Record<string, string>) {
   const beforeBytes = residentBytes(server.pid);
   let mostBytes = beforeBytes;
   const sampling = setInterval(() => {
     mostBytes = Math.max(mostBytes, residentBytes(server.pid));
   }, sampleMs);
   const began = performance.now();
-  const reply = await fetch(place, {
+  const reply = await fetch(calendar, {
     method: 'REPORT',
     headers: { ...headers, depth: '1' },
     body: queryBody,
@@ -105,9 +105,9 @@ async function firstReport(server: LoadServer, place: URL, headers: Record<strin
   };
 }
 
-async function unchangedPolls(server: LoadServer, place: URL, headers: Record<string, string>) {
-  const request = requestBytes('PROPFIND', place, { ...headers, Depth: '0' }, pollBody);
-  const { hostname, port } = place;
+async function unchangedPolls(server: LoadServer, calendar: URL, headers: Record<string, string>) {
+  const request = requestBytes('PROPFIND', calendar, { ...headers, Depth: '0' }, pollBody);
+  const { hostname, port } = calendar;
   const target = { host: hostname, port: Number(port), pid: server.pid, ...load };
   const result = await runLoad({ ...target, request: () => request });
   const others = Object.keys(result.statuses).filter((status) => status !== '207');

@@ -111,9 +111,9 @@ async function probe({ from, gateway, item, to, toGateway }: Path): Promise<Prob
 async function probed(own: readonly Probe[], shared: readonly Probe[]) {
   const untilMs = performance.now() + measuredMs;
   const timesOf = async (probes: readonly Probe[]) => {
-    const each = probes.map(async (one, place) => {
+    const each = probes.map(async (one, index) => {
       const times: (number | undefined)[] = [];
-      await pause((place * probeMs) / probes.length);
+      await pause((index * probeMs) / probes.length);
       while (performance.now() < untilMs) {
         const nextMs = performance.now() + probeMs;
         times.push(await one.push());

@@ -51,13 +51,13 @@ export class RawClient {
 export function answerOn(socket: Socket, bytes: Buffer): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     let pending: Buffer = Buffer.alloc(0);
-    const letGo = () => {
+    const release = () => {
       socket.off('data', read);
       socket.off('close', fail);
       socket.off('error', fail);
     };
     const fail = () => {
-      letGo();
+      release();
       socket.destroy();
       reject(new Error('the connection broke'));
     };
@@ -65,7 +65,7 @@ export function answerOn(socket: Socket, bytes: Buffer): Promise<RawReply> {
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
       const reply = parseReply(pending);
       if (reply === undefined) return;
-      letGo();
+      release();
       resolve({ status: reply.status, body: pending.toString('utf8', reply.bodyStart, reply.end) });
     };
     socket.on('data', read);

@@ -8,9 +8,8 @@ import {
 } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
-import { counted, moment, table } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
-import { rowLimit } from './options.ts';
+import { counted, table, timestamp } from '../table.ts';
+import { type AddCommands, rowLimit, teach } from './command.ts';
 
 const limitDefault = 100;
 
@@ -41,7 +40,7 @@ const timers: Delivery<DeadTimer> = {
   tableOf: (dead) =>
     table(
       ['ACTOR', 'NAME', 'DUE', 'TRIES'],
-      dead.map(({ actor, name, due, attempts }) => [pathOf(actor), name, moment(due), attempts]),
+      dead.map(({ actor, name, due, attempts }) => [pathOf(actor), name, timestamp(due), attempts]),
     ),
 };
 

@@ -1,5 +1,5 @@
 /** How commands are declared: one function that adds them to the program. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Session } from '../session.ts';
 
 type Work = ((session: Session) => Promise<void>) | ((session: Session) => Promise<number>);
@@ -29,4 +29,20 @@ function wrapped(text: string): string {
     line = line === '' ? word : `${line} ${word}`;
   }
   return [...lines, line].map((each) => `${indent}${each}`).join('\n');
+}
+
+export const milliseconds = (text: string) => wholeNumber(text, 1, 86_400_000);
+export const rowLimit = (text: string) => wholeNumber(text, 1, 1_000);
+
+export function wholeNumber(text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new InvalidArgumentError(`It is not a whole number from ${min} to ${max}.`);
+}
+
+/** As SHARD_COUNT. */
+export function shardCount(text: string): number {
+  const value = wholeNumber(text, 1, 65_536);
+  if ((value & (value - 1)) === 0) return value;
+  throw new InvalidArgumentError('It is not a power of two.');
 }

@@ -239,7 +239,7 @@ async function openDatabase(from: string, passwordFile: string | undefined): Pro
   throw new Failure(exitCodes.usage, '--from is mysql://user@host/name or sqlite:/path.');
 }
 
-/** It names accounts, so nobody else reads it. */
+/** It names accounts, so only its owner may read it. */
 function keep(file: string, document: object): void {
   writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { MailService, type QueuedMail, type Relay } from '../../proto/generated/scriptorium/v1/mail.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
-import { counted, isoOf, moment, table } from '../table.ts';
+import { counted, isoOf, table, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 const idHelp = 'the id of the mail, as `mail queue` lists it';
@@ -200,7 +200,7 @@ async function showQueue(session: Session, state: string, pageToken: string): Pr
   });
   session.answer({ mails: mails.map(shown), after: nextPageToken || null }, () => {
     const rows = mails.map(({ id, source, attempts, lastFailure, created, nextAttempt }) => {
-      return [id, source, attempts, lastFailure || '-', moment(created), moment(nextAttempt)];
+      return [id, source, attempts, lastFailure || '-', timestamp(created), timestamp(nextAttempt)];
     });
     const titles = ['ID', 'SOURCE', 'ATTEMPTS', 'FAILURE', 'CREATED', 'NEXT'];
     return withMore(table(titles, rows), nextPageToken);
@@ -228,7 +228,7 @@ async function showLog(session: Session, { relay: relayId, outcome, after }: Log
   session.answer({ attempts: listed, after: nextPageToken || null }, () => {
     const rows = attempts.map((each) => {
       const { started, relayId, source, attempt, failure, durationMs } = each;
-      return [moment(started), relayId, source, attempt, each.outcome, failure || '-', durationMs];
+      return [timestamp(started), relayId, source, attempt, each.outcome, failure || '-', durationMs];
     });
     const titles = ['STARTED', 'RELAY', 'SOURCE', 'ATTEMPT', 'OUTCOME', 'FAILURE', 'MS'];
     return withMore(table(titles, rows), nextPageToken);
@@ -241,7 +241,7 @@ async function showAudit(session: Session, pageToken: string): Promise<void> {
   const listed = operations.map(({ at, ...operation }) => ({ ...operation, at: isoOf(at) }));
   session.answer({ operations: listed, after: nextPageToken || null }, () => {
     const rows = operations.map(({ at, actor, operation, target }) => [
-      moment(at),
+      timestamp(at),
       actor,
       operation,
       target || '-',

@@ -1,11 +1,11 @@
-/** `nodes`, `drain`, `undrain` and `rebalance`. */
+/** The cluster: `nodes`, `drain`, `undrain`, `rebalance`, `health` and `shards`. */
 import { status } from '@grpc/grpc-js';
+import { HealthService } from '../../proto/generated/grpc/health/v1/health.ts';
 import { ClusterService, type Node } from '../../proto/generated/scriptorium/v1/cluster.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import { allPages, type Session } from '../session.ts';
 import { counted, duration, table } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
-import { milliseconds } from './options.ts';
+import { type AddCommands, milliseconds, teach } from './command.ts';
 
 const pollPauseMs = 500;
 const waitDefaultMs = 120_000;
@@ -143,12 +143,12 @@ async function drain(
 async function drained(session: Session, node: string, timeoutMs: number): Promise<number> {
   const { monotonicMs, sleep } = session.terminal;
   const endMs = monotonicMs() + timeoutMs;
-  let told: number | undefined;
+  let reported: number | undefined;
   for (;;) {
     const shards = await heldBy(session, node);
     if (shards === 0) return shards;
-    if (shards !== told) session.progress(`${node} still holds ${counted(shards, 'shard')}`);
-    told = shards;
+    if (shards !== reported) session.progress(`${node} still holds ${counted(shards, 'shard')}`);
+    reported = shards;
     if (monotonicMs() >= endMs) {
       throw new Failure(
         exitCodes.unavailable,
@@ -161,4 +161,76 @@ async function drained(session: Session, node: string, timeoutMs: number): Promi
 
 async function heldBy(session: Session, node: string): Promise<number> {
   return (await nodesOf(session)).find(({ id }) => id === node)?.shards ?? 0;
+}
+
+export const addHealthCommands: AddCommands = (program, run) => {
+  teach(
+    program
+      .command('health')
+      .summary('whether the node serves')
+      .description('Ask the node at --address whether it serves. Exit code 69: it does not.')
+      .action(() => run(health)),
+    'In scripts that wait for a node, and to see which part of a node has failed: its database, its lease and ' +
+      'shards (host), or its connection to other nodes (transport).',
+    'health',
+    'health --address notes-2.internal:9091 --json',
+  );
+};
+
+async function health(session: Session): Promise<number> {
+  const { statuses } = await session.ask(HealthService.list, {});
+  const all = Object.entries(statuses).map(([service, { status }]) => [service, status] as const);
+  const serving = statuses['']?.status === 'SERVING';
+  // The API's services are up when the node is.
+  const checks = all.filter(([service]) => service !== '' && !service.includes('.'));
+  session.answer({ serving, checks: Object.fromEntries(checks) }, () =>
+    table(['CHECK', 'STATUS'], [...checks, ['the node', serving ? 'SERVING' : 'NOT_SERVING']]),
+  );
+  return serving ? exitCodes.ok : exitCodes.unavailable;
+}
+
+/** The shards that one call lists. */
+const pageSize = 1_000;
+
+interface ShardOptions {
+  readonly node?: string;
+  readonly all?: boolean;
+}
+
+export const addShardCommands: AddCommands = (program, run) => {
+  teach(
+    program
+      .command('shards')
+      .summary('show how the shards are distributed')
+      .description('Show how many shards each node owns, and how many have no owner.')
+      .option('--node <node>', 'only those of this node')
+      .option('--all', 'list each shard with its owner and epoch')
+      .action((options) => run((session) => showShards(session, options))),
+    'To see whether the nodes share the load evenly, or whether shards are without an owner: their users are ' +
+      'not served then. Free shards are normal for a moment after a node has died.',
+    'shards',
+    'shards --node notes-2 --all',
+  );
+};
+
+async function showShards(session: Session, { node = '', all = false }: ShardOptions): Promise<void> {
+  const { first, rows } = await allPages(
+    (pageToken) => session.ask(ClusterService.listShards, { node, list: all, pageSize, pageToken }),
+    ({ shards }) => shards,
+  );
+  const { shardCount, freeShards, nodes } = first;
+  const document = { shardCount, freeShards, nodes, ...(all && { shards: rows }) };
+  session.answer(document, () => {
+    const summary = `${counted(shardCount, 'shard')}, ${freeShards} without an owner`;
+    const shown = all
+      ? table(
+          ['SHARD', 'NODE', 'EPOCH'],
+          rows.map((shard) => [shard.shard, shard.node === '' ? '(nobody)' : shard.node, shard.epoch]),
+        )
+      : table(
+          ['NODE', 'SHARDS'],
+          nodes.map((each) => [each.node, each.shards]),
+        );
+    return shown === '' ? summary : `${shown}\n\n${summary}`;
+  });
 }

@@ -3,7 +3,7 @@ import { PairingService, type Subscription } from '../../proto/generated/scripto
 import { exitCodes, Failure } from '../failure.ts';
 import { readGivenFile } from '../given-file.ts';
 import type { Session } from '../session.ts';
-import { counted, isoOf, moment, record, table } from '../table.ts';
+import { counted, isoOf, record, table, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 const idHelp = 'the id of the subscription, as profiles of the assistant name it; left out, `default`';
@@ -113,7 +113,7 @@ const tell = (session: Session, subscription: Subscription): void =>
       ['subscription', subscription.subscriptionId],
       ['state', stateOf(subscription)],
       ['account', accountOf(subscription)],
-      ['token until', moment(subscription.expires) || '-'],
+      ['token until', timestamp(subscription.expires) || '-'],
       ['profiles', subscription.backendProfiles.join(', ') || '-'],
     ]),
   );
@@ -131,7 +131,7 @@ function stateOf(subscription: Subscription): string {
   if (storeUnreadable) return 'unreadable: sealed under another key, or altered';
   if (!available) return 'no pairing: a setting is missing';
   if (repairReason !== '') return `pair it again: ${repairReason}`;
-  if (transientFailure !== '') return `not now: ${transientFailure}, until ${moment(subscription.retry)}`;
+  if (transientFailure !== '') return `not now: ${transientFailure}, until ${timestamp(subscription.retry)}`;
   if (paired) return 'paired';
   return subscription.pendingAttempt ? 'being paired' : 'not paired';
 }
@@ -155,7 +155,7 @@ async function start(session: Session, given: string): Promise<void> {
   const { expires, ...started } = await session.ask(PairingService.start, { subscriptionId: given });
   session.answer({ ...started, expires: isoOf(expires) }, () =>
     [
-      `Open this address in a browser and agree there, before ${moment(expires)}:`,
+      `Open this address in a browser and agree there, before ${timestamp(expires)}:`,
       started.authorizationUrl,
       `The browser comes back to ${started.redirectUri}. If that page cannot be reached, give its whole address to \`scriptorium pairing complete\`.`,
     ].join('\n\n'),
@@ -230,8 +230,8 @@ async function usage(session: Session, given: string): Promise<void> {
       ['requests', used.requests],
       ['prompt tokens', used.promptTokens],
       ['completion tokens', used.completionTokens],
-      ['first', moment(since) || '-'],
-      ['last', moment(updated) || '-'],
+      ['first', timestamp(since) || '-'],
+      ['last', timestamp(updated) || '-'],
     ]),
   );
 }

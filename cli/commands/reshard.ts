@@ -1,8 +1,7 @@
 /** `reshard`: it calls no node, since none may be running. */
 import type { Resharded } from '../../process/reshard.ts';
 import type { Session } from '../session.ts';
-import { type AddCommands, teach } from './command.ts';
-import { shardCount } from './options.ts';
+import { type AddCommands, shardCount, teach } from './command.ts';
 
 /** @throws Failure */
 export type Reshard = (

@@ -2,7 +2,7 @@
 import { UsersService, type UsersShowResponse } from '../../proto/generated/scriptorium/v1/users.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
-import { counted, isoOf, moment, record, size, table } from '../table.ts';
+import { counted, isoOf, record, size, table, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
 
 export const uuidHelp = 'the uuid of the user, as `user find` gives it';
@@ -215,7 +215,7 @@ async function audit(session: Session, userUuid: string, pageToken: string): Pro
   session.answer({ userUuid, events: shown, before: nextPageToken === '' ? null : nextPageToken }, () => {
     const titles = ['NUMBER', 'LAST', 'EVENT', 'TIMES', 'FROM', 'DEVICE'];
     const rows = events.map(({ number, last, event, times, ipAddress, device }) => {
-      return [number, moment(last), event, times, ipAddress, device];
+      return [number, timestamp(last), event, times, ipAddress, device];
     });
     const more = nextPageToken === '' ? [] : [`Older ones: --before ${nextPageToken}`];
     return [table(titles, rows), ...more].join('\n');
@@ -232,7 +232,7 @@ async function show(session: Session, userUuid: string): Promise<void> {
       ['state', state.toLowerCase()],
       ['e-mail', found.email],
       ['workspace', found.workspace],
-      ['created', moment(found.created)],
+      ['created', timestamp(found.created)],
       ['protocol', found.protocolVersion],
       ['sessions', found.sessions],
       ['items', `${found.items} (${size(found.itemBytes)})`],
@@ -244,7 +244,7 @@ async function show(session: Session, userUuid: string): Promise<void> {
 }
 
 const banOf = ({ bannedSince, banReason }: UsersShowResponse): readonly (readonly [string, string])[] => [
-  ['banned since', moment(bannedSince)],
+  ['banned since', timestamp(bannedSince)],
   ['reason', banReason || '-'],
 ];
 

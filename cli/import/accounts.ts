@@ -1,4 +1,4 @@
-/** Accounts: who comes, with which password, settings and second factors. */
+/** Imports accounts with their passwords, settings and second factors. */
 import {
   type ImportKeyParams,
   ImportService,
@@ -12,18 +12,18 @@ import type { SourceSetting, SourceUser } from './source/tables.ts';
 const bcryptForm = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
 const base32Form = /^[A-Z2-7]{16,}$/;
 
-/** Settings that are kept by this server under the same names, and are not of the account alone. */
+/** Settings that this server keeps under the same names, but not for the account itself. */
 const ofSubscription = ['MUTE_SIGN_IN_EMAILS', 'FILE_UPLOAD_BYTES_LIMIT'];
-/** It is reckoned anew from the files that come. */
+/** Counted again from the files that are imported. */
 const reckoned = 'FILE_UPLOAD_BYTES_USED';
 
 export interface Reading {
   readonly settings: ImportSetting[];
-  /** The second factor is there, and cannot be read. */
+  /** There is a second factor, and it cannot be read. */
   readonly locked: boolean;
 }
 
-/** `in-use`: it is there, and no import writes it. */
+/** `in-use`: the account exists, and an import must not write to it. */
 export type AccountOutcome =
   | { readonly state: 'written'; readonly fresh: boolean }
   | { readonly state: 'in-use' | 'skipped' };
@@ -74,7 +74,7 @@ function refusalOf({ report }: Context, user: SourceUser): string | undefined {
   return undefined;
 }
 
-/** Very old accounts do not say their version, and have what only the first had. */
+/** Very old accounts do not name their version, and have only the fields of the first one. */
 export function versionOf(user: SourceUser): string | undefined {
   if (user.version !== undefined) return user.version;
   const isFirst =
@@ -100,7 +100,7 @@ export function keyParamsOf(user: SourceUser): ImportKeyParams {
 const numberOrNone = (row: Row, column: string): number | undefined =>
   textIn(row, column) === undefined ? undefined : numberIn(row, column);
 
-/** The newest of each name, opened. */
+/** The newest setting of each name, decrypted. */
 export async function readSettings(context: Context, user: SourceUser): Promise<Reading> {
   const { report, tables } = context;
   const userKey =
@@ -134,7 +134,7 @@ export async function readSettings(context: Context, user: SourceUser): Promise<
   return { settings, locked };
 }
 
-/** The value as it comes, or why it does not. */
+/** The imported value, or the reason why there is none. */
 function broughtOf(
   setting: SourceSetting,
   userKey: Buffer | undefined,
@@ -152,7 +152,7 @@ function broughtOf(
 
 const unreadable = Symbol('unreadable');
 
-/** What is marked as encrypted and is not, is taken as it is. */
+/** A value that is marked as encrypted but is not is taken as it is. */
 function plainOf(
   { value, isEncrypted }: SourceSetting,
   key: Buffer | undefined,
@@ -163,7 +163,7 @@ function plainOf(
   return (key && opened(envelope, key)) ?? unreadable;
 }
 
-/** Undefined for what no authenticator app could have. */
+/** Undefined if no authenticator app could have it. */
 function totpSecretOf(text: string): string | undefined {
   const secret = text.replaceAll(/[\s=]/g, '').toUpperCase();
   return base32Form.test(secret) ? secret : undefined;

@@ -1,4 +1,4 @@
-/** What every part of an import works with. */
+/** The tools and options of every part of an import. */
 import type { ImportDescribeResponse } from '../../proto/generated/scriptorium/v1/import.ts';
 import type { Report } from './report.ts';
 import type { Tables } from './source/tables.ts';
@@ -6,13 +6,13 @@ import type { Target } from './target.ts';
 
 interface Choices {
   readonly dryRun: boolean;
-  /** Of the other server; without it nothing that it has encrypted comes. */
+  /** The key of the other server. Without it nothing that the other server has encrypted is imported. */
   readonly serverKey: Buffer | undefined;
-  /** What becomes of accounts whose second factor cannot be read. */
+  /** What happens to accounts whose second factor cannot be read. */
   readonly withoutKey: 'stop' | 'lock' | 'drop';
   readonly administrators: boolean;
   readonly quotas: boolean;
-  /** Of accounts that differ in the case of their address alone, those that come. */
+  /** Among accounts whose addresses differ only in case, the ones to import. */
   readonly preferred: ReadonlySet<string>;
 }
 
@@ -24,7 +24,7 @@ export interface Context extends Choices {
   progress(text: string): void;
 }
 
-/** Runs at most `limit` of them at once. The first that fails ends the others after what they are doing. */
+/** Runs at most `limit` at once. After the first failure no further one starts. */
 export async function eachAtOnce<T>(
   of: AsyncIterable<T> | Iterable<T>,
   limit: number,
@@ -46,7 +46,7 @@ export async function eachAtOnce<T>(
   if (failed !== undefined) throw failed.error;
 }
 
-/** In groups that end with the one by which they reach the bytes, or the number. */
+/** Groups that end once they reach this number of bytes or items. */
 export async function* groups<T>(
   of: AsyncIterable<T> | Iterable<T>,
   numberMax: number,

@@ -1,6 +1,6 @@
 /**
- * What the other server has encrypted at rest: AES-256-GCM with a nonce of 16 bytes, as JSON. Its one key opens a key of each user,
- * and that one the user's settings.
+ * Decrypts what the other server encrypts at rest: AES-256-GCM with a nonce of 16 bytes, as JSON. Its one key opens a key of
+ * each user, which opens the user's settings.
  */
 import { createDecipheriv } from 'node:crypto';
 
@@ -20,7 +20,7 @@ const keyForm = /^[0-9a-f]{64}$/i;
 export const keyFrom = (text: string): Buffer | undefined =>
   keyForm.test(text.trim()) ? Buffer.from(text.trim(), 'hex') : undefined;
 
-/** Undefined for a text that is not encrypted, whatever is said of it. */
+/** Undefined if the text is not encrypted, whatever the row says. */
 export function envelopeIn(text: string): Envelope | undefined {
   try {
     const parsed = JSON.parse(text);
@@ -30,7 +30,7 @@ export function envelopeIn(text: string): Envelope | undefined {
   }
 }
 
-/** Undefined where the key is not the one. */
+/** Undefined if the key does not fit. */
 export function opened({ version, encrypted }: Envelope, key: Buffer): string | undefined {
   if (version !== 1) return undefined;
   try {
@@ -46,7 +46,7 @@ export function opened({ version, encrypted }: Envelope, key: Buffer): string | 
   }
 }
 
-/** The key of a user. Undefined where the key of the server does not open it. */
+/** The key of a user. Undefined if the key of the server does not open it. */
 export function userKeyFrom(stored: string, serverKey: Buffer): Buffer | undefined {
   const envelope = envelopeIn(stored);
   const text = envelope && opened(envelope, serverKey);

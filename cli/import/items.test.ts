@@ -1,5 +1,5 @@
 import test from 'ava';
-import { homeOf, numbered } from './items.ts';
+import { numbered, owningVaultOf } from './items.ts';
 
 const key = (uuid: string, createdAtMs?: number) => ({ uuid, itemUuid: 'item', createdAtMs, bytes: 1 });
 const uuidsOf = (keys: readonly { readonly uuid: string }[]) => keys.map(({ uuid }) => uuid);
@@ -27,7 +27,7 @@ test('a revision without a time has that of its item', (t) => {
 
 test('an item of a vault that is not there is its creator’s', (t) => {
   const vaults = new Map([['there', 'here' as const]]);
-  t.is(homeOf({ vaultUuid: 'there' }, vaults), 'there');
-  t.is(homeOf({ vaultUuid: 'gone' }, vaults), undefined);
-  t.is(homeOf({ vaultUuid: undefined }, vaults), undefined);
+  t.is(owningVaultOf({ vaultUuid: 'there' }, vaults), 'there');
+  t.is(owningVaultOf({ vaultUuid: 'gone' }, vaults), undefined);
+  t.is(owningVaultOf({ vaultUuid: undefined }, vaults), undefined);
 });

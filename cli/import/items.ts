@@ -1,36 +1,40 @@
 /**
- * Items and their history, of one user or of one vault. What is read is in memory a group at a time. The history of an item is
- * written before its row, which says how much of it there is: a pass that is killed in between finds the row missing.
+ * Imports the items of one user or one vault, with their history. It holds one group at a time in memory. The history of an
+ * item is written before its row, and the row says how much history there is. So a pass that is killed in between finds the row
+ * missing.
  */
 import {
   type ImportCollection,
   type ImportItem,
-  type ImportItemMark,
+  type ImportItemVersion,
   type ImportRevision,
   ImportService,
 } from '../../proto/generated/scriptorium/v1/import.ts';
 import { type Context, eachAtOnce, groups } from './context.ts';
 import type { ItemKey, RevisionKey, SourceItem, SourceRevision } from './source/tables.ts';
 
-/** Groups that are on their way at once, while the next is read. */
+/** Groups in flight at once, while the next is read. */
 const groupsAtOnce = 3;
 
-/** Whether a vault is imported (`here`), left as it is because it is in use (`not-now`), or not there (undefined). */
+/** A vault is imported (`here`), left unchanged because it is in use (`not-now`), or absent (undefined). */
 export type Vaults = ReadonlyMap<string, 'here' | 'not-now'>;
 
 export interface Where {
   readonly collection: ImportCollection;
-  /** There was nothing before, so there is nothing to compare with. */
+  /** The collection is new, so there is nothing to compare with. */
   readonly fresh: boolean;
   readonly vaults: Vaults;
 }
 
-export interface Marked extends ItemKey {
-  readonly mark: ImportItemMark;
+export interface Versioned extends ItemKey {
+  readonly version: ImportItemVersion;
 }
 
-/** Where an item lies: an item of a vault that is gone is its creator's. */
-export const homeOf = ({ vaultUuid }: Pick<ItemKey, 'vaultUuid'>, vaults: Vaults): string | undefined =>
+/** The vault that owns an item. Undefined if its creator's collection does, as when the vault is gone. */
+export const owningVaultOf = (
+  { vaultUuid }: Pick<ItemKey, 'vaultUuid'>,
+  vaults: Vaults,
+): string | undefined =>
   vaultUuid === undefined ? undefined : vaults.has(vaultUuid) ? vaultUuid : undefined;
 
 export async function importItems(
@@ -38,11 +42,11 @@ export async function importItems(
   where: Where,
   keys: AsyncIterable<ItemKey>,
 ): Promise<void> {
-  const own = lyingHere(context, where, keys);
+  const own = inThisCollection(context, where, keys);
   const { batchItems } = context.limits;
   await eachAtOnce(groups(own, batchItems), groupsAtOnce, async (group) => {
-    const marked = await markedOf(context, group, where);
-    const wanted = await wantedOf(context, marked, where);
+    const versioned = await versionedOf(context, group, where);
+    const wanted = await wantedOf(context, versioned, where);
     const { batchBytes } = context.limits;
     for await (const some of groups(wanted, batchItems, batchBytes, ({ bytes }) => bytes)) {
       await write(context, some, where);
@@ -50,31 +54,31 @@ export async function importItems(
   });
 }
 
-/** Those of a user that lie in a vault are read with the vault. */
-async function* lyingHere(
+/** A user's items, without those that lie in a vault. They are read with the vault. */
+async function* inThisCollection(
   { report }: Context,
   { collection, vaults }: Where,
   keys: AsyncIterable<ItemKey>,
 ): AsyncGenerator<ItemKey> {
   for await (const key of keys) {
-    const home = homeOf(key, vaults);
-    if (collection.isVault || home === undefined) yield key;
-    else if (vaults.get(home) === 'not-now') report.skipped('items', 'vault-in-use', key.uuid);
+    const owningVault = owningVaultOf(key, vaults);
+    if (collection.isVault || owningVault === undefined) yield key;
+    else if (vaults.get(owningVault) === 'not-now') report.skipped('items', 'vault-in-use', key.uuid);
   }
 }
 
-export async function markedOf(
+export async function versionedOf(
   { tables, limits }: Pick<Context, 'tables' | 'limits'>,
   keys: readonly ItemKey[],
   { collection }: Pick<Where, 'collection'>,
-): Promise<readonly Marked[]> {
+): Promise<readonly Versioned[]> {
   const living = keys.filter(({ deleted }) => !deleted).map(({ uuid }) => uuid);
   const histories = await tables.histories(living);
   return keys.map((key) => {
     const uuid = key.uuid.toLowerCase();
     const history = key.deleted ? undefined : histories.get(uuid);
     const latestMs = history && (history.latestMs ?? Math.floor(key.createdAt / 1_000));
-    const mark: ImportItemMark = {
+    const version: ImportItemVersion = {
       uuid,
       updatedAt: key.updatedAt,
       deleted: key.deleted,
@@ -83,41 +87,41 @@ export async function markedOf(
       revisions: Math.min(history?.count ?? 0, limits.revisionsPerItemMax),
       revisedAt: latestMs === undefined ? 0 : latestMs * 1_000,
     };
-    return { ...key, mark };
+    return { ...key, version };
   });
 }
 
 async function wantedOf(
   { target, report, dryRun }: Context,
-  marked: readonly Marked[],
+  versioned: readonly Versioned[],
   { collection, fresh }: Where,
-): Promise<readonly Marked[]> {
-  if (fresh || dryRun) return marked;
-  const items = marked.map(({ mark }) => mark);
+): Promise<readonly Versioned[]> {
+  if (fresh || dryRun) return versioned;
+  const items = versioned.map(({ version }) => version);
   const { uuids } = await target.ask(ImportService.wantItems, { collection, items });
   const wanted = new Set(uuids);
-  const kept = marked.filter(({ mark }) => !wanted.has(mark.uuid));
+  const kept = versioned.filter(({ version }) => !wanted.has(version.uuid));
   report.unchanged('items', kept.length);
   report.unchanged(
     'revisions_revisions',
-    kept.reduce((sum, { mark }) => sum + mark.revisions, 0),
+    kept.reduce((sum, { version }) => sum + version.revisions, 0),
   );
-  return marked.filter(({ mark }) => wanted.has(mark.uuid));
+  return versioned.filter(({ version }) => wanted.has(version.uuid));
 }
 
-async function write(context: Context, marked: readonly Marked[], where: Where): Promise<void> {
+async function write(context: Context, versioned: readonly Versioned[], where: Where): Promise<void> {
   const { tables, report, target, dryRun } = context;
-  const marks = new Map(marked.map(({ mark }) => [mark.uuid, mark]));
+  const versions = new Map(versioned.map(({ version }) => [version.uuid, version]));
   const items: ImportItem[] = [];
-  for (const item of await tables.items(marked.map(({ uuid }) => uuid))) {
-    const mark = marks.get(item.uuid.toLowerCase());
-    const reason = mark === undefined ? 'changing' : refusalOf(context, item);
-    if (mark === undefined || reason !== undefined) {
+  for (const item of await tables.items(versioned.map(({ uuid }) => uuid))) {
+    const version = versions.get(item.uuid.toLowerCase());
+    const reason = version === undefined ? 'changing' : refusalOf(context, item);
+    if (version === undefined || reason !== undefined) {
       report.skipped('items', reason ?? 'changing', item.uuid);
       continue;
     }
     noteAbout(context, item, where);
-    items.push(itemOf(item, mark, where));
+    items.push(itemOf(item, version, where));
   }
   await writeHistory(context, items, where);
   if (items.length === 0) return;
@@ -139,7 +143,7 @@ export function refusalOf({ limits }: Pick<Context, 'limits'>, item: SourceItem)
   return isTooLarge ? 'too-large' : undefined;
 }
 
-/** The longest texts that MySQL keeps. What is exactly as long was cut off. */
+/** The longest text that MySQL keeps. A text of exactly this length was cut off. */
 const cutContentBytes = 16_777_215;
 const cutKeyBytes = 65_535;
 
@@ -152,16 +156,16 @@ function noteAbout({ report }: Context, item: SourceItem, { collection }: Where)
   if (isCut) report.note('items', 'cut-off', item.uuid);
 }
 
-/** As it is written, and as the digest of it is taken. */
+/** The item as it is written, and as its digest is computed. */
 export function itemOf(
   item: SourceItem,
-  mark: ImportItemMark,
+  version: ImportItemVersion,
   { collection }: Pick<Where, 'collection'>,
 ): ImportItem {
   const blank = { content: undefined, encItemKey: undefined, itemsKeyId: undefined, authHash: undefined };
   const { content, encItemKey, itemsKeyId, authHash } = item.deleted ? blank : item;
   return {
-    uuid: mark.uuid,
+    uuid: version.uuid,
     content,
     encItemKey,
     itemsKeyId,
@@ -174,8 +178,8 @@ export function itemOf(
     keySystemIdentifier: item.keySystemIdentifier,
     ownerUuid: item.ownerUuid,
     lastEditedBy: collection.isVault ? (item.lastEditedBy ?? item.ownerUuid) : undefined,
-    revisions: mark.revisions,
-    revisedAt: mark.revisedAt,
+    revisions: version.revisions,
+    revisedAt: version.revisedAt,
   };
 }
 
@@ -183,7 +187,7 @@ export interface Numbered extends RevisionKey {
   readonly number: number;
 }
 
-/** The newest of each item in the order of their times. */
+/** The newest revisions of each item, in the order of their times. */
 export function numbered(
   keys: readonly RevisionKey[],
   createdAtMsOf: (itemUuid: string) => number,
@@ -246,7 +250,7 @@ async function writeRevisions(
   if (leftOut > 0) report.skipped('revisions_revisions', 'no-room', revisions[0]?.itemUuid ?? '', leftOut);
 }
 
-/** The owner of the item is that of its history, whatever the row says. */
+/** The owner of the item owns its history, whatever the row says. */
 export const revisionOf = (
   revision: SourceRevision,
   key: Numbered,
@@ -268,20 +272,20 @@ export const revisionOf = (
   editedBy: revision.editedBy,
 });
 
-/** Removes what lies here and does not lie there any more, as it has moved or vanished. */
+/** Removes items here that the other server no longer has in this collection, because they have moved or are gone. */
 export async function prune(context: Context, { collection, vaults }: Omit<Where, 'fresh'>): Promise<void> {
   const { tables, target, limits } = context;
   for (let after = 0; ; ) {
     const asked = { collection, after, pageSize: limits.batchItems, withDigests: false };
     const { items, nextAfter } = await target.ask(ImportService.listItems, asked);
-    const uuids = items.flatMap(({ mark }) => mark?.uuid ?? []);
+    const uuids = items.flatMap(({ version }) => version?.uuid ?? []);
     const there = new Map((await tables.itemKeys(uuids)).map((key) => [key.uuid.toLowerCase(), key]));
     const gone = uuids.filter((uuid) => {
       const key = there.get(uuid);
       if (key === undefined) return true;
       return collection.isVault
-        ? homeOf(key, vaults) !== collection.uuid
-        : homeOf(key, vaults) !== undefined || key.ownerUuid !== collection.uuid;
+        ? owningVaultOf(key, vaults) !== collection.uuid
+        : owningVaultOf(key, vaults) !== undefined || key.ownerUuid !== collection.uuid;
     });
     if (gone.length > 0) await target.ask(ImportService.removeItems, { collection, uuids: gone });
     if (nextAfter === 0) return;

@@ -5,7 +5,7 @@ import { readGivenFile } from '../given-file.ts';
 import { keyFrom, userKeyFrom } from './envelope.ts';
 import type { Tables } from './source/tables.ts';
 
-export interface KeyPlaces {
+export interface KeyFiles {
   readonly sourceKeyFile?: string | undefined;
   readonly envFile?: string | undefined;
 }
@@ -13,7 +13,7 @@ export interface KeyPlaces {
 const names = ['ENCRYPTION_SERVER_KEY', 'AUTH_SERVER_ENCRYPTION_SERVER_KEY', 'AUTH_ENCRYPTION_SERVER_KEY'];
 
 /** @throws Failure for a file without a key */
-export function sourceKey({ sourceKeyFile, envFile }: KeyPlaces): Buffer | undefined {
+export function sourceKey({ sourceKeyFile, envFile }: KeyFiles): Buffer | undefined {
   if (sourceKeyFile !== undefined) return keyIn(sourceKeyFile, '--source-key-file');
   if (envFile === undefined) return undefined;
   const settings = settingsIn(readGivenFile(envFile, '--env-file').toString());
@@ -44,7 +44,7 @@ function settingsIn(text: string): ReadonlyMap<string, string> {
   return new Map(lines);
 }
 
-/** Before anything is written. @throws Failure */
+/** Runs before anything is written. @throws Failure */
 export async function checkKey(
   tables: Pick<Tables, 'anyServerKey' | 'hasEncryptedFactors'>,
   key: Buffer | undefined,

@@ -1,6 +1,6 @@
 /**
- * What an import has read and what became of it: of every table, the rows that came, and those that did not, by reason. It takes
- * as much memory for a million rows as for one, so single findings are kept up to a bound.
+ * What an import has read, and the result: for every table the rows that were imported, and those that were not, by reason. It
+ * takes the same memory for a million rows as for one, so single findings are kept up to a bound.
  */
 import { countedTables } from './source/tables.ts';
 
@@ -10,7 +10,7 @@ export interface Finding {
   readonly table: Tally;
   readonly reason: string;
   readonly uuid: string;
-  /** Where the row came all the same, and something of it is otherwise. */
+  /** The row was imported all the same, but with a difference. */
   readonly imported: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Counts {
 
 const findingsMax = 10_000;
 
-/** Reasons for which an operator has something to do. The others are as they should be. */
+/** Reasons that ask for an operator's attention. The others are expected. */
 const wanting: ReadonlySet<string> = new Set([
   'not-text',
   'too-large',
@@ -44,7 +44,7 @@ export class Report {
   #omitted = 0;
   #bytes = 0;
   isWanting = false;
-  /** Accounts with a hash of the other server, until their first sign-in. */
+  /** Accounts that keep a hash of the other server until their first sign-in. */
   opened = 0;
   locked = 0;
 
@@ -70,12 +70,12 @@ export class Report {
     this.#find({ table, reason, uuid, imported: false });
   }
 
-  /** It came, and the operator may want to know this of it. */
+  /** The row was imported, and the operator may want to know this about it. */
   note(table: Tally, reason: string, uuid: string): void {
     this.#find({ table, reason, uuid, imported: true });
   }
 
-  /** Rows that nothing above has led to: those whose owner, item or vault is gone. */
+  /** Counts rows that no part of the import reached, because their owner, item or vault is gone. */
   settle(table: Tally, reason: string): void {
     const counts = this.#of(table);
     const left = counts.read - accounted(counts);

@@ -1,13 +1,13 @@
 /**
  * One pass of an import (docs/import.md):
  *
- *     accounts   each is there, closed, with its settings and factors
+ *     accounts   each account exists, closed, with its settings and factors
  *     vaults     with their members and open invites
- *     prune      what has moved or vanished over there since an earlier pass goes
- *     items      of each user and each vault, history first; then what a user has received, and files
+ *     prune      removes what has moved or vanished on the other server since an earlier pass
+ *     items      of each user and each vault, history first; then the messages that a user has received, and files
  *     open       the passwords sign in
  *
- * A pass that is killed leaves closed accounts, and the next does what is left. Nobody sees a part.
+ * A pass that is killed leaves closed accounts, and the next pass does the rest. Users never see a part.
  */
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { importAccount } from './accounts.ts';
@@ -38,8 +38,8 @@ export async function runImport(
     await importItems(context, { collection, fresh: isFresh, vaults }, tables.itemsOf(uuid));
     await importInbox(context, uuid);
   });
-  for (const [uuid, standing] of vaults) {
-    if (standing !== 'here') continue;
+  for (const [uuid, state] of vaults) {
+    if (state !== 'here') continue;
     const collection = { isVault: true, uuid };
     await importItems(context, { collection, fresh: fresh.has(uuid), vaults }, tables.itemsIn(uuid));
   }
@@ -69,7 +69,7 @@ async function importAccounts(context: Context): Promise<Population> {
   return { accepted, refused };
 }
 
-/** Of accounts with one address but for its case, all but one. */
+/** Among accounts whose addresses differ only in case, all but the one to import. */
 async function losersOf({ tables, preferred }: Context): Promise<ReadonlySet<string>> {
   const losers = new Set<string>();
   for (const holders of await tables.sharedAddresses()) {
@@ -89,7 +89,7 @@ async function pruneAll(
   await eachAtOnce(earlier, usersAtOnce, (uuid) =>
     prune(context, { collection: { isVault: false, uuid }, vaults }),
   );
-  const before = [...vaults].filter(([uuid, standing]) => standing === 'here' && !fresh.has(uuid));
+  const before = [...vaults].filter(([uuid, state]) => state === 'here' && !fresh.has(uuid));
   await eachAtOnce(before, usersAtOnce, ([uuid]) =>
     prune(context, { collection: { isVault: true, uuid }, vaults }),
   );
@@ -112,7 +112,7 @@ async function importInbox({ tables, target, report, dryRun }: Context, userUuid
   if (later > 0) report.skipped('notifications', 'said-again-later', userUuid, later);
 }
 
-/** What nothing has led to. */
+/** Counts the rows that no part of the import reached. */
 function settle({ report }: Context): void {
   report.settle('items', 'account-gone');
   report.settle('revisions_revisions', 'item-not-here');

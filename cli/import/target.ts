@@ -1,4 +1,7 @@
-/** The server that an import writes to, over its internal API. Every call may be repeated, so what fails for a moment is tried again. */
+/**
+ * The server that an import writes to, over its internal API. Every call may be repeated, so a call that fails briefly is tried
+ * again.
+ */
 import { status } from '@grpc/grpc-js';
 import {
   type ImportBeginAccountRequest,
@@ -6,7 +9,7 @@ import {
   type ImportCollection,
   type ImportDescribeResponse,
   type ImportItem,
-  type ImportItemMark,
+  type ImportItemVersion,
   ImportService,
   type ImportShowAccountResponse,
 } from '../../proto/generated/scriptorium/v1/import.ts';
@@ -49,7 +52,7 @@ export class Target {
     return this.ask(ImportService.describe, {});
   }
 
-  /** Undefined where there is nothing. */
+  /** Undefined if there is no such account. */
   showAccount(userUuid: string): Promise<ImportShowAccountResponse | undefined> {
     return unlessAbsent(this.ask(ImportService.showAccount, { userUuid }));
   }
@@ -75,8 +78,8 @@ export class Target {
     return (await unlessAbsent(this.ask(ImportService.listItems, asked))) !== undefined;
   }
 
-  /** Also of what is open already. */
-  async wanted(asked: { readonly collection: ImportCollection; readonly items: ImportItemMark[] }) {
+  /** Also works for accounts that are open already. */
+  async wanted(asked: { readonly collection: ImportCollection; readonly items: ImportItemVersion[] }) {
     return (await this.ask(ImportService.wantItems, asked)).uuids;
   }
 

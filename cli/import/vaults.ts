@@ -1,4 +1,4 @@
-/** Shared vaults: which come, with whom, and what becomes of those whose owner is gone. */
+/** Imports shared vaults with their members and invites. The report names the vaults that are not imported, and why. */
 import {
   type ImportInvite,
   type ImportMember,
@@ -11,11 +11,11 @@ import type { SourceInvite, SourceMember, SourceVault } from './source/tables.ts
 export interface Population {
   /** Accounts that this pass writes. */
   readonly accepted: ReadonlyMap<string, { readonly fresh: boolean }>;
-  /** Accounts that are there, and which this pass does not write. */
+  /** Existing accounts that this pass does not write to. */
   readonly refused: ReadonlySet<string>;
 }
 
-const ranks: readonly string[] = ['read', 'write', 'admin'];
+const permissions: readonly string[] = ['read', 'write', 'admin'];
 
 interface Plan {
   readonly vault: SourceVault;
@@ -25,7 +25,7 @@ interface Plan {
   readonly invites: readonly ImportInvite[];
 }
 
-/** Which vaults there will be. Written once all accounts are. */
+/** Decides which vaults there will be, and writes them once all accounts exist. */
 export async function importVaults(
   context: Context,
   population: Population,
@@ -98,7 +98,7 @@ async function planOf(
   return { vault, ownerUuid, survivorUuid: survivor?.userUuid, members, invites };
 }
 
-/** One membership for each user: of two, the higher permission since the earlier time. The owner is an admin. */
+/** One membership for each user. Of two it takes the higher permission and the earlier time. The owner is an admin. */
 function membersOf(
   vault: SourceVault,
   ownerUuid: string,
@@ -109,7 +109,7 @@ function membersOf(
   for (const { isSurvivor: _isSurvivor, ...member } of all.toSorted((a, b) => a.createdAt - b.createdAt)) {
     const before = members.get(member.userUuid);
     if (before !== undefined) report.skipped('shared_vault_users', 'twice', member.uuid);
-    const isHigher = ranks.indexOf(member.permission) > ranks.indexOf(before?.permission ?? '');
+    const isHigher = permissions.indexOf(member.permission) > permissions.indexOf(before?.permission ?? '');
     if (before === undefined) members.set(member.userUuid, member);
     else if (isHigher) members.set(member.userUuid, { ...before, permission: member.permission });
   }

@@ -1,6 +1,6 @@
 /**
- * Compares both servers, account by account: everything that a client is given, by its digest. An account that somebody has signed
- * in to since is named and left out, as it goes its own way from then on.
+ * Compares both servers, account by account, by the digest of everything that a client gets. An account that has been signed in
+ * to since is named and left out, because it has changed on its own since then.
  */
 
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ import { keyParamsOf, readSettings, versionOf } from './accounts.ts';
 import { type Context, eachAtOnce, groups } from './context.ts';
 import { ownerOf } from './files/import.ts';
 import type { SourceFiles } from './files/source.ts';
-import { homeOf, itemOf, markedOf, numbered, refusalOf, revisionOf, type Vaults } from './items.ts';
+import { itemOf, numbered, owningVaultOf, refusalOf, revisionOf, type Vaults, versionedOf } from './items.ts';
 import { Report } from './report.ts';
 import type { ItemKey, SourceUser, Tables } from './source/tables.ts';
 
@@ -43,7 +43,7 @@ export interface Compared {
   files: number;
   differenceCount: number;
   readonly differences: Difference[];
-  /** Of each account and vault: how many items both have, and one digest over those of all its items. */
+  /** For each account and vault: how many items both servers have, and one digest over all of those items. */
   readonly collections: { uuid: string; items: number; revisions: number; sha256: string; same: boolean }[];
 }
 
@@ -68,8 +68,8 @@ export async function verifyImport(context: Context, files: SourceFiles | undefi
   await eachAtOnce(accepted.keys(), usersAtOnce, (uuid) =>
     compareCollection(context, compared, { isVault: false, uuid }, vaults),
   );
-  for (const [uuid, standing] of vaults) {
-    if (standing !== 'here') continue;
+  for (const [uuid, state] of vaults) {
+    if (state !== 'here') continue;
     await compareCollection(context, compared, { isVault: true, uuid }, vaults);
   }
   if (files !== undefined) await compareFiles(context, compared, files, { accepted, vaults });
@@ -108,7 +108,7 @@ async function compareAccount(
   if (shown.keyParamsSha256 !== keyParamsDigest(publicKeyParams(user))) {
     differ(compared, { what: 'key params', uuid, why: 'differs' });
   }
-  // What is noted while reading was said by the import.
+  // The import has reported the findings of this reading already.
   const { settings } = await readSettings({ ...context, report: new Report() }, user);
   const here = new Map(shown.settings.map(({ name, valueSha256 }) => [name, valueSha256]));
   for (const { name, value, uuid: settingUuid } of settings) {
@@ -156,7 +156,7 @@ function compareEntries<T extends { readonly uuid: string }>(
   return there.length;
 }
 
-/** As anybody is given them at a sign-in. */
+/** The key parameters as any client gets them at a sign-in. */
 function publicKeyParams(user: SourceUser): Record<string, string | number | undefined> {
   const params = keyParamsOf(user);
   const version = versionOf(user) ?? '';
@@ -174,7 +174,7 @@ function publicKeyParams(user: SourceUser): Record<string, string | number | und
   return { identifier, version, pw_nonce: all.pw_nonce };
 }
 
-/** A vault is here where its items can be listed. */
+/** A vault is here if its items can be listed. */
 async function vaultsHere(
   { tables, target }: Context,
   accepted: ReadonlyMap<string, unknown>,
@@ -214,7 +214,7 @@ async function compareCollection(
   });
 }
 
-/** Every item that is here, against the other server. */
+/** Compares every item that is here with the other server. */
 async function compareListed(
   context: Context,
   compared: Compared,
@@ -222,27 +222,27 @@ async function compareListed(
   vaults: Vaults,
 ): Promise<{ readonly items: number; readonly known: number; readonly sha256: string }> {
   const { tables, target } = context;
-  // A sum does not depend on the order, in which both sides differ.
+  // A sum does not depend on the order, which differs between the servers.
   const sum = Buffer.alloc(32);
   let count = 0;
   let surplus = 0;
   for (let after = 0; ; ) {
     const asked = { collection, after, pageSize: context.limits.batchItems, withDigests: true };
     const { items, nextAfter } = await target.ask(ImportService.listItems, asked);
-    const uuids = items.flatMap(({ mark }) => mark?.uuid ?? []);
+    const uuids = items.flatMap(({ version }) => version?.uuid ?? []);
     const sources = new Map(
       (await tables.items(uuids)).map((item) => [item.uuid.toLowerCase(), item] as const),
     );
-    const marked = await markedOf(
+    const versioned = await versionedOf(
       context,
       [...sources.values()].map((item) => ({ ...item, bytes: 0 })),
       { collection },
     );
-    const marks = new Map(marked.map(({ mark }) => [mark.uuid, mark]));
-    for (const { mark, sha256 } of items) {
-      const uuid = mark?.uuid ?? '';
+    const versions = new Map(versioned.map(({ version }) => [version.uuid, version]));
+    for (const { version, sha256 } of items) {
+      const uuid = version?.uuid ?? '';
       const source = sources.get(uuid);
-      const own = marks.get(uuid);
+      const own = versions.get(uuid);
       count += 1;
       add(sum, sha256);
       if (source === undefined || own === undefined || !liesHere(source, collection, vaults)) {
@@ -250,12 +250,12 @@ async function compareListed(
         differ(compared, { what: 'item', uuid, why: 'surplus' });
       } else if (itemDigest(itemOf(source, own, { collection })) !== sha256) {
         differ(compared, { what: 'item', uuid, why: 'differs' });
-      } else if (own.revisions !== mark?.revisions) {
+      } else if (own.revisions !== version?.revisions) {
         differ(compared, { what: 'history', uuid, why: 'differs' });
       }
     }
     await eachAtOnce(
-      marked.filter(({ mark }) => mark.revisions > 0),
+      versioned.filter(({ version }) => version.revisions > 0),
       historiesAtOnce,
       ({ uuid, createdAt, ownerUuid }) =>
         compareHistory(context, compared, collection, { uuid, createdAt, ownerUuid }),
@@ -270,7 +270,9 @@ const liesHere = (
   { isVault, uuid }: ImportCollection,
   vaults: Vaults,
 ): boolean =>
-  isVault ? homeOf(item, vaults) === uuid : homeOf(item, vaults) === undefined && item.ownerUuid === uuid;
+  isVault
+    ? owningVaultOf(item, vaults) === uuid
+    : owningVaultOf(item, vaults) === undefined && item.ownerUuid === uuid;
 
 function add(sum: Buffer, sha256: string): void {
   let carry = 0;
@@ -314,7 +316,7 @@ async function compareHistory(
 const keysOf = (tables: Tables, { isVault, uuid }: ImportCollection): AsyncIterable<ItemKey> =>
   isVault ? tables.itemsIn(uuid) : tables.itemsOf(uuid);
 
-/** Items of the other server that this one takes. */
+/** Items of the other server that this one accepts. */
 async function countExpected(
   context: Context,
   collection: ImportCollection,
@@ -336,12 +338,12 @@ async function nameMissing(
   const { tables, target, limits } = context;
   for await (const group of groups(keysOf(tables, collection), limits.batchItems)) {
     const here = group.filter((key) => liesHere(key, collection, vaults));
-    const marked = await markedOf(context, here, { collection });
-    const asked = { collection, items: marked.map(({ mark }) => mark) };
+    const versioned = await versionedOf(context, here, { collection });
+    const asked = { collection, items: versioned.map(({ version }) => version) };
     const wanted = new Set(await target.wanted(asked));
-    const missing = marked.filter(({ mark }) => wanted.has(mark.uuid)).map(({ uuid }) => uuid);
+    const missing = versioned.filter(({ version }) => wanted.has(version.uuid)).map(({ uuid }) => uuid);
     for (const item of await tables.items(missing)) {
-      // The import has said why it left these out.
+      // The import has reported why it left these out.
       if (refusalOf(context, item) !== undefined) continue;
       differ(compared, { what: 'item', uuid: item.uuid, why: 'missing' });
     }

@@ -114,9 +114,9 @@ export class Client {
     });
     const answer = parsed(text);
     if (status >= 200 && status < 300 && answer !== undefined) return answer.data ?? answer;
-    const said =
+    const message =
       answer?.error?.message ?? answer?.data?.error?.message ?? 'nothing that a client understands';
-    throw new Error(`${method} ${path} was answered ${status}: ${said}`);
+    throw new Error(`${method} ${path} was answered ${status}: ${message}`);
   }
 
   async #answerTo(

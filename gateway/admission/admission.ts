@@ -9,7 +9,7 @@ import type { Https } from '../http/https.ts';
 import { type Refusal, refusals, tooManyRequests } from '../http/refusal.ts';
 import type { Responder } from '../http/responder.ts';
 import type { AnyRoute } from '../http/route.ts';
-import { isMatch, type Match, type Place, type Router } from '../http/router.ts';
+import { isMatch, type Match, type RoutedArea, type Router } from '../http/router.ts';
 import type { HttpRequest, HttpResponse } from '../http/uws.ts';
 import { type AccessKeyGate, accessKeyHeader } from './access-key.ts';
 import type { VerifyBearer } from './bearer.ts';
@@ -117,8 +117,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return route?.access === 'session' && credentials !== undefined ? limiter.session : limiter.public;
   }
 
-  function preflight(place: Place, headers: RequestHeaders, responder: Responder, origin: string): void {
-    responder.headers = place.headers;
+  function preflight(area: RoutedArea, headers: RequestHeaders, responder: Responder, origin: string): void {
+    responder.headers = area.headers;
     responder.corsLines = cors.preflightLines(origin, headers.get('access-control-request-headers'));
     responder.send({ status: 204, contentType: 'text/plain', body: undefined });
   }
@@ -131,9 +131,9 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const path = req.getUrl();
       const origin = headers.get('origin');
       responder.securityLines = https.replyLines(res, headers);
-      const ownPlace = method === 'options' ? router.placeOf(path) : undefined;
-      if (ownPlace?.ownOptions === false) {
-        preflight(ownPlace, headers, responder, origin);
+      const ownArea = method === 'options' ? router.areaOf(path) : undefined;
+      if (ownArea?.ownOptions === false) {
+        preflight(ownArea, headers, responder, origin);
         return undefined;
       }
       responder.corsLines = cors.replyLines(origin);
@@ -142,7 +142,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       const match = router.find(method, path);
       arrival.match = isMatch(match) ? match : undefined;
       const route = arrival.match?.route;
-      responder.headers = arrival.match?.headers ?? router.placeOf(path).headers;
+      responder.headers = arrival.match?.headers ?? router.areaOf(path).headers;
       const address = addressReader(res, headers, responder);
       if (gate?.guards(method, path, route?.path) && !gate.isKey(headers.get(accessKeyHeader))) {
         const waitToGuessMs = waitMs(undefined, undefined, address);

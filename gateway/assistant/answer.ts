@@ -56,13 +56,13 @@ export class Answer {
 
   text(delta: string | undefined): void {
     if (delta === undefined || delta === '') return;
-    this.#tellDoubtful();
+    this.#emitDoubtful();
     this.#events.push({ kind: 'text-delta', delta });
   }
 
   /** More of the call at this index of the answer. */
-  tool(place: number, { id = '', name = '', json = '' }: Partial<ToolCall>): void {
-    const call = this.#tools.get(place) ?? this.#begin(place);
+  tool(index: number, { id = '', name = '', json = '' }: Partial<ToolCall>): void {
+    const call = this.#tools.get(index) ?? this.#begin(index);
     this.#toolCharacters += id.length + name.length + json.length;
     if (this.#toolCharacters > toolCharactersMax) throw new AnswerError('too-large');
     if (id !== '') call.id = id;
@@ -71,11 +71,11 @@ export class Answer {
   }
 
   /** The call at this index is complete. */
-  toolEnds(place: number): void {
-    const call = this.#tools.get(place);
+  toolEnds(index: number): void {
+    const call = this.#tools.get(index);
     if (call === undefined) return;
-    this.#tools.delete(place);
-    this.#tellDoubtful();
+    this.#tools.delete(index);
+    this.#emitDoubtful();
     const args = argsOf(call.json);
     if (args === undefined) this.#doubtful = call;
     else this.#tell(call, args);
@@ -110,8 +110,8 @@ export class Answer {
   /** The last events. @throws AnswerError if the provider did not say that the model stopped: the answer was cut off */
   end(): readonly AssistantEvent[] {
     if (!this.#isComplete && this.#stopReason === undefined) throw new AnswerError('broken');
-    for (const place of [...this.#tools.keys()]) this.toolEnds(place);
-    if (this.#stopReason !== 'max_tokens') this.#tellDoubtful();
+    for (const index of [...this.#tools.keys()]) this.toolEnds(index);
+    if (this.#stopReason !== 'max_tokens') this.#emitDoubtful();
     const stopReason = this.#toldCalls > 0 ? 'tool_use' : (this.#stopReason ?? 'end_turn');
     const finish: AssistantEvent = { kind: 'finish', stopReason };
     return [...this.take(), ...this.#usageEvents(), finish];
@@ -123,7 +123,7 @@ export class Answer {
   }
 
   /** Clients run tools with whatever arguments arrive, so unreadable arguments count as none. */
-  #tellDoubtful(): void {
+  #emitDoubtful(): void {
     if (this.#doubtful !== undefined) this.#tell(this.#doubtful, {});
     this.#doubtful = undefined;
   }
@@ -137,12 +137,12 @@ export class Answer {
     return this.#usage === undefined ? [] : [{ kind: 'usage', ...this.#usage }];
   }
 
-  #begin(place: number): ToolCall {
-    this.#tellDoubtful();
+  #begin(index: number): ToolCall {
+    this.#emitDoubtful();
     this.#toolCalls += 1;
     if (this.#toolCalls > toolCallsMax) throw new AnswerError('too-large');
     const call = { id: `${this.#idPrefix}-${this.#toolCalls}`, name: '', json: '' };
-    this.#tools.set(place, call);
+    this.#tools.set(index, call);
     return call;
   }
 }

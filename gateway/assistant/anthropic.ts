@@ -61,41 +61,41 @@ function contentOf({ role, content, toolCallId, toolCalls }: Message): object[] 
   ];
 }
 
-function read(said: unknown, answer: Answer): void {
-  const place = countAt(said, 'index') ?? 0;
-  switch (textAt(said, 'type')) {
+function read(event: unknown, answer: Answer): void {
+  const index = countAt(event, 'index') ?? 0;
+  switch (textAt(event, 'type')) {
     case 'message_start':
-      answer.usage(promptTokens(at(said, 'message', 'usage')), undefined);
+      answer.usage(promptTokens(at(event, 'message', 'usage')), undefined);
       return;
     case 'content_block_start':
-      begin(at(said, 'content_block'), place, answer);
+      begin(at(event, 'content_block'), index, answer);
       return;
     case 'content_block_delta':
-      answer.text(textAt(said, 'delta', 'text'));
-      if (textAt(said, 'delta', 'type') === 'input_json_delta') {
-        answer.tool(place, { json: textAt(said, 'delta', 'partial_json') ?? '' });
+      answer.text(textAt(event, 'delta', 'text'));
+      if (textAt(event, 'delta', 'type') === 'input_json_delta') {
+        answer.tool(index, { json: textAt(event, 'delta', 'partial_json') ?? '' });
       }
       return;
     case 'content_block_stop':
-      answer.toolEnds(place);
+      answer.toolEnds(index);
       return;
     case 'message_delta': {
-      const reason = textAt(said, 'delta', 'stop_reason');
+      const reason = textAt(event, 'delta', 'stop_reason');
       if (reason !== undefined) answer.stop(stopReasons[reason] ?? 'end_turn');
-      answer.usage(undefined, countAt(said, 'usage', 'output_tokens'));
+      answer.usage(undefined, countAt(event, 'usage', 'output_tokens'));
       return;
     }
     case 'message_stop':
       answer.complete();
       return;
     case 'error':
-      throw new AnswerError(textAt(said, 'error', 'type') === 'overloaded_error' ? 'busy' : 'unavailable');
+      throw new AnswerError(textAt(event, 'error', 'type') === 'overloaded_error' ? 'busy' : 'unavailable');
   }
 }
 
-function begin(block: unknown, place: number, answer: Answer): void {
+function begin(block: unknown, index: number, answer: Answer): void {
   if (textAt(block, 'type') !== 'tool_use') answer.text(textAt(block, 'text'));
-  else answer.tool(place, { id: textAt(block, 'id') ?? '', name: textAt(block, 'name') ?? '' });
+  else answer.tool(index, { id: textAt(block, 'id') ?? '', name: textAt(block, 'name') ?? '' });
 }
 
 /** Tokens read from a cache, or written to one, were also sent. */

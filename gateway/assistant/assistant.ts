@@ -117,7 +117,7 @@ export class Assistant {
   /**
    * Takes a slot for a stream. Undefined: there is none for this user. The function it returns frees the slot, once.
    */
-  takePlace(userUuid: string): (() => void) | undefined {
+  takeSlot(userUuid: string): (() => void) | undefined {
     const free = this.#options.streamsMax - this.#streams;
     if (!mayTakeOneMore(this.#streamsOf.of(userUuid), free, share)) return undefined;
     const count = (change: number) => {

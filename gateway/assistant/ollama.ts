@@ -36,16 +36,16 @@ function messageOf({ role, content, toolCalls, name }: Message): object {
   return { role, content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
-function read(said: unknown, answer: Answer): void {
-  if (at(said, 'error') !== undefined) throw new AnswerError('unavailable');
-  answer.text(textAt(said, 'message', 'content'));
-  for (const call of listAt(said, 'message', 'tool_calls')) {
+function read(event: unknown, answer: Answer): void {
+  if (at(event, 'error') !== undefined) throw new AnswerError('unavailable');
+  answer.text(textAt(event, 'message', 'content'));
+  for (const call of listAt(event, 'message', 'tool_calls')) {
     const json = JSON.stringify(at(call, 'function', 'arguments') ?? {});
     answer.tool(0, { name: textAt(call, 'function', 'name') ?? '', json });
     answer.toolEnds(0);
   }
-  if (at(said, 'done') !== true) return;
-  answer.usage(countAt(said, 'prompt_eval_count'), countAt(said, 'eval_count'));
-  answer.stop(textAt(said, 'done_reason') === 'length' ? 'max_tokens' : 'end_turn');
+  if (at(event, 'done') !== true) return;
+  answer.usage(countAt(event, 'prompt_eval_count'), countAt(event, 'eval_count'));
+  answer.stop(textAt(event, 'done_reason') === 'length' ? 'max_tokens' : 'end_turn');
   answer.complete();
 }

@@ -42,14 +42,14 @@ function messageOf({ role, content, toolCallId, toolCalls }: Message): object {
   return { role, content: content === '' ? null : content, tool_calls: calls };
 }
 
-function read(said: unknown, answer: Answer): void {
-  if (said === '[DONE]') {
+function read(event: unknown, answer: Answer): void {
+  if (event === '[DONE]') {
     answer.complete();
     return;
   }
-  if (at(said, 'error')) throw new AnswerError('unavailable');
-  answer.usage(countAt(said, 'usage', 'prompt_tokens'), countAt(said, 'usage', 'completion_tokens'));
-  const choice = at(said, 'choices', 0);
+  if (at(event, 'error')) throw new AnswerError('unavailable');
+  answer.usage(countAt(event, 'usage', 'prompt_tokens'), countAt(event, 'usage', 'completion_tokens'));
+  const choice = at(event, 'choices', 0);
   answer.text(textAt(choice, 'delta', 'content'));
   listAt(choice, 'delta', 'tool_calls').forEach((call, position) => {
     answer.tool(countAt(call, 'index') ?? position, {

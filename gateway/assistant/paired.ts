@@ -11,7 +11,7 @@ export interface Paired {
 
 const endMs = 25_000;
 
-/** Undefined: this pairing answers nobody until an administrator repairs it. */
+/** Undefined if this pairing cannot answer until an administrator repairs it. */
 export async function pairedFor(
   actors: Actors,
   subscriptionId: string,

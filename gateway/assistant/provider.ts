@@ -15,7 +15,7 @@ export interface Provider {
   /** How the provider separates its messages. */
   readonly framing: 'events' | 'lines';
   /** One parsed message. @throws AnswerError */
-  read(said: unknown, answer: Answer): void;
+  read(event: unknown, answer: Answer): void;
   readonly models: {
     readonly path: string;
     /** The list, and the field of each entry that holds its id. */

@@ -6,8 +6,7 @@
  * - The server neither keeps nor passes on the token, the file, or what the host says about them.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
-import type { Publishing } from './given.ts';
-import { type Refused, refuse } from './refused.ts';
+import { type Publishing, type Refused, refuse } from './given.ts';
 
 const timeoutMs = 15_000;
 /** The host sends a file back as base64 inside JSON. */
@@ -135,7 +134,7 @@ export class CodeHost {
     try {
       const {
         status,
-        headers: said,
+        headers: answerHeaders,
         body,
       } = await this.#options.http.send({
         destination: 'fixed',
@@ -144,7 +143,7 @@ export class CodeHost {
         answerBytesMax,
         ...request,
       });
-      return { status, retryAfter: said.get('retry-after'), json: parsed(body) };
+      return { status, retryAfter: answerHeaders.get('retry-after'), json: parsed(body) };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       return error.failure === 'too-large' && request.method === 'GET' ? tooLarge : failed;

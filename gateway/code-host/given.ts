@@ -1,7 +1,15 @@
 /** What a client wants to publish, as the code host needs it (docs/protocol/code-host.md, "A request"). */
-
 import { isStorableText } from '../../actors/storable-text.ts';
-import { type Refused, refuse } from './refused.ts';
+import type { RouteRefusal } from '../http/refusal.ts';
+
+export interface Refused {
+  readonly refused: RouteRefusal;
+}
+
+/** Statuses as the code host gives them. The domain has no error for some of them. */
+export const refuse = (status: number, message: string, tag?: string): Refused => ({
+  refused: { status, message, tag },
+});
 
 export const contentBytesMax = 2_097_152;
 

@@ -15,14 +15,13 @@ import {
   type FeedAnswer,
   type ListedObject,
   objectsAtOnceMax,
-  type ShownSecret,
+  type ProgramSecret,
   UserCalendar,
   type WholeObject,
 } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
 import type { RateBucket, RateLimiter } from '../admission/rate-limit.ts';
-import { refusals } from '../http/refusal.ts';
-import { statusOf } from '../http/refusal-status.ts';
+import { refusals, statusOf } from '../http/refusal.ts';
 import type { BodyKind, RequestContext, RouteReply } from '../http/route.ts';
 
 export interface ProgramOptions {
@@ -35,8 +34,8 @@ export interface ProgramOptions {
 }
 
 /**
- * Proofs in flight, by credentials. A program that sends many requests at once has its token hashed once, and does
- * not look like somebody who guesses.
+ * Proofs in flight, by credentials. A program that sends many requests at once has its token hashed only once. So it does not
+ * look like an attacker who guesses tokens.
  */
 export class Proofs {
   readonly #inFlight = new Map<string, Promise<Answer<object>>>();
@@ -56,15 +55,15 @@ export const wrongTokens: RateBucket = { name: 'wrong calendar tokens', perMinut
 
 export interface Program {
   readonly userUuid: string;
-  readonly mark: string;
+  readonly ctag: string;
   /** By uid. The version is from before the read, so the next look notices a change made meanwhile. */
-  list(): Promise<{ readonly mark: string; readonly objects: readonly ListedObject[] }>;
+  list(): Promise<{ readonly ctag: string; readonly objects: readonly ListedObject[] }>;
   /** The objects among these that exist. */
   objects(uids: readonly string[]): Promise<readonly WholeObject[]>;
   /** All of these that still exist, a few at a time. */
   parts(
     listed: readonly ListedObject[],
-  ): AsyncIterable<{ readonly mark: string; readonly objects: readonly WholeObject[] }>;
+  ): AsyncIterable<{ readonly ctag: string; readonly objects: readonly WholeObject[] }>;
 }
 
 type Context = RequestContext<'public', BodyKind>;
@@ -120,7 +119,7 @@ async function programOf(
   const { actors, ask } = context;
   const { userUuid, tokenUuid, secret } = shown;
   const user = actors.get(UserCalendar, userUuid).ask;
-  const token: ShownSecret = { tokenUuid, secretHash: secretHashOf(secret) };
+  const token: ProgramSecret = { tokenUuid, secretHash: secretHashOf(secret) };
 
   async function prove(): Promise<void> {
     const guard = actors.get(Signin, signinKeys.calendarTokenId(tokenUuid)).ask;
@@ -158,7 +157,7 @@ async function programOf(
       for (const object of part.objects) objects.set(object.uid, object);
       after = part.next;
     }
-    return { mark: first.mark, objects: [...objects.values()].toSorted(byUid) };
+    return { ctag: first.ctag, objects: [...objects.values()].toSorted(byUid) };
   }
 
   async function* parts(listed: readonly ListedObject[]) {
@@ -180,7 +179,7 @@ async function programOf(
     }
   }
 
-  const { mark } = await answered(() => user.readCalendar({ token }, ask));
+  const { ctag } = await answered(() => user.readCalendar({ token }, ask));
   context.onlyWhile(async () => {
     try {
       await answered(() => user.readCalendar({ token }, { deadlineMs: checkMs }));
@@ -192,7 +191,7 @@ async function programOf(
   });
   return {
     userUuid,
-    mark,
+    ctag,
     parts,
     list,
     objects: async (uids) =>

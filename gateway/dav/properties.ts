@@ -11,7 +11,7 @@ export interface Described {
   readonly hrefs: Hrefs;
   readonly resource: Resource;
   /** The version of what is published. */
-  readonly mark: string;
+  readonly ctag: string;
   /** The object, with its component if the program asks for that. */
   readonly object?: ListedObject | WholeObject;
 }
@@ -102,7 +102,7 @@ property(
 );
 property('C', 'calendar-description', byKind({ todos: 'To-dos published from notes. Read-only.' }));
 property('C', 'max-resource-size', byKind({ todos: '1048576' }));
-property('CS', 'getctag', byKind({ todos: ({ mark }) => xmlText(mark) }));
+property('CS', 'getctag', byKind({ todos: ({ ctag }) => xmlText(ctag) }));
 property('D', 'getetag', ({ object }) => object && xmlText(object.etag), true);
 property('D', 'getcontenttype', byKind({ object: objectType }), true);
 property('D', 'getcontentlength', ({ object }) => object && String(object.bytes), true);

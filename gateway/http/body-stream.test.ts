@@ -1,8 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { Blocks } from './blocks.ts';
 import { BodyMemory } from './body.ts';
-import { BodyLostError, BodyStream, queueBytesMax } from './body-stream.ts';
+import { Blocks, BodyLostError, BodyStream, queueBytesMax } from './body-stream.ts';
 import { refusals } from './refusal.ts';
 
 const kibibyte = 1024;

@@ -6,15 +6,40 @@
  * - Chunks are copies, as uWebSockets.js takes the memory of its own back; waiting small ones are joined. Each is the
  *   reader's until it asks for the next.
  * - With `queueBytesMax` waiting the client is held back. What the system had received by then comes on top
- *   (intake.ts has streams take turns for that), as does the chunk in the reader's hands. All of it counts in the
+ *   (upload-scheduler.ts has streams take turns for that), as does the chunk in the reader's hands. All of it counts in the
  *   memory of bodies, the latter until the reader asks for the next.
  * - When the rest will not come, the reader gets a `BodyLostError`, which it cannot mistake for a normal end. What
  *   still waited is discarded. If the handler lets the error through, it becomes the answer.
  * - One reader, once. When it stops early, the rest is discarded as it comes.
  */
-import { type Blocks, blockBytes, ownBlocks } from './blocks.ts';
 import type { BodyAccount } from './body.ts';
 import { type Refusal, refusals } from './refusal.ts';
+
+/** As much as the library hands over at once. */
+const blockBytes = 512 * 1024;
+/** The most blocks that are kept while unused. */
+const freeMax = 16;
+
+/**
+ * Reuses memory for large pieces of bodies. The system hands out new memory of that size page by page, and gets it
+ * back only after garbage collection. On a fast line that costs more than the rest of receiving.
+ */
+export class Blocks {
+  readonly #free: Buffer[] = [];
+
+  /** A block whose old contents belong to another request. */
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  /** Call when the block is no longer read. It ignores memory that did not come from here. */
+  release(block: Buffer): void {
+    if (block.length === blockBytes && this.#free.length < freeMax) this.#free.push(block);
+  }
+}
+
+/** The blocks of this process. */
+const ownBlocks = new Blocks();
 
 /** The rest of a body will not arrive. */
 export class BodyLostError extends Error {
@@ -122,7 +147,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
     this.#memory.release(this.#lentBytes + this.#queuedBytes);
     this.#lentBytes = 0;
     this.#queuedBytes = 0;
-    for (const { buffer } of this.#queue.splice(0)) this.#blocks.giveBack(buffer);
+    for (const { buffer } of this.#queue.splice(0)) this.#blocks.release(buffer);
     this.#resume();
     this.#serve();
   }
@@ -141,7 +166,7 @@ export class BodyStream implements AsyncIterable<Buffer> {
   #takeBack(): void {
     this.#memory.release(this.#lentBytes);
     this.#lentBytes = 0;
-    if (this.#lent !== undefined) this.#blocks.giveBack(this.#lent);
+    if (this.#lent !== undefined) this.#blocks.release(this.#lent);
     this.#lent = undefined;
   }
 

@@ -184,7 +184,7 @@ export interface LargeBodyOptions {
   readonly isWanted: () => boolean;
 }
 
-/** The same for large bodies. It lets the event loop turn in between. Undefined: nobody wants the body any more. */
+/** The same for large bodies. It lets the event loop turn in between. Undefined if the body is no longer wanted. */
 export async function parseLargeBody(
   bytes: Buffer,
   { wanted, take, isWanted }: LargeBodyOptions,

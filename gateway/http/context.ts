@@ -15,7 +15,7 @@ export interface Live {
   readonly stopping: AbortSignal;
   untilSessionEnds(sessionUuid: string): AbortSignal;
   onlyWhile(ask: AskPermission): void;
-  takeReplyRoom(bytes: number): Promise<boolean>;
+  reserveReply(bytes: number): Promise<boolean>;
 }
 
 /** A handler's view of its request. Values that few handlers need are made on demand. */
@@ -95,8 +95,8 @@ export class Context implements Omit<RequestContext<'optional-session'>, 'body'>
     this.#live.onlyWhile(ask);
   }
 
-  takeReplyRoom(bytes: number): Promise<boolean> {
-    return this.#live.takeReplyRoom(bytes);
+  reserveReply(bytes: number): Promise<boolean> {
+    return this.#live.reserveReply(bytes);
   }
 
   header(name: string): string | undefined {

@@ -11,7 +11,7 @@
  * - An answer while the body still arrives announces the end of the connection, which lingers until the rest of the
  *   body has come.
  * - An exchange always waits for someone, and never forever. It waits for the client while the body comes
- *   (receiving.ts) and while it takes the reply (outflow.ts). In between it waits for the handler and its stream
+ *   (receiving.ts) and while it takes the reply (body-writer.ts). In between it waits for the handler and its stream
  *   (here).
  * - `overdue` is called about once a second; no timer is armed per request.
  * - No function is assigned to a property per request. The engine would take it for a method and allocate it in old
@@ -25,32 +25,31 @@ import { type Admission, type Admitted, type Arrival, isAdmitted } from '../admi
 import type { GatewaySettings } from '../settings.ts';
 import type { AccessLog } from './access-log.ts';
 import type { JsonObject } from './body.ts';
+import type { BodyWriterOptions } from './body-writer.ts';
 import { Context, type Live } from './context.ts';
 import type { Envelope } from './envelope.ts';
 import { reasonOf, refusalOf } from './errors.ts';
 import type { RequestHeaders } from './headers.ts';
 import { type RouteMetrics, unmatchedRoute } from './metrics.ts';
-import type { OutflowOptions } from './outflow.ts';
-import { refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
+import { chunksOf, refusalReply, streamedReply, streamOf, wholeReply } from './outgoing.ts';
 import { type AskPermission, Permission } from './permission.ts';
 import { receive } from './receive.ts';
 import type { RawBody, Receiving, ReceivingLimits, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
+import { type ReplyCapacity, ReservedCapacity } from './reply-capacity.ts';
 import type { Reader } from './reply-memory.ts';
-import { type ReplyRoom, TakenRoom } from './reply-room.ts';
-import { chunksOf } from './reply-stream.ts';
 import { mergeRequest, validateRequest } from './request.ts';
-import { type Outgoing, type Replying, Responder, somebody } from './responder.ts';
+import { anonymousReader, type Outgoing, type Replying, Responder } from './responder.ts';
 import type { ReplyStream, RouteReply } from './route.ts';
 import type { Match } from './router.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';
 
-export interface ExchangeOptions extends ReceivingOptions, OutflowOptions {
+export interface ExchangeOptions extends ReceivingOptions, BodyWriterOptions {
   readonly actors: Actors;
   readonly clock: Clock;
   readonly admission: Admission;
   readonly envelope: Envelope;
-  readonly replyRoom: ReplyRoom;
+  readonly replyCapacity: ReplyCapacity;
   readonly limits: ReceivingLimits & Pick<GatewaySettings, 'requestDeadlineMs'>;
   readonly metrics: RouteMetrics;
   readonly log: AccessLog;
@@ -84,7 +83,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   match: Match | undefined;
   #admitted: Admitted | undefined;
   #receiving: Receiving | undefined;
-  #room: TakenRoom | undefined;
+  #reserved: ReservedCapacity | undefined;
   #isHandling = false;
   /** When the wait for the handler or its stream began. */
   #busySinceMs: number | undefined;
@@ -131,7 +130,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   }
 
   get reader(): Reader {
-    return this.#admitted === undefined ? somebody : readerOf(this.#admitted);
+    return this.#admitted === undefined ? anonymousReader : readerOf(this.#admitted);
   }
 
   get gone(): AbortSignal {
@@ -162,12 +161,12 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#permission = new Permission(ask, this.#options.clock, (refusal) => this.#giveUp(refusal));
   }
 
-  async takeReplyRoom(bytes: number): Promise<boolean> {
+  async reserveReply(bytes: number): Promise<boolean> {
     const admitted = this.#admitted;
     if (admitted === undefined || this.responder.isFinished) return false;
-    this.#room ??= new TakenRoom(this.#options.replyRoom, readerOf(admitted).name);
-    this.responder.holder = this.#room;
-    return (await this.#room.reach(bytes)) && !this.responder.isFinished;
+    this.#reserved ??= new ReservedCapacity(this.#options.replyCapacity, readerOf(admitted).name);
+    this.responder.holder = this.#reserved;
+    return (await this.#reserved.reach(bytes)) && !this.responder.isFinished;
   }
 
   received(fields: JsonObject, raw: RawBody): void {
@@ -186,8 +185,8 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   refused(refusal: Refusal): void {
     if (this.responder.isFinished) return;
     this.#reason ??= refusal.message;
-    this.#receiving?.letGo();
-    this.#giveBack();
+    this.#receiving?.discard();
+    this.#release();
     this.#wait(false);
     const { envelope, endsConnection } = this.#options;
     const closes = endsConnection(this.#res);
@@ -260,20 +259,20 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
 
   #handled(): void {
     this.#isHandling = false;
-    this.#giveBack();
+    this.#release();
   }
 
   /** The handler goes on with the body and reply of a client that has left or was given up on. */
-  #giveBack(): void {
+  #release(): void {
     if (this.#isHandling) return;
-    this.#receiving?.giveBack();
-    if (this.responder.isOver) this.#room?.giveBack();
+    this.#receiving?.release();
+    if (this.responder.isOver) this.#reserved?.freeAll();
   }
 
   #reply(reply: RouteReply): void {
     if (this.responder.isFinished) return;
     try {
-      this.#receiving?.letGo();
+      this.#receiving?.discard();
       this.#wait(false);
       const { envelope, endsConnection } = this.#options;
       const stream = streamOf(reply, envelope);
@@ -309,7 +308,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     const isGoingOut = this.responder.isFinished && !this.responder.isOver;
     if (!isGoingOut || credentials === undefined || this.#permission !== undefined) return;
     this.onlyWhile(async () => {
-      const refusal = await this.#options.checkSession(credentials, this.match?.route.bearerAlone);
+      const refusal = await this.#options.checkSession(credentials, this.match?.route.bearerSuffices);
       return refusal?.status === expiredTokenStatus ? undefined : refusal;
     });
   }
@@ -337,13 +336,13 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     return error === this.#gone.signal.reason || (error instanceof Error && error.name === 'AbortError');
   }
 
-  /** `status` 0: nobody received a whole reply. */
+  /** `status` 0: the client did not get a whole reply. */
   done(status: number): void {
     this.#busySinceMs = undefined;
     this.#receiving?.end();
     this.#endWatch?.();
     this.#endHold?.();
-    this.#giveBack();
+    this.#release();
     const { metrics, log, clock, onDone } = this.#options;
     if (status !== 0) {
       const durationMs = clock.monotonicMs() - this.startedMs;
@@ -366,6 +365,6 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
 
 /** An anonymous client counts by its IPv6 site, because a site has tens of thousands of networks. */
 function readerOf({ credentials, address }: Admitted): Reader {
-  if (credentials === undefined) return { name: siteOf(address()), isStranger: true };
-  return { name: credentials.userUuid, isStranger: false };
+  if (credentials === undefined) return { name: siteOf(address()), isAnonymous: true };
+  return { name: credentials.userUuid, isAnonymous: false };
 }

@@ -2,9 +2,9 @@
  * Checks that every reader finds the same beginning and end of a request. If a proxy in front of this server finds
  * another end, its clients can hide requests in the bodies of others.
  *
- * The library takes the first of several lengths, and takes any coding to mean chunks. So this code checks both
- * before anything else, in all headers as they came. An ambiguous request gets no answer, because nobody can tell
- * which client the answer would reach. The library reads nothing more from a connection that its handler closes.
+ * The library takes the first of several lengths, and takes any coding to mean chunks. So this code checks both before anything
+ * else, in all headers as they came. An ambiguous request gets no answer, because the answer could reach another client. The
+ * library reads nothing more from a connection that its handler closes.
  */
 import { CopiedHeaders, type RequestHeaders } from './headers.ts';
 import type { HttpRequest, HttpResponse } from './uws.ts';

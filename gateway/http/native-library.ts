@@ -104,14 +104,14 @@ function bytesOf(path: string): Uint8Array | undefined {
 }
 
 function whyNot({ glibcMin }: NativePackage, error: Error, { runtime, glibcVersion }: Loading): string {
-  const said = error.message.split('\n', 1)[0];
-  if (runtime.platform !== 'linux') return `${said}.`;
+  const message = error.message.split('\n', 1)[0];
+  if (runtime.platform !== 'linux') return `${message}.`;
   const glibc = glibcVersion();
   if (glibc === undefined)
     return 'it needs a Linux with glibc, as Debian and Ubuntu are, and this one has another C library (Alpine has musl).';
   if (isBelow(glibc, glibcMin))
     return `for Node.js ${runtime.version.slice(1)} it needs glibc ${glibcMin} or later${hints[glibcMin] ?? ''}; this system has ${glibc}.`;
-  return `${said}.`;
+  return `${message}.`;
 }
 
 /** By the version that it needs. */

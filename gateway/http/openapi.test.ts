@@ -77,7 +77,7 @@ test('every route is an operation with its parameters, body and answers', (t) =>
   t.is(document.info.version, '1.2.3');
   t.is(operation.summary, 'Saves a setting.');
   t.deepEqual(
-    operation.parameters.map(({ name, in: place }: { name: string; in: string }) => [name, place]),
+    operation.parameters.map(({ name, in: location }: { name: string; in: string }) => [name, location]),
     [
       ['userUuid', 'path'],
       ['x-server-password', 'header'],
@@ -125,7 +125,7 @@ test('bodies and answers that are bytes have a media type and no schema, and oth
   t.deepEqual(operation.responses['206'].content, { 'application/octet-stream': {} });
   t.deepEqual(operation.responses['400'].content, { 'text/plain': {} });
   t.deepEqual(
-    operation.parameters.map(({ name, in: place }: { name: string; in: string }) => [name, place]),
+    operation.parameters.map(({ name, in: location }: { name: string; in: string }) => [name, location]),
     [
       ['name', 'path'],
       ['part', 'query'],

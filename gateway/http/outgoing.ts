@@ -1,6 +1,7 @@
 /** Turns a handler's answer, or a refusal, into the reply on the wire. */
+
+import { setImmediate } from 'node:timers/promises';
 import type { Envelope } from './envelope.ts';
-import { jsonPieces } from './long-json.ts';
 import { type Refusal, refusalHeaders, refusalJson } from './refusal.ts';
 import { htmlType, jsonType, type Outgoing, type OutgoingStream } from './responder.ts';
 import type { AnyRoute, ReplyStream, RouteReply } from './route.ts';
@@ -12,8 +13,8 @@ const longBytes = 128 * 1024;
 
 /** Undefined: it is sent as a whole. */
 export function streamOf(reply: RouteReply, envelope: Envelope): ReplyStream | undefined {
-  if (!reply.bothWays) return reply.stream;
-  const pieces = () => bothWays(reply, envelope);
+  if (!reply.duplicated) return reply.stream;
+  const pieces = () => duplicated(reply, envelope);
   let lengthBytes = 0;
   for (const piece of pieces()) lengthBytes += Buffer.byteLength(piece);
   if (lengthBytes < longBytes) return undefined;
@@ -26,7 +27,7 @@ export function streamOf(reply: RouteReply, envelope: Envelope): ReplyStream | u
 }
 
 /** Both in the envelope and beside it. */
-function* bothWays({ body, caller }: RouteReply, envelope: Envelope): Generator<string, void, void> {
+function* duplicated({ body, caller }: RouteReply, envelope: Envelope): Generator<string, void, void> {
   const object = body as Readonly<Record<string, unknown>>;
   yield* jsonPieces(object, envelope('{', caller).slice(0, -1));
   yield* jsonPieces(object, ',');
@@ -63,10 +64,10 @@ function bodyOf(reply: RouteReply, route: AnyRoute | undefined, envelope: Envelo
   if (reply.bytes !== undefined) return reply.bytes;
   if (reply.contentType !== undefined) return String(reply.body ?? '');
   if (reply.json === undefined && reply.body === undefined) return undefined;
-  if (reply.bothWays) return [...bothWays(reply, envelope)].join('');
+  if (reply.duplicated) return [...duplicated(reply, envelope)].join('');
   const json = reply.json ?? JSON.stringify(reply.body);
-  const isBare = reply.bare || route?.enveloped === false;
-  return isBare ? json : envelope(json, reply.caller);
+  const isPlain = reply.withoutEnvelope || route?.enveloped === false;
+  return isPlain ? json : envelope(json, reply.caller);
 }
 
 export function refusalReply(
@@ -88,4 +89,80 @@ export function refusalReply(
 function refusalText(refusal: Refusal, envelope: Envelope): string {
   const json = refusalJson(refusal);
   return refusal.enveloped ? envelope(json) : json;
+}
+
+/** The length of a piece of text. Escapes make it at most six times as long. */
+const pieceCharacters = 64 * 1024;
+
+/**
+ * Makes the JSON text of an object piece by piece on demand. A field may be a text of megabytes: however often it is sent, it is
+ * in memory once. `begin` replaces the brace that opens the object.
+ */
+export function* jsonPieces(
+  object: Readonly<Record<string, unknown>>,
+  begin = '{',
+): Generator<string, void, void> {
+  let piece = begin;
+  let comma = '';
+  for (const [name, value] of Object.entries(object)) {
+    if (value === undefined) continue;
+    piece += `${comma}${JSON.stringify(name)}:`;
+    comma = ',';
+    if (typeof value !== 'string' || value.length <= pieceCharacters) {
+      piece += JSON.stringify(value);
+      continue;
+    }
+    piece += '"';
+    for (const part of partsOf(value)) {
+      yield piece + JSON.stringify(part).slice(1, -1);
+      piece = '';
+    }
+    piece += '"';
+  }
+  yield `${piece}}`;
+}
+
+/** No piece ends within a surrogate pair: its halves would be escaped. */
+function* partsOf(text: string): Generator<string, void, void> {
+  for (let from = 0; from < text.length; ) {
+    const to = from + pieceCharacters;
+    const end = isHighSurrogate(text.charCodeAt(to - 1)) ? to - 1 : to;
+    yield text.slice(from, end);
+    from = end;
+  }
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+
+/** After this many bytes from a source that never waits, the loop turns. */
+const turnBytes = 1024 * 1024;
+
+/**
+ * Opens the source when the first chunk is wanted. No chunk is empty, and together they are as long as declared.
+ * `waits` hears when we start and stop waiting for the source.
+ *
+ * @throws TypeError before a reply of another length goes out
+ */
+export async function* chunksOf(
+  { open, lengthBytes }: ReplyStream,
+  waits: (isWaiting: boolean) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  let bytes = 0;
+  let turnedAtBytes = 0;
+  waits(true);
+  for await (const chunk of open()) {
+    if (chunk.byteLength === 0) continue;
+    bytes += chunk.byteLength;
+    if (lengthBytes !== undefined && bytes > lengthBytes)
+      throw new TypeError('a reply is longer than it said');
+    waits(false);
+    yield chunk;
+    waits(true);
+    if (bytes - turnedAtBytes < turnBytes) continue;
+    turnedAtBytes = bytes;
+    await setImmediate();
+  }
+  waits(false);
+  if (lengthBytes !== undefined && bytes < lengthBytes)
+    throw new TypeError('a reply is shorter than it said');
 }

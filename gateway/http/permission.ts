@@ -1,6 +1,6 @@
 /**
- * Rechecks the permission of a running request. A session may be revoked, a member removed or a token end, and nobody
- * notifies the gateway. Short requests are over before the first recheck.
+ * Rechecks the permission of a running request. A session may be revoked, a member removed or a token end, without a message to
+ * the gateway. Short requests are over before the first recheck.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import { type Refusal, refusals } from './refusal.ts';

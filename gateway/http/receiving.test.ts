@@ -338,9 +338,9 @@ test('stream: what a handler did not read when it answers is thrown away, and th
   }
 });
 
-test('stream: a sender below the least pace is a 408 while it is waited for, and one within it is not', async (t) => {
+test('stream: a sender below the minimum throughput is a 408 while it is waited for, and one within it is not', async (t) => {
   const clock = new FakeClock();
-  const leastPace = { bytes: 100, windowMs: 10_000 };
+  const minimumThroughput = { bytes: 100, windowMs: 10_000 };
   let readBytes = 0;
   const { server, errors } = await serve(
     t,
@@ -348,7 +348,7 @@ test('stream: a sender below the least pace is a 408 while it is waited for, and
       for await (const chunk of body) readBytes += chunk.length;
       return { status: 204 };
     }),
-    { clock, leastPace },
+    { clock, minimumThroughput },
   );
   const connection = await openRaw(t, server.port);
   connection.send(head(1_000));
@@ -382,7 +382,7 @@ test('stream: a handler that does not take what is there is answered for, one th
       }
       return { status: 204 };
     }),
-    { clock, requestDeadlineMs: 10_000, leastPace: { bytes: 0, windowMs: 60_000 } },
+    { clock, requestDeadlineMs: 10_000, minimumThroughput: { bytes: 0, windowMs: 60_000 } },
   );
   const connection = await openRaw(t, server.port);
   connection.send(head(100));

@@ -6,7 +6,7 @@
  *     stream  handed on as it arrives                            streamed-body.ts
  *
  * A whole body must arrive within `bodyTimeoutMs`, and the library drops a client that sends less than 16 KB/s. The
- * senders of streams may be slower: they only need a minimum pace, and only while their reader waits.
+ * senders of streams may be slower: they only need a minimum throughput, and only while their reader waits.
  */
 
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
@@ -14,24 +14,24 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { GatewaySettings } from '../settings.ts';
 import type { BodyMemory, JsonObject } from './body.ts';
 import type { BodyStream } from './body-stream.ts';
-import type { Intake } from './intake.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import type { Refusal } from './refusal.ts';
+import type { UploadScheduler } from './upload-scheduler.ts';
 
 export type ReceivingLimits = Pick<
   GatewaySettings,
-  'smallBodyBytes' | 'largeBodyBytes' | 'bodyTimeoutMs' | 'leastPace'
+  'smallBodyBytes' | 'largeBodyBytes' | 'bodyTimeoutMs' | 'minimumThroughput'
 >;
 
 export interface ReceivingOptions {
   readonly clock: Clock;
   readonly bodyMemory: BodyMemory;
-  readonly intake: Intake;
+  readonly uploadScheduler: UploadScheduler;
   readonly largeBodies: LargeBodies;
-  /** The refusal if the session is not alive. Rejects if nobody can determine that. */
+  /** The refusal if the session is not alive. Rejects if that cannot be determined. */
   readonly checkSession: (
     credentials: Credentials,
-    bearerAlone: true | undefined,
+    bearerSuffices: true | undefined,
   ) => Promise<Refusal | undefined>;
   readonly limits: ReceivingLimits;
 }
@@ -60,11 +60,11 @@ export interface Receiving {
   /** Whether some of it has not come yet. */
   readonly isComing: boolean;
   /** Call before the reply: the rest of the body is discarded. */
-  letGo(): void;
+  discard(): void;
   /** Whether the connection should end after the reply. */
   readonly endsConnection: boolean;
   /** Call when no handler works with the body any more, or ever will. It frees what is held. */
-  giveBack(): void;
+  release(): void;
   /** Call when the exchange is over. `res` may be gone. */
   end(): void;
 }

@@ -1,3 +1,5 @@
+import type { Refusal as DomainRefusal, RefusalReason } from '../../actors/reply.ts';
+
 /**
  * An answer that the gateway gives instead of the handler. It is a value and not an exception: refusing must stay
  * cheap under a flood, and building a stack trace is not.
@@ -85,3 +87,25 @@ export function refusalJson(refusal: Refusal): string {
   const { tag, message } = refusal;
   return JSON.stringify({ error: tag === undefined ? { message } : { tag, message } });
 }
+
+const statuses: Readonly<Record<RefusalReason, number>> = {
+  'bad-request': 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  'too-large': 413,
+  locked: 423,
+  'too-many': 429,
+  // Clients exchange their tokens on this status.
+  expired: 498,
+  'not-implemented': 501,
+  'upstream-failed': 502,
+  unavailable: 503,
+};
+
+/** The status for a refusal of the domain. */
+export const statusOf = ({ reason }: Pick<DomainRefusal, 'reason'>): number => statuses[reason];
+
+/** A route's own refusal, in the form of a domain answer. */
+export type RouteRefusal = Omit<DomainRefusal, 'reason'> & { readonly status: number };

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { StandingHeaders, standardHeaders } from './reply-headers.ts';
+import { BaseHeaders, standardHeaders } from './reply-headers.ts';
 
-const own = new StandingHeaders().with({ 'Cache-Control': 'no-store', Vary: 'Origin' });
+const own = new BaseHeaders().with({ 'Cache-Control': 'no-store', Vary: 'Origin' });
 
 test('each header wins over the one before of its name, in whatever case', (t) => {
   const dav = own.with({ 'cache-control': 'private', DAV: '1' });

@@ -9,7 +9,7 @@ interface Line {
   readonly text: string;
 }
 
-export class StandingHeaders {
+export class BaseHeaders {
   readonly #lines: readonly Line[];
   /** All of them, each preceded by a line break. */
   readonly text: string;
@@ -20,11 +20,11 @@ export class StandingHeaders {
   }
 
   /** These, except where `headers` say otherwise. An empty value leaves the header out. */
-  with(headers: HeaderValues | undefined): StandingHeaders {
+  with(headers: HeaderValues | undefined): BaseHeaders {
     if (headers === undefined) return this;
     const keys = keysOf(headers);
     const added = Object.entries(headers).filter(([, value]) => value !== '');
-    return new StandingHeaders([
+    return new BaseHeaders([
       ...this.#lines.filter(({ key }) => !keys.has(key)),
       ...added.map(([name, value]) => ({ key: name.toLowerCase(), text: headerLine(name, value) })),
     ]);
@@ -58,7 +58,7 @@ export function requireOneLine(text: string): void {
   if (severalLines.test(text)) throw new TypeError('a header value of a reply holds a control character');
 }
 
-export const standardHeaders = new StandingHeaders().with({
+export const standardHeaders = new BaseHeaders().with({
   'Cache-Control': 'no-store',
   Vary: 'Origin',
   'X-Content-Type-Options': 'nosniff',

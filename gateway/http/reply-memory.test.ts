@@ -9,7 +9,7 @@ function replies(memory: ReplyMemory, ...names: readonly string[]) {
   const givenUp: string[] = [];
   const all = names.map((name): HeldReply => {
     const reply: HeldReply = {
-      reader: { name: name.charAt(0), isStranger: name >= 'x' },
+      reader: { name: name.charAt(0), isAnonymous: name >= 'x' },
       giveUp() {
         givenUp.push(name);
         memory.release(reply);

@@ -1,18 +1,17 @@
 /**
- * The bytes of replies that their readers have not taken: for the whole process, for all anonymous clients together,
- * and for each reader. The reader of a reply is its user or, without a session, the network that asks.
+ * The bytes of replies that their readers have not taken: for the whole process, for all anonymous clients together, and for
+ * each reader. The reader of a reply is its user or, without a session, the network that asks.
  *
- * Above the process's bound, the reader that has been idle longest loses its connection. Above a reader's bound, it
- * loses its own idlest one. Above the anonymous bound, the network that holds the most loses its idlest one. So slow
- * readers cost memory up to the bound and never somebody else's reply, and a crowd of anonymous clients costs no user
- * theirs.
+ * Above the process's bound, the reader that has been idle longest loses its connection. Above a reader's bound, it loses its
+ * own idlest one. Above the anonymous bound, the network that holds the most loses its idlest one. So slow readers cost memory
+ * up to the bound, and never another reader's reply. A crowd of anonymous clients costs no user theirs.
  */
 import { Counts } from './counts.ts';
 
 export interface Reader {
   /** A user, or the network of an anonymous client. */
   readonly name: string;
-  readonly isStranger: boolean;
+  readonly isAnonymous: boolean;
 }
 
 export interface HeldReply {
@@ -34,8 +33,8 @@ export class ReplyMemory implements ReplyHolder {
   /** Ordered by when their readers last moved. */
   readonly #held = new Map<HeldReply, number>();
   readonly #bytesOfUsers = new Counts();
-  readonly #bytesOfStrangers = new Counts();
-  #strangersBytes = 0;
+  readonly #bytesOfAnonymous = new Counts();
+  #anonymousBytes = 0;
 
   constructor(bytesMax: number, readerBytesMax = bytesMax) {
     this.bytesMax = bytesMax;
@@ -48,7 +47,7 @@ export class ReplyMemory implements ReplyHolder {
     this.#held.set(reply, bytes);
     this.#count(reply.reader, bytes);
     if (this.#isBeyond(reply.reader)) this.#giveUpOthersOf(reply);
-    if (reply.reader.isStranger) this.#giveUpGreedyStrangers(reply);
+    if (reply.reader.isAnonymous) this.#giveUpGreedyAnonymous(reply);
     for (const stillest of this.#held.keys()) {
       if (this.bytes <= this.bytesMax) return;
       stillest.giveUp();
@@ -70,10 +69,10 @@ export class ReplyMemory implements ReplyHolder {
   }
 
   /** Anonymous clients have half of the process's bound. The only reply to any of them may be larger. */
-  #giveUpGreedyStrangers(reply: HeldReply): void {
+  #giveUpGreedyAnonymous(reply: HeldReply): void {
     const bytesMax = this.bytesMax / 2;
-    while (this.#strangersBytes > Math.max(bytesMax, this.#held.get(reply) ?? 0)) {
-      const greediest = this.#bytesOfStrangers.most();
+    while (this.#anonymousBytes > Math.max(bytesMax, this.#held.get(reply) ?? 0)) {
+      const greediest = this.#bytesOfAnonymous.most();
       for (const stillest of this.#held.keys()) {
         if (stillest.reader.name !== greediest) continue;
         stillest.giveUp();
@@ -89,11 +88,11 @@ export class ReplyMemory implements ReplyHolder {
   #count(reader: Reader, bytes: number): void {
     if (bytes === 0) return;
     this.bytes += bytes;
-    if (reader.isStranger) this.#strangersBytes += bytes;
+    if (reader.isAnonymous) this.#anonymousBytes += bytes;
     this.#bytesOf(reader).add(reader.name, bytes);
   }
 
-  #bytesOf({ isStranger }: Reader): Counts {
-    return isStranger ? this.#bytesOfStrangers : this.#bytesOfUsers;
+  #bytesOf({ isAnonymous }: Reader): Counts {
+    return isAnonymous ? this.#bytesOfAnonymous : this.#bytesOfUsers;
   }
 }

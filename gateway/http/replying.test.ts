@@ -363,7 +363,7 @@ test('a client that leaves before the answer is told to a handler that listens',
 
 test('a reader that keeps still is cut after a while, and one that only has nothing to read is not', async (t) => {
   const clock = new FakeClock();
-  const leastPace = { bytes: 1_000, windowMs: 10_000 };
+  const minimumThroughput = { bytes: 1_000, windowMs: 10_000 };
   const source = endless();
   const quiet = new Source((chunks) =>
     chunks === 1 ? Promise.resolve(Buffer.from('event')) : new Promise(() => {}),
@@ -374,7 +374,7 @@ test('a reader that keeps still is cut after a while, and one that only has noth
       get(async () => ({ ...plain, stream: { open: source.open } })),
       get(async () => ({ ...plain, stream: { open: quiet.open } }), { path: '/v1/quiet', deadline: 'own' }),
     ],
-    { clock, leastPace },
+    { clock, minimumThroughput },
   );
   const listener = await openRaw(t, server.port);
   listener.send('GET /v1/quiet HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -465,7 +465,7 @@ test('a reply that has room is not cut, whatever others hold, and gives its room
     t,
     [
       get(async (context) => {
-        t.true(await context.takeReplyRoom(kibibytes64.length));
+        t.true(await context.reserveReply(kibibytes64.length));
         const source = endless();
         sources.push(source);
         return { ...plain, stream: { open: source.open } };

@@ -1,16 +1,16 @@
 /**
- * The only writer of replies: status, headers and body in one cork, so that a reply is one system call. Nobody else
- * writes to `res` once the head of the request was read.
+ * The only writer of replies: status, headers and body in one cork, so that a reply is one system call. No other code writes to
+ * `res` after the head of the request was read.
  *
- * A reply is written once. After an abort (the client is gone, `res` must not be touched) it is dropped. A body is
- * handed over only as fast as its reader takes it (outflow.ts), so that a slow reader costs its own reply and no
- * more. uWebSockets.js closes the connection of a client that sends more requests without reading the reply. `done`
- * is called exactly once: when the last byte was handed over, the client was found gone or the reply was cut.
+ * A reply is written once. After an abort (the client is gone, `res` must not be touched) it is dropped. A body goes out only
+ * as fast as its reader takes it (body-writer.ts), so that a slow reader costs its own reply and no more.
+ *
+ * uWebSockets.js closes the connection of a client that sends more requests without reading the reply. `done` is called exactly
+ * once: when the last byte was handed over, the client was found gone, or the reply was cut.
  */
-import { Outflow, type OutflowOptions } from './outflow.ts';
-import { type HeaderValues, requireOneLine, type StandingHeaders, standardHeaders } from './reply-headers.ts';
+import { BodyWriter, type BodyWriterOptions } from './body-writer.ts';
+import { type BaseHeaders, type HeaderValues, requireOneLine, standardHeaders } from './reply-headers.ts';
 import type { Reader, ReplyHolder } from './reply-memory.ts';
-import { statusLine } from './status.ts';
 import type { HttpResponse } from './uws.ts';
 
 export interface OutgoingHead {
@@ -44,30 +44,30 @@ export interface Replying {
 }
 
 /** Callers whose request was refused before the server knew them. */
-export const somebody: Reader = { name: '', isStranger: true };
+export const anonymousReader: Reader = { name: '', isAnonymous: true };
 
 const requestIdLine = '\r\nX-Request-Id: ';
 
 export class Responder {
   readonly #res: HttpResponse;
   readonly #requestId: string;
-  readonly #options: OutflowOptions;
+  readonly #options: BodyWriterOptions;
   readonly #replying: Replying;
   #sent = false;
   #finished = false;
   #wasCut = false;
   /** A finished reply whose connection waits for the rest of the request. */
   #lingering: { readonly status: number; readonly untilMs: number } | undefined;
-  #outflow: Outflow | undefined;
+  #bodyWriter: BodyWriter | undefined;
   /** Set from the request's head before anything is sent. */
-  headers: StandingHeaders = standardHeaders;
+  headers: BaseHeaders = standardHeaders;
   corsLines = '';
   securityLines = '';
   /** The account for the bytes that the reader has not taken. */
   holder: ReplyHolder;
   headOnly = false;
 
-  constructor(res: HttpResponse, requestId: string, options: OutflowOptions, replying: Replying) {
+  constructor(res: HttpResponse, requestId: string, options: BodyWriterOptions, replying: Replying) {
     this.#res = res;
     this.#requestId = requestId;
     this.#options = options;
@@ -105,7 +105,7 @@ export class Responder {
 
   /** Call about every second. */
   overdue(nowMs: number): void {
-    this.#outflow?.overdue(nowMs);
+    this.#bodyWriter?.overdue(nowMs);
     if (this.#lingering !== undefined && nowMs >= this.#lingering.untilMs) this.endLingering();
   }
 
@@ -132,8 +132,8 @@ export class Responder {
       return;
     }
     const { status, body } = outgoing;
-    // The library would forget the connection at the end of the reply. So the body goes out as part of the head,
-    // which needs no end, and the line break that the library adds forms its last two bytes.
+    // The library would forget the connection at the end of the reply. So the body goes out as part of the head, which needs no
+    // end. The line break that the library adds forms its last two bytes.
     const lengthBytes = Buffer.byteLength(body) + 2;
     const lines = this.#linesOf(outgoing);
     this.#sent = true;
@@ -166,25 +166,25 @@ export class Responder {
     }
     for await (const chunk of chunks) {
       if (!this.#offer(outgoing, chunk)) return;
-      await this.#outflow?.taken;
+      await this.#bodyWriter?.taken;
       if (this.#finished) return;
     }
     if (!this.#sent) this.send({ ...outgoing, body: '' });
-    else if (this.#outflow !== undefined && !this.#finished) this.#endChunks(outgoing.status);
+    else if (this.#bodyWriter !== undefined && !this.#finished) this.#endChunks(outgoing.status);
   }
 
   /** False if it can no longer be sent. */
   #offer(outgoing: OutgoingStream, chunk: Uint8Array): boolean {
-    const outflow = this.#outflow;
-    if (this.#finished || (this.#sent && outflow === undefined)) return false;
-    if (outflow !== undefined) {
-      this.#res.cork(() => outflow.offer(chunk));
+    const bodyWriter = this.#bodyWriter;
+    if (this.#finished || (this.#sent && bodyWriter === undefined)) return false;
+    if (bodyWriter !== undefined) {
+      this.#res.cork(() => bodyWriter.offer(chunk));
       return true;
     }
     // The library can end a connection only after a body that it gets in one piece.
     const closing = outgoing.closes ? '\r\nConnection: close' : '';
     this.#beginStream(outgoing, closing, () =>
-      this.#workflow(outgoing.lengthBytes, outgoing.status).offer(chunk),
+      this.#startBody(outgoing.lengthBytes, outgoing.status).offer(chunk),
     );
     return true;
   }
@@ -257,8 +257,8 @@ export class Responder {
   }
 
   /**
-   * The library can end a connection only after a body or a length, and a client may go on although it was asked to
-   * end it. The line break that the library adds is the empty line after the head.
+   * The library can end a connection only after a body or a length. A client may continue although the server asked it to end
+   * the connection. The line break that the library adds is the empty line after the head.
    */
   #closeBehindHead(status: number): void {
     this.#lingering = { status, untilMs: this.#options.clock.monotonicMs() };
@@ -275,26 +275,57 @@ export class Responder {
     }
     const takenBytes = this.#res.getWriteOffset();
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    this.#workflow(lengthBytes, status).offer(bytes.subarray(takenBytes));
+    this.#startBody(lengthBytes, status).offer(bytes.subarray(takenBytes));
   }
 
-  #workflow(lengthBytes: number | undefined, status: number): Outflow {
+  #startBody(lengthBytes: number | undefined, status: number): BodyWriter {
     const events = { complete: () => this.#finish(status), giveUp: () => this.cut() };
     const options = { ...this.#options, replyMemory: this.holder };
-    this.#outflow = new Outflow({
+    this.#bodyWriter = new BodyWriter({
       res: this.#res,
       lengthBytes,
       options,
       events,
       reader: this.#replying.reader,
     });
-    return this.#outflow;
+    return this.#bodyWriter;
   }
 
   #finish(status: number): void {
     if (this.#finished) return;
     this.#finished = true;
-    this.#outflow?.end();
+    this.#bodyWriter?.end();
     this.#replying.done(status);
   }
 }
+
+const reasons: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No Content',
+  206: 'Partial Content',
+  207: 'Multi-Status',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  412: 'Precondition Failed',
+  413: 'Payload Too Large',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  423: 'Locked',
+  429: 'Too Many Requests',
+  498: 'Invalid Token',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+};
+
+/** The text after the version in a reply's first line. */
+const statusLine = (status: number) => `${status} ${reasons[status] ?? 'Unknown'}`;

@@ -57,7 +57,7 @@ export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
   readonly ask: AskOptions;
   /** The body of a route with `bytes` or `stream`. What a handler has not read when it answers is discarded. */
   readonly body: { readonly json: undefined; readonly bytes: Buffer; readonly stream: BodyStream }[B];
-  /** Aborted when nobody wants the reply any more: the client has left, or the gateway gave up on it. */
+  /** Aborted when the reply is no longer wanted: the client has left, or the gateway gave up on it. */
   readonly gone: AbortSignal;
   /** Aborted when the process is about to stop: long-running work should finish. */
   readonly stopping: AbortSignal;
@@ -76,7 +76,7 @@ export interface RequestContext<A extends Access, B extends BodyKind = 'json'> {
    * once. The reply then counts in no other bound, and no lack of memory breaks it off. False: for seconds there was
    * none, or the client has left.
    */
-  takeReplyRoom(bytes: number): Promise<boolean>;
+  reserveReply(bytes: number): Promise<boolean>;
 }
 
 /** A body that goes out as it is made, no faster than its reader takes it. */
@@ -112,9 +112,9 @@ export interface RouteReply {
   /** For the envelope's `meta.auth`; absent on unauthenticated replies. */
   readonly caller?: Caller | undefined;
   /** With a `body` that is an object: both in the envelope and beside it, for readers that look in either place. */
-  readonly bothWays?: boolean;
+  readonly duplicated?: boolean;
   /** Without the envelope (docs/protocol/http.md, "The envelope"). */
-  readonly bare?: boolean;
+  readonly withoutEnvelope?: boolean;
 }
 
 /** For the API description: a body that is not JSON. */
@@ -166,15 +166,14 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
    * The bearer of a cookie-style session is enough. Taken from its command (`SignedInShape`), for checks before the
    * command.
    */
-  readonly bearerAlone?: true | undefined;
+  readonly bearerSuffices?: true | undefined;
   /** Instead of the counter that all routes of the same access share. */
   readonly rate?: RateBucket;
   /** Replace the headers of the same name that every reply has, on refusals too; an empty one leaves it out. */
   readonly replyHeaders?: HeaderValues;
   /**
-   * `own`: the handler and its stream bound their time themselves. Otherwise the gateway gives up on either when it
-   * waits longer than a request may take: for the answer, for the next chunk, or for the handler to take the next
-   * chunk of the body.
+   * `own`: the handler and its stream bound their time themselves. Otherwise the gateway gives up on a wait that exceeds the
+   * time of a request: for the answer, for the next chunk, or for the handler to take the next chunk of the body.
    */
   readonly deadline?: 'own';
   /** The HTML page that says why the gateway refuses a request, for a route whose callers read no JSON. */

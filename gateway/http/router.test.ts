@@ -117,8 +117,8 @@ test('an area is what lies below its path, however that is escaped, and the inne
     { prefix: '/dav', ownOptions: true, replyHeaders: { DAV: '1' } },
     { prefix: '/dav/open', replyHeaders: { DAV: '2' } },
   ] as const;
-  const { placeOf } = createRouter([], areas);
-  const davOf = (path: string) => /DAV: (\d)/.exec(placeOf(path).headers.text)?.[1];
+  const { areaOf } = createRouter([], areas);
+  const davOf = (path: string) => /DAV: (\d)/.exec(areaOf(path).headers.text)?.[1];
   for (const path of ['/dav', '/dav/', '/dav/a/b', '/%64av/a']) t.is(davOf(path), '1', path);
   for (const path of ['/dav/open', '/dav/open/a']) t.is(davOf(path), '2', path);
   for (const path of ['/', '/davy', '/dave/dav', '', '*', '/%zz']) t.is(davOf(path), undefined, path);

@@ -1,17 +1,18 @@
 /**
- * Finds the route for a method and a path. One map look-up finds a path without parameters; the others need a walk
- * over their segments, where a literal segment wins over a parameter. A trailing slash is tolerated. The router
- * refuses a path that could mean something else to a program in front of or behind this server: an escaped slash, a
- * dot segment, an empty segment, a broken escape, a control character.
+ * Finds the route for a method and a path. One map look-up finds a path without parameters; the others need a walk over their
+ * segments, where a literal segment wins over a parameter. A trailing slash is tolerated.
+ *
+ * The router refuses a path that another program, in front of or behind this server, could read differently. That is an escaped
+ * slash, a dot segment, an empty segment, a broken escape or a control character.
  */
 import { methodNotAllowed, type Refusal, refusals } from './refusal.ts';
-import { type StandingHeaders, standardHeaders } from './reply-headers.ts';
+import { type BaseHeaders, standardHeaders } from './reply-headers.ts';
 import type { AnyRoute, Area } from './route.ts';
 
 export interface Match {
   readonly route: AnyRoute;
   /** What every reply of the route carries. */
-  readonly headers: StandingHeaders;
+  readonly headers: BaseHeaders;
   /** The index of the route in the list that made the router. */
   readonly index: number;
   /** Decoded path parameters by name; undefined when the route has none. */
@@ -34,8 +35,8 @@ interface Node {
 }
 
 /** An area, as the router needs it. */
-export interface Place {
-  readonly headers: StandingHeaders;
+export interface RoutedArea {
+  readonly headers: BaseHeaders;
   readonly ownOptions: boolean;
   readonly methods: readonly string[] | undefined;
 }
@@ -47,12 +48,12 @@ export interface Router {
   /** `method` in lower case, `path` as the client sent it, without the query. */
   find(method: string, path: string): Match | Refusal;
   /** The rules for a path, whether a route answers there or not. */
-  placeOf(path: string): Place;
+  areaOf(path: string): RoutedArea;
 }
 
 export const isMatch = (found: Match | Refusal): found is Match => 'route' in found;
 
-const nowhere: Place = { headers: standardHeaders, ownOptions: false, methods: undefined };
+const nowhere: RoutedArea = { headers: standardHeaders, ownOptions: false, methods: undefined };
 
 export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[] = []): Router {
   const literalPaths = new Map<string, Endpoints>();
@@ -62,16 +63,16 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
     ...routes.map((route) => parameterCharactersMaxOf(route)),
   );
   // The longest first, because an area may lie in another.
-  const places = areas
+  const known = areas
     .map(({ prefix, replyHeaders, ownOptions = false, methods }) => ({
       prefix,
-      place: { headers: standardHeaders.with(replyHeaders), ownOptions, methods },
+      area: { headers: standardHeaders.with(replyHeaders), ownOptions, methods },
     }))
     .sort((one, other) => other.prefix.length - one.prefix.length);
 
-  function placeOf(path: string): Place {
+  function areaOf(path: string): RoutedArea {
     const plain = path.includes('%') ? unescaped(path) : path;
-    return places.find(({ prefix }) => plain === prefix || plain.startsWith(`${prefix}/`))?.place ?? nowhere;
+    return known.find(({ prefix }) => plain === prefix || plain.startsWith(`${prefix}/`))?.area ?? nowhere;
   }
 
   function unescaped(path: string): string {
@@ -80,9 +81,9 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
   }
 
   routes.forEach((route, index) => {
-    const place = placeOf(route.path);
-    requireSense(route, place);
-    const headers = place.headers.with(route.replyHeaders);
+    const area = areaOf(route.path);
+    requireSense(route, area);
+    const headers = area.headers.with(route.replyHeaders);
     insert({ route, index, headers, parameters: undefined }, root, literalPaths);
   });
 
@@ -99,17 +100,17 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
   }
 
   return {
-    placeOf: places.length === 0 ? () => nowhere : placeOf,
+    areaOf: known.length === 0 ? () => nowhere : areaOf,
     find(method, path) {
       const direct = literalPaths.get(path)?.get(method);
       if (direct !== undefined) return direct.match;
-      const { methods } = places.length === 0 ? nowhere : placeOf(path);
+      const { methods } = known.length === 0 ? nowhere : areaOf(path);
       if (methods !== undefined && !methods.includes(method.toUpperCase())) return methodNotAllowed(methods);
       const there = found(path);
       if ('status' in there) return there;
       const endpoint = there.endpoints.get(method);
       if (endpoint === undefined) {
-        return methodNotAllowed(allowedMethods(there.endpoints, placeOf(path).ownOptions));
+        return methodNotAllowed(allowedMethods(there.endpoints, areaOf(path).ownOptions));
       }
       const { match, parameterNames } = endpoint;
       if (parameterNames.length === 0) return match;
@@ -142,11 +143,11 @@ interface Found {
 const parameterCharactersMaxOf = (route: AnyRoute): number =>
   route.parameterCharactersMax ?? defaultParameterCharactersMax;
 
-/** Checks at the start that a declaration makes sense, since nobody would notice later. */
-function requireSense(route: AnyRoute, place: Place): void {
+/** Checks at the start that a declaration makes sense. Later a mistake would go unnoticed. */
+function requireSense(route: AnyRoute, area: RoutedArea): void {
   const name = `route ${route.method} ${route.path}`;
   if (route.safe && route.method !== 'GET') throw new Error(`${name} is no GET, so it cannot be safe`);
-  if (route.method === 'OPTIONS' && !place.ownOptions) {
+  if (route.method === 'OPTIONS' && !area.ownOptions) {
     throw new Error(`${name} would never be called: OPTIONS is a preflight there`);
   }
   if (route.access === 'public' && route.rate?.by === 'user') {

@@ -2,16 +2,16 @@ import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { BodyMemory } from './body.ts';
 import { BodyLostError, BodyStream, queueBytesMax } from './body-stream.ts';
-import { Intake } from './intake.ts';
 import { LargeBodies } from './large-bodies.ts';
 import type { ReceivingOptions, Recipient } from './receiving.ts';
 import { StreamedBody } from './streamed-body.ts';
+import { UploadScheduler } from './upload-scheduler.ts';
 import type { HttpResponse } from './uws.ts';
 
 /** A body on a connection that records when it is held back and released. */
 function world({
   memory = new BodyMemory(10_000_000),
-  intake = new Intake({ userBytes: 10_000_000, allBytes: 10_000_000 }),
+  uploadScheduler = new UploadScheduler({ userBytes: 10_000_000, allBytes: 10_000_000 }),
   clock = new FakeClock(),
   user = undefined as string | undefined,
 } = {}) {
@@ -27,14 +27,14 @@ function world({
   const options: ReceivingOptions = {
     clock,
     bodyMemory: memory,
-    intake,
+    uploadScheduler,
     largeBodies: new LargeBodies(),
     checkSession: async () => undefined,
     limits: {
       smallBodyBytes: 0,
       largeBodyBytes: 0,
       bodyTimeoutMs: 0,
-      leastPace: { bytes: 1, windowMs: 60_000 },
+      minimumThroughput: { bytes: 1, windowMs: 60_000 },
     },
   };
   let stream: BodyStream | undefined;
@@ -81,7 +81,7 @@ test('a connection that is held back stays so until there is room, and is let go
   t.deepEqual(taken(), ['pause']);
   body.overdue(1_000);
   t.deepEqual(taken(), []);
-  body.letGo();
+  body.discard();
   t.deepEqual(taken(), ['resume']);
   t.is(memory.bytes, 0);
   give(queueBytesMax);
@@ -117,18 +117,23 @@ test('a stream takes the share of the user who proves to be its sender, and noth
   t.false(memory.shareOf('a').take(1));
 });
 
-test('a client that is held back for what others of its user hold need not keep pace meanwhile', async (t) => {
+test('a client that is held back for what others of its user hold need not reach any throughput meanwhile', async (t) => {
   const turns: (() => void)[] = [];
   const memory = new BodyMemory(10_000_000);
-  const intake = new Intake({ userBytes: 1_000, allBytes: 10_000 }, (work) => turns.push(work));
+  const uploadScheduler = new UploadScheduler({ userBytes: 1_000, allBytes: 10_000 }, (work) =>
+    turns.push(work),
+  );
   const clock = new FakeClock();
-  const [holder, waiting] = [world({ memory, intake, clock }), world({ memory, intake, clock })];
+  const [holder, waiting] = [
+    world({ memory, uploadScheduler, clock }),
+    world({ memory, uploadScheduler, clock }),
+  ];
   const read = waiting.read();
   holder.give(20_000);
   t.deepEqual(waiting.taken(), ['pause']);
   await clock.advance(120_000);
   waiting.body.overdue(clock.monotonicMs());
-  holder.body.letGo();
+  holder.body.discard();
   turns.shift()?.();
   t.deepEqual(waiting.taken(), ['resume']);
   await clock.advance(59_000);
@@ -143,8 +148,14 @@ test('a client that is held back for what others of its user hold need not keep 
 
 test('a connection that is gone while others hold much is neither touched nor waited for', (t) => {
   const turns: (() => void)[] = [];
-  const intake = new Intake({ userBytes: 1_000, allBytes: 10_000 }, (work) => turns.push(work));
-  const [holder, leaving, last] = [world({ intake }), world({ intake }), world({ intake })];
+  const uploadScheduler = new UploadScheduler({ userBytes: 1_000, allBytes: 10_000 }, (work) =>
+    turns.push(work),
+  );
+  const [holder, leaving, last] = [
+    world({ uploadScheduler }),
+    world({ uploadScheduler }),
+    world({ uploadScheduler }),
+  ];
   holder.give(queueBytesMax);
   leaving.taken();
   last.taken();
@@ -156,9 +167,9 @@ test('a connection that is gone while others hold much is neither touched nor wa
 });
 
 test('the connection of one of many streams ends with the reply, as it is when the reply is made', (t) => {
-  const intake = new Intake({ userBytes: 10_000_000, allBytes: 10_000_000 });
-  const streams = Array.from({ length: 6 }, () => world({ intake, user: 'a' }).body);
-  for (const body of streams) body.letGo();
+  const uploadScheduler = new UploadScheduler({ userBytes: 10_000_000, allBytes: 10_000_000 });
+  const streams = Array.from({ length: 6 }, () => world({ uploadScheduler, user: 'a' }).body);
+  for (const body of streams) body.discard();
   t.deepEqual(
     streams.map(({ endsConnection }) => endsConnection),
     [true, true, false, false, false, false],

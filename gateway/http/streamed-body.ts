@@ -1,10 +1,10 @@
 /** Connects the stream of a body to its connection. */
 import { BodyStream } from './body-stream.ts';
-import type { Inlet } from './intake.ts';
-import { Pace } from './pace.ts';
+import { ThroughputWatch } from './minimum-throughput.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
-import { type HttpResponse, windUpLibraryClock } from './uws.ts';
+import type { ScheduledUpload } from './upload-scheduler.ts';
+import { type HttpResponse, resetIdleTimer } from './uws.ts';
 
 export interface StreamHead {
   /** The sender, as far as the head proves it. */
@@ -20,9 +20,9 @@ export class StreamedBody implements Receiving {
   isComing = true;
   readonly #res: HttpResponse;
   readonly #recipient: Recipient;
-  readonly #inlet: Inlet;
+  readonly #upload: ScheduledUpload;
   readonly #stream: BodyStream;
-  readonly #pace: Pace;
+  readonly #throughput: ThroughputWatch;
   #paused = false;
   /** The reader waits for the client. */
   #isAwaited = false;
@@ -39,17 +39,17 @@ export class StreamedBody implements Receiving {
   ) {
     this.#res = res;
     this.#recipient = recipient;
-    this.#pace = new Pace(options.limits.leastPace, options.clock);
-    this.#inlet = options.intake.open(user, options.bodyMemory.shareOf(user), {
+    this.#throughput = new ThroughputWatch(options.limits.minimumThroughput, options.clock);
+    this.#upload = options.uploadScheduler.open(user, options.bodyMemory.shareOf(user), {
       pause: () => this.#hold(),
-      resume: () => this.#goOn(),
+      resume: () => this.#resume(),
     });
-    this.#stream = new BodyStream(this.#inlet, bytesMax, {
-      pause: () => this.#inlet.hold(),
-      resume: () => this.#inlet.goOn(),
+    this.#stream = new BodyStream(this.#upload, bytesMax, {
+      pause: () => this.#upload.hold(),
+      resume: () => this.#upload.unhold(),
       waiting: (isWaiting) => {
         this.#isAwaited = isWaiting;
-        this.#watchPace();
+        this.#watchThroughput();
         recipient.waitsForBody(isWaiting);
       },
     });
@@ -60,7 +60,7 @@ export class StreamedBody implements Receiving {
       this.isComing = !isLast;
       if (isLast && this.#over) this.#recipient.bodyEnded();
       if (this.#over || this.#ended) return;
-      this.#pace.moved(chunk.byteLength);
+      this.#throughput.moved(chunk.byteLength);
       this.#stream.add(new Uint8Array(chunk));
       if (!isLast) return;
       this.#over = true;
@@ -73,45 +73,45 @@ export class StreamedBody implements Receiving {
     // The clock of the library bounds what comes after the reply.
     if (this.#ended || this.#paused || (this.#over && this.isComing)) return undefined;
     // The handler is notified, so that it can clean up, and answers with the refusal.
-    if (this.#pace.isTooSlow(nowMs)) this.#stream.lose(refusals.bodyTooSlow);
+    if (this.#throughput.isTooSlow(nowMs)) this.#stream.lose(refusals.bodyTooSlow);
     // This also holds if all of it came: once a body was held back, the clock runs until the reply is out.
-    windUpLibraryClock(this.#res);
+    resetIdleTimer(this.#res);
     return undefined;
   }
 
-  letGo(): void {
-    this.endsConnection ||= this.#inlet.isOneOfMany;
+  discard(): void {
+    this.endsConnection ||= this.#upload.isOneOfMany;
     this.#stream.release();
-    this.#inlet.close();
+    this.#upload.close();
     this.#over = true;
   }
 
   /** Its memory is freed chunk by chunk, and at the end. */
-  giveBack(): void {}
+  release(): void {}
 
   end(): void {
     this.#ended = true;
     this.#stream.release();
-    this.#inlet.close();
+    this.#upload.close();
   }
 
-  /** A client that is held back need not keep any pace. */
-  #watchPace(): void {
-    if (this.#isAwaited && !this.#paused) this.#pace.wait();
-    else this.#pace.rest();
+  /** A client that is held back need not reach any throughput. */
+  #watchThroughput(): void {
+    if (this.#isAwaited && !this.#paused) this.#throughput.wait();
+    else this.#throughput.rest();
   }
 
   #hold(): void {
     if (this.#ended) return;
     this.#paused = true;
-    this.#watchPace();
+    this.#watchThroughput();
     this.#res.pause();
   }
 
-  #goOn(): void {
+  #resume(): void {
     if (this.#ended || !this.#paused) return;
     this.#paused = false;
-    this.#watchPace();
+    this.#watchThroughput();
     this.#res.resume();
   }
 }

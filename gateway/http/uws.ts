@@ -27,11 +27,11 @@ export type {
 } from 'uWebSockets.js';
 
 /**
- * The library drops connections by a clock that cannot be configured: ten seconds after a write that its reader did
- * not take, after a resumed read, and for bodies that bring less than 160 KB in that time. A call once a second stops
+ * The library drops connections by a clock that cannot be configured. It runs for ten seconds after a write that its reader did
+ * not take, and after a resumed read. It also drops bodies that bring less than 160 KB in that time. A call once a second stops
  * that clock, so that the limits of this server hold instead. Do not call it for a paused response.
  */
-export function windUpLibraryClock(res: HttpResponse): void {
+export function resetIdleTimer(res: HttpResponse): void {
   // Only `resume` resets the clock. Without a `pause` before it, the library would stop reading the connection.
   res.pause();
   res.resume();

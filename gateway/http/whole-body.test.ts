@@ -3,10 +3,10 @@ import test from 'ava';
 import { z } from 'zod';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { BodyMemory, type JsonObject } from './body.ts';
-import { Intake } from './intake.ts';
 import { LargeBodies } from './large-bodies.ts';
 import type { Refusal } from './refusal.ts';
 import { route } from './route.ts';
+import { UploadScheduler } from './upload-scheduler.ts';
 import type { HttpResponse } from './uws.ts';
 import { WholeBody } from './whole-body.ts';
 
@@ -27,10 +27,15 @@ function world() {
   const options = {
     clock: new FakeClock(),
     bodyMemory: new BodyMemory(100 * mebibyte),
-    intake: new Intake({ userBytes: 1, allBytes: 1 }),
+    uploadScheduler: new UploadScheduler({ userBytes: 1, allBytes: 1 }),
     largeBodies: new LargeBodies(),
     checkSession: async () => undefined,
-    limits: { smallBodyBytes: 0, largeBodyBytes: 0, bodyTimeoutMs: 0, leastPace: { bytes: 1, windowMs: 1 } },
+    limits: {
+      smallBodyBytes: 0,
+      largeBodyBytes: 0,
+      bodyTimeoutMs: 0,
+      minimumThroughput: { bytes: 1, windowMs: 1 },
+    },
   };
   const recipient = {
     startedMs: 0,

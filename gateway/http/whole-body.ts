@@ -56,7 +56,7 @@ export class WholeBody implements Receiving, Waiting {
   #made: { readonly account: BodyAccount; readonly bytes: number } | undefined;
   /** Whether nothing more will come. */
   #over = false;
-  /** Whether nobody wants it any more. */
+  /** Whether the body is no longer wanted. */
   #ended = false;
   #checked: Promise<Refusal | undefined> | undefined;
   #waitsSinceMs: number | undefined;
@@ -91,11 +91,11 @@ export class WholeBody implements Receiving, Waiting {
     return isLate && !this.#over ? refusals.bodyTooSlow : undefined;
   }
 
-  letGo(): void {
+  discard(): void {
     this.#over = true;
   }
 
-  giveBack(): void {
+  release(): void {
     this.#buffer?.release();
     this.#made?.account.release(this.#made.bytes);
     this.#made = undefined;
@@ -175,7 +175,7 @@ export class WholeBody implements Receiving, Waiting {
   #check(): void {
     const { credentials, route } = this.#head;
     if (credentials === undefined || this.#checked !== undefined) return;
-    this.#checked = this.#options.checkSession(credentials, route.bearerAlone);
+    this.#checked = this.#options.checkSession(credentials, route.bearerSuffices);
     this.#checked.then(
       (refusal) => {
         if (refusal !== undefined && !this.#ended) this.#refuse(refusal);

@@ -1,8 +1,8 @@
 /** Accounts: registration, change of credentials, deletion (docs/protocol/authentication.md). */
 import { z } from 'zod';
-import { derivedUuid } from '../../actors/identity/derived-uuid.ts';
 import { sentKeyParamsSchema } from '../../actors/identity/key-params.ts';
 import { normaliseUsername } from '../../actors/identity/usernames.ts';
+import { derivedUuid } from '../../actors/identity/uuid-text.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { Account } from '../../actors/user/account/contract.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Answer, type Caller, isRefused, type Refusal } from '../../actors/reply.ts';
 import { invalidAuth } from '../../actors/signed-in.ts';
 import { NotFoundError } from '../../runtime/errors.ts';
-import { type RouteRefusal, statusOf } from '../http/refusal-status.ts';
+import { type RouteRefusal, statusOf } from '../http/refusal.ts';
 import type { RouteReply } from '../http/route.ts';
 
 export const errorBodySchema = z.object({
@@ -47,13 +47,13 @@ type AnyRefusal = Refusal | RouteRefusal;
 
 export function refusedAnswer(refusal: AnyRefusal, caller?: Caller): RouteReply {
   const status = 'status' in refusal ? refusal.status : statusOf(refusal);
-  const { tag, message, payload, retryAfterMs, bare = false } = refusal;
+  const { tag, message, payload, retryAfterMs, withoutEnvelope = false } = refusal;
   const error = {
     ...(tag !== undefined && { tag }),
     message,
     ...(payload !== undefined && { payload }),
   };
-  const answer = { status, body: { error }, caller, bare };
+  const answer = { status, body: { error }, caller, withoutEnvelope };
   if (retryAfterMs === undefined) return answer;
   return { ...answer, headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)) } };
 }

@@ -58,8 +58,8 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
 
   async function stream(context: RequestContext<'session'>, given: unknown): Promise<RouteReply> {
     const { actors, credentials, ask, gone, stopping } = context;
-    const giveBack = assistant.takePlace(credentials.userUuid);
-    if (giveBack === undefined) return refusedAnswer(full);
+    const release = assistant.takeSlot(credentials.userUuid);
+    if (release === undefined) return refusedAnswer(full);
     const user = actors.get(AssistantBudget, credentials.userUuid).ask;
     const asking = new Asking(given);
     let begun: BegunStream | undefined;
@@ -69,7 +69,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
     const over = (end: StreamEnd) => {
       if (isOver) return;
       isOver = true;
-      giveBack();
+      release();
       paired?.ended(end);
       if (begun === undefined) return;
       // If this fails too, the account holds its slot until its time is over.
@@ -142,7 +142,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       safe: true,
       access: 'session',
       rate,
-      bearerAlone: true,
+      bearerSuffices: true,
       summary: 'The models of a provider; none if it does not list them.',
       request: z.object({ provider: z.string().max(64).optional() }),
       replies: {
@@ -169,7 +169,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       path: `${path}/stream`,
       access: 'session',
       rate,
-      bearerAlone: true,
+      bearerSuffices: true,
       summary: 'One answer of the assistant, as it is made.',
       request: givenFields,
       replies: {

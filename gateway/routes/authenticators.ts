@@ -1,7 +1,7 @@
 /** Security keys, and approvals by other devices (docs/protocol/account.md). */
 import { z } from 'zod';
-import { approvalStatusSchema } from '../../actors/identity/approval.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { approvalStatusSchema } from '../../actors/identity/signin-messages.ts';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { Factors } from '../../actors/user/factors/contract.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import {
   calendarGates,
-  shownTodoSchema,
+  todoResponseSchema,
   UserCalendar,
   uidEscapedMax,
 } from '../../actors/user/calendar/contract.ts';
@@ -21,19 +21,19 @@ export interface CalendarRouteOptions {
 const common = { tag: 'Calendar feed', enveloped: false } as const;
 const todos = '/v1/caldav/todos';
 const tokens = '/v1/caldav/tokens';
-const { publishTodo, getCalendarGates } = UserCalendar.commands;
+const { publishTodo, getCalendarFlags } = UserCalendar.commands;
 
 /** The longest description with each character escaped, and the rest. */
 const todoBytesMax = 512 * 1024;
 
 /** The published object also stands beside its parts, for readers that look in either place. */
-const published = shownTodoSchema.extend({ todo: shownTodoSchema });
+const published = todoResponseSchema.extend({ todo: todoResponseSchema });
 const errors = (...statuses: readonly number[]) =>
   Object.fromEntries([401, ...statuses].map((status) => [status, errorBodySchema]));
 
 export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly AnyRoute[] {
   const { basePath, publicUrl } = calendar;
-  const place = { basePath, url: publicUrl === undefined ? null : `${publicUrl}${basePath}/` };
+  const server = { basePath, url: publicUrl === undefined ? null : `${publicUrl}${basePath}/` };
   return [
     endpoint({
       ...common,
@@ -78,7 +78,7 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
       safe: true,
       summary:
         'Whether the operator and the user have turned the calendar feed on, and where programs find it.',
-      request: getCalendarGates.fields,
+      request: getCalendarFlags.fields,
       replies: {
         200: calendarGates.extend({ basePath: z.string(), url: z.string().nullable() }),
         ...errors(),
@@ -86,8 +86,8 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
       handle: ({ actors, credentials, ask }: RequestContext<'session'>) => {
         const asked = actors
           .get(UserCalendar, credentials.userUuid)
-          .ask.getCalendarGates({ credentials }, ask);
-        return signedInAnswer(asked, (gates) => ({ status: 200, body: { ...gates, ...place } }));
+          .ask.getCalendarFlags({ credentials }, ask);
+        return signedInAnswer(asked, (flags) => ({ status: 200, body: { ...flags, ...server } }));
       },
     }),
     endpoint({

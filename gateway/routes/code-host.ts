@@ -42,7 +42,7 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
       access: 'session',
       tag: 'Code-host publishing',
       enveloped: false,
-      bearerAlone: true,
+      bearerSuffices: true,
       summary: 'Makes a commit of one file at the code host, with a token of the user.',
       request: z.object({
         token: given,

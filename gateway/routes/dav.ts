@@ -6,11 +6,10 @@ import { z } from 'zod';
 import { calendarBegin, calendarEnd, calendarOf } from '../../actors/icalendar.ts';
 import { uidEscapedMax } from '../../actors/user/calendar/contract.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
-import { unmetCondition } from '../dav/conditions.ts';
 import { UnsupportedFilter } from '../dav/filter.ts';
 import { asProgram, type Program, type ProgramOptions, Proofs } from '../dav/program.ts';
 import { type Described, httpDate, missingText, objectType, Responses } from '../dav/properties.ts';
-import { Refused, readPropfind, readReport, wantsData } from '../dav/requests.ts';
+import { Refused, readPropfind, readReport, unmetCondition, wantsData } from '../dav/requests.ts';
 import { type Hrefs, type Kind, type Resource, uidOf, uidOfHref } from '../dav/resources.ts';
 import { declarations, UnreadableXml, xmlBegin, xmlType } from '../dav/xml.ts';
 import {
@@ -56,7 +55,7 @@ interface Asked {
 type Answering<B extends BodyKind> = (
   context: Context<B>,
   program: Program,
-  of: { readonly hrefs: Hrefs; readonly resource: Resource; readonly mark: string },
+  of: { readonly hrefs: Hrefs; readonly resource: Resource; readonly ctag: string },
 ) => Promise<RouteReply>;
 
 const patterns: readonly (readonly [Kind, string])[] = [
@@ -87,7 +86,7 @@ export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
         const resource = resourceOf(kind, file);
         if (resource === undefined) return unknown;
         const hrefs = { base: basePath, userUuid: program.userUuid };
-        return answer(context, program, { hrefs, resource, mark: program.mark });
+        return answer(context, program, { hrefs, resource, ctag: program.ctag });
       });
 
   return patterns.flatMap(([kind, path]) => {
@@ -146,13 +145,17 @@ export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
 }
 
 const text = { mediaType: 'text/plain; charset=utf-8' };
-const said = (status: number, body: string): RouteReply => ({ status, contentType: text.mediaType, body });
+const plainReply = (status: number, body: string): RouteReply => ({
+  status,
+  contentType: text.mediaType,
+  body,
+});
 
-const foreign = said(403, 'This is of somebody else.');
-const unknown = said(404, 'There is nothing here.');
-const wrongDepth = said(400, 'The depth is 0 or 1.');
-const unreadable = said(400, 'This XML cannot be read here.');
-const noXml = said(415, 'The body has to be XML.');
+const foreign = plainReply(403, 'This is of somebody else.');
+const unknown = plainReply(404, 'There is nothing here.');
+const wrongDepth = plainReply(400, 'The depth is 0 or 1.');
+const unreadable = plainReply(400, 'This XML cannot be read here.');
+const noXml = plainReply(415, 'The body has to be XML.');
 
 const refused = (status: number, element: string): RouteReply => ({
   status,
@@ -170,8 +173,8 @@ function resourceOf(kind: Kind, file = ''): Resource | undefined {
 
 type Of = Parameters<Answering<'json'>>[2];
 
-async function get(context: Context, program: Program, { resource, mark }: Of): Promise<RouteReply> {
-  if (resource.kind === 'todos') return getAll(context, program, mark);
+async function get(context: Context, program: Program, { resource, ctag }: Of): Promise<RouteReply> {
+  if (resource.kind === 'todos') return getAll(context, program, ctag);
   if (resource.kind !== 'object') return unknown;
   const [object] = await program.objects([resource.uid]);
   if (object === undefined) return unknown;
@@ -182,17 +185,17 @@ async function get(context: Context, program: Program, { resource, mark }: Of): 
 }
 
 /** All objects in one file. Files of the same version have the same bytes. */
-async function getAll(context: Context, program: Program, mark: string): Promise<RouteReply> {
-  const headers = { ETag: `"${mark}"` };
+async function getAll(context: Context, program: Program, ctag: string): Promise<RouteReply> {
+  const headers = { ETag: `"${ctag}"` };
   const unmet = unmetIn(context, headers.ETag);
   if (unmet !== undefined) return { status: unmet, headers };
-  const { mark: listedMark, objects } = await program.list();
+  const { ctag: listedCtag, objects } = await program.list();
   const around = Buffer.byteLength(calendarBegin + calendarEnd);
   const lengthBytes = objects.reduce((sum, { bytes }) => sum + bytes - around, around);
   async function* open(): AsyncGenerator<Uint8Array> {
     let begin = calendarBegin;
-    for await (const { mark: now, objects: part } of program.parts(objects)) {
-      if (now !== listedMark) throw new OverloadedError('the calendar changed while it was read');
+    for await (const { ctag: now, objects: part } of program.parts(objects)) {
+      if (now !== listedCtag) throw new OverloadedError('the calendar changed while it was read');
       yield Buffer.from(begin + part.map(({ component }) => component).join(''));
       begin = '';
     }
@@ -202,7 +205,7 @@ async function getAll(context: Context, program: Program, mark: string): Promise
     status: 200,
     contentType: objectType,
     stream: { open, lengthBytes },
-    headers: { ETag: `"${listedMark}"` },
+    headers: { ETag: `"${listedCtag}"` },
   };
 }
 
@@ -237,7 +240,7 @@ async function propfind(context: Context<'bytes'>, program: Program, of: Of): Pr
   if (depth !== '0' && depth !== '1') return wrongDepth;
   const wanted = understood(context, readPropfind);
   if (isReply(wanted)) return wanted;
-  const { hrefs, resource, mark } = of;
+  const { hrefs, resource, ctag } = of;
   const responses = new Responses(wanted);
   if (resource.kind === 'object') {
     const [object] = await program.objects([resource.uid]);
@@ -251,10 +254,10 @@ async function propfind(context: Context<'bytes'>, program: Program, of: Of): Pr
   const members = depth === '1' ? (membersOf[resource.kind] ?? []) : [];
   const listed = depth === '1' && resource.kind === 'todos' ? await program.list() : undefined;
   return multistatus(responses, async function* () {
-    yield responses.text({ ...of, mark: listed?.mark ?? mark });
-    for (const kind of members) yield responses.text({ hrefs, mark, resource: { kind } });
+    yield responses.text({ ...of, ctag: listed?.ctag ?? ctag });
+    for (const kind of members) yield responses.text({ hrefs, ctag, resource: { kind } });
     for (const object of listed?.objects ?? []) {
-      yield responses.text({ hrefs, mark, resource: { kind: 'object', uid: object.uid }, object });
+      yield responses.text({ hrefs, ctag, resource: { kind: 'object', uid: object.uid }, object });
     }
   });
 }
@@ -271,21 +274,21 @@ async function report(
   of: Of,
   hosts: readonly string[],
 ): Promise<RouteReply> {
-  const { hrefs, resource, mark } = of;
+  const { hrefs, resource, ctag } = of;
   if (resource.kind !== 'todos' && resource.kind !== 'object') return refused(403, '<D:supported-report/>');
   const asked = understood(context, readReport);
   if (isReply(asked)) return asked;
   const { wanted } = asked;
   const responses = new Responses(wanted);
   const described = (object: NonNullable<Described['object']>): string =>
-    responses.text({ hrefs, mark, resource: { kind: 'object', uid: object.uid }, object });
+    responses.text({ hrefs, ctag, resource: { kind: 'object', uid: object.uid }, object });
   if (asked.report === 'multiget') {
     const named = objectsNamed(asked.hrefs, (href) => uidOfHref(hrefs, href, hosts));
     return multistatus(responses, () => namedTexts(program, named, described));
   }
   const { filter } = asked;
-  const isAlone = (context.header('depth') ?? '1').trim() === '0';
-  if (filter === 'none' || (isAlone && resource.kind === 'todos')) return multistatus(responses, nothing);
+  const isDepthZero = (context.header('depth') ?? '1').trim() === '0';
+  if (filter === 'none' || (isDepthZero && resource.kind === 'todos')) return multistatus(responses, nothing);
   const { objects: all } = await program.list();
   const objects = resource.kind === 'object' ? all.filter(({ uid }) => uid === resource.uid) : all;
   if (filter === 'all' && !wantsData(wanted)) {
@@ -323,10 +326,10 @@ function objectsNamed(
   return [...named.values()];
 }
 
-/** Writing one of the largest objects takes up to 10 ms, and nobody else is served meanwhile. */
+/** Writing one of the largest objects takes up to 10 ms, and blocks all other requests meanwhile. */
 const namedAtOnce = 5;
 
-/** In the order of the request. It says only that a missing object, or somebody else's, is not there. */
+/** In the order of the request. A missing object and another user's object look the same: neither is there. */
 async function* namedTexts(
   program: Program,
   named: readonly NamedObject[],

@@ -79,7 +79,7 @@ function routeOf<Fields extends object, Ok>({
   return route({
     ...declared,
     access: 'session',
-    bearerAlone: command.bearerAlone,
+    bearerSuffices: command.bearerSuffices,
     ...(declared.method === 'GET' && command.access === 'reads' && !changesSomething && { safe: true }),
     request: command.fields.omit(keysOf(adds)),
     replies: { [status]: status === 204 ? z.undefined() : command.ok, ...Object.fromEntries(errors) },

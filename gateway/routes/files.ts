@@ -26,7 +26,7 @@ import type { Random } from '../../runtime/random.ts';
 import { Downloads } from '../admission/downloads.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
 import { type ByteRange, parseRange, rangedReply } from '../http/ranges.ts';
-import type { RouteRefusal } from '../http/refusal-status.ts';
+import type { RouteRefusal } from '../http/refusal.ts';
 import {
   type AnyRoute,
   type BodyKind,
@@ -199,7 +199,7 @@ function byteRoutes(
     const bytes = Number(length ?? 0);
     if (bytes === 0) return refusedAnswer(emptyChunk);
     goesOnByToken({ context, claims, owner });
-    const blob = { number, mark: random.bytes(8).toString('hex') };
+    const blob = { number, nonce: random.bytes(8).toString('hex') };
     return writeChunk({ context, claims, owner }, blob, bytes);
   }
 
@@ -231,7 +231,7 @@ function byteRoutes(
       throw failure.error;
     }
     const { uploadUuid } = origin;
-    const finished = await owner.finishChunk({ claims, uploadUuid, mark: blob.mark }, context.ask);
+    const finished = await owner.finishChunk({ claims, uploadUuid, nonce: blob.nonce }, context.ask);
     // Only the owner knows whether a commit names it, because an answer may have been lost.
     if (isRefused(finished)) await abandon(origin, bytes);
     return answer(Promise.resolve(finished), done('The chunk is stored.'));

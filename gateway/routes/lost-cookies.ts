@@ -5,7 +5,7 @@
  * two names of one domain.
  */
 import { isIP } from 'node:net';
-import type { RouteRefusal } from '../http/refusal-status.ts';
+import type { RouteRefusal } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type Route, route } from '../http/route.ts';
 import type { CookieOptions } from '../settings.ts';
 import { errorBodySchema, refusedAnswer } from './answer.ts';
@@ -58,7 +58,7 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
   });
 }
 
-/** Undefined: the browser returns them, as far as anybody can know. */
+/** Undefined if the browser seems to return them. */
 export function lostCookies(
   { sameSite, secure }: Pick<CookieOptions, 'sameSite' | 'secure'>,
   { origin, host, fetchSite, forwardedProto }: Sent,

@@ -4,7 +4,7 @@ import { Pairing, pairingId } from '../../actors/pairing/contract.ts';
 import { isRefused } from '../../actors/reply.ts';
 import { UserPairing } from '../../actors/user/pairing/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import { statusOf } from '../http/refusal-status.ts';
+import { statusOf } from '../http/refusal.ts';
 import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, type Area, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { flat } from './answer.ts';
@@ -30,7 +30,7 @@ export const pairingArea: Area = {
   replyHeaders: { 'Cache-Control': 'private, no-store, max-age=0', Pragma: 'no-cache' },
 };
 
-/** An administrator comes back a few times; nobody guesses 32 bytes. */
+/** An administrator comes back a few times. 32 bytes cannot be guessed. */
 const callbacks: RateBucket = { name: 'pairing callbacks', perMinute: 10, by: 'address' };
 
 const administration = [

@@ -6,7 +6,7 @@ import { payloadBytesMax, Share, shareNotFound, viewSchema } from '../../actors/
 import { unlessAbsent } from '../../actors/unless-absent.ts';
 import { PublicShares } from '../../actors/user/public-shares/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import type { RouteRefusal } from '../http/refusal-status.ts';
+import type { RouteRefusal } from '../http/refusal.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { errorBodySchema, refusedAnswer } from './answer.ts';
 import { endpoint } from './endpoint.ts';
@@ -77,7 +77,7 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
     uuid: string,
     roomBytes: number,
   ): Promise<RouteReply> {
-    if (!(await context.takeReplyRoom(roomBytes))) return refusedAnswer(noRoom);
+    if (!(await context.reserveReply(roomBytes))) return refusedAnswer(noRoom);
     const asked = context.actors.get(Share, uuid).ask.view({ roomBytes }, context.ask);
     const answer = (await unlessAbsent(asked)) ?? shareNotFound;
     if (isRefused(answer)) return refusedAnswer(answer.refused);
@@ -97,7 +97,7 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
       headers: ['sec-purpose', 'purpose'],
       replies: { 200: viewSchema, 403: errorBodySchema, 404: errorBodySchema, 503: errorBodySchema },
       rate: openings,
-      handle: async (context, request) => ({ ...(await open(context, request)), bothWays: true }),
+      handle: async (context, request) => ({ ...(await open(context, request)), duplicated: true }),
     }),
   ];
 }

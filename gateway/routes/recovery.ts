@@ -1,8 +1,8 @@
 /** Regaining access: recovery codes for a lost second factor, escrow for a lost password (docs/protocol/account.md). */
 import { z } from 'zod';
-import { escrowSchema } from '../../actors/identity/escrow.ts';
 import { keyParamsSchema } from '../../actors/identity/key-params.ts';
 import type { SigninKeys } from '../../actors/identity/signin-keys.ts';
+import { escrowSchema } from '../../actors/identity/signin-messages.ts';
 import { type Answer, isRefused } from '../../actors/reply.ts';
 import { Signin } from '../../actors/signin/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';

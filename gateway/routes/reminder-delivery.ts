@@ -15,7 +15,7 @@ export const reminderDeliveryRoutes: readonly AnyRoute[] = [
     ...common,
     method: 'GET',
     path: `${path}/config`,
-    command: PublishedReminders.commands.getDeliveryGates,
+    command: PublishedReminders.commands.getDeliveryFlags,
     summary:
       'Whether the operator and the user have turned published reminders on, and which channels there are.',
   }),

@@ -1,14 +1,14 @@
 /** Requests about the account as a whole: its deletion and its data (docs/protocol/account.md, "Requests"). */
 import { z } from 'zod';
+import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../actors/export-file.ts';
 import { isRefused } from '../../actors/reply.ts';
-import { type ExportPlace, firstExportPlace, Requests } from '../../actors/user/requests/contract.ts';
+import { type ExportCursor, Requests } from '../../actors/user/requests/contract.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { deleteAccount } from './accounts.ts';
 import { errorBodySchema, signedInAnswer } from './answer.ts';
 import { saysSuccess } from './endpoint.ts';
 
 const tag = 'Users';
-type ExportPage = z.infer<typeof Requests.commands.exportPage.ok>;
 
 const requestMade = z.union([Requests.commands.makeRequest.ok, z.object({ success: z.boolean() })]);
 const madeRequest = z.object({ userUuid: z.string().max(64), requestType: z.string().max(64) });
@@ -75,31 +75,23 @@ function downloadExport(
   const user = actors.get(Requests, credentials.userUuid);
 
   /** Every page is a call of its own. */
-  async function page(downloadUuid: string, place: ExportPlace) {
+  async function page(downloadUuid: string, cursor: ExportCursor) {
     gone.throwIfAborted();
     const deadline = ask.deadlineMs === undefined ? {} : { deadlineMs: ask.deadlineMs };
-    const answer = await user.ask.exportPage({ credentials, userUuid, downloadUuid, place }, deadline);
+    const answer = await user.ask.exportPage({ credentials, userUuid, downloadUuid, cursor }, deadline);
     if (isRefused(answer)) throw new Error(`the download ended: ${answer.refused.message}`);
     return answer.ok;
   }
 
-  /** Each part is a list, and it is there even if it is empty. */
   async function* file(downloadUuid: string, head: object): AsyncGenerator<Uint8Array> {
-    let place: ExportPlace | null = firstExportPlace;
-    let before = `${JSON.stringify(head).slice(0, -1)},"${place.part}":[\n`;
-    while (place !== null) {
-      const { json, next }: ExportPage = await page(downloadUuid, place);
-      if (json !== '') {
-        yield Buffer.from(before + json);
-        before = ',\n';
-      }
-      if (next !== null && next.part !== place.part) {
-        if (before !== ',\n') yield Buffer.from(before);
-        before = `\n],"${next.part}":[\n`;
-      }
-      place = next;
+    let text = exportBeginning(head);
+    for (let progress: ExportProgress | null = exportStart; progress !== null; ) {
+      const piece = exportPiece(progress, await page(downloadUuid, progress.cursor));
+      text += piece.text;
+      if (text !== '') yield Buffer.from(text);
+      text = '';
+      progress = piece.next;
     }
-    yield Buffer.from(`${before === ',\n' ? '' : before}\n]}\n`);
   }
 
   return signedInAnswer(

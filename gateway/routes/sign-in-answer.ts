@@ -1,6 +1,6 @@
 /**
- * The answer to register, login, a change of credentials and a refresh: a session in the body and in two cookies, or
- * the token of an account without sessions.
+ * The answer to register, login, a change of credentials and a refresh. It has a session in the body and in two cookies, or the
+ * token of an account without sessions.
  */
 import { z } from 'zod';
 import {

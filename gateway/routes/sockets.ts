@@ -7,6 +7,7 @@ import type { Readiness } from '../../runtime/readiness.ts';
 import { refusalOf } from '../http/errors.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import type { GatewaySettings } from '../settings.ts';
+import { DialPace } from '../sockets/dial-pace.ts';
 import { createLaneAvailability } from '../sockets/sync-lane/availability.ts';
 import { mayOpenLane } from '../sockets/sync-lane/origins.ts';
 import { isDeviceId, type SyncTickets } from '../sockets/sync-lane/tickets.ts';
@@ -78,6 +79,7 @@ const connectionHeaders = ['connectionid', 'authorization'];
 export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
   const { socketTokens, syncTickets, syncLane, readiness } = options;
   const availability = createLaneAvailability(syncLane, readiness);
+  const pace = new DialPace();
   const isAdvertised = (context: RequestContext<'public' | 'session'>): boolean =>
     mayOpenLane(syncLane, context.header('origin'), context.header('host'));
 
@@ -110,7 +112,11 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
   const opened = async (context: RequestContext<'public'>): Promise<RouteReply> => {
     const token = (context.header('authorization') ?? '').replace(/^Bearer +/i, '');
     if (context.header('connectionid') !== undefined && socketTokens.verify(token) === undefined) {
-      return refusedAnswer({ status: 400, message: 'The connection token is not valid.', bare: true });
+      return refusedAnswer({
+        status: 400,
+        message: 'The connection token is not valid.',
+        withoutEnvelope: true,
+      });
     }
     return noted(context);
   };
@@ -145,6 +151,7 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
       replies: { 200: z.object({ token: z.string() }), 401: errorBodySchema, 504: errorBodySchema },
       bodyLimit: 'small',
       handle: async ({ actors, credentials, ask }) => {
+        await pace.next();
         const asked = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
         try {
           return await signedInAnswer(asked, ({ sessionUuid }) => ({
@@ -190,6 +197,7 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
         const state = isAdvertised(context) ? await availability() : 'disabled';
         if (state !== 'available') return unavailable(state === 'not-ready');
         if (!isDeviceId(deviceId)) return invalidDevice;
+        await pace.next();
         return mint(context, deviceId);
       },
     }),

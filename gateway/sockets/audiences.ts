@@ -19,7 +19,7 @@ import { NotFoundError } from '../../runtime/errors.ts';
 import type { SubscribedActors } from '../../runtime/events.ts';
 import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
 import type { Actors } from '../../runtime/handles.ts';
-import { Lane } from '../../runtime/lane.ts';
+import { Semaphore } from '../../runtime/semaphore.ts';
 import type { SocketMetrics } from './metrics.ts';
 
 export interface AudiencesOptions {
@@ -51,7 +51,7 @@ export class Audiences {
   readonly #options: AudiencesOptions;
   readonly #byVault = new Map<string, Audience>();
   readonly #vaultsOf = new Map<string, Set<string>>();
-  readonly #asks = new Lane(askedAtOnce);
+  readonly #asks = new Semaphore(askedAtOnce);
   #memberships = 0;
 
   constructor(options: AudiencesOptions) {

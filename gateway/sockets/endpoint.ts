@@ -6,15 +6,15 @@
  * Anything that prevents it is an HTTP answer to the upgrade, never a socket that opens and closes. Clients send the
  * text `ping` and close a socket on which nothing comes for two minutes. So the server answers with a frame of a type
  * that no client knows, because clients expect nothing but JSON. The library pings a socket that has been silent for
- * half a minute and drops one that does not answer.
+ * nearly a minute and drops one that does not answer.
  */
 import type { AccessLog } from '../http/access-log.ts';
+import type { BodyWriterOptions } from '../http/body-writer.ts';
 import type { Connections } from '../http/connections.ts';
 import { refusalOf } from '../http/errors.ts';
 import type { Framing } from '../http/framing.ts';
-import type { OutflowOptions } from '../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/refusal.ts';
-import { jsonType, Responder, somebody } from '../http/responder.ts';
+import { anonymousReader, jsonType, Responder } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
 import type { AdmitSocket } from './admission.ts';
 import type { Hub } from './hub.ts';
@@ -27,7 +27,7 @@ export interface SocketEndpointOptions {
   readonly admit: AdmitSocket;
   readonly metrics: SocketMetrics;
   readonly log: AccessLog;
-  readonly replies: OutflowOptions;
+  readonly replies: BodyWriterOptions;
   readonly framing: Framing;
   readonly connections: Pick<Connections, 'hold' | 'socketClosed'>;
   readonly requestId: () => string;
@@ -77,7 +77,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     if (headers === undefined) return;
     const id = requestId();
     const responder = new Responder(res, id, replies, {
-      reader: somebody,
+      reader: anonymousReader,
       done: (status) => metrics.upgrade(status === 0 ? 'aborted' : 'refused'),
     });
     res.onAborted(() => responder.abort());

@@ -11,6 +11,7 @@
  *
  * The same subscription reports the end of their session to long-running requests.
  */
+
 import { type FrameEvent, itemsChanged, User, userEventSchema } from '../../actors/user/contract.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
 import { Vault, type VaultItemsChanged, vaultEventSchema } from '../../actors/vault/contract.ts';
@@ -24,7 +25,6 @@ import type { Random } from '../../runtime/random.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { Audiences } from './audiences.ts';
 import { Broadcasts } from './broadcasts.ts';
-import { frameText } from './frames.ts';
 import type { SocketMetrics } from './metrics.ts';
 import { closeCodes, type OpenSocket } from './open-socket.ts';
 import type { SocketClaims } from './tokens.ts';
@@ -91,7 +91,7 @@ export class Hub {
         kind === Vault.name ? this.#audiences.register(id, actors) : this.#register(id, actors),
       event: ({ kind, id }, event, isBehind) =>
         kind === Vault.name ? this.#vaultEvent(id, event, isBehind) : this.#event(id, event, isBehind),
-      repaired: ({ kind, id }) => (kind === Vault.name ? this.#vaultRepaired(id) : this.#tellToSync(id)),
+      repaired: ({ kind, id }) => (kind === Vault.name ? this.#vaultRepaired(id) : this.#notifyToSync(id)),
     });
     this.#audiences = new Audiences({
       actors: options.actors,
@@ -102,7 +102,7 @@ export class Hub {
     });
     this.#broadcasts = new Broadcasts(options.later);
     this.#vaultNotices = new VaultNotices(options.clock, (vaultUuid, change, done) =>
-      this.#broadcasts.start(this.#tellMembers(vaultUuid, change), done),
+      this.#broadcasts.start(this.#notifyMembers(vaultUuid, change), done),
     );
   }
 
@@ -245,7 +245,7 @@ export class Hub {
   /** From then on the user hears of these vaults. The user's next sync returns everything from before. */
   async #join(userUuid: string, vaults: Readonly<Record<string, number>>): Promise<void> {
     if (!this.#users.has(userUuid)) return;
-    if (await this.#audiences.join(userUuid, vaults)) this.#tellToSync(userUuid);
+    if (await this.#audiences.join(userUuid, vaults)) this.#notifyToSync(userUuid);
   }
 
   /** Resolves with the work, or when that takes too long. */
@@ -277,7 +277,7 @@ export class Hub {
    * To thousands of sockets, which all get one text. It goes to the members at its start, if they are still members
    * when their turn comes. Sessions of other users do not matter.
    */
-  *#tellMembers(vaultUuid: string, { by, session, timestamp }: VaultItemsChanged): Iterator<number, void> {
+  *#notifyMembers(vaultUuid: string, { by, session, timestamp }: VaultItemsChanged): Iterator<number, void> {
     const text = this.#textOf(by ?? vaultUuid, itemsChanged(by ?? vaultUuid, timestamp));
     for (const userUuid of [...this.#audiences.admittedTo(vaultUuid)]) {
       if (!this.#audiences.isAdmitted(vaultUuid, userUuid)) continue;
@@ -291,17 +291,17 @@ export class Hub {
     if (this.#behind.size === 0) return;
     this.#cancelTellBehind ??= this.#options.clock.schedule(repairedTogetherMs, () => {
       this.#cancelTellBehind = undefined;
-      this.#broadcasts.start(this.#tellBehind());
+      this.#broadcasts.start(this.#notifyBehind());
     });
   }
 
-  *#tellBehind(): Iterator<number, void> {
+  *#notifyBehind(): Iterator<number, void> {
     const behind = [...this.#behind];
     this.#behind.clear();
-    for (const userUuid of behind) yield this.#tellToSync(userUuid);
+    for (const userUuid of behind) yield this.#notifyToSync(userUuid);
   }
 
-  #tellToSync(userUuid: string): number {
+  #notifyToSync(userUuid: string): number {
     return this.#send(userUuid, itemsChanged(userUuid, this.#options.clock.nowMicros()));
   }
 
@@ -339,3 +339,17 @@ export class Hub {
 }
 
 const actorOf = (userUuid: string): Address => ({ kind: User.name, id: userUuid });
+
+/**
+ * The text of a frame for clients (docs/protocol/sockets.md, "Frames"). They parse every frame as JSON without
+ * catching errors.
+ */
+function frameText(userUuid: string, { type, origin, payload, isFlat }: FrameEvent, nowMs: number): string {
+  if (isFlat) return JSON.stringify({ type, ...payload });
+  return JSON.stringify({
+    type,
+    createdAt: new Date(nowMs).toISOString(),
+    meta: { correlation: { userIdentifier: userUuid, userIdentifierType: 'uuid' }, origin },
+    payload,
+  });
+}

@@ -1,9 +1,9 @@
 /** The complete sockets of a gateway, as `gateway/server.ts` uses them. */
 import type { Registry } from 'prom-client';
 import type { AccessLog } from '../http/access-log.ts';
+import type { BodyWriterOptions } from '../http/body-writer.ts';
 import type { Connections } from '../http/connections.ts';
 import type { Framing } from '../http/framing.ts';
-import type { OutflowOptions } from '../http/outflow.ts';
 import type { TemplatedApp } from '../http/uws.ts';
 import type { GatewaySettings } from '../settings.ts';
 import { createSocketAdmission, type SocketAdmissionOptions, socketPath } from './admission.ts';
@@ -16,7 +16,7 @@ export interface SocketsOptions extends SocketAdmissionOptions, Omit<HubOptions,
   readonly limits: GatewaySettings['sockets'];
   readonly registry: Registry;
   readonly log: AccessLog;
-  readonly replies: OutflowOptions;
+  readonly replies: BodyWriterOptions;
   readonly framing: Framing;
   readonly connections: Connections;
   readonly requestId: () => string;

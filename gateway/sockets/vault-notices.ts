@@ -30,7 +30,7 @@ export class VaultNotices {
 
   changed(vaultUuid: string, change: VaultItemsChanged): void {
     const pause = this.#pauses.get(vaultUuid);
-    if (pause === undefined) this.#tellAndPause(vaultUuid, change);
+    if (pause === undefined) this.#notifyAndPause(vaultUuid, change);
     else pause.pending = pause.pending === undefined ? change : together(pause.pending, change);
   }
 
@@ -39,7 +39,7 @@ export class VaultNotices {
     this.#pauses.clear();
   }
 
-  #tellAndPause(vaultUuid: string, change: VaultItemsChanged): void {
+  #notifyAndPause(vaultUuid: string, change: VaultItemsChanged): void {
     const pause: Pause = { pending: undefined, cancel: () => {} };
     this.#pauses.set(vaultUuid, pause);
     this.#tell(vaultUuid, change, () => {
@@ -50,11 +50,11 @@ export class VaultNotices {
   #pauseOver(vaultUuid: string): void {
     const pending = this.#pauses.get(vaultUuid)?.pending;
     this.#pauses.delete(vaultUuid);
-    if (pending !== undefined) this.#tellAndPause(vaultUuid, pending);
+    if (pending !== undefined) this.#notifyAndPause(vaultUuid, pending);
   }
 }
 
-/** The saver needs no notice, unless somebody else has saved, too. */
+/** The saver needs no notice, unless another user has saved, too. */
 function together(earlier: VaultItemsChanged, later: VaultItemsChanged): VaultItemsChanged {
   const timestamp = Math.max(earlier.timestamp, later.timestamp);
   if (earlier.by === later.by && earlier.session === later.session) return { ...later, timestamp };

@@ -26,7 +26,8 @@
 {{- if and $values.migrations.hook (not (and $secrets.existingSecret (hasKey $keys "DATABASE_URL"))) }}{{ fail "migrations.hook needs DATABASE_URL in secrets.keys of an existing Secret: it runs before anything of the chart is there." }}{{ end -}}
 {{- if and $values.migrations.hook (eq $values.tls.mode "certManager") }}{{ fail "migrations.hook with tls.mode certManager: its Job would wait for a certificate that is made after it. Use tls.mode existing." }}{{ end -}}
 {{- if and $values.backup.databaseUrlKey (not (hasKey $keys "DATABASE_URL")) }}{{ fail "backup.databaseUrlKey is another address of the database of DATABASE_URL in secrets.keys, which is not there." }}{{ end -}}
-{{- if and $values.backup.enabled $values.cockroachdb.enabled }}{{ fail "backup is for PostgreSQL: let CockroachDB make its own backups." }}{{ end -}}
+{{- if and $values.backup.verify $values.settings.BACKUP_RECIPIENTS (not $values.backup.identityKey) }}{{ fail "backup.verify needs backup.identityKey: BACKUP_RECIPIENTS encrypts what it is to read." }}{{ end -}}
+{{- if and $values.backup.enabled $values.settings.BACKUP_SCHEDULE }}{{ fail "backup.enabled and BACKUP_SCHEDULE in settings are two ways to the same: choose one." }}{{ end -}}
 {{- if and (or $values.ingress.enabled $values.httpRoute.enabled) (not $values.publicUrl) }}{{ fail "ingress and httpRoute need publicUrl, whose host they serve." }}{{ end -}}
 {{- if and $values.service.externalTrafficPolicy (eq $values.service.type "ClusterIP") }}{{ fail "service.externalTrafficPolicy is for service.type NodePort and LoadBalancer." }}{{ end -}}
 {{- if and $values.httpRoute.enabled (not $values.httpRoute.parentRefs) }}{{ fail "httpRoute needs parentRefs: the gateways that it belongs to." }}{{ end -}}

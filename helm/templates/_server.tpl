@@ -99,6 +99,13 @@ imagePullSecrets:
 {{- toYaml (pick (fromYaml (include "scriptorium.secretKeys" .)) "DATABASE_URL") -}}
 {{- end -}}
 
+{{/* Those of a backup: the database, the files, the target, and what opens it again. */}}
+{{- define "scriptorium.backupSecretKeys" -}}
+{{- $keys := pick (fromYaml (include "scriptorium.secretKeys" .)) "DATABASE_URL" "FILES_S3_SECRET_ACCESS_KEY" "BACKUP_S3_SECRET_ACCESS_KEY" -}}
+{{- with .Values.backup.identityKey }}{{ $_ := set $keys "BACKUP_IDENTITY" . }}{{ end -}}
+{{- toYaml $keys -}}
+{{- end -}}
+
 {{/* All three of (dict "root" $ "keys" …). */}}
 {{- define "scriptorium.secretEnv" -}}
 {{- range $setting, $key := fromYaml .keys }}

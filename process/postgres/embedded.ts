@@ -40,7 +40,8 @@ export interface EmbeddedOptions {
   readonly overrides?: Readonly<Record<string, string>>;
 }
 
-const database = 'scriptorium';
+/** The name of the database. */
+export const embeddedDatabase = 'scriptorium';
 const restartFirstMs = 500;
 const restartMostMs = 30_000;
 /** After this long, a restart no longer counts together with the one before. */
@@ -54,7 +55,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   const account = await chooseAccount(clusterPath, parentPath, [initdb, postgres]);
   await initialiseCluster(clusterPath, { initdb, account, password });
   const endpoint = await chooseEndpoint(clusterPath);
-  const connection = { ...endpoint, user: superuser, password, database };
+  const connection = { ...endpoint, user: superuser, password, database: embeddedDatabase };
   const start = () =>
     startPostmaster({
       program: postgres,
@@ -121,12 +122,19 @@ function supervise(first: Postmaster, start: () => Promise<Postmaster>, clock: C
  * socket address, the server listens on a free loopback port instead.
  */
 async function chooseEndpoint(clusterPath: string): Promise<Endpoint> {
-  const port = 5432;
+  return isSocketPath(clusterPath) ? socketOf(clusterPath) : endpointOf(clusterPath, await freePort());
+}
+
+/** Where a server on this directory listens, with the port that it has taken. */
+export const endpointOf = (clusterPath: string, port: number): Endpoint =>
+  isSocketPath(clusterPath) ? socketOf(clusterPath) : { host: '127.0.0.1', port };
+
+const socketPort = 5432;
+const socketOf = (clusterPath: string): Endpoint => ({ host: clusterPath, port: socketPort });
+
+function isSocketPath(clusterPath: string): boolean {
   const addressBytes = process.platform === 'linux' ? 107 : 103;
-  if (Buffer.byteLength(join(clusterPath, `.s.PGSQL.${port}`)) <= addressBytes) {
-    return { host: clusterPath, port };
-  }
-  return { host: '127.0.0.1', port: await freePort() };
+  return Buffer.byteLength(join(clusterPath, `.s.PGSQL.${socketPort}`)) <= addressBytes;
 }
 
 function freePort(): Promise<number> {
@@ -147,8 +155,8 @@ async function createDatabase(connection: Connection): Promise<void> {
   client.on('error', () => undefined);
   await client.connect();
   try {
-    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
-    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${database}`);
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [embeddedDatabase]);
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${embeddedDatabase}`);
   } finally {
     await client.end();
   }

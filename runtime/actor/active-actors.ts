@@ -1,7 +1,9 @@
 /**
- * The actors in memory. They are found by address, and activated a bounded number at a time; one whose row is locked waits aside,
- * so that it takes no place from others. An actor is passivated when it has been idle for long, or when the number of actors or
- * what they hold in memory asks for room. The database has all of a passivated actor, and a message activates it again.
+ * The actors in memory, found by address. A bounded number of them is activated at a time. An actor whose row is locked waits
+ * apart, so that it takes no slot from others.
+ *
+ * An actor is passivated when it has been idle for long. It is also passivated when there are too many actors, or when they
+ * hold too much memory. The database has all of a passivated actor, and a message activates it again.
  */
 
 import { type Address, addressKey, shardOf } from '../address.ts';
@@ -9,20 +11,20 @@ import { type Clock, sleep } from '../clock.ts';
 import { ActorError, MovedError, OverloadedError, TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
-import type { Lane } from '../lane.ts';
 import type { Lease } from '../ownership/lease.ts';
+import type { Semaphore } from '../semaphore.ts';
 import { Actor } from './actor.ts';
 import type { ActorEnvironment } from './environment.ts';
 import type { Message } from './message.ts';
 
 const tickMs = 250;
-/** Between two looks at all actors, of which most are idle. Those in use are looked at with every tick. */
+/** The time between two checks of all actors, most of which are idle. Every tick checks those in use. */
 const roundMs = 5_000;
-/** An idle actor stays longer than it should by such a part of that time at most. */
+/** An idle actor stays too long by this part of its idle time at most. */
 const roundsOfIdleTime = 60;
 const lockedPauseMinMs = 25;
 const lockedPauseMaxMs = 500;
-/** Among so many idle ones the one idle longest makes room; an exact order is not worth a list. */
+/** The actor that has been idle longest among this many makes room. An exact order is not worth a list. */
 const passivationSampleMax = 64;
 
 export interface ActiveActorsOptions {
@@ -30,7 +32,7 @@ export interface ActiveActorsOptions {
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly lease: Pick<Lease, 'isValid'>;
-  readonly lockedLane: Lane;
+  readonly lockedRowSemaphore: Semaphore;
   readonly shardCount: number;
   epochOf(shard: number): number | undefined;
   environmentOf(kind: string): ActorEnvironment | undefined;
@@ -39,9 +41,9 @@ export interface ActiveActorsOptions {
 export class ActiveActors {
   readonly #options: ActiveActorsOptions;
   readonly #actors = new Map<string, Actor>();
-  /** Those that were used since they were last seen idle. What the others hold in memory does not change. */
+  /** The actors used since they were last found idle. The memory that the others hold does not change. */
   readonly #inUse = new Set<Actor>();
-  /** What each was last seen to hold, and all of them together. */
+  /** The bytes that each actor held at the last check, and their sum. */
   readonly #held = new Map<Actor, number>();
   #heldBytes = 0;
   #roundAtMs = Number.NEGATIVE_INFINITY;
@@ -60,7 +62,7 @@ export class ActiveActors {
     });
   }
 
-  /** Drops every actor; waiting calls go to the next owner. */
+  /** Drops every actor. Waiting calls go to the next owner. */
   stop(): void {
     this.#cancelTick();
     this.#waitingToActivate.length = 0;
@@ -70,8 +72,8 @@ export class ActiveActors {
   }
 
   /**
-   * Lets what is in flight at the actors of these shards finish, for at most this long, and drops them; calls that
-   * still wait go to their next owner. No other actor of these shards may be activated meanwhile.
+   * Lets the work in flight at the actors of these shards finish, within this time, and drops the actors. Calls that still wait
+   * go to the next owner. Meanwhile no other actor of these shards may be activated.
    */
   async quiesce(shards: ReadonlySet<number>, withinMs: number): Promise<void> {
     const { clock } = this.#options;
@@ -90,7 +92,7 @@ export class ActiveActors {
     return this.#actors.get(addressKey(address));
   }
 
-  /** Drops an actor that is idle. False: it is not there, or not idle. */
+  /** Drops an actor that is idle. False if it is not there, or not idle. */
   evict(address: Address): boolean {
     const actor = this.find(address);
     if (actor?.isIdle !== true) return false;
@@ -107,8 +109,9 @@ export class ActiveActors {
   }
 
   /**
-   * The actor of an address. One that is not in memory is activated; `use` is called before that begins, so that
-   * the activation knows what it is for. @throws MovedError | OverloadedError | TerminalError
+   * The actor of an address. If it is not in memory, this activates it. It calls `use` before that, so that the activation
+   * knows its purpose.
+   * @throws MovedError | OverloadedError | TerminalError
    */
   at(address: Address, use: (actor: Actor) => void = () => {}): Actor {
     const key = addressKey(address);
@@ -128,7 +131,7 @@ export class ActiveActors {
     return actor;
   }
 
-  /** Hands a message to its actor, activating it where needed. Every rejection is an outcome of the message. */
+  /** Hands a message to its actor, and activates the actor if necessary. Every rejection is an outcome of the message. */
   deliver(address: Address, message: Message): void {
     try {
       this.at(address, (actor) => actor.deliver(message));
@@ -179,13 +182,13 @@ export class ActiveActors {
     if (activated === 'locked') await this.#activateAside(actor);
   }
 
-  /** Tries again, without a slot and a connection that others could use, until the row is free or patience at an end. */
+  /** Tries again until the row is free or its patience ends. It holds no slot and no connection that others could use. */
   async #activateAside(actor: Actor): Promise<void> {
-    const { clock, lockedLane } = this.#options;
+    const { clock, lockedRowSemaphore } = this.#options;
     for (let pauseMs = lockedPauseMinMs; ; pauseMs = Math.min(lockedPauseMaxMs, pauseMs * 2)) {
       await sleep(clock, pauseMs);
       if (actor.phase !== 'activating') return;
-      if ((await lockedLane.run(() => actor.activate())) === 'ended') return;
+      if ((await lockedRowSemaphore.run(() => actor.activate())) === 'ended') return;
     }
   }
 

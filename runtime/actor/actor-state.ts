@@ -6,10 +6,10 @@ import { Layers, removed } from './layers.ts';
 import { Rows } from './rows.ts';
 import type { Recorded } from './turn.ts';
 
-/** What an actor takes that has no state. */
+/** The memory of an actor that has no state. */
 const emptyStateBytes = 6_000;
 
-/** What an active actor holds in memory: its durable state, and over it what is still at the gate. */
+/** The state of an active actor in memory: the durable state, and over it the writes still at the gate. */
 export class ActorState {
   readonly slices = new Layers<unknown>();
   readonly timers = new Layers<TimerRow>();
@@ -25,13 +25,13 @@ export class ActorState {
     return this.slices.durable.has(tombstoneSlice);
   }
 
-  /** With all its turns so far it has no state: nothing but, perhaps, a tombstone. Then its row may go some day. */
+  /** After all its turns so far it has no state, except perhaps a tombstone. Then its row may be removed some day. */
   get hasEnded(): boolean {
     for (const name of this.slices.keys()) if (name !== tombstoneSlice) return false;
     return this.timers.keys().next().done === true;
   }
 
-  /** What it takes in memory, about; cheap to ask. What is at the gate is counted there. */
+  /** Approximate bytes in memory; cheap to ask. The gate counts its own. */
   get bytes(): number {
     return emptyStateBytes + this.slices.durableBytes + this.timers.durableBytes + this.rows.cachedBytes;
   }

@@ -55,13 +55,13 @@ const desk = kind({
       request: z.object({ slot: z.number(), label: z.string() }),
       reply: z.string(),
       creates: true,
-      turn: (turn, { slot: place, label }) => {
+      turn: (turn, { slot: number, label }) => {
         if (turn.conflicting(slot, { label }) !== undefined) return 'taken';
-        turn.insert(slot, { owner: turn.self.id, slot: place, label });
+        turn.insert(slot, { owner: turn.self.id, slot: number, label });
         return 'labelled';
       },
     }),
-    /** A row more, once it is known that its place is free. */
+    /** A row more, once it is known that its slot is free. */
     append: command({
       request: z.string(),
       reply: z.number(),
@@ -69,7 +69,7 @@ const desk = kind({
       reads: (view) => ({ next: keys(slot, [{ owner: view.self.id, slot: view.get(count) + 1 }]) }),
       turn: (turn, label, { next }) => {
         const key = { owner: turn.self.id, slot: turn.get(count) + 1 };
-        if (next.get(key) !== undefined) throw new TerminalError('the place is taken');
+        if (next.get(key) !== undefined) throw new TerminalError('the slot is taken');
         turn.put(slot, { ...key, label });
         turn.set(count, key.slot);
         return key.slot;
@@ -187,7 +187,7 @@ test('two turns of one actor that take the same key under different ones are sep
   const { actors } = await start(atMostCommits(20));
   const a = actors.get(desk, 'a').ask;
   const replies: string[] = [];
-  for (const place of [1, 2]) void a.label({ slot: place, label: 'x' }).then((reply) => replies.push(reply));
+  for (const slot of [1, 2]) void a.label({ slot, label: 'x' }).then((reply) => replies.push(reply));
   await drainPromises();
   t.deepEqual(replies, ['labelled', 'taken']);
 });

@@ -18,8 +18,8 @@
  *   unknown       settle by a barrier, never by a read (runtime/commit/settlement.ts). Where nothing was applied, run
  *                 the turns again, each committed alone; one that is lost again and again fails
  *
- * Crash at any step: nothing but the database remembers. What had not left the gate is unknown to its caller at
- * worst, and a repeat under the same call id finds either the recorded reply or the state before.
+ * Crash at any step: only the database remembers. A caller whose outcome had not left the gate does not know it, at worst. A
+ * repeat under the same call id finds either the recorded reply or the state before.
  */
 
 import { type Address, shardOf } from '../address.ts';
@@ -43,11 +43,10 @@ import { NegativeCache } from '../read/negative-cache.ts';
 import { NewerFormatError } from '../store/encoding.ts';
 import { type Commit, StoreError } from '../store/store.ts';
 import { tombstoneSlice } from '../store/tables.ts';
-import { loadActor } from './activation.ts';
-import { ActivationWaiters } from './activation-waiters.ts';
+import { ActivationWaiters, loadActor } from './activation.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
-import { Gate, suspects } from './gate.ts';
+import { Gate, possibleCauses } from './gate.ts';
 import type { Layers } from './layers.ts';
 import { Mailbox } from './mailbox.ts';
 import type { Message, Outcome, Queued } from './message.ts';
@@ -62,16 +61,16 @@ import {
   UnplannedRowError,
 } from './turn.ts';
 
-const rejectionsBeforeAlone = 2;
+const rejectionsBeforeUnmerged = 2;
 const rejectionsMax = 4;
-/** Shorter than callers wait, longer than two statements take to time out. */
+/** Less than callers wait, and more than two statements take to time out. */
 const lossPatienceMs = 15_000;
-/** For an activation: less than callers wait, and longer than an old owner's process that is cut off holds a row. */
+/** For an activation: less than callers wait. An old owner's process that is cut off holds a row for less than this. */
 const lockPatienceMs = 5_000;
 
 type Phase = 'activating' | 'active' | 'settling' | 'gone';
 
-/** Its id is drawn when it is first asked for, which of most actors it never is. */
+/** Draws its id when it is first asked for. Most actors never need one. */
 class DrawnActivation implements Activation {
   readonly #random: Pick<Random, 'uuid'>;
   #id: string | undefined;
@@ -91,7 +90,7 @@ export class Actor implements Committing {
   readonly activation: Activation;
   readonly shard: number;
   readonly epoch: number;
-  /** What it has found at others. */
+  /** The owners found to have nothing new for this actor. */
   readonly negativeCache: NegativeCache;
   lastUsedMs: number;
   #env: ActorEnvironment;
@@ -148,7 +147,7 @@ export class Actor implements Committing {
     return this.#phase === 'active' && !isWaitedFor && this.#gate.isEmpty;
   }
 
-  /** What it takes in memory, about. */
+  /** Approximate bytes in memory. */
   get heldBytes(): number {
     return this.#held.bytes + this.#gate.pendingBytes + this.#recordedCalls.bytes + this.negativeCache.bytes;
   }
@@ -175,7 +174,7 @@ export class Actor implements Committing {
     this.#pump();
   }
 
-  /** Resolves once the actor is active, for what is answered without a turn. @throws ActorError */
+  /** Resolves once the actor is active, for calls that are answered without a turn. @throws ActorError */
   active(deadlineMs: number): Promise<void> {
     if (this.#phase === 'active' || this.#phase === 'settling') return Promise.resolve();
     return this.#activationWaiters.wait(deadlineMs);
@@ -183,7 +182,7 @@ export class Actor implements Committing {
 
   // --- activation -------------------------------------------------------------------------------------------
 
-  /** `locked`: somebody holds its row locked, and it is to be tried again. */
+  /** `locked`: another transaction holds the row's lock. Try again. */
   async activate(): Promise<'ended' | 'locked'> {
     try {
       await this.#load();
@@ -232,7 +231,7 @@ export class Actor implements Committing {
     this.#pump();
   }
 
-  /** There is no such actor. What waits fails, unless it came meanwhile and may create it. */
+  /** The actor does not exist. Waiting messages fail, except those that came meanwhile and may create it. */
   async #absent(): Promise<void> {
     const error = new NotFoundError('there is no such actor');
     for (const entry of this.#mailbox.takeWhere(({ message }) => !message.creates))
@@ -246,7 +245,7 @@ export class Actor implements Committing {
     this.leave(error);
   }
 
-  /** Leaves memory; everything that waits fails with `error`. What is in flight may yet be committed. */
+  /** Leaves memory. Everything that waits fails with `error`. The commit in flight may still be applied. */
   leave(error: Error): void {
     if (this.#phase === 'gone') return;
     this.#phase = 'gone';
@@ -283,7 +282,7 @@ export class Actor implements Committing {
   #take(entry: Queued): void {
     const turn = new RunningTurn(this.#scope(entry.conflicting));
     const outcome = this.#run(entry, turn);
-    if (isPlanOutdated(entry, outcome)) this.#mailbox.giveBack(entry);
+    if (isPlanOutdated(entry, outcome)) this.#mailbox.requeue(entry);
     else this.#took(entry, turn, outcome);
   }
 
@@ -297,7 +296,7 @@ export class Actor implements Committing {
 
   #takeAfterCommit(entry: Queued): void {
     this.#gate.seal();
-    this.#mailbox.giveBack(entry);
+    this.#mailbox.requeue(entry);
   }
 
   #run({ message, reads }: Queued, turn: RunningTurn): Outcome {
@@ -353,7 +352,7 @@ export class Actor implements Committing {
   }
 
   #answer(entry: Queued, outcome: Outcome): void {
-    // Also where the caller no longer waits: what the turn did is durable all the same.
+    // Do this even if the caller no longer waits: the turn's effects are durable all the same.
     if ('value' in outcome) this.#env.publisher.signalled(this.address, entry.signals);
     if (entry.answered) return;
     entry.answered = true;
@@ -401,17 +400,17 @@ export class Actor implements Committing {
     this.#proceed();
   }
 
-  /** Nothing of this actor is on its way to the database. */
+  /** No commit of this actor is on its way to the database. */
   #setUnchangedMarker(): void {
     if (this.#env.kind.membershipTable !== undefined) this.#env.unchangedMarkers.set(this);
   }
 
-  /** Where the actor leaves memory before it knows what became of its commit, the next activation sets another. */
+  /** If the actor leaves memory before it knows the outcome of its commit, the next activation sets another marker. */
   #clearUnchangedMarker(): void {
     if (this.#env.kind.membershipTable !== undefined) this.#env.unchangedMarkers.clear(this);
   }
 
-  /** The jobs whose rows a commit changes, from what is durable before it. */
+  /** The jobs whose rows a commit changes, compared with the durable state before it. */
   #jobsOf({ timers }: PendingCommit): readonly JobChange[] {
     return [...timers].flatMap(([timer, after]) =>
       isJobTimer(timer) ? [{ timer, before: this.#held.timers.durable.get(timer), after }] : [],
@@ -434,7 +433,7 @@ export class Actor implements Committing {
     else this.#failAll(error);
   }
 
-  /** Nothing of the commit was applied, because of these rows where any were found. */
+  /** Nothing of the commit was applied, because of these rows if any were found. */
   rejected(conflicting: readonly ConflictingRow[]): void {
     const { flight } = this.#gate;
     if (flight === undefined) return;
@@ -456,59 +455,59 @@ export class Actor implements Committing {
       this.#noteLoss(flight.pending);
       return this.#runAgain();
     }
-    // What came meanwhile has not begun its reads; running again begins all of them again.
+    // Messages that came meanwhile have not begun their reads. Running again begins all reads again.
     this.#mailbox.beginAll();
     this.#durableNow(flight.pending);
   }
 
   #lostToNewer(pending: PendingCommit, wasCommitted: boolean): void {
     if (wasCommitted) for (const { queued: entry, outcome } of pending.carried) this.#answer(entry, outcome);
-    // Whenever the lost statement comes, it is rejected.
+    // The lost statement is rejected whenever it comes.
     else this.#env.metrics.commit('fenced');
     this.leave(new FencedError('a newer owner holds this actor'));
   }
 
-  /** Also where no conflicting row was found: what rejects it may be a turn of the same commit, or the turn itself. */
+  /** Counts even if no conflicting row was found: a turn of the same commit, or the turn itself, may be the cause. */
   #noteRejection(pending: PendingCommit, conflicting: readonly ConflictingRow[]): void {
     for (const { queued: entry } of pending.carried) entry.conflicting = entry.conflicting.with(conflicting);
-    for (const { queued: entry } of suspects(pending)) {
+    for (const { queued: entry } of possibleCauses(pending)) {
       entry.rejections += 1;
-      entry.alone ||= entry.rejections > rejectionsBeforeAlone;
+      entry.unmerged ||= entry.rejections > rejectionsBeforeUnmerged;
       if (entry.rejections <= rejectionsMax) continue;
       this.#answer(entry, { error: new TerminalError('a key of this call is taken') });
     }
   }
 
-  /** From its first loss on a turn is committed alone. One that the database never finishes is not tried forever. */
+  /** After its first loss a turn is committed alone. A turn that the database never finishes is not tried forever. */
   #noteLoss(pending: PendingCommit): void {
     const hopelessMs = this.#env.clock.monotonicMs() - lossPatienceMs;
-    for (const { queued: entry } of suspects(pending)) {
-      if (entry.alone && entry.cameMs <= hopelessMs)
+    for (const { queued: entry } of possibleCauses(pending)) {
+      if (entry.unmerged && entry.cameMs <= hopelessMs)
         this.#answer(entry, {
           error: new TerminalError('the database never finishes what this call writes'),
         });
-      entry.alone = true;
+      entry.unmerged = true;
     }
   }
 
-  /** One turn of the commit wrote what cannot be stored: the one that does so alone fails with `error`. */
+  /** One turn of the commit wrote what cannot be stored. The turn that does so when committed alone fails with `error`. */
   #failAlone(error: Error): void {
     const { flight } = this.#gate;
-    const entries = flight === undefined ? [] : suspects(flight.pending);
+    const entries = flight === undefined ? [] : possibleCauses(flight.pending);
     for (const { queued: entry } of entries) {
       if (entries.length === 1) this.#answer(entry, { error });
-      else entry.alone = true;
+      else entry.unmerged = true;
     }
     this.#runAgain();
   }
 
-  /** Back to the durable state; runs every unanswered turn since again, in order. */
+  /** Returns to the durable state, and runs every unanswered turn since then again, in order. */
   #runAgain(): void {
     const again = this.#gate.carried.map(({ queued: entry }) => entry);
     this.#revert(again.filter((entry) => !entry.answered));
   }
 
-  /** Back to the durable state; the turns since fail with `error`. */
+  /** Returns to the durable state. The turns since then fail with `error`. */
   #failAll(error: Error): void {
     for (const { queued: entry } of this.#gate.carried) this.#answer(entry, { error });
     this.#revert([]);
@@ -542,6 +541,6 @@ function outcomeUnknown(): RetryableError {
   return new RetryableError('the outcome of this call is unknown', { outcome: 'unknown' });
 }
 
-/** The turns before it have changed what its plan was made from. */
+/** The turns before this one changed the state that its plan was made from. */
 const isPlanOutdated = ({ reads }: Queued, outcome: Outcome): boolean =>
   reads?.isEarly === true && 'error' in outcome && outcome.error instanceof UnplannedRowError;

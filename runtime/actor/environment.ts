@@ -7,13 +7,13 @@ import type { Limits } from '../host/limits.ts';
 import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
 import type { JobChange } from '../jobs/lease.ts';
 import type { Kind } from '../kind.ts';
-import type { Lane } from '../lane.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Reader } from '../read/reader.ts';
 import type { UnchangedSinceMarkers } from '../read/unchanged-since.ts';
 import type { SampledLog } from '../sampled-log.ts';
+import type { Semaphore } from '../semaphore.ts';
 import type { Store, TellRow, TimerRow } from '../store/store.ts';
 import type { AnyTable } from '../table.ts';
 import type { Removed } from './layers.ts';
@@ -24,8 +24,8 @@ export interface ActorEnvironment {
   readonly dependencies: Dependencies;
   readonly shardCount: number;
   readonly store: Store;
-  /** For actors that wait for a row that somebody else holds locked. */
-  readonly lockedLane: Lane;
+  /** For actors that wait for the lock of their row. */
+  readonly lockedRowSemaphore: Semaphore;
   readonly clock: Clock;
   readonly random: Random;
   readonly lease: Pick<Lease, 'isValid'>;
@@ -36,13 +36,13 @@ export interface ActorEnvironment {
   readonly limits: Limits;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
-  /** What is logged of many that fail of one cause. */
+  /** Logs a few of many failures that have one cause. */
   readonly failures: SampledLog;
   /** The kind whose actors authorize by this table. */
   kindOf(membershipTable: AnyTable): string | undefined;
   /** The actor has left memory. */
   gone(actor: { readonly address: Address }): void;
-  /** What is stored of the actor is of a newer format than this release reads. */
+  /** The stored state of the actor has a newer format than this release reads. */
   unreadable(actor: { readonly shard: number }): void;
   timersCommitted(timers: Iterable<TimerRow | Removed>): void;
   jobsCommitted(address: Address, changes: readonly JobChange[]): void;

@@ -1,14 +1,14 @@
 /**
- * The output gate of one actor: what waits for a commit.
+ * The output gate of one actor. It keeps the outcomes of turns until their commit is durable.
  *
- * Turns run one after another on the speculative state (durable state + what earlier turns wrote). What they write is
- * merged into the pending commit, while at most one commit of the actor is in flight. An outcome, good or bad,
- * that may have seen speculative state leaves only when the commit that carries that state is durable.
+ * Turns run one after another on the speculative state: the durable state plus the writes of earlier turns. The gate merges
+ * their writes into the pending commit while at most one commit of the actor is in flight. An outcome, good or bad, that may
+ * depend on speculative state leaves only when the commit with that state is durable.
  */
 import { type Carried, PendingCommit } from '../commit/pending-commit.ts';
 import type { Recorded } from './turn.ts';
 
-/** A commit that was handed to the committer and whose answer is not known. */
+/** A commit that the committer has, and whose answer is not known. */
 export interface Flight {
   readonly pending: PendingCommit;
   readonly commitId: string;
@@ -40,7 +40,7 @@ export class Gate {
     return this.#pending.carried.length + (this.#flight?.pending.carried.length ?? 0);
   }
 
-  /** Everything that waits, in the order its turns ran. */
+  /** Everything that waits, in the order in which the turns ran. */
   get carried(): readonly Carried[] {
     return [...(this.#flight?.pending.carried ?? []), ...this.#pending.carried];
   }
@@ -49,13 +49,13 @@ export class Gate {
     return this.#pending.carried;
   }
 
-  /** Whether another turn may join the pending commit; one that is to be committed alone only finds it empty. */
-  admits(turn: { readonly alone: boolean }, pendingBytesMax: number): boolean {
+  /** Whether another turn may join the pending commit. A turn to be committed alone joins an empty one only. */
+  admits(turn: { readonly unmerged: boolean }, pendingBytesMax: number): boolean {
     if (this.#pending.sealed || this.#pending.bytes >= pendingBytesMax) return false;
-    return !turn.alone || !this.hasPending;
+    return !turn.unmerged || !this.hasPending;
   }
 
-  /** Whether what a turn wrote has to wait until the pending commit is durable (see `PendingCommit.frees`). */
+  /** Whether the writes of a turn have to wait until the pending commit is durable (see `PendingCommit.frees`). */
   mustWait(recorded: Recorded): boolean {
     return this.#pending.frees(recorded);
   }
@@ -65,21 +65,18 @@ export class Gate {
     this.#pending.sealed = true;
   }
 
-  /** Keeps an outcome without writes until the last commit it may have seen is durable. False: there is none. */
+  /** Keeps an outcome without writes until the last commit that it may depend on is durable. False if there is none. */
   hold(outcome: Carried): boolean {
     const last = this.hasPending ? this.#pending : this.#flight?.pending;
     last?.carried.push(outcome);
     return last !== undefined;
   }
 
-  /**
-   * Adds what a turn wrote to the pending commit, and keeps its outcome. Returns the number of the commit it will be
-   * part of.
-   */
+  /** Adds the writes of a turn to the pending commit, and keeps its outcome. Returns the number of that commit. */
   addPending(outcome: Carried, recorded: Recorded): number {
     this.#pending.carried.push(outcome);
     this.#pending.add(recorded);
-    if (outcome.queued.alone) this.seal();
+    if (outcome.queued.unmerged) this.seal();
     return this.#pending.number;
   }
 
@@ -104,9 +101,9 @@ export class Gate {
 }
 
 /**
- * The turns whose writes may have caused this commit to fail. A turn that is committed alone comes first, and those
- * that joined it wrote nothing.
+ * The turns whose writes may have made this commit fail. A turn that is committed alone comes first, and the turns that joined
+ * it wrote nothing.
  */
-export function suspects({ carried }: PendingCommit): readonly Carried[] {
-  return carried[0]?.queued.alone ? carried.slice(0, 1) : carried;
+export function possibleCauses({ carried }: PendingCommit): readonly Carried[] {
+  return carried[0]?.queued.unmerged ? carried.slice(0, 1) : carried;
 }

@@ -1,7 +1,7 @@
 /**
- * What an actor knows of its own state that is not simply in the database: for each key the durable value, and
- * over it the value of a commit that is still at the gate. Slices and timers are held whole; rows are held only
- * as long as the database may not show them yet (see rows.ts).
+ * The part of an actor's state that it knows better than the database: for each key the durable value, and over it the value of
+ * a commit still at the gate. Slices and timers are held whole. Rows are held only while the database may not show them yet
+ * (see rows.ts).
  */
 import { heapBytes, mapEntryBytes, textBytes } from './memory.ts';
 
@@ -10,10 +10,10 @@ export type Removed = typeof removed;
 
 /** The durable layer. */
 export class DurableLayer<T> extends Map<string, T> {
-  /** By what their keys begin with. */
+  /** Entries grouped by the prefix of their keys. */
   readonly #families = new Map<string, ReadonlyMap<string, T>>();
 
-  /** What has a key that begins with `prefix`, by the rest of the key: one map for as long as none of them changes. */
+  /** The entries whose keys begin with `prefix`, by the rest of the key. It is the same map until one of them changes. */
   family(prefix: string): ReadonlyMap<string, T> {
     const known = this.#families.get(prefix);
     if (known !== undefined) return known;
@@ -23,7 +23,7 @@ export class DurableLayer<T> extends Map<string, T> {
     return found;
   }
 
-  /** What the families take in memory, about, beside their values. */
+  /** Approximate bytes of the groups, without their values. */
   get familyBytes(): number {
     let entries = 0;
     for (const family of this.#families.values()) entries += family.size;
@@ -59,12 +59,12 @@ export class Layers<T> {
     return above.value === removed ? undefined : above.value;
   }
 
-  /** The durable layer alone, as it is now. Not to be changed by the caller. */
+  /** The durable layer as it is now. The caller must not change it. */
   get durable(): ReadonlyMap<string, T> & Pick<DurableLayer<T>, 'family'> {
     return this.#durable;
   }
 
-  /** What the durable layer takes in memory, about. */
+  /** Approximate bytes of the durable layer. */
   get durableBytes(): number {
     return this.#durableBytes + this.#durable.familyBytes;
   }
@@ -80,12 +80,12 @@ export class Layers<T> {
     this.#durableBytes += entryBytes(key, value);
   }
 
-  /** Puts a value of the commit numbered `commit` over what is there. */
+  /** Overlays a value of the commit numbered `commit`. */
   overlay(key: string, value: T | Removed, commit: number): void {
     this.#speculative.set(key, { value, commit });
   }
 
-  /** Makes the values of commit `commit` durable. Later ones stay speculative above them. */
+  /** Makes the values of commit `commit` durable. Later values stay speculative above them. */
   promote(changes: ReadonlyMap<string, T | Removed>, commit: number): void {
     for (const [key, value] of changes) {
       this.#forget(key);
@@ -107,5 +107,5 @@ export class Layers<T> {
   }
 }
 
-/** Values are never changed, so that what was added for one is what goes with it. */
+/** Values never change, so the bytes added for a value are the bytes that its removal frees. */
 const entryBytes = (key: string, value: unknown) => mapEntryBytes + textBytes(key) + heapBytes(value);

@@ -1,9 +1,12 @@
 /**
- * The messages that wait at an actor, in order, each with the reads of its plan. Reads are begun on arrival, so that
- * they overlap with the turns before; what those turns write meanwhile overlays the answers (see rows.ts). When
- * the actor goes back to its durable state every read is begun again: it may have been planned on, or taken from, state
- * that never became durable. Those turns may also change what a plan was made from: a turn that then asks for a row which
- * its plan does not name is given back, and planned again as the next one.
+ * The messages that wait at an actor, in order, each with the reads of its plan.
+ *
+ * A read begins when its message arrives, so it overlaps with the turns before. The writes of those turns overlay its answer
+ * (see rows.ts). When the actor returns to its durable state, every read begins again: its plan or its answer may rest on state
+ * that never became durable.
+ *
+ * Earlier turns may also change the state that a plan was made from. A turn that then asks for a row outside its plan goes back
+ * into the mailbox, and is planned again as the next one.
  */
 import type { Plans } from '../command.ts';
 import type { NegativeCache } from '../read/negative-cache.ts';
@@ -19,7 +22,7 @@ export interface MailboxOptions {
   readonly rows: Rows;
   readonly negativeCache: NegativeCache;
   read(reads: readonly StoreRead[]): Promise<readonly StoreRows[]>;
-  /** The state a plan is made from. */
+  /** The state from which a plan is made. */
   view(entry: Queued): StateView;
   durableCommit(): number;
   /** A message's reads were answered. */
@@ -57,15 +60,15 @@ export class Mailbox {
     return entry;
   }
 
-  /** Takes the next message; its reads are used up. */
+  /** Takes the next message, and uses up its reads. */
   take(): Queued | undefined {
     const entry = this.#entries.shift();
     if (entry !== undefined) this.#end(entry);
     return entry;
   }
 
-  /** Gives back what was taken, to be run again before all others. */
-  giveBack(entry: Queued): void {
+  /** Puts a message that was taken back, to run again before all others. */
+  requeue(entry: Queued): void {
     this.#entries.unshift(entry);
     this.begin(entry);
   }
@@ -79,7 +82,7 @@ export class Mailbox {
     return taken;
   }
 
-  /** Puts messages whose turns are to run again before all others, and begins every read again. */
+  /** Puts these messages before all others, as their turns run again, and begins every read again. */
   restart(again: readonly Queued[]): void {
     this.#entries = [...again, ...this.#entries];
     for (const entry of this.#entries) {
@@ -89,7 +92,7 @@ export class Mailbox {
     this.beginAll();
   }
 
-  /** Begins every read that is not begun. */
+  /** Begins every read that has not begun. */
   beginAll(): void {
     for (const entry of this.#entries) if (entry.reads === undefined) this.begin(entry);
   }
@@ -106,7 +109,7 @@ export class Mailbox {
   #plan(entry: Queued, plans: Plans, isEarly: boolean): void {
     const { owner, rows, negativeCache, durableCommit, read } = this.#options;
     const answers = answerPlans(plans, owner, { rows, negativeCache }, read);
-    // Also where memory knows everything: a later commit's rows must not leave it before the turn runs.
+    // Needed even if memory knows everything: it must not lose a later commit's rows before the turn runs.
     const ticket = Object.keys(plans).length === 0 ? undefined : rows.begin(durableCommit());
     const begun = { plans, isEarly, ticket, error: undefined };
     if (answers instanceof Promise) {
@@ -119,7 +122,7 @@ export class Mailbox {
     const { reads } = entry;
     if (reads === undefined) return;
     const done = () => {
-      // Reads that were begun again meanwhile have made this answer useless.
+      // If the reads began again meanwhile, this answer is useless.
       if (entry.reads === reads) this.#options.onReady();
     };
     answers.then(

@@ -1,7 +1,7 @@
 /**
- * What plain values take in memory, estimated from their shape: what V8 needs for each kind of value on 64 bits, held
- * against the heap by `benchmarks/memory.ts`. A text is taken to be Latin-1, as all that clients encrypt is; one that is not
- * takes twice as much.
+ * Estimates the memory of plain values from their shape, by what V8 needs for each kind of value on 64 bits.
+ * `benchmarks/memory.ts` compares the estimate with the heap. A text counts as Latin-1, because everything that clients encrypt
+ * is. Any other text takes twice as much.
  */
 const stringBytes = 24;
 const heapNumberBytes = 16;
@@ -9,10 +9,10 @@ const bufferBytes = 136;
 const arrayBytes = 48;
 const objectBytes = 56;
 const slotBytes = 8;
-/** An object of so many fields is a hash table of its own; those of fewer share what describes their fields. */
+/** An object with this many fields is a hash table of its own. Objects with fewer share the description of their fields. */
 const sharedFieldsMax = 24;
 const hashedFieldBytes = 48;
-/** What a map needs for an entry, beside key and value. */
+/** The memory of a map's entry besides its key and value. */
 export const mapEntryBytes = 48;
 
 const smallIntegerMax = 2 ** 31;
@@ -30,7 +30,7 @@ export const textBytes = (text: string): number => stringBytes + text.length;
 
 function arrayOf(values: readonly unknown[]): number {
   let bytes = arrayBytes;
-  // Numbers stand in an array as they are.
+  // Arrays hold numbers directly.
   for (const value of values) bytes += slotBytes + (typeof value === 'number' ? 0 : heapBytes(value));
   return bytes;
 }

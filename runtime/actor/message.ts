@@ -10,9 +10,9 @@ export interface Message {
   /** `kind.name`, for metrics and logs; never an id. */
   readonly what: string;
   readonly creates: boolean;
-  /** Commands to a tombstone are answered not found; timers and tells decide for themselves. */
+  /** A tombstone answers commands with "not found". Timers and tells decide for themselves. */
   readonly reachesTombstone: boolean;
-  /** Monotonic milliseconds after which nobody waits for the answer. */
+  /** After this the caller no longer waits, in monotonic milliseconds. */
   readonly deadlineMs: number;
   plans(view: StateView): Plans;
   run(turn: RunningTurn, plans: Plans, answers: ReadAnswers): unknown;
@@ -26,22 +26,22 @@ export interface Queued {
   readonly message: Message;
   /** When it came, monotonic. */
   readonly cameMs: number;
-  /** Commits of this message that were rejected for a taken key. */
+  /** How many commits of this message were rejected for a taken key. */
   rejections: number;
-  /** To be committed alone, after merged commits were rejected or lost. */
-  alone: boolean;
+  /** Commit it alone: merged commits with it were rejected or lost. */
+  unmerged: boolean;
   conflicting: ConflictingRows;
-  /** The caller was told that the outcome is unknown; nobody waits any more. */
+  /** The caller was told that the outcome is unknown, and no longer waits. */
   answered: boolean;
   reads: BegunReads | undefined;
-  /** What the turn signalled when it last ran. The signals leave with its outcome, unless that is an error. */
+  /** The signals of the turn's last run. They leave with its outcome, unless that is an error. */
   signals: readonly Signal[];
 }
 
 interface BegunReads {
   readonly plans: Plans;
   readonly ticket: ReadTicket | undefined;
-  /** Other messages were to run first when the plan was made: their turns may have changed what it was made from. */
+  /** The plan was made while other messages were still to run. Their turns may have changed the state behind it. */
   readonly isEarly: boolean;
   answers: ReadAnswers | undefined;
   error: unknown;
@@ -52,7 +52,7 @@ export function queued(message: Message, cameMs: number): Queued {
     message,
     cameMs,
     rejections: 0,
-    alone: false,
+    unmerged: false,
     conflicting: ConflictingRows.none,
     answered: false,
     reads: undefined,

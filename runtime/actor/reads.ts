@@ -1,4 +1,4 @@
-/** From a turn's read plan to what is asked of the store, and back. */
+/** Turns a turn's read plan into reads of the store, and the store's answers into results. */
 
 import { addressKey } from '../address.ts';
 import type {
@@ -21,7 +21,7 @@ import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
 import { type Removed, removed } from './layers.ts';
 import type { KeptRow, Rows } from './rows.ts';
 
-/** What the store answered, by plan name. A plan that did not need the store has no answer. */
+/** The store's answers by plan name. A plan that did not need the store has none. */
 export type ReadAnswers = ReadonlyMap<string, StoreRows>;
 
 const noAnswers: ReadAnswers = new Map();
@@ -32,27 +32,27 @@ export type Ask = (reads: readonly StoreRead[]) => Promise<readonly StoreRows[]>
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
 type AnyCrossOwnerPlan = CrossOwnerPlan<any>;
 
-/** What an actor knows beside the database. */
+/** What an actor knows besides the database. */
 export interface Memory {
-  /** Absent: a shared read, for which no rows are taken from memory. */
+  /** Absent for a shared read, which takes no rows from memory. */
   readonly rows?: Rows | undefined;
   readonly negativeCache: NegativeCache;
 }
 
-/** A plan's reads, split into what memory answers already and what the store is to be asked. */
+/** A plan's reads, split into those that memory answers and those for the store. */
 interface SplitReads {
   readonly reads: ReadonlyMap<string, StoreRead>;
   /** Rows that were in memory when the read began. */
   readonly known: ReadonlyMap<string, readonly AnyRow[]>;
-  /** The reads of other owners that may have something. */
+  /** Reads of other owners that may have something new. */
   readonly crossOwner: ReadonlyMap<string, AnyCrossOwnerPlan>;
-  /** Names of cross-owner reads of which it is known here that nobody has anything new. */
+  /** Names of cross-owner reads whose owners are known here to have nothing new. */
   readonly quiet: readonly string[];
 }
 
 /**
- * Answers at once where memory has everything. Where nothing is known of an owner, its version is asked for together with all
- * other reads, and only owners that may have something are read after that.
+ * Answers at once if memory has everything. The version of an owner that is not known here is asked for together with all other
+ * reads. After that only owners that may have something are read.
  */
 export function answerPlans(
   plans: Plans,
@@ -157,12 +157,12 @@ function joinAnswers(
 
 interface OpenRead {
   readonly plan: AnyCrossOwnerPlan;
-  /** Whom the store is asked for. */
+  /** The owners that the store is asked for. */
   readonly open: readonly AskedSince[];
   readonly negativeCache: NegativeCache;
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 function unknownOwners(
   plans: ReadonlyMap<string, AnyCrossOwnerPlan>,
   negativeCache: NegativeCache,
@@ -208,10 +208,10 @@ function readsOf(opened: ReadonlyMap<string, OpenRead>): ReadonlyMap<string, Sto
   return reads;
 }
 
-/** The answer to a cross-owner read where all owners authorize the reader and none has anything for it. */
+/** The answer to a cross-owner read if all owners authorize the reader and none has anything for it. */
 const nothingNew: StoreRows = { rows: [], complete: true };
 
-/** Adds the owners that were not asked. What the read has found out is kept for the next one. */
+/** Adds the owners that were not asked, and keeps the findings for the next read. */
 function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows): StoreRows {
   if (answer === nothingNew) return answer;
   const { table, owners } = plan;
@@ -242,7 +242,7 @@ function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan 
   return { inMemory, read: { read: 'keys', table, keys: unknown as AnyRow[], budgetBytes } };
 }
 
-/** Undefined: nothing is looked for. */
+/** Undefined if there is nothing to look for. */
 export function lookupRead({ table, values, limit }: LookupPlan<AnyTable>): StoreRead | undefined {
   if (values.length === 0) return undefined;
   const unique = Object.keys(values[0] ?? {});
@@ -250,7 +250,7 @@ export function lookupRead({ table, values, limit }: LookupPlan<AnyTable>): Stor
   return limit === undefined ? read : { ...read, limit };
 }
 
-/** The results of a shared read: what the store answered, with nothing overlaid. */
+/** The results of a shared read: the store's answers, with nothing overlaid. */
 export function sharedResults<P extends Plans>(plans: P, answers: ReadAnswers): PlanResults<P> {
   const results: Record<string, unknown> = {};
   for (const name in plans) {
@@ -273,7 +273,7 @@ export function found(answer: StoreRows | undefined): LookupResult<AnyTable> {
   return { rows: (answer?.rows ?? []) as never, complete: answer?.complete ?? true };
 }
 
-/** The feature that makes the plan of a sync that finds nothing keeps it, and so the answer to it is kept here. */
+/** A sync that finds nothing keeps its plan, so this keeps the answer to that plan. */
 const quietResults = new WeakMap<AnyCrossOwnerPlan, CrossOwnerResult<AnyTable>>();
 
 export function crossOwnerResult<T extends AnyTable>(
@@ -305,7 +305,7 @@ function quietResult<T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerRes
   return result;
 }
 
-/** Overlays a range, as the store answered it, with kept rows, and cuts again at the plan's limits. */
+/** Overlays the store's answer to a range with kept rows, and cuts it again at the plan's limits. */
 export function mergePlan<T extends AnyTable>(
   plan: RangePlan<T>,
   answer: StoreRows | undefined,

@@ -1,7 +1,7 @@
 /**
- * Replies of recorded calls. A call that must not take effect twice has its reply kept in the commit of its turn, so that a
- * repeat under the same call id gets the same answer. The database learns neither the call id nor the reply: the row is found by
- * a digest of the id, and sealed under a key derived from it.
+ * Replies of recorded calls. A call that must not take effect twice stores its reply in the commit of its turn. A repeat under
+ * the same call id gets that reply. The database learns neither the call id nor the reply: a digest of the id finds the row,
+ * and a key derived from the id seals it.
  *
  * Housekeeping removes the rows after a while (`runtime/host/housekeeping.ts`). An actor that is called so often that too many
  * would gather removes its oldest ones earlier, with the commit of a later call.
@@ -15,7 +15,7 @@ import type { callTable } from '../store/tables.ts';
 import type { RowOf } from '../table.ts';
 
 const cipher = 'aes-256-gcm';
-/** A digest, and when. */
+/** A digest and its time. */
 const noteBytes = 144;
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -24,20 +24,20 @@ export function callKey(callId: string): string {
   return createHash('sha256').update(`call key\u0000${callId}`).digest('base64url');
 }
 
-/** No repeat of a call comes later: twice what its caller waits at most. */
+/** No repeat of a call comes later than this, twice the longest wait of its caller. */
 const repeatsMs = 60_000;
-/** So many of one actor's are kept longer than that. As many go at once, as a commit that also removes takes longer. */
+/** An actor keeps this many longer than that. As many are removed at once, because a commit that also removes takes longer. */
 const keptMax = 100;
-/** No commit removes more. Each removes more than the one that it adds, so they end. */
+/** The most that one commit removes. Each removes more than it adds, so this ends. */
 const goingMax = 1_000;
 
-/** The recorded calls of an actor, as far as it knows: those of this activation. */
+/** The recorded calls that an actor knows of: those of this activation. */
 export class RecordedCalls {
   readonly #max: number;
-  /** When each was made, oldest first. */
+  /** When each call was recorded, oldest first. */
   readonly #madeAtMs = new Map<string, number>();
 
-  /** `max`: so many may be made in the time in which their repeats come. */
+  /** `max`: the most calls in the time in which their repeats come. */
   constructor(max: number) {
     this.#max = max;
   }
@@ -46,12 +46,12 @@ export class RecordedCalls {
     return this.#madeAtMs.size;
   }
 
-  /** What they take in memory, about. */
+  /** Approximate bytes in memory. */
   get bytes(): number {
     return this.#madeAtMs.size * noteBytes;
   }
 
-  /** Notes one that is being made. Gives those that are to go with its commit. @throws OverloadedError */
+  /** Notes a new call. Returns the calls that its commit removes. @throws OverloadedError */
   add(key: string, nowMs: number): readonly string[] {
     if (this.#madeAtMs.size < Math.min(this.#max, 2 * keptMax)) return this.#note(key, nowMs, []);
     const old = this.#oldest(goingMax + keptMax, nowMs - repeatsMs);
@@ -61,7 +61,7 @@ export class RecordedCalls {
     return this.#note(key, nowMs, surplus);
   }
 
-  /** At most so many of those that were made before this. */
+  /** The oldest of the calls recorded before this time, up to a number. */
   #oldest(most: number, beforeMs: number): readonly string[] {
     const found: string[] = [];
     for (const [key, atMs] of this.#madeAtMs) {

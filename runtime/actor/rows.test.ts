@@ -78,7 +78,7 @@ const entry = table({
   order: 'position',
 });
 
-function place(rows: Rows, name: string, position: number, commit: number): void {
+function putRow(rows: Rows, name: string, position: number, commit: number): void {
   rows.overlay(entry, name, { owner: 'o', name, position }, commit);
 }
 const positions = (rows: Rows, after: number) => rows.above(entry, after)?.map((each) => each['position']);
@@ -86,11 +86,11 @@ const positions = (rows: Rows, after: number) => rows.above(entry, after)?.map((
 test('memory is sure of every row above one it did not see written, and of no other', (t) => {
   const rows = new Rows(10_000);
   t.is(rows.above(entry, 0), undefined);
-  place(rows, 'a', 5, 1);
-  place(rows, 'b', 6, 1);
+  putRow(rows, 'a', 5, 1);
+  putRow(rows, 'b', 6, 1);
   t.is(positions(rows, 3), undefined);
   t.deepEqual(positions(rows, 4), [5, 6]);
-  place(rows, 'a', 7, 2);
+  putRow(rows, 'a', 7, 2);
   t.deepEqual(positions(rows, 4), [6, 7]);
   t.deepEqual(positions(rows, 7), []);
 });
@@ -98,12 +98,12 @@ test('memory is sure of every row above one it did not see written, and of no ot
 test('memory is not sure of rows it dropped, nor of any after going back', (t) => {
   const rows = new Rows(4 * rowBytes({ owner: 'o', name: '1', position: 1 }));
   for (const position of [1, 2, 3, 4, 5]) {
-    place(rows, `${position}`, position, position);
+    putRow(rows, `${position}`, position, position);
     rows.promote([{ table: entry, key: `${position}` }], position);
   }
   t.is(positions(rows, 0), undefined);
   t.deepEqual(positions(rows, 1), [2, 3, 4, 5]);
-  place(rows, '5', 6, 6);
+  putRow(rows, '5', 6, 6);
   rows.revert(5);
   t.is(positions(rows, 4), undefined);
 });

@@ -1,13 +1,13 @@
 /**
- * Rows of an actor that are newer than what a read may have seen.
+ * Rows of an actor that are newer than a read may have seen.
  *
- * A read is begun at some moment and used later; commits of the same actor become durable in between. Its answer
- * holds everything that was durable when it began, and nothing is known of what came after. So:
- * - a row written by commit c is kept while c is not durable, and after that while any read is outstanding that
- *   began before c was durable;
- * - a turn sees, for every key, the kept row if there is one and else what the read answered.
- * Since an actor is the only writer of its rows, a kept row is never stale; those no read needs any more are
- * kept on as a small cache and dropped oldest first.
+ * A read begins at some moment and is used later. Meanwhile commits of the same actor become durable. The answer holds
+ * everything that was durable when the read began, and may lack what came after. So:
+ * - A row of commit c is kept until c is durable, and then until every read that began before that has been used.
+ * - A turn sees, for every key, the kept row if there is one, and otherwise the row of the answer.
+ *
+ * The actor alone writes its rows, so a kept row is never stale. Rows that no read needs any more stay as a small cache; the
+ * oldest are dropped first.
  */
 
 import type { AnyRow, AnyTable } from '../table.ts';
@@ -22,14 +22,14 @@ export interface KeptRow {
   readonly bytes: number;
 }
 
-/** A read that is begun and not yet used. */
+/** A read that has begun and is not used yet. */
 export interface ReadTicket {
   readonly begunAfterCommit: number;
 }
 
-/** What a kept row takes beside itself: its place, its key, and how it is found. */
+/** The memory of a kept row besides its values: its position, its key, and how it is found. */
 export const keptBytes = 256;
-/** A cached row larger than this would push out everything else. */
+/** A larger row would push everything else out of the cache. */
 const cachedRowShareMax = 1 / 4;
 
 export class Rows {
@@ -39,7 +39,7 @@ export class Rows {
   /** By table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
   readonly #completeAbove = new Map<string, number>();
   readonly #tickets = new Set<ReadTicket>();
-  /** More is kept than the cache may hold, for reads that are outstanding. */
+  /** Outstanding reads keep more than the cache may hold. */
   #exceeds = false;
   readonly #cacheBytesMax: number;
   #cachedBytes = 0;
@@ -48,12 +48,12 @@ export class Rows {
     this.#cacheBytesMax = cacheBytesMax;
   }
 
-  /** A rough size of what is kept after it became durable. */
+  /** About the bytes of durable rows that are kept. */
   get cachedBytes(): number {
     return this.#cachedBytes;
   }
 
-  /** Whether any read is begun and not yet used. */
+  /** Whether a read has begun and is not used yet. */
   get isRead(): boolean {
     return this.#tickets.size > 0;
   }
@@ -68,9 +68,7 @@ export class Rows {
     this.#tickets.delete(ticket);
   }
 
-  /**
-   * Lets go of what was kept for reads alone. Between turns only: one that runs may need what its read has not seen.
-   */
+  /** Drops rows that were kept for reads only. Call it between turns: a running turn may need rows that its read missed. */
   release(): void {
     if (this.#exceeds && this.#tickets.size === 0) this.#trim();
   }
@@ -79,7 +77,7 @@ export class Rows {
     return this.#byTable.get(table.name)?.get(key);
   }
 
-  /** All rows of a greater order, ascending, where memory is sure to hold every one; undefined where it is not. */
+  /** All rows of a greater order, ascending, if memory is sure to hold every one of them. Otherwise undefined. */
   above(table: AnyTable, after: number): readonly AnyRow[] | undefined {
     const { order } = table;
     if (order === undefined || after < (this.#completeAbove.get(table.name) ?? Number.POSITIVE_INFINITY)) {
@@ -125,8 +123,8 @@ export class Rows {
     for (const rows of this.#byTable.values()) {
       for (const kept of rows.values()) if (kept.commit > durableCommit) rows.delete(kept.key);
     }
-    // A speculative row may have covered a durable one that an outstanding read needs. A revert begins every
-    // read again, so what is left here is only a cache.
+    // A speculative row may have covered a durable one that an outstanding read needs. A revert begins every read again, so
+    // only a cache is left here.
     this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
   }
 
@@ -162,5 +160,5 @@ function orderOf(table: AnyTable, row: AnyRow | Removed): number | undefined {
   return row === removed || table.order === undefined ? undefined : Number(row[table.order]);
 }
 
-/** What it takes in memory where it is kept, about. */
+/** Approximate bytes of a row that is kept. */
 export const rowBytes = (row: AnyRow): number => keptBytes + heapBytes(row);

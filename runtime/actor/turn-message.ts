@@ -1,9 +1,8 @@
-/** The message that runs one turn of a command or of a workflow, with its recorded reply where it has one. */
+/** The message that runs one turn of a command or a workflow, with its recorded reply if it has one. */
 
-import type { PlanResults, Plans, Turn, View } from '../command.ts';
-import { keys } from '../command.ts';
-import type { AskCall } from '../host/call.ts';
+import { keys, type PlanResults, type Plans, type Turn, type View } from '../command.ts';
 import { callTable } from '../store/tables.ts';
+import type { AskCall } from '../transport/transport.ts';
 import type { Message, Outcome } from './message.ts';
 import type { ReadAnswers } from './reads.ts';
 import { callKey, openReply, recordedCall } from './recorded-calls.ts';
@@ -45,7 +44,7 @@ export function turnMessage(
       const before = (results[callPlan] as { get(key: object): { reply: Buffer } | undefined }).get(key);
       if (before !== undefined) return openReply(call.callId, before.reply);
       const reply = step.turn(turn, results);
-      // A turn that wrote nothing has nothing that a repeat could double.
+      // If a turn wrote nothing, a repeat doubles nothing.
       if (!isEmpty(turn.recorded)) {
         turn.record(
           recordedCall({

@@ -1,6 +1,6 @@
 /**
- * One turn while it runs: what it sees (slices, the rows its plan named, its own writes) and what it records.
- * Nothing here touches the actor; `Recorded` is merged into the actor's pending commit only if the turn returns.
+ * One running turn: the state that it sees (slices, the rows of its plan, its own writes) and the effects that it records.
+ * Nothing here touches the actor. The pending commit takes up `Recorded` only if the turn returns.
  */
 import { type Address, shardOf } from '../address.ts';
 import type { Activation, AnyPlan, KeysResult, PlanResults, Plans, Turn, View } from '../command.ts';
@@ -21,16 +21,16 @@ import { crossOwnerResult, found, mergePlan } from './reads.ts';
 import type { RecordedCalls } from './recorded-calls.ts';
 import type { Rows } from './rows.ts';
 
-/** A tell that its target has not consumed. Its sender's version is filled in when the commit is built. */
+/** A tell that its target has not consumed. The commit fills in the sender's version when it is built. */
 export type RecordedTell = Omit<TellRow, 'sender_version'>;
 
-/** What a turn did. */
+/** The effects of a turn. */
 export interface Recorded {
   readonly slices: Map<string, { value: unknown; format: number } | Removed>;
   readonly rows: Map<string, { key: string; write: Write }>;
   readonly timers: Map<string, TimerRow | Removed>;
   readonly tells: RecordedTell[];
-  /** Not written: they leave when the turn's outcome does. */
+  /** Not written. They leave with the turn's outcome. */
   readonly signals: Signal[];
 }
 
@@ -44,7 +44,7 @@ export function isEmpty(recorded: Recorded): boolean {
   );
 }
 
-/** What a turn needs of its actor. */
+/** What a turn needs from its actor. */
 export interface TurnScope {
   readonly self: Address;
   readonly activation: Activation;
@@ -71,7 +71,7 @@ function familyKey(family: string, key: string): string {
 /** Slices by name: one layer, or both. */
 export type SliceSource = Pick<Layers<unknown>, 'get'> & {
   keys(): Iterable<string>;
-  /** What `entries` finds, where it need not be looked for each time. */
+  /** The answer of `entries`, where it need not be computed each time. */
   family?(prefix: string): ReadonlyMap<string, unknown>;
 };
 
@@ -187,8 +187,8 @@ export class RunningTurn extends StateView implements Turn {
   }
 
   /**
-   * An own row in memory is as taken as one a commit was rejected for. Without this, two turns that take the same key
-   * as new would merge into one commit, and the later would silently replace the earlier.
+   * A row of this actor in memory takes its key as much as a row that rejected a commit. Otherwise two turns that insert the
+   * same key would merge into one commit, and the later would silently replace the earlier.
    */
   override conflicting<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
     const wanted = row as AnyRow;
@@ -277,7 +277,7 @@ export class RunningTurn extends StateView implements Turn {
     return this.slice(tombstoneSlice) !== undefined;
   }
 
-  /** The actor has no state at all: it was made by a message that has no effect on it. */
+  /** The actor has no state at all: a message that had no effect on it created it. */
   get isBlank(): boolean {
     return this.sliceNames().next().done === true;
   }
@@ -289,7 +289,7 @@ export class RunningTurn extends StateView implements Turn {
     return this.#scope.timers.get(name);
   }
 
-  /** Writes a timer's row as it is, for the runtime's own bookkeeping of attempts. */
+  /** Writes a timer's row as it is, for the runtime's own count of attempts. */
   keepTimer(row: TimerRow): void {
     this.recorded.timers.set(row.name, row);
   }
@@ -336,12 +336,12 @@ export class RunningTurn extends StateView implements Turn {
     for (const name of [...this.#scope.timers.keys()]) {
       if (!this.recorded.timers.has(name)) this.recorded.timers.set(name, removed);
     }
-    // Nobody works for an actor that is gone.
+    // An actor that is gone has no jobs.
     for (const name of [...this.recorded.timers.keys()]) if (isJobTimer(name)) this.disarm({ name });
     this.recorded.slices.set(tombstoneSlice, { value: true, format: 1 });
   }
 
-  /** The actor is a tombstone no more, and begins anew with its initial state. */
+  /** The actor is no longer a tombstone, and begins again with its initial state. */
   revive(): void {
     this.recorded.slices.set(tombstoneSlice, removed);
   }
@@ -412,13 +412,13 @@ export class RunningTurn extends StateView implements Turn {
     this.#write(outboxTable, { ...tell }, { table: outboxTable, remove: { ...tell } });
   }
 
-  /** Writes a tell's row again, after an attempt that failed. */
+  /** Writes a tell's row again after a failed attempt. */
   keepTell(tell: TellRow): void {
     this.#write(outboxTable, { ...tell }, { table: outboxTable, put: { ...tell }, isNew: false });
   }
 }
 
-/** The turn asks for a row that its plan does not name. Where turns have run in between, the plan is outdated. */
+/** The turn asks for a row outside its plan. If turns have run in between, the plan is outdated. */
 export class UnplannedRowError extends Error {
   constructor(table: string) {
     super(`a row of ${table} was not in the turn's plan`);

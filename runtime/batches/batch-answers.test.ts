@@ -1,7 +1,7 @@
 import test from 'ava';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { UnavailableError } from '../errors.ts';
-import type { AskCall } from '../host/call.ts';
+import type { AskCall } from '../transport/transport.ts';
 import { BatchAnswers } from './batch-answers.ts';
 
 function start(ask: (call: AskCall, clock: FakeClock) => Promise<unknown>) {

@@ -4,9 +4,9 @@ import { testShardCount } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { shardOf } from '../address.ts';
 import { NotFoundError, OverloadedError, RetryableError, TerminalError } from '../errors.ts';
-import type { AskCall } from '../host/call.ts';
+import type { AskCall } from '../transport/transport.ts';
+import type { BatchReply, BatchRequest } from './batch-answers.ts';
 import { BatchedAsks } from './batched-asks.ts';
-import type { BatchReply, BatchRequest } from './shapes.ts';
 
 /** Of one shard. */
 const ids: readonly string[] = Array.from({ length: 4_000 }, (_, at) => `user ${at}`).filter(
@@ -86,7 +86,7 @@ test('a batch is bounded in its number and in its bytes', async (t) => {
 
 test('what has no reply in its place is asked alone, as a repeat of the same call', async (t) => {
   const { clock, singles, askOne } = start(
-    async (asks) => ({ replies: asks.map(({ id }, place) => (place % 2 === 0 ? { value: id } : null)) }),
+    async (asks) => ({ replies: asks.map(({ id }, index) => (index % 2 === 0 ? { value: id } : null)) }),
     async (id) => {
       if (id === ids[3]) throw new NotFoundError('this actor is no more');
       return `${id} alone`;

@@ -1,25 +1,26 @@
 /**
  * Asks of many actors in one message, the caller's side.
  *
- *     gathered --all of one shard, in one message--> its host --a reply in its place--> answered
- *                                                         \--none in its place, or none at all--> asked alone
+ *     gathered --all of one shard, in one message--> its host --a reply in its position--> answered
+ *                                                         \--none in its position, or none at all--> asked alone
  *
- * - Asks are gathered until the code that makes them lets go. One that is alone in its shard is asked as ever.
- * - An ask keeps its call id and its deadline when it is asked alone: it is a repeat, as after a lost answer.
- * - A host of an earlier release knows no batches, and refuses them. A message may be lost. An actor may be slow or fail. All
- *   of these are gaps, and what fails in the end is what the single ask says. Only a host that is overloaded is not asked again.
+ *
+ * - Asks are gathered until the code that makes them yields. The only ask of its shard goes without a batch.
+ * - An ask keeps its call id and its deadline when it goes by itself: it is a repeat, as after a lost answer.
+ * - A host of an earlier release refuses batches. A message may be lost. An actor may be slow or fail. All of these leave gaps,
+ *   which the single asks fill, and their errors are the ones reported. Only an overloaded host is not asked again.
  * - Asks in a batch may reach their actors in any order, as messages do.
  *
- * A crash of the caller loses all of it. The host then answers nobody.
+ * A crash of the caller loses all of it. The answers of the host then reach no caller.
  */
 import { shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import { OverloadedError } from '../errors.ts';
-import type { AskCall } from '../host/call.ts';
 import type { Retrier } from '../host/retrier.ts';
-import { Lane } from '../lane.ts';
 import type { Random } from '../random.ts';
-import { type BatchReply, type BatchRequest, batchMax, batchReplySchema } from './shapes.ts';
+import { Semaphore } from '../semaphore.ts';
+import type { AskCall } from '../transport/transport.ts';
+import { type BatchReply, type BatchRequest, batchMax, batchReplySchema } from './batch-answers.ts';
 
 export interface BatchedAsksOptions {
   readonly retrier: Pick<Retrier, 'ask'>;
@@ -35,14 +36,14 @@ interface Gathered {
 
 /** The bytes of the requests in one batch. A batch with its envelope has to fit one message. */
 const batchBytesMax = 32 * 1_024;
-/** A batch is waited for no longer, so that there is time to ask alone. */
+/** A caller waits for a batch no longer than this, so that there is time for single asks. */
 const batchMs = 2_000;
-/** Asks in flight that a batch has left without a reply. */
-const aloneMax = 64;
+/** Single asks in flight that a batch left without a reply. */
+const singleMax = 64;
 
 export class BatchedAsks {
   readonly #options: BatchedAsksOptions;
-  readonly #alone = new Lane(aloneMax);
+  readonly #single = new Semaphore(singleMax);
   #gathered: Gathered[] = [];
 
   constructor(options: BatchedAsksOptions) {
@@ -66,9 +67,9 @@ export class BatchedAsks {
     const [first] = batch;
     if (batch.length === 1) return first?.resolve(retrier.ask(first.call));
     const outcome = await this.#repliesTo(batch);
-    for (const [place, { call, resolve }] of batch.entries()) {
-      const reply = outcome instanceof OverloadedError ? { value: Promise.reject(outcome) } : outcome[place];
-      resolve(reply ? reply.value : this.#alone.run(() => retrier.ask(call)));
+    for (const [index, { call, resolve }] of batch.entries()) {
+      const reply = outcome instanceof OverloadedError ? { value: Promise.reject(outcome) } : outcome[index];
+      resolve(reply ? reply.value : this.#single.run(() => retrier.ask(call)));
     }
   }
 
@@ -89,13 +90,13 @@ export class BatchedAsks {
       });
       return batchReplySchema.safeParse(answer).data?.replies ?? [];
     } catch (error) {
-      // Whatever it is: the single asks tell it of those whom it concerns.
+      // The single asks report any other error to the callers concerned.
       return error instanceof OverloadedError ? error : [];
     }
   }
 }
 
-/** By shard, each within the bounds of a batch. */
+/** Grouped by shard, within the bounds of a batch. */
 function batchesOf(gathered: readonly Gathered[], shardCount: number): readonly (readonly Gathered[])[] {
   const batches: Gathered[][] = [];
   const filling = new Map<number, { batch: Gathered[]; bytes: number }>();

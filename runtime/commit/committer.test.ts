@@ -17,8 +17,8 @@ const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 }
 
 const label = table({
   name: 'label',
-  columns: { owner: 'text', place: 'int8', text: 'text', born: 'int8' },
-  key: ['owner', 'place'],
+  columns: { owner: 'text', number: 'int8', text: 'text', born: 'int8' },
+  key: ['owner', 'number'],
   generation: 'born',
   unique: [['text']],
 });
@@ -29,14 +29,14 @@ const till = kind({
   tables: [label],
   commands: {
     label: command({
-      request: z.object({ text: z.string(), place: z.number().default(0), freed: z.number().optional() }),
+      request: z.object({ text: z.string(), number: z.number().default(0), freed: z.number().optional() }),
       reply: z.string(),
       creates: true,
-      turn: (turn, { text, place = 0, freed }) => {
-        if (freed !== undefined) turn.remove(label, { owner: turn.self.id, place: freed });
+      turn: (turn, { text, number = 0, freed }) => {
+        if (freed !== undefined) turn.remove(label, { owner: turn.self.id, number: freed });
         else if (turn.conflicting(label, { text }) !== undefined) return 'taken';
         turn.set(count, turn.get(count) + 1);
-        turn.insert(label, { owner: turn.self.id, place, text, born: turn.get(count) });
+        turn.insert(label, { owner: turn.self.id, number, text, born: turn.get(count) });
         return 'labelled';
       },
     }),
@@ -90,7 +90,7 @@ async function start(limits: Partial<Limits> = {}) {
     return answers;
   };
   const addAll = (ids: readonly string[]) => answersOf(ids, add);
-  const labelIt = (id: string, text: string, more: { place?: number; freed?: number } = {}) =>
+  const labelIt = (id: string, text: string, more: { number?: number; freed?: number } = {}) =>
     host.actors.get(till, id).ask.label({ text, ...more });
   const labelAll = (texts: Readonly<Record<string, string>>) =>
     answersOf(Object.keys(texts), (id) => labelIt(id, texts[id] ?? ''));
@@ -218,10 +218,10 @@ test('of those who want one new key together one gets it, and nobody else notice
 test('who frees a key and takes it again in one commit is not blamed for the collision of another', async (t) => {
   const { labelIt, store } = await start();
   await labelIt('x', 'taken');
-  await labelIt('a', 'mine', { place: 1 });
+  await labelIt('a', 'mine', { number: 1 });
   store.batches.length = 0;
   const answers = await Promise.all([
-    labelIt('a', 'mine', { place: 2, freed: 1 }),
+    labelIt('a', 'mine', { number: 2, freed: 1 }),
     labelIt('b', 'taken'),
     labelIt('n1', 'one'),
   ]);

@@ -1,19 +1,19 @@
 /**
- * One committer per host: whenever a slot is free it takes the ready commits of all actors (at most one of each,
- * within a bound on actors and bytes) and sends them as one batch. There is no timer: while every slot is busy commits
- * pile up, so batches grow with the load by themselves.
+ * One committer per host. Whenever a slot is free it takes the ready commits of the actors, at most one of each, up to a number
+ * of actors and bytes, and sends them as one batch. There is no timer. While every slot is busy commits pile up, so batches
+ * grow with the load by themselves.
  *
- * One actor does not stop the others. A batch is sent once, and a statement waits for a lock only for a moment; what
- * has to be separated after that goes aside, to slots of its own, those first that have failed least. So does every
- * commit of a suspect, alone: of an actor that was stuck, until a commit of it has passed.
+ * One actor does not stop the others. A batch is sent once, and a statement waits for a lock only briefly. What must then be
+ * separated goes into quarantine, which has slots of its own; batches that have failed least go first. The commits of an actor
+ * that was stuck go unbatched into quarantine, too, until one of them has passed.
  *
- * A batch whose members all have an answer tells each actor its own. One that failed as a whole is sorted out:
- *   conflict      nothing was applied. Members whose rows somebody holds locked are stuck and go on alone, each again
- *                 after a growing pause and in the end unavailable; the others go again at once without them. Where no
- *                 row is locked all of it goes again after a pause with jitter, in the end in halves
- *   rejected      nothing was applied. The keys of all members are looked up at once; those that collide with what is
- *                 stored are rejected, those that collide with others of the batch go again alone, and the rest at once
- *                 without them. Where none are found all of it goes again in halves
+ * When every member of a batch has an answer, each actor is told its own. A batch that failed as a whole is sorted out:
+ *   conflict      nothing was applied. Members whose rows another transaction holds locked are stuck. They go on unbatched, each
+ *                 again after a growing pause and in the end unavailable; the others go again at once without them. If no row
+ *                 is locked, all of it goes again after a pause with jitter, in the end in halves
+ *   rejected      nothing was applied. The keys of all members are looked up at once. Members that collide with stored rows are
+ *                 rejected, those that collide with others of the batch go again unbatched, and the rest at once without them.
+ *                 If none are found, all of it goes again in halves
  *   defect        nothing was applied; it goes again in halves, so that in the end only the defect fails
  *   unavailable   nothing was applied; every member fails
  *   unknown       every member settles by its own barrier, and counts as stuck
@@ -26,29 +26,28 @@ import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { SampledLog } from '../sampled-log.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
-import type { ConflictingRow } from './conflicting-rows.ts';
-import { findRejections, type Rejection } from './find-conflicting.ts';
+import { type ConflictingRow, findRejections, type Rejection } from './conflicting-rows.ts';
 import { WriteHealth } from './write-health.ts';
 
 const conflictsBeforeHalving = 2;
-/** With the pauses between them and the waits for locks, some seconds: less than callers wait. */
+/** With the pauses between them and the waits for locks this takes some seconds, less than callers wait. */
 const conflictsMax = 12;
 const conflictPauseMaxMs = 500;
 
-/** An actor as the committer knows it. One of the answers follows each commit that was taken. */
+/** An actor as the committer knows it. One of these answers follows each commit that it takes. */
 export interface Committing {
-  /** What waits to be committed. */
+  /** The bytes that wait to be committed. */
   readonly pendingBytes: number;
-  /** Undefined: there is nothing (any more) to commit. */
+  /** Undefined if there is nothing (any more) to commit. */
   takeCommit(): Commit | undefined;
   committed(): void;
   /** Nothing was applied: a newer owner or a newer version exists. */
   fenced(): void;
-  /** Nothing was applied: these keys are taken, or one that is no row's any more. */
+  /** Nothing was applied: these keys are taken, or a key that no longer has a row. */
   rejected(conflicting: readonly ConflictingRow[]): void;
   /** Nothing was applied, and asking the database again now would not help. */
   failed(error: UnavailableError | TerminalError): void;
-  /** Nobody knows what was applied. */
+  /** It is not known what was applied. */
   unknown(): Promise<void>;
 }
 
@@ -61,7 +60,7 @@ interface Member {
 
 interface Batch {
   readonly members: readonly Member[];
-  /** How often it, or what it was part of, has failed. */
+  /** How often this batch, or the batch that it was part of, has failed. */
   readonly failures: number;
 }
 
@@ -71,24 +70,24 @@ export interface CommitterOptions {
   readonly random: Random;
   readonly limits: Pick<
     Limits,
-    'batchActorsMax' | 'batchBytesMax' | 'commitsInFlightMax' | 'commitsAsideInFlightMax'
+    'batchActorsMax' | 'batchBytesMax' | 'commitsInFlightMax' | 'quarantinedCommitsInFlightMax'
   >;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
-  /** What is logged of many that fail of one cause. */
+  /** Logs a few of many failures that have one cause. */
   readonly failures: SampledLog;
 }
 
 export class Committer {
   readonly #options: CommitterOptions;
   readonly #ready = new Set<Committing>();
-  readonly #suspects = new Set<Committing>();
-  readonly #aside: Batch[] = [];
-  /** How often in a row an actor was stuck. */
+  readonly #unbatched = new Set<Committing>();
+  readonly #quarantine: Batch[] = [];
+  /** How many times in a row an actor was stuck. */
   readonly #stuck = new WeakMap<Committing, number>();
   readonly #writes: WriteHealth;
   #inFlight = 0;
-  #asideInFlight = 0;
+  #quarantinedInFlight = 0;
   #pausing = 0;
   #scheduled = false;
 
@@ -104,11 +103,11 @@ export class Committer {
 
   /** The actor has a pending commit and none in flight. */
   ready(actor: Committing): void {
-    const isSuspect = this.#stuck.has(actor);
-    (isSuspect ? this.#suspects : this.#ready).add(actor);
-    if (this.#scheduled || (isSuspect ? this.#isAsideFull : this.#isFull)) return;
+    const isUnbatched = this.#stuck.has(actor);
+    (isUnbatched ? this.#unbatched : this.#ready).add(actor);
+    if (this.#scheduled || (isUnbatched ? this.#isQuarantineFull : this.#isFull)) return;
     this.#scheduled = true;
-    // Not at once: turns of the same tick, of this and other actors, join the batch for nothing.
+    // Waiting for the microtask lets turns of the same tick, of this and other actors, join the batch at no cost.
     queueMicrotask(() => {
       this.#scheduled = false;
       this.#fill();
@@ -117,16 +116,16 @@ export class Committer {
 
   /** Nothing is ready and nothing in flight. */
   get isIdle(): boolean {
-    const inFlight = this.#inFlight + this.#asideInFlight + this.#pausing;
-    return inFlight + this.#ready.size + this.#suspects.size + this.#aside.length === 0;
+    const inFlight = this.#inFlight + this.#quarantinedInFlight + this.#pausing;
+    return inFlight + this.#ready.size + this.#unbatched.size + this.#quarantine.length === 0;
   }
 
   get #isFull(): boolean {
     return this.#inFlight >= this.#options.limits.commitsInFlightMax;
   }
 
-  get #isAsideFull(): boolean {
-    return this.#asideInFlight >= this.#options.limits.commitsAsideInFlightMax;
+  get #isQuarantineFull(): boolean {
+    return this.#quarantinedInFlight >= this.#options.limits.quarantinedCommitsInFlightMax;
   }
 
   #fill(): void {
@@ -139,29 +138,29 @@ export class Committer {
         this.#fill();
       });
     }
-    this.#setSuspectsAside();
-    while (!this.#isAsideFull) {
-      const batch = this.#takeAside();
+    this.#takeUnbatched();
+    while (!this.#isQuarantineFull) {
+      const batch = this.#takeQuarantined();
       if (batch === undefined) break;
-      this.#asideInFlight += 1;
+      this.#quarantinedInFlight += 1;
       void this.#send(batch).finally(() => {
-        this.#asideInFlight -= 1;
+        this.#quarantinedInFlight -= 1;
         this.#fill();
       });
     }
   }
 
-  /** Each alone and, unless it was stuck only once, after a pause that grows while it is. */
-  #setSuspectsAside(): void {
-    for (const actor of this.#suspects) {
+  /** Takes the commits of stuck actors, each unbatched. An actor that was stuck more than once pauses first, ever longer. */
+  #takeUnbatched(): void {
+    for (const actor of this.#unbatched) {
       const commit = actor.takeCommit();
       const failures = this.#stuck.get(actor) ?? 0;
       if (commit === undefined) continue;
       const batch = { members: [{ actor, commit }], failures };
       if (failures > 1) this.#sendLater(batch);
-      else this.#aside.push(batch);
+      else this.#quarantine.push(batch);
     }
-    this.#suspects.clear();
+    this.#unbatched.clear();
   }
 
   #takeMembers(): readonly Member[] {
@@ -179,13 +178,13 @@ export class Committer {
     return members;
   }
 
-  /** The batch that waits aside and has failed least; of those, the one that has waited longest. */
-  #takeAside(): Batch | undefined {
+  /** The batch in quarantine that has failed least, and among several the one that has waited longest. */
+  #takeQuarantined(): Batch | undefined {
     let best = 0;
-    for (const [index, { failures }] of this.#aside.entries()) {
-      if (failures < (this.#aside[best]?.failures ?? 0)) best = index;
+    for (const [index, { failures }] of this.#quarantine.entries()) {
+      if (failures < (this.#quarantine[best]?.failures ?? 0)) best = index;
     }
-    return this.#aside.splice(best, 1)[0];
+    return this.#quarantine.splice(best, 1)[0];
   }
 
   async #send(batch: Batch): Promise<void> {
@@ -210,7 +209,7 @@ export class Committer {
   async #failed(batch: Batch, error: unknown): Promise<void> {
     const { logger, metrics, failures } = this.#options;
     const { members } = batch;
-    // An error that is not the store's leaves open what happened, and is treated so.
+    // After an error that is not the store's the outcome is unknown.
     const failure = error instanceof StoreError ? error.failure : 'unknown';
     metrics.commit(failure);
     if (failure === 'unavailable' || failure === 'unknown') this.#writes.failed();
@@ -231,12 +230,12 @@ export class Committer {
       this.#sendLater({ members: [member], failures });
     }
     if (others.length === 0) return;
-    if (locked.length > 0) this.#aside.push({ members: others, failures });
+    if (locked.length > 0) this.#quarantine.push({ members: others, failures });
     else if (failures < conflictsBeforeHalving) this.#sendLater({ members, failures });
     else this.#halve({ members, failures });
   }
 
-  /** The members whose rows somebody holds locked, as far as the database says so. */
+  /** The members whose rows are locked, as far as the database says so. */
   async #lockedOf(members: readonly Member[]): Promise<readonly Member[]> {
     try {
       const unlocked = await this.#options.store.unlocked(members.map(({ commit }) => commit.address));
@@ -258,11 +257,11 @@ export class Committer {
     }
     const [only] = members;
     if (innocent.length < members.length) {
-      if (innocent.length > 0) this.#aside.push({ members: innocent, failures });
-      for (const rival of rivals) this.#aside.push({ members: [rival], failures });
+      if (innocent.length > 0) this.#quarantine.push({ members: innocent, failures });
+      for (const rival of rivals) this.#quarantine.push({ members: [rival], failures });
     } else if (members.length > 1) this.#halve({ members, failures });
     else if (only !== undefined && rejections === undefined) report(only.actor, 'unavailable', undefined);
-    // What rejects it may be gone, or a turn of its own.
+    // The cause of the rejection may be gone, or be a turn of this actor itself.
     else only?.actor.rejected([]);
   }
 
@@ -288,15 +287,15 @@ export class Committer {
     this.#pausing += 1;
     void sleep(clock, pauseMs * (0.5 + random.fraction() / 2)).then(() => {
       this.#pausing -= 1;
-      this.#aside.push({ members, failures: failures + 1 });
+      this.#quarantine.push({ members, failures: failures + 1 });
       this.#fill();
     });
   }
 
   #halve({ members, failures }: Batch): void {
     const half = Math.ceil(members.length / 2);
-    this.#aside.push({ members: members.slice(0, half), failures });
-    if (half < members.length) this.#aside.push({ members: members.slice(half), failures });
+    this.#quarantine.push({ members: members.slice(0, half), failures });
+    if (half < members.length) this.#quarantine.push({ members: members.slice(half), failures });
   }
 }
 
@@ -305,7 +304,7 @@ function report(
   failure: Exclude<StoreError['failure'], 'rejected'>,
   cause: unknown,
 ): void {
-  // Settling can take as long as the database is away; the committer goes on with others.
+  // Settling can take as long as the database is away. The committer goes on with others.
   if (failure === 'unknown') void actor.unknown();
   else if (failure === 'defect')
     actor.failed(new TerminalError('the database refused what this call would write'));

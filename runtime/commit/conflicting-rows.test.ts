@@ -1,6 +1,7 @@
 import test from 'ava';
+import { type Store, StoreError, type StoreRows } from '../store/store.ts';
 import { table } from '../table.ts';
-import { ConflictingRows } from './conflicting-rows.ts';
+import { ConflictingRows, findRejections } from './conflicting-rows.ts';
 
 const note = table({
   name: 'note',
@@ -24,4 +25,38 @@ test('what an earlier rejection has shown is still known after a later one, and 
   const rows = ConflictingRows.none.with([taken]).with([other]).with([moved]);
   t.is(rows.find(note, { uuid: 'v' }), other.row);
   t.is(rows.find(note, { uuid: 'u' }), moved.row);
+});
+
+const title = table({
+  name: 'title',
+  columns: { owner: 'text', name: 'text', born: 'int8' },
+  key: ['owner', 'name'],
+  generation: 'born',
+  unique: [['name']],
+});
+const wantedTitle = { owner: 'ada', name: 'notes', born: 1 };
+const heldTitle = { owner: 'bob', name: 'notes', born: 1 };
+
+/** It gives the first reads up. */
+function storeThatGivesUp(times: number): Pick<Store, 'read'> & { asked: number } {
+  return {
+    asked: 0,
+    async read(reads): Promise<readonly StoreRows[]> {
+      this.asked += 1;
+      if (this.asked <= times) throw new StoreError('conflict', 'restart transaction');
+      return reads.map(() => ({ rows: [heldTitle], complete: true }));
+    },
+  };
+}
+
+test('what is in the way of a commit is looked for again where the database gave the look-up up', async (t) => {
+  const store = storeThatGivesUp(3);
+  const commit = { writes: [{ table: title, put: wantedTitle, isNew: true }] };
+  const [rejection] = await findRejections(store, [commit]);
+  t.deepEqual(rejection, { conflicting: [{ table: title, row: heldTitle }], isRival: false });
+  t.is(store.asked, 4);
+  const error = await t.throwsAsync(findRejections(storeThatGivesUp(4), [commit]), {
+    instanceOf: StoreError,
+  });
+  t.is(error?.failure, 'conflict');
 });

@@ -1,13 +1,15 @@
-import { type AnyRow, type AnyTable, tupleText } from '../table.ts';
+import { readRepeated } from '../read/read-repeated.ts';
+import type { Commit, Store, StoreRead, Write } from '../store/store.ts';
+import { type AnyRow, type AnyTable, keyText, rejectsByKey, tupleText } from '../table.ts';
 
-/** A committed row for whose unique key a commit was rejected. */
+/** A committed row whose unique key made a commit fail. */
 export interface ConflictingRow {
   readonly table: AnyTable;
   readonly row: AnyRow;
 }
 
 /**
- * The rows that a message's rejections have shown, found by any of their unique keys. The latest look at a row counts.
+ * The rows that the rejections of a message have shown, found by any of their unique keys. The latest version of a row counts.
  */
 export class ConflictingRows {
   static readonly none = new ConflictingRows();
@@ -26,7 +28,7 @@ export class ConflictingRows {
     return new ConflictingRows(byKey);
   }
 
-  /** The row that holds the key, or one of the unique keys, of which `wanted` has every column. */
+  /** The row that holds the key, or one of the unique keys whose columns `wanted` has all of. */
   find(table: AnyTable, wanted: AnyRow): AnyRow | undefined {
     if (this.#byKey.size === 0) return undefined;
     for (const columns of uniqueKeys(table)) {
@@ -44,4 +46,98 @@ function uniqueKeys(table: AnyTable): readonly (readonly string[])[] {
 
 function indexKey(table: AnyTable, columns: readonly string[], row: AnyRow): string {
   return `${table.name} ${columns.join()} ${tupleText(columns, row)}`;
+}
+
+/**
+ * Finds the cause when a batch was rejected for a taken key. For all commits at once, one query per key looks up the committed
+ * rows that hold the keys wanted.
+ */
+export interface Rejection {
+  /** Committed rows in the way of the commit. A row that the commit knowingly rewrites or removes is not in its way. */
+  readonly conflicting: readonly ConflictingRow[];
+  /** An earlier commit of the batch wants the same key. */
+  readonly isRival: boolean;
+}
+
+/** For each of these commits, in order, the known causes of its rejection. @throws StoreError */
+export async function findRejections(
+  store: Pick<Store, 'read'>,
+  commits: readonly Pick<Commit, 'writes'>[],
+): Promise<readonly Rejection[]> {
+  const wanted = commits.map(({ writes }) => wantedKeys(writes));
+  const holders = await findHolders(store, wanted.flat());
+  const claimed = new Set<string>();
+  return commits.map(({ writes }, index) => {
+    const keys = wanted[index] ?? [];
+    const own = new Set(writes.flatMap(ownRow));
+    const isRival = keys.some(({ id }) => claimed.has(id));
+    for (const { id } of keys) claimed.add(id);
+    const inTheWay = keys.flatMap(({ id, table }) => {
+      const row = holders.get(id);
+      return row === undefined || own.has(rowId(table, row)) ? [] : [{ table, row }];
+    });
+    return { conflicting: inTheWay, isRival };
+  });
+}
+
+/** One value of a key for which a row may be rejected. */
+interface WantedKey {
+  readonly id: string;
+  readonly table: AnyTable;
+  readonly unique: readonly string[];
+  readonly value: AnyRow;
+}
+
+function wantedKeys(writes: readonly Write[]): readonly WantedKey[] {
+  return writes.flatMap((write) =>
+    'put' in write
+      ? rejectingKeys(write.table)
+          .filter((unique) => unique.every((column) => (write.put[column] ?? null) !== null))
+          .map((unique) => wantedKey(write.table, unique, write.put))
+      : [],
+  );
+}
+
+function wantedKey(table: AnyTable, unique: readonly string[], row: AnyRow): WantedKey {
+  const value = Object.fromEntries(unique.map((column) => [column, row[column] ?? null]));
+  return { id: keyId(table, unique, value), table, unique, value };
+}
+
+const keyId = (table: AnyTable, unique: readonly string[], row: AnyRow) =>
+  `${table.name} ${unique.join()} ${tupleText(unique, row)}`;
+
+async function findHolders(
+  store: Pick<Store, 'read'>,
+  wanted: readonly WantedKey[],
+): Promise<ReadonlyMap<string, AnyRow>> {
+  const byKey = new Map<string, { readonly of: WantedKey; readonly values: Map<string, AnyRow> }>();
+  for (const key of wanted) {
+    const name = `${key.table.name} ${key.unique.join()}`;
+    const same = byKey.get(name) ?? { of: key, values: new Map<string, AnyRow>() };
+    same.values.set(key.id, key.value);
+    byKey.set(name, same);
+  }
+  const lookups = [...byKey.values()];
+  if (lookups.length === 0) return new Map();
+  const reads = lookups.map(({ of: { table, unique }, values }): StoreRead => {
+    // No large columns: those of a whole batch would have no bound in memory.
+    return { read: 'lookup', table, unique, values: [...values.values()], budgetBytes: 0 };
+  });
+  const answers = await readRepeated(store, reads);
+  return new Map(
+    lookups.flatMap(({ of: { table, unique } }, index) =>
+      (answers[index]?.rows ?? []).map((row) => [keyId(table, unique, row), row] as const),
+    ),
+  );
+}
+
+const rowId = (table: AnyTable, row: AnyRow) => `${table.name}\u0000${keyText(table, row)}`;
+
+function ownRow(write: Write): readonly string[] {
+  if ('remove' in write) return [rowId(write.table, write.remove)];
+  return write.isNew ? [] : [rowId(write.table, write.put)];
+}
+
+function rejectingKeys(table: AnyTable): readonly (readonly string[])[] {
+  return rejectsByKey(table) ? [table.key, ...table.unique] : table.unique;
 }

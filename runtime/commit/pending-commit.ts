@@ -1,6 +1,6 @@
 /**
- * The turns of one actor that will become durable together: their merged writes, reduced to one final write per
- * table and key, and the outcomes that wait for them at the gate.
+ * The turns of one actor that will become durable together. It merges their writes to one final write per table and key, and
+ * keeps the outcomes that wait for them at the gate.
  */
 
 import { type Removed, removed } from '../actor/layers.ts';
@@ -16,7 +16,7 @@ import type { Commit, TellRow, TimerRow, Write } from '../store/store.ts';
 import { outboxTable, sliceTable, timerTable } from '../store/tables.ts';
 import type { AnyTable } from '../table.ts';
 
-/** A message whose turn has run and whose outcome waits for the commit. */
+/** A message whose turn has run, and whose outcome waits for the commit. */
 export interface Carried {
   readonly queued: Queued;
   readonly outcome: Outcome;
@@ -32,7 +32,7 @@ export class PendingCommit {
   readonly timers = new Map<string, TimerRow | Removed>();
   readonly tells: RecordedTell[] = [];
   readonly #rows = new Map<string, { key: string; write: Write }>();
-  /** What it takes in memory, about: of each slice, timer and row what was written last. */
+  /** Approximate bytes in memory: the last write of each slice, timer and row. */
   bytes = 0;
   /** No other turn may join. */
   sealed = false;
@@ -55,8 +55,8 @@ export class PendingCommit {
   }
 
   /**
-   * Whether a turn takes a key as new that another has freed here: it has to wait for the next commit, as of the two
-   * writes of one key only the last would be left, and the row of an earlier `generation` would never go.
+   * Whether a turn inserts a key that another turn has freed here. It has to wait for the next commit. Of the two writes of one
+   * key only the last would be left, and the row of an earlier `generation` would never go.
    */
   frees(recorded: Recorded): boolean {
     for (const [id, { write }] of recorded.rows) {
@@ -89,7 +89,7 @@ export class PendingCommit {
       this.#rows.set(id, { key, write });
       return;
     }
-    // What was new when the commit began is new to the database, however often it was rewritten since.
+    // A row that was new when the commit began is new to the database, however often turns rewrote it since.
     const isNew = write.isNew || (before !== undefined && 'put' in before && before.isNew);
     this.#rows.set(id, { key, write: { ...write, isNew } });
   }
@@ -105,7 +105,7 @@ export class PendingCommit {
     return { address, epoch, version, commitId, writes };
   }
 
-  /** The tells as they stand in the outbox once the commit that makes `senderVersion` is durable. */
+  /** The tells as the outbox has them after the commit that makes `senderVersion` durable. */
   tellRows(senderVersion: number): TellRow[] {
     return this.tells.map((tell) => ({ ...tell, sender_version: senderVersion }));
   }

@@ -2,16 +2,16 @@
  * Finds the outcome of a commit whose answer was lost.
  *
  * A barrier settles it, and never a read: the lost statement may still be on its way. The barrier bumps the version under the
- * row's lock. After that the lost statement finds no row, so what `commit_id` says is final. Where a newer epoch holds the actor
- * no barrier is possible any more, and only a `commit_id` that is still ours proves anything.
+ * row's lock. After that the lost statement finds no row, so `commit_id` is final. If a newer epoch holds the actor, no barrier
+ * is possible any more, and only a `commit_id` that is still ours proves anything.
  *
- * A barrier waits for the lock of the row only for a moment. If somebody holds the row locked, it asks again in a lane of its
- * own, so that other barriers find a connection.
+ * A barrier waits only briefly for the lock of the row. If the row stays locked, the barrier tries again under a semaphore of
+ * its own, so that other barriers find a connection.
  */
 import type { Address } from '../address.ts';
 import { type Clock, sleep } from '../clock.ts';
-import type { Lane } from '../lane.ts';
 import type { Random } from '../random.ts';
+import type { Semaphore } from '../semaphore.ts';
 import { type Store, StoreError } from '../store/store.ts';
 
 const backoffFirstMs = 20;
@@ -24,23 +24,23 @@ export type Settlement =
   /** A newer owner holds the actor. */
   | { readonly became: 'fenced'; readonly wasCommitted: boolean };
 
-/** Asks until the database has answered, or until `isWanted` says that the answer is no longer needed. */
+/** Asks until the database answers, or until `isWanted` says that the answer is no longer needed. */
 export async function settleCommit(
   ports: {
     readonly store: Store;
     readonly clock: Clock;
     readonly random: Random;
-    readonly lockedLane: Lane;
+    readonly lockedRowSemaphore: Semaphore;
   },
   commit: { readonly address: Address; readonly epoch: number; readonly commitId: string },
   isWanted: () => boolean,
 ): Promise<Settlement | undefined> {
-  const { store, clock, random, lockedLane } = ports;
+  const { store, clock, random, lockedRowSemaphore } = ports;
   let isLocked = false;
   for (let attempt = 0; isWanted(); attempt += 1) {
     try {
       const ask = () => askOnce(store, commit);
-      return await (isLocked ? lockedLane.run(ask) : ask());
+      return await (isLocked ? lockedRowSemaphore.run(ask) : ask());
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       isLocked = error.failure === 'conflict';

@@ -1,7 +1,7 @@
 /**
- * Whether the database takes writes, as the commits of a host show it. A full or read-only database still answers reads, and a
- * small write may still find room, so the share of failed commits counts. Where nobody writes any more, the last commit decides
- * until another one passes.
+ * Whether the database takes writes, judged by the commits of a host. A full or read-only database still answers reads, and a
+ * small write may still find room, so the share of failed commits counts. If there are no more commits, the last one decides
+ * until another passes.
  */
 import type { Clock } from '../clock.ts';
 
@@ -31,7 +31,7 @@ export class WriteHealth {
     this.#now().passed += 1;
   }
 
-  /** The database could not take a batch, or nobody knows whether it did. */
+  /** The database could not take a batch, or the outcome is unknown. */
   failed(): void {
     this.#hasLastFailed = true;
     this.#now().failed += 1;

@@ -1,6 +1,6 @@
 /**
- * What the delivery of timers and of tells has in common: rows of the database are the truth, sweeps find those that
- * may be tried now, a bounded number at a time is handed to their actors, and what fails is tried again later.
+ * The common part of delivering timers and tells. Rows of the database are the truth. Sweeps find the rows that may be tried
+ * now, hand a bounded number at a time to their actors, and try those that fail again later.
  */
 
 import type { Message, Outcome } from '../actor/message.ts';
@@ -16,7 +16,7 @@ import { InFlight } from './in-flight.ts';
 import { Passes } from './passes.ts';
 import { Sweeper } from './sweeper.ts';
 
-/** Until what found no room is looked for again. */
+/** The pause before the next look for rows that found no room. */
 const roomPauseMs = 5;
 
 export interface DeliveryOptions {
@@ -27,7 +27,7 @@ export interface DeliveryOptions {
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
   deliver(address: Address, message: Message): void;
-  /** The shards whose rows are this host's to deliver. */
+  /** The shards whose rows this host delivers. */
   shards(): readonly number[];
 }
 
@@ -36,7 +36,7 @@ export function retryPauseMs(attempts: number): number {
   return Math.min(600_000, 1_000 * 2 ** attempts);
 }
 
-/** Whether the turn itself is to blame. What the runtime could not do now is simply tried again at the next sweep. */
+/** Whether the turn itself is to blame. Anything that the runtime could not do now is simply tried again at the next sweep. */
 export function isFaultOfTurn(error: unknown): boolean {
   return !(error instanceof ActorError) || error instanceof TerminalError;
 }
@@ -47,7 +47,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   readonly #sweeper: Sweeper;
   readonly #inFlight: InFlight<Row>;
   readonly #passes: Passes;
-  /** Rows were read for which there was no room. */
+  /** The last sweep read rows for which there was no room. */
   #morePending = false;
 
   constructor(options: Options) {
@@ -61,10 +61,10 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   /** The actor it is for. */
   protected abstract addressOf(row: Row): Address;
   protected abstract shardOf(row: Row): number;
-  /** When it may be tried. */
+  /** The earliest time to try it. */
   protected abstract timeOf(row: Row): number;
   protected abstract read(sweep: SweepRead): Promise<readonly Row[]>;
-  /** Hands a row to its actor. Resolves to whether it is done with for now. */
+  /** Hands a row to its actor. Resolves to whether the row needs nothing more for now. */
   protected abstract deliver(row: Row, nowMs: number): Promise<boolean>;
 
   start(): void {
@@ -80,12 +80,12 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     this.#sweeper.within(delayMs);
   }
 
-  /** Something may be due from this time on that no sweep has seen. */
+  /** From this time on something may be due that no sweep has seen. */
   sweepFrom(timeMs: number): void {
     this.#passes.from(timeMs);
   }
 
-  /** Shards came, with whatever waits there. */
+  /** This host got shards, and the rows that wait there. */
   claimed(): void {
     this.sweepFrom(0);
     this.sweepWithin(0);
@@ -94,12 +94,12 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
   async #sweep(): Promise<number> {
     const { store, limits, clock, shards } = this.options;
     const nowMs = await store.timeMs();
-    const { room, passedOver } = this.#inFlight;
+    const { capacity, passedOver } = this.#inFlight;
     const pass = this.#passes.next({
       owned: shards(),
       nowMs,
       monotonicMs: clock.monotonicMs(),
-      room,
+      capacity,
       extra: passedOver,
     });
     const rows = await this.read(pass);
@@ -112,13 +112,13 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
       this.#inFlight.inOrder(rows, (row) => this.keyOf(row), areAll),
       nowMs,
     );
-    // What this pass has read cannot be tried now, or there was nothing where it looked: that says nothing of the others.
+    // This pass found rows that cannot be tried now, or none where it looked. Other rows may still be due.
     const isIdle = rows.length === 0 || this.#inFlight.passedOver > passedOver;
     const goesOn = this.#morePending && isIdle && !this.#inFlight.isFull;
     return goesOn ? roomPauseMs : limits.sweepMs;
   }
 
-  /** What does not fit now is found by a later sweep. */
+  /** A later sweep finds the rows for which there is no room now. */
   protected tryAll(rows: readonly Row[], nowMs: number): void {
     for (const row of rows) {
       if (this.#inFlight.isFull) this.#morePending = true;
@@ -126,7 +126,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     }
   }
 
-  /** One row now, unless it is in flight or there is no room. Resolves to whether it is done with for now. */
+  /** Tries one row now, unless it is in flight or there is no room. Resolves to whether the row needs nothing more for now. */
   protected async tryOne(row: Row): Promise<boolean> {
     return this.#begin(row) && (await this.#deliver(row, this.options.clock.nowMs()));
   }
@@ -139,7 +139,7 @@ export abstract class RowDelivery<Row, Options extends DeliveryOptions = Deliver
     const wasDelivered = await this.deliver(row, nowMs);
     const next = this.#inFlight.end(this.keyOf(row), wasDelivered);
     if (next !== undefined) this.tryAll([next], nowMs);
-    // Room again: whatever did not fit is taken up without waiting for the next sweep.
+    // There is room again, so rows without room need not wait for the next sweep.
     else if (this.#morePending && wasDelivered) this.#sweeper.within(roomPauseMs);
     return wasDelivered;
   }

@@ -1,6 +1,6 @@
-/** More rows that failed, or were put off, than this are not passed over: it bounds what a sweep reads. */
+/** The most failed or deferred rows that a sweep reads past. It bounds what a sweep reads. */
 const passedOverMax = 10_000;
-/** Rows that are kept while others of their actor are in flight; more are read anew by later sweeps. */
+/** The most rows kept while others of their actor are in flight. Later sweeps read the rest again. */
 const waitingMax = 1_000;
 
 interface Share<Row> {
@@ -10,21 +10,21 @@ interface Share<Row> {
 }
 
 /**
- * Rows on their way to their actors: none twice, and a bounded number in all and to one actor, so that an actor that is stuck
- * leaves room for others. What an actor has beyond its share follows when there is room.
+ * Rows on their way to their actors. No row is in flight twice. Their number is bounded in all and for one actor, so that an
+ * actor that is stuck leaves room for others. Rows beyond the share of their actor follow when there is room.
  *
- * Sweeps read from the oldest row on. Rows that cannot be delivered, because this release does not know their kind or the actor's
- * state cannot be loaded, would soon be all that a sweep sees. So rows that failed are remembered: a sweep reads so many rows
- * more and tries the failed ones last, the one that failed longest ago first. Likewise a sweep reads past rows that wait for
+ * Sweeps read from the oldest row on. Some rows cannot be delivered, because this release does not know their kind or cannot
+ * load the actor's state. A sweep would soon see nothing else. So failed rows are remembered. A sweep reads that many rows
+ * more, and tries the failed ones last, beginning with the earliest failure. Likewise a sweep reads past rows that wait for
  * others of their actor.
  */
 export class InFlight<Row> {
-  /** The actor of each. */
+  /** The actor of each row in flight. */
   readonly #keys = new Map<string, string>();
   readonly #shares = new Map<string, Share<Row>>();
   readonly #failed = new Set<string>();
   #waiting = 0;
-  /** Rows of the last sweep that found no place to wait. */
+  /** Rows of the last sweep that found the queue full. */
   #putOff = 0;
   readonly #max: number;
   readonly #ofActorMax: number;
@@ -38,7 +38,7 @@ export class InFlight<Row> {
     return this.#keys.size >= this.#max;
   }
 
-  /** False when the row is in flight already or there is no room; in its actor's share there may be later. */
+  /** False if the row is in flight already or there is no room. Its actor's share may have room later. */
   begin(key: string, actor: string, row: Row): boolean {
     if (this.isFull || this.#keys.has(key)) return false;
     const share = this.#shares.get(actor) ?? { inFlight: 0, waiting: new Map<string, Row>() };
@@ -52,7 +52,7 @@ export class InFlight<Row> {
     return true;
   }
 
-  /** Gives the row that is to follow in the share of its actor, if there is one. */
+  /** Returns the row that follows in the share of its actor, if there is one. */
   end(key: string, wasDelivered: boolean): Row | undefined {
     this.#failed.delete(key);
     if (!wasDelivered) this.#noteFailed(key);
@@ -69,17 +69,17 @@ export class InFlight<Row> {
     return next?.[1];
   }
 
-  /** How many rows a sweep is to read that can be tried. */
-  get room(): number {
+  /** How many rows a sweep should read that can be tried. */
+  get capacity(): number {
     return this.#max * 2;
   }
 
-  /** How many more it is to read, as so many have failed or wait. */
+  /** How many more rows a sweep should read, because that many have failed or wait. */
   get passedOver(): number {
     return this.#failed.size + this.#waiting + Math.min(this.#putOff * 2, passedOverMax);
   }
 
-  /** What a sweep has read, in the order to try it. `areAll`: there are no other rows. */
+  /** The rows of a sweep, in the order to try them. `areAll`: there are no other rows. */
   inOrder(rows: readonly Row[], keyOf: (row: Row) => string, areAll: boolean): readonly Row[] {
     this.#putOff = 0;
     if (this.#failed.size === 0) return rows;

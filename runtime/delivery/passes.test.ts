@@ -14,7 +14,7 @@ function drain(backlog: Map<number, number>) {
     passes,
     pass(afterMs = 5, nowMs = 1_000_000): readonly Found[] {
       monotonicMs += afterMs;
-      const pass = passes.next({ owned, nowMs, monotonicMs, room: 128, extra: 0 });
+      const pass = passes.next({ owned, nowMs, monotonicMs, capacity: 128, extra: 0 });
       const rows = pass.shards.flatMap((shard) =>
         Array.from({ length: Math.min(pass.share, backlog.get(shard) ?? 0) }, () => ({
           shard,
@@ -75,15 +75,15 @@ test('a pass begins where nothing was left, well behind the time, and now and th
 
 test('what a pass has left behind is where the next begins', (t) => {
   const passes = new Passes(everyMs);
-  const pass = passes.next({ owned, nowMs: 1_000_000, monotonicMs: 0, room: 128, extra: 0 });
+  const pass = passes.next({ owned, nowMs: 1_000_000, monotonicMs: 0, capacity: 128, extra: 0 });
   t.true(passes.found(pass, [{ shard: 1, timeMs: 700_000 }]));
-  t.is(passes.next({ owned, nowMs: 1_000_001, monotonicMs: 1, room: 128, extra: 0 }).fromMs, 700_000);
+  t.is(passes.next({ owned, nowMs: 1_000_001, monotonicMs: 1, capacity: 128, extra: 0 }).fromMs, 700_000);
 });
 
 test('what comes while a pass is being read is not left behind by it', (t) => {
   const passes = new Passes(everyMs);
   const next = (monotonicMs: number) =>
-    passes.next({ owned, nowMs: 1_000_000, monotonicMs, room: 128, extra: 0 });
+    passes.next({ owned, nowMs: 1_000_000, monotonicMs, capacity: 128, extra: 0 });
   passes.found(next(0), []);
   const before = next(1);
   t.is(before.fromMs, 880_000);

@@ -1,21 +1,21 @@
 /**
- * What each sweep reads, so that a long backlog costs no more than what is delivered of it, and keeps nobody waiting.
+ * What each sweep reads. A long backlog costs no more than the rows delivered from it, and delays no other shard.
  *
- *   whole pass     all shards, of each no more than its share
- *   further pass   only those that had their share full, a few in turn: what was left there follows at once, and the more
- *                  of it in a sweep the fewer shards have any
+ *   whole pass     all shards, up to the share of each
+ *   further pass   only shards that filled their share, a few in turn: the rest of their rows follows at once, and the fewer
+ *                  shards have more rows, the larger is the share of each
  *
- * A pass begins at the low-water mark, before which nothing was left: else it would go through whatever was removed there
- * lately, which a database may keep for a while. The mark is a hint. Rows may come below it, written by a commit that
- * took long or by a clock that is behind, so it stays well behind the time, gives way to what is known to be below it,
- * and every now and then a pass begins at the beginning.
+ * A pass begins at the low watermark, before which nothing was left. Otherwise it would go through rows that were removed
+ * there lately, which a database may keep for a while. The watermark is a hint. A commit that took long, or a clock that is behind,
+ * may write rows below it. So the watermark stays well behind the time and moves down to rows known to be below it. Now and then a
+ * pass begins at the beginning.
  */
 import type { SweepRead } from '../store/store.ts';
 
-/** Longer than any commit takes, and than clocks differ. */
+/** Longer than any commit takes, and more than clocks differ. */
 const behindMs = 120_000;
 const fromBeginningMs = 60_000;
-/** So many rows of a shard are read at least, in a whole pass and in another. */
+/** The least rows of a shard that a pass reads: in a whole pass, and in a further one. */
 const wholeShareMin = 2;
 const shareMin = 8;
 
@@ -30,12 +30,12 @@ export interface Found {
 
 export class Passes {
   readonly #wholeEveryMs: number;
-  #markMs = 0;
-  /** The earliest that was said of the time since the last pass began, which may not have seen it. */
+  #watermarkMs = 0;
+  /** The earliest due time reported since the last pass began, which may not have seen it. */
   #saidMs = Number.POSITIVE_INFINITY;
   #fromBeginningAtMs = Number.NEGATIVE_INFINITY;
   #wholeAtMs = Number.NEGATIVE_INFINITY;
-  /** Shards that seem to have more than was read, in the order to pass at them. */
+  /** Shards that seem to have more rows than were read, in the order of the next passes. */
   #unread: readonly number[] = [];
 
   constructor(wholeEveryMs: number) {
@@ -47,44 +47,44 @@ export class Passes {
     return this.#unread.length > 0;
   }
 
-  /** Something may be due from this time on, in any shard. */
+  /** Something may be due in any shard from this time on. */
   from(timeMs: number): void {
     this.#saidMs = Math.min(this.#saidMs, timeMs);
-    if (timeMs > this.#markMs) return;
-    this.#markMs = timeMs;
+    if (timeMs > this.#watermarkMs) return;
+    this.#watermarkMs = timeMs;
     this.#wholeAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The next pass, of these shards. `extra`: rows that are passed over wherever they are. */
+  /** The next pass over these shards. `extra`: rows that are passed over wherever they are. */
   next({
     owned,
     nowMs,
     monotonicMs,
-    room,
+    capacity,
     extra,
   }: {
     readonly owned: readonly number[];
     readonly nowMs: number;
     readonly monotonicMs: number;
-    readonly room: number;
+    readonly capacity: number;
     readonly extra: number;
   }): Pass {
     this.#saidMs = Number.POSITIVE_INFINITY;
     const mine = new Set(owned);
     const unread = this.#unread.filter((shard) => mine.has(shard));
     const isWhole = unread.length === 0 || monotonicMs - this.#wholeAtMs >= this.#wholeEveryMs;
-    const shards = isWhole ? owned : unread.slice(0, Math.ceil(room / shareMin));
+    const shards = isWhole ? owned : unread.slice(0, Math.ceil(capacity / shareMin));
     if (isWhole) this.#wholeAtMs = monotonicMs;
     if (monotonicMs - this.#fromBeginningAtMs >= fromBeginningMs) {
       this.#fromBeginningAtMs = monotonicMs;
-      this.#markMs = 0;
+      this.#watermarkMs = 0;
     }
-    const shareOfRoom = Math.ceil(room / Math.max(1, shards.length));
-    const share = Math.max(isWhole ? wholeShareMin : shareMin, shareOfRoom) + extra;
-    return { shards, fromMs: this.#markMs, untilMs: nowMs, limit: room + extra, share, isWhole };
+    const shareOfCapacity = Math.ceil(capacity / Math.max(1, shards.length));
+    const share = Math.max(isWhole ? wholeShareMin : shareMin, shareOfCapacity) + extra;
+    return { shards, fromMs: this.#watermarkMs, untilMs: nowMs, limit: capacity + extra, share, isWhole };
   }
 
-  /** What a pass has found. Gives whether there is nothing else. */
+  /** Takes in what a pass has found. Returns whether there is nothing else. */
   found(pass: Pass, rows: readonly Found[]): boolean {
     const counts = new Map<number, number>();
     for (const { shard } of rows) counts.set(shard, (counts.get(shard) ?? 0) + 1);
@@ -95,7 +95,7 @@ export class Passes {
     this.#unread = [...others, ...full];
     if (this.#unread.length > 0 || !pass.isWhole) return false;
     const oldestMs = rows.reduce((oldest, { timeMs }) => Math.min(oldest, timeMs), this.#saidMs);
-    this.#markMs = Math.max(0, Math.min(oldestMs, pass.untilMs - behindMs));
+    this.#watermarkMs = Math.max(0, Math.min(oldestMs, pass.untilMs - behindMs));
     return true;
   }
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../ports.ts';
 import { StoreError } from '../store/store.ts';
 
-/** Runs `sweep` now and again, sooner when asked, never twice at once. */
+/** Runs `sweep` now and again, sooner on request, and never twice at once. */
 export class Sweeper {
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -12,7 +12,7 @@ export class Sweeper {
   #running = false;
   #stopped = true;
 
-  /** `sweep` resolves to the milliseconds until it wants to run again. */
+  /** `sweep` resolves to the milliseconds until its next run. */
   constructor(options: { readonly clock: Clock; readonly logger: Logger }, sweep: () => Promise<number>) {
     this.#clock = options.clock;
     this.#logger = options.logger;
@@ -29,7 +29,7 @@ export class Sweeper {
     this.#cancel();
   }
 
-  /** Makes sure of a sweep within `delayMs`. */
+  /** Makes sure that a sweep runs within `delayMs`. */
   within(delayMs: number): void {
     const atMs = this.#clock.monotonicMs() + Math.max(0, delayMs);
     if (this.#stopped || atMs >= this.#nextAtMs) return;
@@ -51,7 +51,7 @@ export class Sweeper {
       againMs = await this.#sweep();
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      // At the end the store is closed under a sweep that still runs.
+      // At the end the store closes while a sweep may still run.
       if (!this.#stopped) {
         this.#logger.warn({ failure: error.failure }, 'a sweep failed; it will be tried again');
       }

@@ -1,12 +1,12 @@
 /**
- * Pending tells: exactly once in effect.
+ * Pending tells: each takes effect exactly once.
  *
- * The outbox row is the truth; a wake-up after its commit only saves the wait for the sweep. The target reads the row
- * after its claim and before the turn: a row that is gone, or whose removal is in flight here, was consumed already.
- * Its commit removes the row together with the effects. Tells come in no order.
+ * The outbox row is the truth. A wake-up after its commit only saves the wait for the sweep. The target reads the row after its
+ * claim and before the turn. If the row is gone, or its removal is in flight here, the tell was consumed already. The target's
+ * commit removes the row together with the effects. Tells come in no order.
  *
- * Crash: before the target's commit the row is there and the tell is delivered again; after it the row is gone. A turn
- * that throws is tried again after a growing pause, the attempts committed; after `attemptsMax` the row is dead.
+ * Crash: before the target's commit the row is there, and the tell is delivered again. After it the row is gone. A turn that
+ * throws is tried again after a growing pause, and each attempt is committed. After `attemptsMax` the row is dead.
  */
 
 import type { Message, Outcome } from '../actor/message.ts';
@@ -24,12 +24,15 @@ type Run = 'done' | 'dropped';
 const tellPlan = '$tell';
 
 export class TellDelivery extends RowDelivery<TellRow> {
-  /** Tells that are known to be in the outbox. What does not fit now is found by the sweep. */
+  /** Takes tells that are known to be in the outbox. The sweep finds those for which there is no room now. */
   offer(tells: readonly TellRow[]): void {
     this.tryAll(tells, this.options.clock.nowMs());
   }
 
-  /** One that a wake-up named. Resolves when it is done with for now; throws what could not be done now. */
+  /**
+   * Delivers the tell that a wake-up named. Resolves when the tell needs nothing more for now. @throws what could not be done
+   * now
+   */
   async deliverNow(tell: TellRow): Promise<void> {
     if (!(await this.tryOne(tell)))
       throw new RetryableError('the tell could not be delivered now', { outcome: 'none' });
@@ -99,7 +102,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
     return this.options.kinds.find(({ name }) => name === target_kind);
   }
 
-  /** One turn at the target, which runs `work` only if the tell is still to be consumed. */
+  /** One turn at the target, which runs `work` only if the tell is not consumed yet. */
   #turn(
     tell: TellRow,
     handler: TellHandler | undefined,
@@ -133,7 +136,7 @@ export class TellDelivery extends RowDelivery<TellRow> {
   }
 }
 
-/** A tombstone that does not come back, and an actor that never was, consume tells without effect. */
+/** A tombstone that does not come back, or an actor that never existed, consumes tells without effect. */
 function hasEffect(turn: RunningTurn, handler: TellHandler): boolean {
   if (turn.isTombstone) return false;
   return handler.creates === true || !turn.isBlank;

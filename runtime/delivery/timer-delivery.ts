@@ -1,17 +1,18 @@
 /**
  * Due timers.
  *
- * The rows are the truth: a sweep reads the due ones of this host's shards, always from the oldest on, by database
- * time, at least every `sweepMs`; arming one that is due sooner brings the sweep forward. A due row is handed to its
- * actor as a turn. The actor's own list, loaded after its claim and kept with its turns, decides whether the timer
- * still stands: a row that is not in it, or there with another due time or payload, was disarmed, armed anew or already
- * run by a turn that the sweep has not seen, and is dropped. The row goes in the commit of its turn.
+ * The rows are the truth. A sweep reads the due rows of this host's shards, oldest first, by database time, at least every
+ * `sweepMs`. Arming a timer that is due sooner brings the sweep forward. A due row goes to its actor as a turn.
  *
- * Crash: a turn that has not committed has left the row, which is due still; one that has committed has taken it.
- * A turn that throws is tried again after a growing pause, the attempts committed; after `attemptsMax` it is dead:
- * kept, counted, and in nobody's way. What the runtime could not do now is tried again by a later sweep.
+ * The actor's own list decides whether the timer still stands. It is loaded after the claim and kept with the turns. If a row
+ * is not in the list, or has another due time or payload there, an unseen turn has disarmed, re-armed or run it. The row is
+ * then dropped. The commit of its turn removes the row.
  *
- * The row of a job is a timer that is due when the job's lease ends; what its turn does is said in `runtime/jobs/jobs.ts`.
+ * Crash: a turn that has not committed leaves the row, which is still due. A turn that has committed has removed it. A turn
+ * that throws is tried again after a growing pause, and each attempt is committed. After `attemptsMax` the row is dead: it is
+ * kept, counted, and blocks no other row. A later sweep repeats anything that the runtime could not do now.
+ *
+ * The row of a job is a timer that is due when the job's lease ends. `runtime/jobs/jobs.ts` says what its turn does.
  */
 
 import type { Message, Outcome } from '../actor/message.ts';
@@ -87,7 +88,7 @@ export class TimerDelivery extends RowDelivery<TimerRow, TimerDeliveryOptions> {
     const attempts = row.attempts + 1;
     const dead = attempts >= this.options.limits.attemptsMax;
     this.options.metrics.delivered('timer', dead ? 'dead' : 'failed');
-    // Without the handler's reads: they may be what fails.
+    // Leave out the handler's reads, because they may be what fails.
     const outcome = await this.#turn(row, undefined, (turn) => {
       if (!stands(turn, row)) return;
       turn.keepTimer({ ...row, attempts, dead, due_at: dead ? row.due_at : nowMs + retryPauseMs(attempts) });
@@ -136,7 +137,7 @@ function run({
   return isSkipped ? 'dropped' : 'done';
 }
 
-/** Whether the timer is still armed as the sweep has read it. */
+/** Whether the timer is still armed as the sweep read it. */
 function stands(turn: RunningTurn, row: TimerRow): boolean {
   const armed = turn.armed(row.name);
   return armed?.due_at === row.due_at && armed.payload.equals(row.payload);

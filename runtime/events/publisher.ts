@@ -1,57 +1,57 @@
 /**
- * Which gateways subscribe to which actors of this host, and what is sent to them.
+ * Which gateways subscribe to which actors of this host, and the events sent to them.
  *
- * Nothing here is durable and nothing here is a promise: an event is sent once, after the commit that justifies it.
- * A gateway that notices a loss makes up for it by subscribing to its actors again (`subscriptions.ts`):
+ * Nothing here is durable and nothing is promised: an event is sent once, after the commit that justifies it. A gateway that
+ * notices a loss makes up for it by subscribing to its actors again (`subscriptions.ts`):
  *
- *   the shard gets another owner     the new one hints that it claimed it; here all of its subscriptions are dropped
+ *   the shard gets another owner     the new owner hints that it claimed it; this host drops all of its subscriptions
  *   this host ends, in any way       likewise, once its shards are claimed
  *   an event is lost on its way      events to one gateway are numbered; the next one shows the gap
- *   the last one is lost             heartbeats after it, which are events of nobody, repeat its number
- *   they are lost as well            what a gateway is answered when it renews its subscriptions says the number, too
+ *   the last one is lost             heartbeats after it repeat its number; they belong to no actor
+ *   they are lost as well            the answer to a gateway that renews its subscriptions has the number, too
  *
- * A gateway that finds a gap asks which actors the lost events were of, and subscribes to those alone. This host remembers
- * that of the last events to each gateway. A heartbeat takes no number of its own: a gateway that was cut off and has
- * lost heartbeats alone has nothing to make up for. A gateway that was sent nothing gets no heartbeats: if all hosts sent them
- * to all gateways all the time, their number would grow with the square of the hosts.
+ * A gateway that finds a gap asks which actors the lost events came from, and subscribes to those only. This host remembers the
+ * actors of the last events to each gateway. A heartbeat has no number of its own: a gateway that lost only heartbeats has
+ * nothing to make up for. A gateway that was sent nothing gets no heartbeats. If all hosts always sent them to all gateways,
+ * their number would grow with the square of the hosts.
  *
- * A gateway that ended without notice is sent events until its subscriptions expire. They reach no one.
+ * Events go to a gateway that ended without notice until its subscriptions expire. They reach no one.
  */
 import { z } from 'zod';
 import { type Address, addressKey, shardOf } from '../address.ts';
 import type { Clock } from '../clock.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** What a turn wants to leave at the gate with its outcome, beside what it writes. */
+/** A signal that a turn wants to send with its outcome, besides its writes. */
 export type Signal = { readonly publish: unknown } | { readonly subscribe: string };
 
 /** Longer than a gateway takes to renew all of its subscriptions. */
 export const subscriptionMs = 900_000;
 export const heartbeatMs = 10_000;
-/** How many times `heartbeatMs` after the last event to a gateway it is sent heartbeats. */
+/** When heartbeats follow the last event to a gateway, in multiples of `heartbeatMs`. */
 export const beats: readonly number[] = [1, 3, 7];
-/** How many events to each gateway are remembered, with their actors. */
+/** For this many of the last events to each gateway the host remembers the actors. */
 export const rememberedMax = 1_024;
-/** Subscriptions on one host, as each costs memory: more are rejected. */
+/** The most subscriptions on one host, because each costs memory. More are rejected. */
 const subscriptionsMax = 200_000;
 
-/** The actor of a heartbeat: nobody's. */
+/** The actor of a heartbeat, which belongs to none. */
 export const nobody: Address = { kind: '', id: '' };
 
-/** What a host answers to a gateway that renews the subscriptions of a shard. */
+/** A host's answer to a gateway that renews the subscriptions of a shard. */
 export const renewalSchema = z.object({
   host: z.string(),
   /** The number of the last event it sent to the gateway. */
   sequence: z.number(),
-  /** Which of the subscriptions are not there, by index. */
+  /** The indexes of subscriptions that the host does not have. */
   lapsed: z.array(z.number()).readonly(),
 });
 export type Renewal = z.infer<typeof renewalSchema>;
 
-/** What a host answers to a gateway that has missed events. */
+/** A host's answer to a gateway that has missed events. */
 export const missedSchema = z.object({
   host: z.string(),
-  /** The actors of these events, each once; null: they are more than the host remembers. */
+  /** The actors of these events, without repeats. Null if there are more events than the host remembers. */
   actors: z
     .array(z.object({ kind: z.string(), id: z.string() }))
     .readonly()
@@ -73,11 +73,11 @@ interface Subscription {
   readonly untilMs: number;
 }
 
-/** What was sent to one gateway. */
+/** The events sent to one gateway. */
 interface Sent {
   /** The number of the last event. */
   sequence: number;
-  /** How many times `heartbeatMs` have passed since then. */
+  /** How many times `heartbeatMs` has passed since then. */
   quiet: number;
   /** The actors of the last events, each at its number modulo `rememberedMax`. */
   readonly actors: Address[];
@@ -110,14 +110,14 @@ export class Publisher {
     return this.#size;
   }
 
-  /** Whether this gateway may subscribe to this actor, for all that is known before it does. */
+  /** Whether this gateway may subscribe to this actor, as far as is known before it does. */
   admits(actor: Address, gateway: string): boolean {
     if (this.#size < this.#subscriptionsMax) return true;
     const subscribed = this.#byActor.get(addressKey(actor));
     return subscribed?.subscriptions.some((subscription) => subscription.gateway === gateway) ?? false;
   }
 
-  /** These subscriptions go on for their time; no actor is needed for that. Gives which are not there (any more). */
+  /** Extends these subscriptions, without activating any actor. Returns those that the host does not have (any more). */
   renew(actors: readonly Address[], gateway: string): Renewal {
     const untilMs = this.#options.clock.monotonicMs() + subscriptionMs;
     const lapsed: number[] = [];
@@ -134,7 +134,7 @@ export class Publisher {
     return { host: this.host, sequence: this.#sent.get(gateway)?.sequence ?? 0, lapsed };
   }
 
-  /** Which actors the events after this number were of. */
+  /** The actors of the events after this number. */
   missed(gateway: string, after: number): Missed {
     const { sequence, actors } = this.#sent.get(gateway) ?? { sequence: 0, actors: [] };
     if (after > sequence || sequence - after > rememberedMax) return { host: this.host, actors: null };
@@ -146,7 +146,7 @@ export class Publisher {
     return { host: this.host, actors: [...missed.values()] };
   }
 
-  /** What a turn of this actor wanted to leave may leave now. */
+  /** Sends the signals of a turn of this actor, whose outcome may leave now. */
   signalled(actor: Address, signals: readonly Signal[]): void {
     for (const signal of signals) {
       if ('subscribe' in signal) this.#subscribe(actor, signal.subscribe);
@@ -210,7 +210,7 @@ export class Publisher {
     this.#cancelHeartbeat = undefined;
     const gateways = this.#expire();
     for (const gateway of this.#sent.keys()) if (!gateways.has(gateway)) this.#sent.delete(gateway);
-    // While this host is cut off heartbeats would be lost, and what was lost before them would not show afterwards.
+    // While this host is cut off heartbeats would be lost, and losses before them would not show afterwards.
     if (this.#options.transport.isConnected) this.#beat();
     if (gateways.size > 0) this.#scheduleHeartbeat();
   }
@@ -224,7 +224,7 @@ export class Publisher {
     }
   }
 
-  /** Forgets subscriptions that were not renewed. Those that are left are of these gateways. */
+  /** Forgets subscriptions that were not renewed. Returns the gateways of the others. */
   #expire(): ReadonlySet<string> {
     const nowMs = this.#options.clock.monotonicMs();
     const gateways = new Set<string>();

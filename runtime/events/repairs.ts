@@ -3,14 +3,14 @@
  *
  *     trusted --gap in the numbers, or a renewal that names more than came--> in question --its answer--> trusted
  *
- * - A host in question is asked which actors the lost events were of. Those are behind, and so are all actors of the host where
- *   it cannot tell.
- * - The actors of what a host sends while it is in question are behind, too: an event that was lost may have forbidden to tell
- *   it, such as the removal of a member.
- * - Subscriptions are renewed every ten minutes, those of a shard by one question, which wakes no actor. The answers say whether
- *   the last events of a host never came. After this process was cut off all are renewed.
+ * - The gateway asks a host in question for the actors of the lost events. Those actors are behind. If the host cannot tell,
+ *   all of its actors are behind.
+ * - The actors of events that a host in question sends are behind, too. A lost event may forbid what such an event tells, as
+ *   when it removed a member.
+ * - Subscriptions are renewed every ten minutes. One question renews those of a shard, and wakes no actor. The answers show
+ *   whether the last events of a host never came. After this process was cut off, all are renewed.
  *
- * A crash loses all of this, and the sockets that it was for.
+ * A crash loses all of this, and the sockets that it served.
  */
 
 import type { Clock } from '../clock.ts';
@@ -28,9 +28,9 @@ export interface RepairsOptions {
   readonly random: Random;
   readonly metrics: Pick<SubscriptionMetrics, 'gap'>;
   readonly index: SubscriptionIndex;
-  /** These have to be registered anew. */
+  /** Asks for a new registration of these subscriptions. */
   readonly want: (cause: RepairCause, concerned: readonly Subscription[]) => void;
-  /** When one that was renewed is to be renewed again. */
+  /** When a renewed subscription is due again. */
   readonly nextDueMs: () => number;
 }
 
@@ -40,20 +40,20 @@ interface Heard {
   atMs: number;
 }
 
-/** What a host has been asked about what was missed. */
+/** What a host was asked about missed events. */
 interface Question {
   inFlight: number;
-  /** Actors of what it has sent since. */
+  /** The actors of events that it has sent since then. */
   readonly sentMeanwhile: Set<Subscription>;
 }
 
 /** A host that has not even answered a renewal for this long has forgotten this gateway, too. */
 const silentMaxMs = subscriptionMs;
-/** A question names so many subscriptions at most, and so many questions are in flight. */
+/** The most subscriptions in a question, and the most questions in flight. */
 const renewedMax = 500;
 const renewingMax = 8;
 const questionMs = 5_000;
-/** For each host the renewals after a cut may take so much longer, as all gateways were cut off at once. */
+/** After a cut the renewals may take this much longer for each host, because all gateways were cut off at once. */
 const spreadPerHostMs = 50;
 
 export class Repairs {
@@ -84,7 +84,7 @@ export class Repairs {
     question.sentMeanwhile.add(subscription);
   }
 
-  /** A host has sent its event of this number, or a heartbeat that repeats it. */
+  /** A host has sent its event with this number, or a heartbeat that repeats it. */
   heard(host: string, sequence: number, isHeartbeat: boolean): void {
     const last = this.#lastOf(host);
     this.#note(host, sequence);
@@ -94,7 +94,7 @@ export class Repairs {
     void this.#ask('gap', host, last);
   }
 
-  /** This process was cut off, and is no longer. */
+  /** This process was cut off, and is connected again. */
   reconnected(): void {
     const { index, clock, random } = this.#options;
     for (const shard of index.shards) this.#stale.add(shard);
@@ -104,7 +104,7 @@ export class Repairs {
     this.#cancel = clock.schedule(spreadPerHostMs * hosts * random.fraction(), () => this.#renewNext());
   }
 
-  /** Renews what is due, and forgets hosts that are silent. */
+  /** Renews due subscriptions, and forgets silent hosts. */
   check(): void {
     const nowMs = this.#options.clock.monotonicMs();
     for (const { shard, dueMs } of this.#options.index.all) if (dueMs <= nowMs) this.#stale.add(shard);
@@ -122,7 +122,7 @@ export class Repairs {
 
   // --- what was missed -----------------------------------------------------------------------------------------
 
-  /** Has the actors registered again of which an event after this number was lost, or all actors of this host. */
+  /** Has the actors of lost events after this number registered again, or all actors of this host. */
   async #ask(cause: RepairCause, host: string, after: number): Promise<void> {
     const { index, want } = this.#options;
     const any = index.anyOf(host);
@@ -143,7 +143,7 @@ export class Repairs {
     );
   }
 
-  /** Undefined: this host cannot tell. */
+  /** Undefined if this host cannot tell. */
   async #missed(
     host: string,
     after: number,
@@ -182,7 +182,7 @@ export class Repairs {
     if (this.#renewing === 0) this.#wasCut = false;
   }
 
-  /** What cannot be renewed now is due still, and is tried again by the next check. */
+  /** Subscriptions that cannot be renewed now stay due. The next check tries them again. */
   async #renewShard(shard: number): Promise<void> {
     const { index, clock } = this.#options;
     const subscriptions = index.ofShard(shard).filter(({ host }) => host !== undefined);
@@ -213,14 +213,14 @@ export class Repairs {
     this.#catchUp(host, sequence);
     const dueMs = nextDueMs();
     const gone = new Set(lapsed);
-    for (const [place, subscription] of subscriptions.entries()) {
+    for (const [position, subscription] of subscriptions.entries()) {
       if (!index.has(subscription)) continue;
-      if (subscription.host !== host || gone.has(place)) want('due', [subscription]);
+      if (subscription.host !== host || gone.has(position)) want('due', [subscription]);
       else subscription.dueMs = dueMs;
     }
   }
 
-  /** Whether the host has sent what never arrived. */
+  /** Finds out whether the host has sent events that never arrived. */
   #catchUp(host: string, sequence: number): void {
     const last = this.#lastOf(host);
     this.#note(host, Math.max(last, sequence));

@@ -8,16 +8,16 @@ export interface Subscription {
   readonly shard: number;
   /** The incarnation that answered the last registration. */
   host: string | undefined;
-  /** When it is renewed at the latest. */
+  /** When it must be renewed. */
   dueMs: number;
-  /** When it is registered anew at the latest. */
+  /** When it must be registered anew. */
   checkMs: number;
-  /** When the first of what its subscribers have of it ends by its age. */
+  /** When the first session of its subscribers ends by its age. */
   endsMs: number;
-  /** Why it waits to be registered anew. */
+  /** Why it waits for a new registration. */
   wanted: RepairCause | undefined;
   isRegistering: boolean;
-  /** An event of it may have been lost, and no registration has made up for that yet. */
+  /** An event of the actor may have been lost, and no registration has made up for that yet. */
   isBehind: boolean;
 }
 
@@ -41,7 +41,7 @@ export class SubscriptionIndex {
     return this.#byActor.get(addressKey(actor));
   }
 
-  /** False for one that was removed, though the actor may be subscribed to again. */
+  /** False for a subscription that was removed, even if the actor has a new one. */
   has(subscription: Subscription): boolean {
     return this.#byActor.get(subscription.key) === subscription;
   }
@@ -54,7 +54,7 @@ export class SubscriptionIndex {
     return [...this.#byActor.values()].filter(concerns);
   }
 
-  /** Undefined where this gateway is subscribed to no actor of the host. */
+  /** Undefined if this gateway subscribes to no actor of the host. */
   anyOf(host: string): Subscription | undefined {
     for (const subscription of this.#byActor.values()) if (subscription.host === host) return subscription;
     return undefined;
@@ -77,5 +77,52 @@ export class SubscriptionIndex {
   clear(): void {
     this.#byActor.clear();
     this.#byShard.clear();
+  }
+}
+
+/** Subscriptions that wait for their registration, by shard. Those taken from a shard at once go in one message. */
+export class RegistrationQueue {
+  readonly #byShard = new Map<number, Set<Subscription>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Those that have waited longest come first. */
+  get shards(): readonly number[] {
+    return [...this.#byShard.keys()];
+  }
+
+  add(subscription: Subscription): void {
+    const waiting = this.#byShard.get(subscription.shard) ?? new Set();
+    if (waiting.has(subscription)) return;
+    this.#byShard.set(subscription.shard, waiting.add(subscription));
+    this.#size += 1;
+  }
+
+  delete(subscription: Subscription): void {
+    const { shard } = subscription;
+    const waiting = this.#byShard.get(shard);
+    if (waiting?.delete(subscription) !== true) return;
+    this.#size -= 1;
+    if (waiting.size === 0) this.#byShard.delete(shard);
+  }
+
+  /** Takes some subscriptions of a shard, up to a number. The rest of the shard goes behind the other shards. */
+  take(shard: number, most: number): readonly Subscription[] {
+    const waiting = this.#byShard.get(shard);
+    if (waiting === undefined || most <= 0) return [];
+    const taken = [...waiting].slice(0, most);
+    for (const subscription of taken) this.delete(subscription);
+    if (waiting.size === 0) return taken;
+    this.#byShard.delete(shard);
+    this.#byShard.set(shard, waiting);
+    return taken;
+  }
+
+  clear(): void {
+    this.#byShard.clear();
+    this.#size = 0;
   }
 }

@@ -4,12 +4,11 @@ import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { testShardCount } from '../../test/kit/host.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { type Address, shardOf } from '../address.ts';
-import type { BatchRequest } from '../batches/shapes.ts';
+import type { BatchRequest } from '../batches/batch-answers.ts';
 import { RetryableError, TerminalError, UnavailableError } from '../errors.ts';
 import type { RepairCause } from '../events.ts';
-import type { AskCall } from '../host/call.ts';
 import { silentLogger } from '../ports.ts';
-import type { GatewayListener } from '../transport/transport.ts';
+import type { AskCall, GatewayListener } from '../transport/transport.ts';
 import { type Missed, nobody, type Renewal } from './publisher.ts';
 import { Subscriptions, type SubscriptionsOptions } from './subscriptions.ts';
 

@@ -1,33 +1,31 @@
 /**
- * The actors that a gateway is subscribed to, and what keeps it so.
+ * The actors to which a gateway subscribes, and how the subscriptions are kept up.
  *
- * A gateway is subscribed to an actor once the actor's host has answered its registration. Events are best effort, so
- * after anything that may have lost one the actors concerned are registered again and reported as `repaired`: their
- * clients then ask for what they may have missed. That is the case when
+ * A gateway is subscribed to an actor once the actor's host has answered its registration. Events are best effort. After
+ * anything that may have lost one, the actors concerned are registered again and reported as `repaired`. Their clients then ask
+ * for what they may have missed. The causes:
  *
- *   claimed       a host took over the actor's shard: the former one can no longer publish, and may have ended
- *                 between a commit and its event
+ *   claimed       a host took over the actor's shard: the former one can no longer publish, and may have ended between a commit
+ *                 and its event
  *   moved         an event or a registration came from another host than the last registration
  *   gap           the numbers of a host's events have a gap: some were lost
  *   reconnected   this process was cut off, and a host has sent something meanwhile
- *   due           the host does not know of the subscription any more, or for half a day nobody has asked whether its
- *                 sessions live
+ *   due           the host no longer knows the subscription, or for half a day there was no check whether its sessions live
  *
- * How a gap or a cut is found, and whom it concerns, is in `repairs.ts`. An actor of which an event may have been lost is
- * behind until it is registered again. What it publishes meanwhile is marked: an event that was lost may have said that somebody
- * is a member no more.
+ * `repairs.ts` finds gaps and cuts, and the actors concerned. An actor is behind from a possible loss until it is registered
+ * again. Its events meanwhile are marked, because a lost event may have removed a member.
  *
- * Registrations are repeatable, so one that is wanted while another is in flight is simply made after it: what it may
- * have missed then, the later one has not. A gateway may be subscribed to tens of thousands of actors whose host has ended:
+ * Registrations are repeatable. A registration that is wanted while another is in flight follows it, and covers anything that
+ * the first may have missed. A gateway may be subscribed to tens of thousands of actors whose host has ended:
  *
  * - They are registered in random order. Those of one shard go in one message (`runtime/batches/batched-asks.ts`).
- * - A bounded number is in flight, so the answers of hosts set the pace. A shard whose registrations fail has one at a time
- *   in flight, and none of it counts among those of the others.
- * - Subscribers are told of what is repaired at a bounded rate, as the clients of all of them then sync.
+ * - A bounded number is in flight, so the hosts' answers set the speed. A shard whose registrations fail has one at a time in
+ *   flight, which does not count among those of the others.
+ * - Subscribers hear of repairs at a bounded rate, because all of their clients then sync.
  */
 import { type Address, addressKey, shardOf } from '../address.ts';
+import { batchMax } from '../batches/batch-answers.ts';
 import { BatchedAsks } from '../batches/batched-asks.ts';
-import { batchMax } from '../batches/shapes.ts';
 import type { Clock } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { RepairCause, Subscribe, SubscribedActors, Subscriber } from '../events.ts';
@@ -38,9 +36,8 @@ import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
 import { nobody } from './publisher.ts';
-import { RegistrationQueue } from './registration-queue.ts';
 import { Repairs } from './repairs.ts';
-import { type Subscription, SubscriptionIndex } from './subscription-index.ts';
+import { RegistrationQueue, type Subscription, SubscriptionIndex } from './subscription-index.ts';
 
 export interface SubscriptionsOptions extends Subscriber {
   readonly transport: Pick<Transport, 'listen' | 'ask' | 'reachesOthers'>;
@@ -50,7 +47,7 @@ export interface SubscriptionsOptions extends Subscriber {
   readonly shardCount: number;
 }
 
-/** What subscribers do not see. */
+/** The part that subscribers do not see. */
 export const createSubscribe =
   (ports: Omit<SubscriptionsOptions, keyof Subscriber>): Subscribe =>
   (subscriber) => {
@@ -62,17 +59,17 @@ export const createSubscribe =
 /** Hosts stop publishing to a gateway after fifteen minutes. */
 export const dueMaxMs = 570_000;
 const checkMs = 15_000;
-/** Whatever was heard: a host of another release may not say when sessions end. */
+/** A registration lasts no longer than this, because a host of another release may not say when sessions end. */
 const registeredMaxMs = 43_200_000;
 /** Registrations in flight: eight full messages. */
 const registeringMax = 8 * batchMax;
 const registeringOfShardMax = batchMax;
-/** Those who register bound their asks themselves. */
+/** Subscribers that register bound their asks themselves. */
 const askMs = 5_000;
 const tickMs = 20;
-/** Repairs told in one tick: a thousand in a second. */
+/** Repairs reported in one tick: a thousand in a second. */
 const toldPerTickMax = 20;
-/** The first of many registrations wait for up to this long, as other gateways have the same ones to make. */
+/** The first of many registrations wait up to this long, because other gateways make the same ones. */
 const spreadMaxMs = 1_000;
 const failedPauseMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
@@ -84,12 +81,12 @@ export class Subscriptions implements SubscribedActors {
   readonly #actors: Actors;
   readonly #queue = new RegistrationQueue();
   readonly #failed = new Set<Subscription>();
-  /** Registered anew, and their subscribers are not told yet. */
+  /** Registered anew, but not yet reported to their subscribers. */
   readonly #repaired = new Set<Subscription>();
   readonly #cancels = new Map<'listen' | 'check' | 'tick' | 'retry' | 'tell', () => void>();
   /** Registrations in flight, by shard. */
   readonly #registering = new Map<number, number>();
-  /** Shards of which the last registration failed. */
+  /** Shards whose last registration failed. */
   readonly #failing = new Set<number>();
 
   constructor(options: SubscriptionsOptions) {
@@ -129,7 +126,7 @@ export class Subscriptions implements SubscribedActors {
     this.#repaired.clear();
   }
 
-  /** Actors that are subscribed to. */
+  /** The number of actors with a subscription. */
   get size(): number {
     return this.#index.size;
   }
@@ -139,7 +136,7 @@ export class Subscriptions implements SubscribedActors {
     return this.#queue.size + this.#failed.size;
   }
 
-  /** To be called before the first registration is made, so that nothing that concerns it is missed. */
+  /** Call this before the first registration, so that nothing that concerns it is missed. */
   add(actor: Address): void {
     if (this.#index.get(actor) !== undefined) return;
     const shard = shardOf(actor, this.#options.shardCount);
@@ -153,7 +150,7 @@ export class Subscriptions implements SubscribedActors {
     this.#index.add({ key: addressKey(actor), actor, shard, ...state, ...this.#nextTimes() });
   }
 
-  /** This gateway was subscribed to the actor by a registration that was not made from here. */
+  /** A registration from elsewhere has subscribed this gateway to the actor. */
   registered(actor: Address, host: string): void {
     const subscription = this.#index.get(actor);
     if (subscription === undefined) return;
@@ -222,7 +219,7 @@ export class Subscriptions implements SubscribedActors {
     for (const subscription of shuffled(concerned, random)) {
       subscription.wanted = cause;
       subscription.isBehind = true;
-      // One that is being registered comes back here when that was answered.
+      // A subscription that is being registered comes back here after the answer.
       if (!subscription.isRegistering) this.#queue.add(subscription);
     }
     if (this.#queue.size === 0 || !isIdle) return;
@@ -230,18 +227,21 @@ export class Subscriptions implements SubscribedActors {
   }
 
   #tick(): void {
-    let room = registeringMax - this.#inFlight;
+    let capacity = registeringMax - this.#inFlight;
     for (const shard of this.#queue.shards) {
       const isFailing = this.#failing.has(shard);
-      const roomOfShard = (isFailing ? 1 : registeringOfShardMax) - (this.#registering.get(shard) ?? 0);
-      const taken = this.#queue.take(shard, isFailing ? roomOfShard : Math.min(roomOfShard, room));
-      if (!isFailing) room -= taken.length;
+      const capacityOfShard = (isFailing ? 1 : registeringOfShardMax) - (this.#registering.get(shard) ?? 0);
+      const taken = this.#queue.take(
+        shard,
+        isFailing ? capacityOfShard : Math.min(capacityOfShard, capacity),
+      );
+      if (!isFailing) capacity -= taken.length;
       for (const subscription of taken) void this.#register(subscription);
     }
     if (this.#queue.size > 0) this.#schedule('tick', tickMs, () => this.#tick());
   }
 
-  /** Registrations in flight, without those that others are not to wait for. */
+  /** Registrations in flight, without those for which others must not wait. */
   get #inFlight(): number {
     let inFlight = 0;
     for (const [shard, count] of this.#registering) if (!this.#failing.has(shard)) inFlight += count;
@@ -269,7 +269,7 @@ export class Subscriptions implements SubscribedActors {
       this.#note(subscription, host);
       metrics.repaired(cause);
       this.#repaired.add(subscription);
-      if (!this.#cancels.has('tell')) this.#tellRepaired();
+      if (!this.#cancels.has('tell')) this.#reportRepaired();
     } catch (error) {
       this.#failing.add(subscription.shard);
       this.#registrationFailed(subscription, error);
@@ -282,18 +282,18 @@ export class Subscriptions implements SubscribedActors {
     }
   }
 
-  #tellRepaired(): void {
+  #reportRepaired(): void {
     for (const subscription of [...this.#repaired].slice(0, toldPerTickMax)) {
       this.#repaired.delete(subscription);
       this.#options.repaired(subscription.actor);
     }
     this.#schedule('tell', tickMs, () => {
       this.#cancels.delete('tell');
-      if (this.#repaired.size > 0) this.#tellRepaired();
+      if (this.#repaired.size > 0) this.#reportRepaired();
     });
   }
 
-  /** It has been asked for again and again by then (`runtime/host/retrier.ts`); after a pause it is begun again. */
+  /** By then the retrier has asked many times (`runtime/host/retrier.ts`). It begins again after a pause. */
   #registrationFailed(subscription: Subscription, error: unknown): void {
     const { logger, random } = this.#options;
     if (!this.#index.has(subscription)) return;
@@ -313,7 +313,7 @@ export class Subscriptions implements SubscribedActors {
     Object.assign(subscription, this.#nextTimes());
   }
 
-  /** Apart from each other, whatever brought them together. */
+  /** Spreads the times, so that subscriptions that came together do not stay together. */
   #nextTimes(): Pick<Subscription, 'dueMs' | 'checkMs'> {
     const { clock, random } = this.#options;
     const nowMs = clock.monotonicMs();

@@ -12,7 +12,7 @@ export function createActors(options: ActorsOptions): Actors {
   return createActorsBy(new Retrier(options), options);
 }
 
-/** Handles whose calls are made by `asks`. */
+/** Handles that make their calls by `asks`. */
 export function createActorsBy(
   asks: Pick<Retrier, 'ask'>,
   { clock, random, defaultDeadlineMs }: Omit<ActorsOptions, 'transport'>,
@@ -29,8 +29,8 @@ export function createActorsBy(
 }
 
 /**
- * Handles for the steps of a workflow: they share its deadline, and their call ids follow from its call id, the target
- * and the order of asking, so that a repeat of the workflow repeats its asks.
+ * Handles for the steps of a workflow. They share its deadline. Their call ids follow from its call id, the target and the
+ * order of asking, so that a repeat of the workflow repeats its asks.
  */
 export function createWorkflowActors(
   retrier: Pick<Retrier, 'ask'>,
@@ -76,7 +76,7 @@ const actorId = Symbol('actor id');
 
 type HandleOfKind = new (id: string) => object;
 
-/** A command becomes a method of its kind's handles when it is first asked for, and is found as such from then on. */
+/** The first use of a command makes it a method of its kind's handles. Later uses find it there. */
 function handleOf(kind: string, send: Send): HandleOfKind {
   class Handle {
     readonly [actorId]: string;

@@ -1,10 +1,7 @@
-/**
- * The answers for operators and look-ups from the database, in the terms of `runtime/operations.ts` and
- * `runtime/lookups.ts`.
- */
+/** Answers operators and look-ups from the database, in the terms of `runtime/operations.ts` and `runtime/command.ts`. */
 import { found, lookupRead } from '../actor/reads.ts';
+import type { Lookups } from '../command.ts';
 import { DatabaseUnavailableError, RetryableError } from '../errors.ts';
-import type { Lookups } from '../lookups.ts';
 import type { ClusterOperations, DeadTell, DeadTimer, NodeReport } from '../operations.ts';
 import { runsActors } from '../ownership/membership.ts';
 import { type LiveNode, type Store, StoreError, type TellRow, type TimerRow } from '../store/store.ts';
@@ -60,18 +57,18 @@ async function asking<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
-    throw error instanceof StoreError ? told(error) : error;
+    throw error instanceof StoreError ? asActorError(error) : error;
   }
 }
 
-function told(error: StoreError): Error {
+function asActorError(error: StoreError): Error {
   switch (error.failure) {
     case 'unavailable':
     case 'conflict':
       return new DatabaseUnavailableError('the database cannot answer now');
     case 'unknown':
       return new RetryableError('the database did not answer', { outcome: 'unknown' });
-    // The callers of this do not expect them.
+    // Callers of these statements do not expect such an error.
     case 'rejected':
     case 'defect':
       return error;

@@ -1,7 +1,7 @@
 /**
- * Runs the calls that reach a host, each as its command is declared: as a turn of its actor, as a workflow, or as a
- * shared read; what is asked of the host itself it answers by `HostCommands`. Whether a call may run here at all is
- * asked of the host, its lease and its ownership, every time.
+ * Runs the calls that reach a host as their commands are declared: as a turn of the actor, as a workflow, or as a shared read.
+ * `HostCommands` answers calls to the host itself. Before each call, the host's lease and ownership decide whether it may run
+ * here at all.
  */
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { Outcome } from '../actor/message.ts';
@@ -17,7 +17,7 @@ import type { Kind } from '../kind.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Reader } from '../read/reader.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
-import type { AskCall } from './call.ts';
+import type { AskCall } from '../transport/transport.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
 import type { Retrier } from './retrier.ts';
@@ -34,7 +34,7 @@ export interface DispatcherOptions {
   readonly lease: Pick<Lease, 'isValid'>;
   readonly actors: Pick<ActiveActors, 'at' | 'deliver'>;
   readonly hostCommands: Pick<HostCommands, 'run'>;
-  /** For what workflows ask of other actors. */
+  /** Asks other actors for workflows. */
   readonly retrier: Pick<Retrier, 'ask'>;
   dependenciesOf(kind: string): Dependencies;
   isServing(): boolean;
@@ -50,7 +50,7 @@ interface DeclaredCommand {
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  /** By kind and command. */
+  /** By kind, then by command. */
   readonly #commands: ReadonlyMap<string, ReadonlyMap<string, DeclaredCommand>>;
   readonly #workflows: Workflows;
 
@@ -79,7 +79,7 @@ export class Dispatcher {
   }
 
   /**
-   * Runs a call of another process, which may be of another release: its request is checked first.
+   * Runs a call of another process. That may be of another release, so its request is checked first.
    * @throws ActorError
    */
   async askFromElsewhere(call: AskCall): Promise<unknown> {
@@ -127,7 +127,7 @@ export class Dispatcher {
       case 'shared':
         return this.#share(call, command, what, dependencies);
       case 'workflow':
-        // It may answer without having taken a turn.
+        // The command may answer without a turn.
         if (!this.#isOwned(call)) return Promise.reject(new MovedError('this host does not own the shard'));
         return this.#workflows.run(call, { creates, dependencies }, (workflow) =>
           command.run(workflow, call.request),
@@ -160,8 +160,8 @@ export class Dispatcher {
   }
 
   /**
-   * Answers from what is durable, without the mailbox. Where rows must be read, the slices are those of the moment
-   * the read began: the answer is bounded by the durable head of that moment, whatever is committed meanwhile.
+   * Answers from durable state, without the mailbox. If it must read rows, it takes the slices of the moment when the read
+   * began. So the durable head of that moment bounds the answer, whatever is committed meanwhile.
    */
   async #share(
     call: AskCall,
@@ -231,10 +231,7 @@ function declaredCommands(
   );
 }
 
-/**
- * That nothing took effect here is not enough when another host may own the actor: the call may have reached that one
- * too.
- */
+/** "Nothing took effect here" is not enough if another host may own the actor. The call may have reached that host, too. */
 function withoutPromise(error: unknown): unknown {
   return promisesNothing(error) ? new MovedError('this host does not own the actor now') : error;
 }

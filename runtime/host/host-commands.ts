@@ -1,13 +1,14 @@
-/**
- * The host's own answers to what operators (`runtime/operations.ts`) and wake-ups ask of an actor, at the actor's
- * owner.
- */
+/** The host's own answers about an actor that it owns, to operators (`runtime/operations.ts`) and to wake-ups. */
 import { z } from 'zod';
 import type { ActiveActors } from '../actor/active-actors.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import { type Address, shardOf } from '../address.ts';
-import type { BatchAnswers } from '../batches/batch-answers.ts';
-import { type BatchRequest, batchReplySchema, batchRequestSchema } from '../batches/shapes.ts';
+import {
+  type BatchAnswers,
+  type BatchRequest,
+  batchReplySchema,
+  batchRequestSchema,
+} from '../batches/batch-answers.ts';
 import type { Clock } from '../clock.ts';
 import { keys, type Plans } from '../command.ts';
 import type { CommandShapes } from '../contract.ts';
@@ -16,15 +17,16 @@ import type { TellDelivery } from '../delivery/tell-delivery.ts';
 import { MovedError, TerminalError } from '../errors.ts';
 import { missedSchema, type Publisher, renewalSchema } from '../events/publisher.ts';
 import { type ActorReport, operatorCommands } from '../operations.ts';
+import { readRepeated } from '../read/read-repeated.ts';
 import type { NodeRow, Store, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
-import type { AskCall } from './call.ts';
+import type { AskCall } from '../transport/transport.ts';
 
 export const hostCommands = {
   ...operatorCommands,
-  /** A wake-up: delivers a tell if its row is still there. Resolves when that is done with for now. */
+  /** A wake-up: delivers a tell if its row is still there. Resolves when the tell needs nothing more for now. */
   $deliver: { request: z.object({ tellId: z.uuid() }), reply: z.null() },
-  /** A gateway goes on with subscriptions to actors of one shard, without waking any of them. */
+  /** A gateway renews subscriptions to actors of one shard, and wakes none of them. */
   $renew: {
     request: z.object({
       gateway: z.string(),
@@ -32,12 +34,12 @@ export const hostCommands = {
     }),
     reply: renewalSchema,
   },
-  /** A gateway has missed events of this host, and asks whose they were. */
+  /** A gateway has missed events of this host, and asks which actors they came from. */
   $missed: {
     request: z.object({ gateway: z.string(), after: z.int().nonnegative() }),
     reply: missedSchema,
   },
-  /** Asks of many actors of one shard, each answered in its place. */
+  /** Asks of many actors of one shard. Each reply has the position of its ask. */
   $askMany: { request: batchRequestSchema, reply: batchReplySchema },
 } satisfies CommandShapes;
 export type HostCommand = keyof typeof hostCommands;
@@ -124,7 +126,7 @@ export class HostCommands {
   async #deliver(address: Address, tellId: string): Promise<null> {
     const { store, tells } = this.#options;
     const key = { target_kind: address.kind, target_id: address.id, tell_id: tellId };
-    const [found] = await store.read([{ read: 'keys', table: outboxTable, keys: [key] }]);
+    const [found] = await readRepeated(store, [{ read: 'keys', table: outboxTable, keys: [key] }]);
     const row = found?.rows[0] as TellRow | undefined;
     if (row !== undefined && !row.dead) await tells.deliverNow(row);
     return null;

@@ -1,8 +1,7 @@
 /**
- * A host: runs the actors of the shards it owns. It answers asks (`Dispatcher`), delivers due timers and pending tells,
- * runs jobs, keeps its lease, and drops idle actors from memory. This is its life cycle, and how its parts fit
- * together. Everything it needs is passed in; `start` makes it serve, `drain` ends it cleanly, `abandon` as a crash
- * would.
+ * A host runs the actors of the shards that it owns. It answers asks (`Dispatcher`), delivers due timers and pending tells,
+ * runs jobs, keeps its lease, and drops idle actors from memory. This file has its life cycle and wires its parts together.
+ * `start` makes it serve, `drain` ends it cleanly, and `abandon` ends it as a crash would.
  */
 import { ActiveActors } from '../actor/active-actors.ts';
 import type { ActorEnvironment } from '../actor/environment.ts';
@@ -18,7 +17,6 @@ import { UnavailableError } from '../errors.ts';
 import { Publisher } from '../events/publisher.ts';
 import { Jobs } from '../jobs/jobs.ts';
 import type { Kind } from '../kind.ts';
-import { Lane } from '../lane.ts';
 import { Lease } from '../ownership/lease.ts';
 import { Ownership } from '../ownership/ownership.ts';
 import type { Logger } from '../ports.ts';
@@ -26,10 +24,10 @@ import type { Random } from '../random.ts';
 import { Reader } from '../read/reader.ts';
 import { UnchangedSinceMarkers } from '../read/unchanged-since.ts';
 import { SampledLog } from '../sampled-log.ts';
+import { Semaphore } from '../semaphore.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { AskCall, Transport } from '../transport/transport.ts';
 import { createActors } from './actors.ts';
-import type { AskCall } from './call.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { HostCommands } from './host-commands.ts';
 import { Housekeeping } from './housekeeping.ts';
@@ -37,12 +35,12 @@ import type { Limits } from './limits.ts';
 import { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
-/** Repeated activations and barriers of rows that are held locked: fewer than there are connections for them. */
+/** Repeated activations and barriers of locked rows at once: fewer than there are connections for them. */
 const lockedAtOnceMax = 1;
 
 export interface HostOptions {
   readonly kinds: readonly Kind[];
-  /** What the kinds use. */
+  /** The dependencies of the kinds. */
   readonly provided?: readonly Provided[];
   readonly store: Store;
   readonly transport: Transport;
@@ -57,8 +55,8 @@ export interface HostOptions {
   /** See `LeaseOptions`. */
   readonly clockSkewMaxMs?: number | undefined;
   /**
-   * Whether no other process of this node id can be alive, as where this one holds the lock of the directory that
-   * the database is in. Otherwise the former one's lease is waited out.
+   * Whether no other process of this node id can be alive, as when this one holds the lock of the directory with the database.
+   * Otherwise this host waits until the former one's lease is over.
    */
   readonly isPredecessorDead: boolean;
   /** See `Lease`. */
@@ -80,7 +78,7 @@ export class Host {
   readonly #unchangedMarkers: UnchangedSinceMarkers;
   readonly #retrier: Retrier;
   readonly #failures: SampledLog;
-  readonly #lockedLane = new Lane(lockedAtOnceMax);
+  readonly #lockedRowSemaphore = new Semaphore(lockedAtOnceMax);
   readonly #publisher: Publisher;
   readonly #jobs: Jobs;
   readonly #timers: TimerDelivery;
@@ -129,7 +127,7 @@ export class Host {
     this.#actors = new ActiveActors({
       ...options,
       lease: this.#lease,
-      lockedLane: this.#lockedLane,
+      lockedRowSemaphore: this.#lockedRowSemaphore,
       epochOf,
       environmentOf: (kind) => this.#environments.get(kind),
     });
@@ -183,17 +181,17 @@ export class Host {
     if (this.#state === 'ended') throw new UnavailableError('this host was ended during its start');
   }
 
-  /** The lease is valid, every shard that should be here has been here, and what becomes free is taken. */
+  /** The lease is valid, every shard that should be here has been here, and the host takes the shards that become free. */
   get isReady(): boolean {
     return this.#state === 'serving' && this.#lease.isValid() && this.#ownership.isComplete;
   }
 
-  /** Whether the database takes what is written, as far as commits have shown. */
+  /** Whether the database takes writes, as far as commits have shown. */
   get areWritesGood(): boolean {
     return this.#committer.areWritesGood;
   }
 
-  /** Whether the clock is close enough to the database's to serve by it. */
+  /** Whether the clock is close enough to the database's for serving. */
   get isClockRight(): boolean {
     return this.#lease.isClockRight;
   }
@@ -211,12 +209,12 @@ export class Host {
     return this.#ownership.shards.length;
   }
 
-  /** Shards that are on their way out: neither served here nor free yet. */
+  /** Shards that this host no longer serves and has not released yet. */
   get leavingShardCount(): number {
     return this.#ownership.leavingCount;
   }
 
-  /** Other hosts that are there and cannot be reached. */
+  /** Live hosts that cannot be reached from here. */
   get unreachableHostCount(): number {
     return this.#ownership.unreachableHostCount;
   }
@@ -238,7 +236,7 @@ export class Host {
 
   /** No call, turn, read or commit is in flight. */
   get isIdle(): boolean {
-    const parts = [this.#committer, this.#reader, this.#retrier, this.#lockedLane];
+    const parts = [this.#committer, this.#reader, this.#retrier, this.#lockedRowSemaphore];
     const areAllIdle = parts.every(({ isIdle }) => isIdle) && this.#actors.areAllIdle;
     return areAllIdle && this.#dispatcher.workflowsInFlight === 0;
   }
@@ -249,8 +247,8 @@ export class Host {
   }
 
   /**
-   * Hands over what it owns, finishes what is in flight, for at most `withinMs`, and gives the lease back. What could
-   * not be finished fails as moved or as unknown; nothing acknowledged is lost.
+   * Hands over its shards, finishes the work in flight within `withinMs`, and gives the lease back. Unfinished calls fail as
+   * moved or as unknown. Nothing acknowledged is lost.
    */
   async drain(withinMs: number): Promise<void> {
     if (this.#state !== 'serving') return this.abandon();
@@ -325,11 +323,11 @@ export class Host {
       unchangedMarkers: this.#unchangedMarkers,
       kindOf: (membershipTable) =>
         this.#options.kinds.find((each) => each.membershipTable === membershipTable)?.name,
-      lockedLane: this.#lockedLane,
+      lockedRowSemaphore: this.#lockedRowSemaphore,
       failures: this.#failures,
       publisher: this.#publisher,
       gone: (actor) => this.#actors.gone(actor),
-      unreadable: (actor) => this.#giveBack(actor),
+      unreadable: (actor) => this.#release(actor),
       timersCommitted: (timers) => {
         for (const timer of timers) if (timer !== removed) this.#timers.armed(timer.due_at);
       },
@@ -340,13 +338,13 @@ export class Host {
     };
   }
 
-  /** With no other host there is no one to give it to. */
-  #giveBack({ shard }: { readonly shard: number }): void {
-    if (this.#options.transport.reachesOthers) this.#ownership.giveBack(shard);
+  /** Without another host the shard stays here. */
+  #release({ shard }: { readonly shard: number }): void {
+    if (this.#options.transport.reachesOthers) this.#ownership.release(shard);
   }
 }
 
-/** By kind. @throws when one of them is not provided */
+/** By kind. @throws if one of them is not provided */
 function allDependencies({ kinds, provided = [] }: HostOptions): ReadonlyMap<string, Dependencies> {
   return new Map(kinds.map(({ name, uses }) => [name, new Dependencies(name, uses, provided)]));
 }

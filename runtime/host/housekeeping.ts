@@ -1,9 +1,9 @@
 /**
- * What a host removes from the database so that nothing grows for ever: recorded calls whose repeats can no longer come,
- * actors that have been without state for long, and nodes that have not come back
- * (docs/decisions/0018-rows-that-go.md). Of its own shards, except for nodes, which anybody may remove.
+ * Removes rows from the database so that nothing grows forever: recorded calls whose repeats can no longer come, actors that
+ * have been without state for long, and nodes that have not come back (docs/decisions/0018-rows-that-go.md). A host tidies up
+ * its own shards. Any host may remove nodes.
  *
- * A batch at a time, one after another for as long as a batch is full: however fast rows come, they go as fast.
+ * Full batches follow one another. However fast rows come, they go as fast.
  */
 import type { Clock } from '../clock.ts';
 import { Sweeper } from '../delivery/sweeper.ts';
@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts';
 import type { Limits } from './limits.ts';
 
 const batchMax = 1_000;
-/** Between two batches: commits come first. */
+/** The pause between two batches, because commits come first. */
 const batchPauseMs = 20;
 
 export interface HousekeepingOptions {
@@ -20,7 +20,7 @@ export interface HousekeepingOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: Pick<Limits, 'recordedCallMs' | 'endedActorMs' | 'goneNodeMs' | 'housekeepingMs'>;
-  /** The shards that are this host's. */
+  /** The shards of this host. */
   readonly shards: () => readonly number[];
 }
 

@@ -1,12 +1,12 @@
 /**
  * One process's part in the cluster: one incarnation of a member after another.
  *
- * A member whose lease was declared over (the process was paused, the database was away for longer than a lease) must
- * never serve again, and everything it holds in memory is void. The process need not end for that: a new incarnation
- * starts from nothing, as that of a new process would, while the sockets and requests of its gateway live on.
+ * The lease of a member may be declared over, because the process was paused or the database was away for too long. Such a
+ * member must never serve again, and everything in its memory is void. The process can go on: a new incarnation starts from
+ * nothing, like a new process. The sockets and requests of its gateway live on.
  *
- * What does end it: another process that serves under the same node id, as two would alternate forever, and a database
- * that this process may no longer serve.
+ * Two things do end the process: another process that serves under the same node id, because two would alternate forever, and a
+ * database that this process may no longer serve.
  */
 import { type Clock, sleep } from '../clock.ts';
 import { ActorError } from '../errors.ts';
@@ -64,7 +64,7 @@ export class Incarnations<M extends Member> {
     return create(random.uuid(), () => void this.#lost(), isFirst);
   }
 
-  /** What is lost while it starts has its start fail. */
+  /** If it is lost during its start, the start fails. */
   async #lost(): Promise<void> {
     if (this.#isRejoining) return;
     this.#isRejoining = true;

@@ -1,10 +1,10 @@
 /** Every bound of the runtime, with the reason for its default. A limit that is hit answers with a clear error. */
 export interface Limits {
-  /** Messages waiting at one actor, for their turn or at the gate. More answer overloaded. */
+  /** Messages waiting at one actor, for their turn or at the gate. More are answered "overloaded". */
   readonly mailboxMax: number;
-  /** Actors in memory on this host. More answer overloaded unless an idle one can be passivated. */
+  /** Actors in memory on this host. More are answered "overloaded" unless an idle one can be passivated. */
   readonly actorsMax: number;
-  /** What actors may hold in memory together, by their own estimate; beyond it idle ones leave, longest idle first. */
+  /** Estimated bytes of all actors in memory. Beyond it idle actors leave, the longest idle first. */
   readonly actorBytesMax: number;
   /** Workflows in flight on this host. */
   readonly workflowsMax: number;
@@ -14,25 +14,25 @@ export interface Limits {
   readonly idleMs: number;
   /** Bytes that a pending commit may hold before its actor stops taking turns. */
   readonly pendingBytesMax: number;
-  /** Rows an actor keeps in memory after they are durable, to save reading what was just written. */
+  /** Bytes of rows that an actor keeps after they are durable, to save reading them again. */
   readonly cachedRowBytesMax: number;
   readonly batchActorsMax: number;
   readonly batchBytesMax: number;
   /** Commit statements in flight at once. */
   readonly commitsInFlightMax: number;
   /**
-   * Besides those, statements in flight for commits that were stuck or have to be separated from others. With only one,
-   * stuck commits would hold back those that are not.
+   * Further statements in flight, for commits that were stuck or that have to be separated from others. With only one, stuck
+   * commits would hold back the rest.
    */
-  readonly commitsAsideInFlightMax: number;
-  /** Batches of reads in flight at once. With only one, a slow one would keep back all others. */
+  readonly quarantinedCommitsInFlightMax: number;
+  /** Batches of reads in flight at once. With only one, a slow batch would hold back all others. */
   readonly readsInFlightMax: number;
-  /** The most of one batch, in rows, and in bytes by the budgets of its ranges. A larger read goes alone. */
+  /** The bound of one batch in rows, and in bytes by the budgets of its ranges. A larger read goes unbatched. */
   readonly readBatchRowsMax: number;
   readonly readBatchBytesMax: number;
-  /** Shared reads of one actor that are not answered yet. More answer overloaded. */
+  /** Unanswered shared reads of one actor. More are answered "overloaded". */
   readonly sharedReadsOfActorMax: number;
-  /** Reads that wait on this host. More answer overloaded. */
+  /** Reads that wait on this host. More are answered "overloaded". */
   readonly readsWaitingMax: number;
   /** When the database fails a read, readers that have waited this long fail with it. */
   readonly readWaitMaxMs: number;
@@ -40,28 +40,28 @@ export interface Limits {
   /** How long the reply of a recorded call is kept. */
   readonly recordedCallMs: number;
   /**
-   * For how long the row of an actor stays that has no state, so that the fence it is stands against whatever its owners
-   * still had on the way: a statement is given up after ten seconds, its connection after minutes.
+   * How long the row of an actor without state stays. The row is a fence against statements that former owners still have on
+   * the way: a statement is given up after ten seconds, and its connection after minutes.
    */
   readonly endedActorMs: number;
   /**
-   * Recorded calls of one actor in the time in which their repeats come. More answer overloaded. An account may publish all the
-   * to-dos that it has room for as fast as it can, which takes 10,000.
+   * Recorded calls of one actor in the time in which their repeats come. More are answered "overloaded". An account may publish
+   * all the to-dos that it has room for as fast as it can, which takes 10,000.
    */
   readonly recordedCallsOfActorMax: number;
-  /** Pause between two looks for rows that may go. */
+  /** Pause between two searches for rows that may go. */
   readonly housekeepingMs: number;
-  /** For how long operators are shown a node that has no lease. */
+  /** How long operators see a node that has no lease. */
   readonly goneNodeMs: number;
   /** Timers and tells handed to actors at once. */
   readonly deliveriesMax: number;
-  /** The most of them to one actor, so that one that is stuck leaves room for others. */
+  /** The most of them to one actor, so that an actor that is stuck leaves room for others. */
   readonly deliveriesOfActorMax: number;
   /** A timer or tell whose turn keeps throwing is dead after this many attempts. */
   readonly attemptsMax: number;
-  /** Runs of one declared job on this host at once. Other jobs do not count in it. */
+  /** Runs of one declared job on this host at once. Each job has its own count. */
   readonly jobsMax: number;
-  /** Runs of one declared job that hold their lease here and wait for room. More are tried again when their lease lapses. */
+  /** Runs of one declared job that hold their lease here and wait for room. Others are tried again when their lease lapses. */
   readonly jobsWaitingMax: number;
   /** A job whose host has died is run again after this time. A live host renews the lease three times before it ends. */
   readonly jobLeaseMs: number;
@@ -81,7 +81,7 @@ export const defaultLimits: Limits = {
   batchActorsMax: 64,
   batchBytesMax: 1_000_000,
   commitsInFlightMax: 2,
-  commitsAsideInFlightMax: 2,
+  quarantinedCommitsInFlightMax: 2,
   readsInFlightMax: 3,
   readBatchRowsMax: 256,
   readBatchBytesMax: 16 * 1_024 * 1_024,

@@ -4,7 +4,7 @@ import type { RuntimeMetrics } from './runtime-metrics.ts';
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64];
 const secondsBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
-/** What is read of a host when its metrics are asked for. */
+/** Values that are read from a host when metrics are collected. */
 interface HostGauges {
   readonly actorCount: number;
   readonly jobCount: number;
@@ -81,7 +81,7 @@ export function prometheusRuntimeMetrics(registry: Registry, host: () => HostGau
   });
   registerGauges(registry, host);
   return {
-    // Counted here and collected on demand, since finding a counter by its labels costs more than a turn.
+    // Counts here and reports on collection, because finding a counter by its labels costs more than a turn.
     turn(command, outcome) {
       let counts = turns.get(command);
       if (counts === undefined) {
@@ -146,7 +146,7 @@ function registerGauges(registry: Registry, host: () => HostGauges): void {
   gauge('scriptorium_lease_valid', 'Whether this host may serve', () => Number(host().hasLease));
 }
 
-/** The number that the shards of all hosts together come to, told by every process: hosts that are gone tell nothing. */
+/** The total number of shards. Every process reports it, because hosts that are gone report nothing. */
 export function prometheusShardCount(registry: Registry, shardCount: number): void {
   const help = 'Shards of the cluster, owned or not';
   new Gauge({ name: 'scriptorium_cluster_shards', help, registers: [registry] }).set(shardCount);

@@ -71,7 +71,7 @@ test('a host that was paused for longer than its lease answers nothing on waking
   const after = made.database.nodes().find((node) => node.id === 'a')?.incarnation;
   t.not(after, before);
   t.true(a.node.isReady);
-  t.deepEqual(made.held('a'), made.placesOf(['a', 'b']).get('a') ?? []);
+  t.deepEqual(made.held('a'), made.shardsOf(['a', 'b']).get('a') ?? []);
   t.deepEqual(
     [...a.transport.routed].sort((x, y) => x - y),
     made.held('a'),

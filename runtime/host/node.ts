@@ -19,7 +19,7 @@ export class Node {
         new Host({
           ...options,
           node: { ...options.node, incarnation },
-          // This is known of the first incarnation only: another process of this name may have taken the lease of a later one.
+          // Only known of the first incarnation: another process of this name may have taken the lease of a later one.
           isPredecessorDead: isFirst && options.isPredecessorDead,
           onLeaseLost,
         }),

@@ -1,16 +1,15 @@
 /**
- * Asking again: a call that met no owner, a fenced one or a lost answer is repeated under its call id until its
- * deadline. What took effect the first time does not take effect again: the command is repeatable by nature or its
- * reply is recorded. Nothing else repeats a call.
+ * Repeats calls. A call that met no owner, a fenced one or a lost answer is repeated under its call id until its deadline. What
+ * took effect the first time does not take effect again: the command is repeatable by nature, or its reply is recorded. Nothing
+ * else repeats a call.
  *
- * Calls that wait for an owner are bounded: while a whole cluster is down they would pile up without limit.
+ * The number of calls that wait for an owner is bounded. While a whole cluster is down they would pile up without limit.
  */
 
 import { type Clock, sleep } from '../clock.ts';
 import { FencedError, MovedError, promisesNothing, RetryableError, UnavailableError } from '../errors.ts';
 import type { Random } from '../random.ts';
-import type { Transport } from '../transport/transport.ts';
-import type { AskCall } from './call.ts';
+import type { AskCall, Transport } from '../transport/transport.ts';
 
 const waitingMax = 10_000;
 const fencedPauseMs = 100;
@@ -31,7 +30,7 @@ export class Retrier {
     this.#options = options;
   }
 
-  /** No call waits to be repeated. */
+  /** No call waits for a repeat. */
   get isIdle(): boolean {
     return this.#waiting === 0;
   }
@@ -48,7 +47,7 @@ export class Retrier {
     for (let attempt = 1; ; attempt += 1) {
       const pauseMs = this.#pauseMs(error, attempt);
       const isOver = pauseMs === undefined || clock.monotonicMs() + pauseMs >= call.deadlineMs;
-      if (isOver || this.#waiting >= waitingMax) throw told(error, mayHaveEffect);
+      if (isOver || this.#waiting >= waitingMax) throw reported(error, mayHaveEffect);
       await this.#pause(pauseMs);
       try {
         return await transport.ask(call);
@@ -60,8 +59,8 @@ export class Retrier {
   }
 
   /**
-   * While a shard changes hands a call may reach both owners. The former one answers that it did nothing, and says
-   * nothing of the other.
+   * While a shard changes hands a call may reach both owners. The former owner answers that it did nothing, and cannot speak
+   * for the new one.
    */
   #mayHaveEffect(error: unknown): boolean {
     if (error instanceof RetryableError) return error.outcome === 'unknown';
@@ -69,10 +68,10 @@ export class Retrier {
     return error instanceof FencedError || (error instanceof MovedError && !error.reachedNobody);
   }
 
-  /** Undefined: asking again does not help. */
+  /** Undefined if a repeat does not help. */
   #pauseMs(error: unknown, attempt: number): number | undefined {
     const { transport, random } = this.#options;
-    // Callers that lost their owner together should not all come back together.
+    // Callers that lost their owner together should not return together.
     const jitter = random.fraction();
     if (error instanceof RetryableError) return error.retryAfterMs * (1 + jitter / 4);
     if (error instanceof FencedError) return fencedPauseMs * (1 + jitter / 4);
@@ -87,8 +86,8 @@ export class Retrier {
   }
 }
 
-/** The last attempt does not tell everything: an earlier one may have taken effect. */
-function told(error: unknown, mayHaveEffect: boolean): unknown {
+/** The error of the last attempt is not the whole story: an earlier one may have taken effect. */
+function reported(error: unknown, mayHaveEffect: boolean): unknown {
   if (mayHaveEffect && promisesNothing(error))
     return new RetryableError('the call was not answered', { outcome: 'unknown' });
   if (error instanceof MovedError) return new UnavailableError('nobody serves this actor now');

@@ -5,7 +5,7 @@ export interface RuntimeMetrics {
     outcome: 'committed' | 'fenced' | 'rejected' | 'conflict' | 'unavailable' | 'unknown' | 'defect',
   ): void;
   batch(commits: number, durationMs: number): void;
-  /** A batch of reads, of how many calls. */
+  /** A batch with this many reads. */
   readBatch(reads: number, durationMs: number): void;
   overloaded(what: string): void;
   activated(outcome: 'active' | 'absent' | 'fenced' | 'failed'): void;

@@ -1,23 +1,23 @@
 /**
- * The workflows in flight on a host: commands of several steps. Each step is a turn; between steps the mailbox is free
- * and other actors may be asked.
+ * The workflows in flight on a host: commands of several steps. Each step is a turn. Between steps the mailbox is free, and the
+ * workflow may ask other actors.
  *
- * What a step did stays even if the next one fails, so an error of a workflow that has taken a step, or asked another
- * actor, never says that nothing took effect. After a crash between two steps nothing goes on by itself: the caller
- * repeats the call under its call id, and every step is repeatable.
+ * The effect of a step stays even if the next one fails. So once a workflow has taken a step or asked another actor, its error
+ * never says that nothing took effect. After a crash between two steps nothing goes on by itself. The caller repeats the call
+ * under its call id, and every step is repeatable.
  */
 import type { TurnStep } from '../actor/turn-message.ts';
 import type { Clock } from '../clock.ts';
 import type { Workflow } from '../command.ts';
 import type { Dependencies } from '../dependency.ts';
 import { FencedError, MovedError, OverloadedError, promisesNothing, RetryableError } from '../errors.ts';
+import type { AskCall } from '../transport/transport.ts';
 import { createWorkflowActors } from './actors.ts';
-import type { AskCall } from './call.ts';
 import type { Limits } from './limits.ts';
 import type { Retrier } from './retrier.ts';
 import type { RuntimeMetrics } from './runtime-metrics.ts';
 
-/** A call whose actor has moved is repeated soon: the next owner is on its way. */
+/** A call whose actor has moved is repeated soon, because the next owner is on its way. */
 const movedRetryMs = 100;
 
 export interface WorkflowsOptions {
@@ -103,9 +103,8 @@ export class Workflows {
 }
 
 /**
- * That nothing took effect is true of the step that failed and no longer of its workflow, which has taken other steps
- * or asked other actors. A repeat under the same call id finds what those did; that is what "unknown" asks the caller
- * to do.
+ * The failed step had no effect, but its workflow has taken other steps or asked other actors. A repeat under the same call id
+ * finds the effects of those. "Unknown" asks the caller for that repeat.
  */
 function afterFirstStep(error: unknown): unknown {
   if (!promisesNothing(error)) return error;

@@ -1,24 +1,24 @@
 /**
- * The jobs of a host: slow work that turns start and that goes on outside turns until it is done.
+ * The jobs of a host: slow work that a turn starts, and that goes on outside turns until it is done.
  *
  * Protocol
- *   start    a turn writes the job's row (`lease.ts`) in its own commit: a timer, due when the lease ends, with a token
- *   run      once a commit is durable that put a new token into the row, the host that made it runs the job, or lets it
- *            wait for room here. Either way it holds the lease and renews it, by a turn, three times before it ends
+ *   start    a turn writes the job's row (`lease.ts`) in its own commit: a timer with a token, due when the lease ends
+ *   run      when a commit that gave the row a new token is durable, the host that made it runs the job, or lets it wait for
+ *            room here. Either way the host holds the lease, and a turn renews it three times before it ends
  *   turn     a turn of the run is rejected before it begins unless the row still has the run's token
- *   finish   the last turn takes the row away, in the same commit as its result
- *   failure  what a run threw gives the token back by a turn: the row is due again after a growing pause, and dead
- *            after `attemptsMax`. What the runtime or another actor cannot do now is tried again and not counted
- *   lapse    the row is due: who held it is presumed dead. Its actor's next owner, or the same one, gives it a new token
- *            by a turn, and so "run" above. A host that still holds it, or has no room for it, lets it be due later
- *   drain    what waits is given back, due at once; what runs may finish for a while, and is then given back likewise
+ *   finish   the last turn removes the row, in the same commit as its result
+ *   failure  after an error of a run, a turn gives the token back: the row is due again after a growing pause, and dead after
+ *            `attemptsMax`. What the runtime or another actor cannot do now is tried again and not counted
+ *   lapse    the row is due, so its holder is presumed dead. A turn of the actor's next owner, or of the same one, gives it a
+ *            new token, and "run" follows. A host that still holds it, or has no room for it, makes it due later
+ *   drain    waiting jobs are given back, due at once; running ones may finish for a while, and are then given back, too
  *
  * Invariants
- *   - At most one token of a job counts, and only one run was ever given it: results of two runs never mix.
- *   - No run begins before the commit of its start, or of its taking over, is durable.
- *   - A job that was started and not stopped has a row until a run has finished: its turns take effect exactly once, as
- *     far as its state says what is done. What it does outside turns takes effect at least once.
- *   - Of each declared job at most `jobsMax` run here, and `jobsWaitingMax` wait; of any more the lease lapses, and they are
+ *   - At most one token of a job counts, and only one run ever got it: results of two runs never mix.
+ *   - No run begins before the commit of its start, or of its take-over, is durable.
+ *   - A job that was started and not stopped has a row until a run has finished. Its turns take effect exactly once, as far as its
+ *     state records its progress. Its work outside turns takes effect at least once.
+ *   - At most `jobsMax` runs of each declared job go on here, and `jobsWaitingMax` wait. The lease of any more lapses, and they are
  *     tried again. Every job has slots of its own: runs that hang on one service delay no job that uses another.
  *
  * Crash
@@ -26,8 +26,8 @@
  *   after it, or during a run     the row stays, lapses, and the job runs again from its beginning
  *   around the finish             its commit is durable and the row gone, or it is not and the job runs again
  *
- * Where the shard of a job moves away its turns are rejected from then on, nothing renews it, and its signal is
- * aborted; the next owner takes it over when the lease lapses. A process that was paused over all that finds the same.
+ * When the shard of a job moves away, its turns are rejected, nothing renews it, and its signal is aborted. The next owner
+ * takes it over when the lease lapses. A process that was paused meanwhile finds the same.
  */
 
 import { removed } from '../actor/layers.ts';
@@ -73,7 +73,7 @@ export interface JobsOptions {
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
   readonly shardCount: number;
-  /** For what runs ask of other actors. */
+  /** Asks other actors for runs. */
   readonly actors: Actors;
   dependenciesOf(kind: string): Dependencies;
   deliver(address: Address, message: Message): void;
@@ -91,18 +91,18 @@ interface Held {
   readonly abort: AbortController;
   /** Its last turn was sent, and has not failed. */
   isFinished: boolean;
-  /** Monotonic milliseconds; without a renewal until then it may be another's. */
+  /** Monotonic milliseconds. Without a renewal another host may have the job after this. */
   leaseUntilMs: number;
   cancelRenewal: () => void;
 }
 
-/** Where the runs of one declared job go on or wait, such as `mailer.job.deliver`. */
+/** The slots of one declared job, such as `mailer.job.deliver`. Its runs go on or wait there. */
 interface Slots {
   running: number;
   readonly waiting: Set<Held>;
 }
 
-/** The run does not count any more. Never leaves the host. */
+/** The run no longer counts. This error never leaves the host. */
 class LostLeaseError extends Error {
   constructor() {
     super('another run holds the lease of this job, or it was stopped');
@@ -131,14 +131,14 @@ export class Jobs {
     this.#options = options;
   }
 
-  /** Those that run here or wait for room. */
+  /** The number of jobs that run here or wait for room. */
   get size(): number {
     return this.#held.size;
   }
 
   // --- leases -----------------------------------------------------------------------------------------------
 
-  /** A commit is durable that changed the rows of jobs. */
+  /** A commit that changed the rows of jobs is durable. */
   committed(address: Address, changes: readonly JobChange[]): void {
     for (const { timer, before, after } of changes) {
       const token = tokenOf(after);
@@ -152,7 +152,7 @@ export class Jobs {
 
   /**
    * The turn of a row that is due.
-   * @throws when this release does not know the job
+   * @throws if this release does not know the job
    */
   lapsed(turn: RunningTurn, row: TimerRow, nowMs: number): void {
     this.#handlerOf(row.kind, row.name);
@@ -180,7 +180,7 @@ export class Jobs {
       leaseUntilMs: this.#leaseEndMs(),
       cancelRenewal: () => {},
     };
-    if (this.#isDraining) return void this.#giveBack(held);
+    if (this.#isDraining) return void this.#release(held);
     const what = whatOf(held);
     if (!this.#hasRoom(what)) {
       this.#options.metrics.overloaded(what);
@@ -229,7 +229,7 @@ export class Jobs {
     else this.#renewLater(held);
   }
 
-  /** It is no longer this host's, even if its run goes on. */
+  /** The job no longer belongs to this host, even if its run goes on. */
   #lose(held: Held): void {
     this.#forget(held);
     held.abort.abort(new LostLeaseError());
@@ -241,8 +241,8 @@ export class Jobs {
     if (this.#held.get(held.key) === held) this.#held.delete(held.key);
   }
 
-  /** The next owner need not wait for the lease to end. Where this fails, the lease ends by itself. */
-  async #giveBack(held: Held): Promise<void> {
+  /** Spares the next owner the wait for the lease to end. If this fails, the lease ends by itself. */
+  async #release(held: Held): Promise<void> {
     this.#lose(held);
     await this.#try(held, (turn, row) => turn.keepTimer(released(row, turn.nowMs)));
   }
@@ -272,7 +272,7 @@ export class Jobs {
       cancelTimeout = clock.schedule(handler.timeoutMs, () =>
         held.abort.abort(new TimedOutError(handler.timeoutMs)),
       );
-      // Not within the commit that began it.
+      // The run must not begin within the commit that started it.
       const run = Promise.resolve().then(() => handler.run(this.#runOf(held), payload));
       await unlessAborted(run, held.abort.signal);
       if (!held.isFinished) throw new Error('the run ended without finishing the job');
@@ -281,7 +281,7 @@ export class Jobs {
       await this.#failed(held, error);
     } finally {
       cancelTimeout();
-      // For what is still going on of the run.
+      // Stops the parts of the run that are still going on.
       held.abort.abort(new LostLeaseError());
     }
   }
@@ -328,7 +328,7 @@ export class Jobs {
     held.cancelRenewal();
     try {
       await this.#turn(held, step?.reads, (turn, row, reads) => {
-        // Before the step, which may start the job again.
+        // Comes before the step, which may start the job again.
         const next = finished(row, this.#grant(turn.nowMs));
         if (next === undefined) turn.disarm(row);
         else turn.keepTimer(next);
@@ -369,7 +369,7 @@ export class Jobs {
     return outcome.value as R;
   }
 
-  /** A turn of the host's own bookkeeping. Resolves to what went wrong, if anything did. */
+  /** A turn for the host's own bookkeeping. Resolves to the error, if there was one. */
   #try(held: Held, work: (turn: RunningTurn, row: TimerRow) => void): Promise<unknown> {
     return this.#turn(held, undefined, work).then(
       () => undefined,
@@ -386,22 +386,22 @@ export class Jobs {
 
   // --- leaving ----------------------------------------------------------------------------------------------
 
-  /** These shards are served here no more. */
+  /** This host no longer serves these shards. */
   dropShards(shards: ReadonlySet<number>): void {
     for (const held of [...this.#held.values()]) {
       if (shards.has(shardOf(held.address, this.#options.shardCount))) this.#lose(held);
     }
   }
 
-  /** Takes no more, lets what runs finish for at most this long, and gives the rest back. */
+  /** Takes no more jobs, lets running ones finish within this time, and gives the rest back. */
   async drain(withinMs: number): Promise<void> {
     const { clock } = this.#options;
     this.#isDraining = true;
     const untilMs = clock.monotonicMs() + withinMs;
     const waiting = [...this.#slots.values()].flatMap((slots) => [...slots.waiting]);
-    await Promise.all(waiting.map((held) => this.#giveBack(held)));
+    await Promise.all(waiting.map((held) => this.#release(held)));
     while (this.#held.size > 0 && clock.monotonicMs() < untilMs) await sleep(clock, drainPauseMs);
-    await Promise.all([...this.#held.values()].map((held) => this.#giveBack(held)));
+    await Promise.all([...this.#held.values()].map((held) => this.#release(held)));
   }
 
   /** Ends at once, as a crash would. */
@@ -413,18 +413,18 @@ export class Jobs {
 
 const keyOf = (address: Address, timer: string): string => `${addressKey(address)}/${timer}`;
 
-/** For metrics: never an id or a key. */
+/** For metrics, so never an id or a key. */
 const whatOf = ({ address, timer }: Pick<Held, 'address' | 'timer'>): string =>
   `${address.kind}.job.${timerBase(jobOf(timer))}`;
 
-/** Where a turn is rejected with this, no later one will run. */
+/** After such a rejection no later turn of the run succeeds either. */
 const isNoLonger = (error: unknown): boolean =>
   error instanceof LostLeaseError || error instanceof MovedError || error instanceof FencedError;
 
-/** This says nothing about the job: what was asked may work later. */
+/** Such an error says nothing about the job: the same request may work later. */
 const isPassing = (error: unknown): boolean => promisesNothing(error) || error instanceof RetryableError;
 
-/** A run that ignores its signal is left alone: any turn it still takes is rejected. */
+/** A run that ignores its signal is not waited for. Any turn that it still takes is rejected. */
 function unlessAborted(run: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

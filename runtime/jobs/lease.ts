@@ -1,9 +1,9 @@
 /**
- * The row behind a job: a timer of a reserved name, due when the run's host is to be presumed dead (`jobs.ts`).
+ * The row behind a job: a timer with a reserved name, due when the run's host is presumed dead (`jobs.ts`).
  *
- *   leased    `token` is that of the one run whose turns count; due when its lease ends
- *   waiting   no token: nobody runs it; due when it is to be tried (again)
- *   dead      a timer that failed too often, for operators to revive
+ *   leased    `token` belongs to the one run whose turns count; due when its lease ends
+ *   waiting   no token: no run goes on; due when the job should be tried (again)
+ *   dead      a timer that failed too often; operators can revive it
  *
  * Every function here makes the row that follows another, for a turn to write.
  */
@@ -16,7 +16,7 @@ const format = 1;
 const prefix = '$job.';
 
 const startSchema = z.object({
-  /** The start, through all its runs. */
+  /** Identifies the start through all its runs. */
   id: z.string(),
   payload: z.unknown(),
 });
@@ -24,7 +24,7 @@ export type JobStart = z.infer<typeof startSchema>;
 
 const leaseSchema = startSchema.extend({
   token: z.string().nullable(),
-  /** What was started while it ran: its turn comes when that run is over, however it ends. */
+  /** Another start during this run. Its turn comes when the run is over, however it ends. */
   next: startSchema.optional(),
 });
 type Lease = z.infer<typeof leaseSchema>;
@@ -38,13 +38,13 @@ export function leaseOf(row: TimerRow): Lease {
   return leaseSchema.parse(decode(row.payload, format));
 }
 
-/** The run whose turns count, if any do. */
+/** The run whose turns count, if there is one. */
 export function tokenOf(row: TimerRow | Removed | undefined): string | undefined {
   if (row === undefined || row === removed || row.dead) return undefined;
   return leaseOf(row).token ?? undefined;
 }
 
-/** What a commit has made of a job's row. */
+/** The change that a commit made to a job's row. */
 export interface JobChange {
   readonly timer: string;
   readonly before: TimerRow | undefined;
@@ -60,7 +60,7 @@ export interface Grant {
   readonly untilMs: number;
 }
 
-/** A start: leased at once to the host whose turn it is, unless a run is in flight. */
+/** A start: the host of the turn gets the lease at once, unless a run is in flight. */
 export function started(
   before: TimerRow | undefined,
   row: Pick<TimerRow, 'kind' | 'id' | 'name' | 'shard'>,
@@ -75,19 +75,19 @@ export function started(
   return { kind, id, name, shard, due_at: Math.ceil(untilMs), payload, attempts: 0, dead: false };
 }
 
-/** The run before it is presumed dead, or there was none: a new one begins, under a new token. */
+/** The run before it is presumed dead, or there was none. A new run begins under a new token. */
 export function taken(row: TimerRow, { token, untilMs }: Grant): TimerRow {
   const { next, ...lease } = leaseOf(row);
   const attempts = next === undefined ? row.attempts : 0;
   return withLease({ ...row, attempts, due_at: Math.ceil(untilMs) }, { ...(next ?? lease), token });
 }
 
-/** As it was, and due later. */
+/** Unchanged, but due later. */
 export function postponed(row: TimerRow, untilMs: number): TimerRow {
   return { ...row, due_at: Math.ceil(untilMs) };
 }
 
-/** Nobody runs it any more, and it is to be tried at `atMs`. */
+/** No run goes on any more. The job should be tried at `atMs`. */
 export function released(row: TimerRow, atMs: number): TimerRow {
   const { next, ...lease } = leaseOf(row);
   const attempts = next === undefined ? row.attempts : 0;
@@ -100,7 +100,7 @@ export function failed(row: TimerRow, attempts: number, dead: boolean, retryAtMs
   return { ...released(row, dead ? row.due_at : retryAtMs), attempts, dead };
 }
 
-/** The run has come to its end: undefined where that is the end of the job too, else leased to the next. */
+/** The run has ended. Undefined if the job has ended, too; otherwise the row is leased to the next run. */
 export function finished(row: TimerRow, grant: Grant): TimerRow | undefined {
   return leaseOf(row).next === undefined ? undefined : taken(row, grant);
 }

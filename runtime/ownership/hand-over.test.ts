@@ -183,7 +183,7 @@ for (const what of ['answer', 'statement'] as const) {
     const made = cluster();
     const a = await made.join('a');
     await made.clock.advance(leaseMs);
-    const id = made.idIn('ledger', made.placesOf(['a', 'b']).get('b') ?? []);
+    const id = made.idIn('ledger', made.shardsOf(['a', 'b']).get('b') ?? []);
     t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 1);
     await made.join('b');
     loseOnce(a, 'release', what);

@@ -1,16 +1,16 @@
 /**
  * The planned hand-over of shards to other hosts.
  *
- * In batches, one at a time: stop intake -> finish turns, flush commits, drop the actors -> release the batch in the
- * database, by epoch -> tell the others, and whose place it is claims it. From the first step to the release nobody
- * serves the batch: calls to it are answered "moved" and are made again.
+ * Batches leave one at a time: stop taking calls -> finish turns, flush commits, drop the actors -> release the batch in the
+ * database, by epoch -> tell the others, of which the next host claims it. From the first step to the release no host serves
+ * the batch. Calls to it are answered "moved" and are repeated.
  *
- * A shard is released only when no turn of it runs here. What could not be finished in time was dropped, and its
- * commits in flight are settled by the barrier of the next owner's activations.
+ * A shard is released only when no turn of it runs here. Turns that took too long were dropped. The barrier of the next owner's
+ * activations settles their commits in flight.
  *
- * A release that fails, or whose answer is lost, is sent again until the database has answered or the lease is over. By
- * its epoch it frees nothing that was claimed anew, however late it comes. Crash at any step: the lease expires, somebody
- * declares the incarnation dead, and its shards are free.
+ * A release that fails, or whose answer is lost, is sent again until the database has answered or the lease is over. However
+ * late it comes, its epoch keeps it from freeing a shard that was claimed anew. Crash at any step: the lease expires, another
+ * host declares the incarnation dead, and its shards are free.
  */
 import { type Clock, sleep } from '../clock.ts';
 import type { RuntimeMetrics } from '../host/runtime-metrics.ts';
@@ -18,9 +18,9 @@ import type { Logger } from '../ports.ts';
 import { type HeldShard, type NodeRow, type Store, StoreError } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** Shards that leave together. */
+/** The most shards that leave together. */
 const batchMax = 64;
-/** What turns and commits of leaving shards may take before they are dropped. */
+/** The time for turns and commits of leaving shards. Then they are dropped. */
 const quiesceMs = 5_000;
 const retryPauseMs = 500;
 
@@ -31,15 +31,15 @@ export interface HandOverOptions {
   readonly transport: Pick<Transport, 'unroute' | 'hint'>;
   readonly metrics: RuntimeMetrics;
   readonly logger: Logger;
-  /** Lets what is in flight at actors of these shards finish, for at most so long, and drops them from memory. */
+  /** Lets work in flight at actors of these shards finish within this time, and drops the actors from memory. */
   readonly quiesce: (shards: ReadonlySet<number>, withinMs: number) => Promise<void>;
-  /** Takes at most so many of the shards that are to leave out of service. */
+  /** Takes shards that should leave out of service, up to this number. */
   readonly stopIntake: (max: number) => readonly HeldShard[];
 }
 
 export class HandOver {
   readonly #options: HandOverOptions;
-  /** Out of service and not known to be released, and their epochs. */
+  /** Shards out of service that are not known to be released, with their epochs. */
   readonly #leaving = new Map<number, number>();
   #running: Promise<void> | undefined;
   #ended = false;
@@ -56,7 +56,7 @@ export class HandOver {
     return this.#leaving.has(shard);
   }
 
-  /** Batch by batch, until nothing is here that is to leave. */
+  /** Hands over batch by batch until no shard is left that should leave. */
   run(): Promise<void> {
     if (this.#ended) return Promise.resolve();
     this.#running ??= this.#runAll().finally(() => {
@@ -91,7 +91,7 @@ export class HandOver {
     }
   }
 
-  /** The next batch, and what is left of one whose release failed. */
+  /** The next batch, with the rest of one whose release failed. */
   #batch(): readonly HeldShard[] {
     const more = this.#options.stopIntake(batchMax - this.#leaving.size);
     for (const { shard, epoch } of more) this.#leaving.set(shard, epoch);
@@ -104,7 +104,7 @@ export class HandOver {
     const shards = held.map(({ shard }) => shard);
     transport.unroute(shards);
     await quiesce(new Set(shards), quiesceMs);
-    // The next incarnation of this process may have routed them here anew.
+    // The next incarnation of this process may have routed them here again.
     if (this.#ended) return;
     await store.release(node.incarnation, held);
     transport.hint({ hint: 'freed', shards });

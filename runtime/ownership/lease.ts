@@ -1,21 +1,21 @@
 /**
  * A host's right to serve.
  *
- * The host renews its lease in the database every third of its length. What it may rely on is reckoned from before
- * the renewal was *sent*: validUntil = (clock before sending) + leaseMs - margin. Both clocks must agree that it has
- * not passed: the monotonic one does not jump, the wall clock also counts time that the machine slept.
+ * The host renews its lease in the database every third of its length. It reckons the end from before it *sent* the renewal:
+ * validUntil = (clock before sending) + leaseMs - margin. Both clocks must agree that this has not passed. The monotonic clock
+ * does not jump, and the wall clock also counts the time that the machine slept.
  *
- * A renewal that fails because the database cannot be reached changes nothing and is tried again soon; the lease lapses
- * by itself and is valid again after the next renewal that succeeds, for until its row is expired nobody else can have
- * claimed anything. A renewal that is *rejected* means this incarnation was declared dead: it must never serve again.
+ * If a renewal fails because the database cannot be reached, nothing changes and the host tries again soon. The lease lapses by
+ * itself, and is valid again after the next renewal that succeeds: until its row is expired no other host can have claimed
+ * anything. If a renewal is *rejected*, this incarnation was declared dead and must never serve again.
  *
- * A host without a valid lease may have been replaced, and must not stand in its successor's way: callers take the first
- * answer they get, and "moved" from the former owner comes sooner than the reply of the new one. So a timer at
- * `validUntil` reports the lapse and the next renewal that succeeds reports the return (`onLapsed`, `onRestored`).
- * Neither decides anything: `isValid` is asked before every turn and every answer.
+ * A host without a valid lease may have been replaced, and must not stand in its successor's way. Callers take the first answer
+ * they get, and "moved" from the former owner comes sooner than the new one's reply. So a timer at `validUntil` reports the
+ * lapse, and the next renewal that succeeds reports the return (`onLapsed`, `onRestored`). Neither decides anything: every turn
+ * and every answer asks `isValid` first.
  *
- * A renewal brings the time of the database, and with it how wrong the clock of this host is. Sessions, shares and tokens end by
- * that clock, so a host whose clock is off by more than a bound serves nothing until it is right again.
+ * A renewal brings the time of the database, and with it the error of this host's clock. Sessions, shares and tokens end by
+ * that clock. A host whose clock is off by more than a bound serves nothing until it is right again.
  */
 import { type Clock, sleep } from '../clock.ts';
 import { UnavailableError } from '../errors.ts';
@@ -26,7 +26,7 @@ const marginMinMs = 1_000;
 const marginShare = 1 / 5;
 const renewalShare = 1 / 3;
 const retryShare = 1 / 20;
-/** A dead predecessor's last statement may come late and lengthen its lease once more; a living one goes on. */
+/** The late last statement of a dead predecessor may lengthen its lease once more. A living one continues. */
 const waitsMax = 2;
 
 export interface LeaseOptions {
@@ -37,21 +37,21 @@ export interface LeaseOptions {
   readonly logger: Logger;
   /** Whether no other process of this node id can be alive. */
   readonly isPredecessorDead: boolean;
-  /** Keeps the name of this incarnation for the next process, before it is registered. */
+  /** Stores the name of this incarnation for the next process, before it is registered. */
   readonly remember?: ((incarnation: string) => Promise<void>) | undefined;
-  /** Looks once more, after this incarnation is registered, whether it may serve this database; throws if not. */
+  /** Checks once more, after this incarnation is registered, whether it may serve this database. Throws if not. */
   readonly verify?: (() => Promise<void>) | undefined;
-  /** How far the wall clock may be from the database's. Any distance will do where it is absent. */
+  /** How far the wall clock may be from the database's. If absent, any distance is allowed. */
   readonly clockSkewMaxMs?: number | undefined;
   /** The incarnation was declared dead. The process should end. */
   readonly onLost: () => void;
-  /** The lease was not renewed in time: others may serve, this host may not. */
+  /** The lease was not renewed in time: other hosts may serve, this one may not. */
   readonly onLapsed?: () => void;
-  /** A lapsed lease was renewed: nobody has claimed what this host holds. */
+  /** A lapsed lease was renewed: no other host has claimed the shards of this one. */
   readonly onRestored?: () => void;
 }
 
-/** Another process serves under this node id and goes on renewing its lease. */
+/** Another process serves under this node id and keeps renewing its lease. */
 export class NodeTakenError extends UnavailableError {}
 
 export class Lease {
@@ -69,8 +69,9 @@ export class Lease {
   }
 
   /**
-   * Registers this incarnation, once the lease of its predecessor is over: until then that one may answer from memory,
-   * and what it holds must not be taken. @throws StoreError | NodeTakenError, and what `remember` and `verify` throw
+   * Registers this incarnation once the lease of its predecessor is over. Until then the predecessor may answer from memory,
+   * and its shards must not be taken.
+   * @throws StoreError | NodeTakenError, and what `remember` and `verify` throw
    */
   async start(): Promise<void> {
     const { clock, node, logger, remember } = this.#options;
@@ -84,9 +85,9 @@ export class Lease {
       if (this.#ended) return;
       heldForMs = await this.#register();
     }
-    // The lease was given up meanwhile. Nobody would renew it, and a caller that waits for it would wait in vain.
+    // The lease was given up meanwhile. It would not be renewed, and a caller that waits for it would wait in vain.
     if (this.#ended) return this.leave();
-    // What brings the time of the database comes first where that decides whether this host may serve.
+    // If the clock decides whether this host may serve, the renewal that brings the time of the database comes first.
     this.#scheduleRenewal(this.#options.clockSkewMaxMs === undefined ? renewalShare : 0);
     await this.#verify();
   }
@@ -95,7 +96,7 @@ export class Lease {
     try {
       await this.#options.verify?.();
     } catch (error) {
-      // What cannot be given back now ends by itself; why it may not serve is what has to be told.
+      // If the lease cannot be given back now, it ends by itself. The caller must learn why this host may not serve.
       await this.leave().catch(() => undefined);
       throw error;
     }
@@ -121,7 +122,7 @@ export class Lease {
     );
   }
 
-  /** How far the wall clock is ahead of the database's, at least, as the last renewal found; negative where it is behind. */
+  /** How far the wall clock is ahead of the database's, at least, by the last renewal. Negative if it is behind. */
   get clockSkewMs(): number {
     return this.#clockSkewMs;
   }
@@ -131,7 +132,7 @@ export class Lease {
     return Math.abs(this.#clockSkewMs) <= clockSkewMaxMs;
   }
 
-  /** Gives the lease up. Nothing is served from here on. */
+  /** Gives the lease up. This host serves nothing after that. */
   async leave(): Promise<void> {
     this.#end();
     const { store, node } = this.#options;
@@ -190,12 +191,12 @@ export class Lease {
       return;
     }
     const leftMs = this.#validUntilMonotonicMs - clock.monotonicMs();
-    // A fraction of a millisecond may be too little to move a clock, which would be asked again and again at one moment.
+    // A fraction of a millisecond may not move a clock, which would then be asked again and again at one moment.
     this.#cancelLapse = clock.schedule(Math.max(1, leftMs), () => this.#watchLapse());
     if (hadLapsed) onRestored?.();
   }
 
-  /** Since when nothing was served, by the clock that says longer; 0 where it was ended before its time. */
+  /** How long the lease has been over, by the clock that says longer. 0 if it was ended before its time. */
   #endedAgoMs(): number {
     const { clock } = this.#options;
     const monotonicMs = clock.monotonicMs() - this.#validUntilMonotonicMs;
@@ -212,7 +213,7 @@ export class Lease {
     const { logger, onLost } = this.#options;
     try {
       if (!(await this.#extend(() => this.#renewed()))) {
-        // One that was given up meanwhile is not lost.
+        // A lease that was given up meanwhile is not lost.
         if (this.#ended) return;
         this.#end();
         logger.error(
@@ -231,7 +232,7 @@ export class Lease {
   }
 }
 
-/** What is certain: the database read its clock between the sending and the answer. */
+/** The certain part of the difference: the database read its clock between the sending and the answer. */
 function skewMs(
   databaseMs: number,
   { sentMs, answeredMs }: { readonly sentMs: number; readonly answeredMs: number },

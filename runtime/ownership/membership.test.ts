@@ -18,7 +18,7 @@ test('what was adopted goes back to its host when that one has started anew, how
   const membership = new Membership({ clock, node: { ...testNode(random, 'a') }, shardCount: 16, leaseMs });
   membership.update([a, b]);
   const shards = Array.from({ length: 16 }, (_, shard) => shard).filter(
-    (shard) => membership.placeOf(shard) === 'b',
+    (shard) => membership.hostOf(shard) === 'b',
   );
   t.true(shards.length > 0);
   membership.adopt(shards);

@@ -1,18 +1,17 @@
 /**
- * The hosts of the cluster as this one last saw them, where each shard belongs among them, and whether that has been so
- * for long enough to move what is served well where it is.
+ * The hosts of the cluster as this one last saw them, and where each shard belongs among them. It also tells whether that has
+ * been so for long enough to move shards that are served well where they are.
  *
- * Shards are for the hosts that the others can reach. Where no host is connected, as when all of the broker is away, all
- * are as good as each other and keep what they have.
+ * Shards go to hosts that the others can reach. If no host is connected, as when the whole broker is away, all hosts are equal
+ * and keep their shards.
  *
- * Where every host is to drain nobody is left to take their shards: they keep what they have, and what one of them
- * loses is for the others to take.
+ * If every host is to drain, no host is left to take their shards. They keep them, and others may take what one of them loses.
  *
- * Mixed versions: nodes register their release (`version`) and the formats of stored state that they read (`formats`),
- * for operators to see. Up to now there is one format, which every release reads and writes, so that any host can have
- * any shard and placement asks for neither. A release that brings a second one writes the first until all live nodes
- * read both; a host that meets stored state of a newer format all the same gives the shard back (`ownership.ts`), and
- * takes it again at the earliest when the hosts or their formats have changed.
+ * Mixed versions: nodes register their release (`version`) and the formats of stored state that they read (`formats`), for
+ * operators to see. So far there is one format, which every release reads and writes. Any host can have any shard, and
+ * placement considers neither. A release that brings a second format writes the first until all live nodes read both. A host
+ * that still meets stored state of a newer format releases the shard (`ownership.ts`), and takes it again only after the hosts
+ * or their formats have changed.
  */
 import type { Clock } from '../clock.ts';
 import type { LiveNode, NodeRow } from '../store/store.ts';
@@ -30,7 +29,7 @@ export const runsActors = (roles: string): boolean => roles === 'all' || roles =
 
 export class Membership {
   readonly #options: MembershipOptions;
-  /** Those that may have shards, as they register: one that started anew may do what it could not before. */
+  /** The hosts that may have shards, as registered. A host that started anew may be able to do more than before. */
   #hosts = '';
   #hostCount = 0;
   #hasOthers = false;
@@ -40,19 +39,19 @@ export class Membership {
   #changedAtMs = 0;
   #soonestExpiryMs = Number.POSITIVE_INFINITY;
   #isDraining = false;
-  /** Shards that were taken because the host they belong to did not: they stay until the hosts change. */
+  /** Shards taken because the host that they belong to did not take them. They stay until the hosts change. */
   readonly #adopted = new Set<number>();
 
   constructor(options: MembershipOptions) {
     this.#options = options;
   }
 
-  /** This node is to have no shards. */
+  /** This node should have no shards. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** Others are there and are not to drain. */
+  /** There are other hosts that are not to drain. */
   get hasOthers(): boolean {
     return this.#hasOthers;
   }
@@ -61,12 +60,12 @@ export class Membership {
     return this.#hostCount;
   }
 
-  /** Milliseconds until the first lease of another host ends that has not ended yet, as the database said last. */
+  /** Milliseconds until the next lease of another host ends, by the last answer of the database. */
   get soonestExpiryMs(): number {
     return this.#soonestExpiryMs;
   }
 
-  /** Takes in what the database says now. True: the hosts are others than before. */
+  /** Takes in the database's latest list. Returns whether the hosts have changed. */
   update(nodes: readonly LiveNode[]): boolean {
     const { clock, node, shardCount, leaseMs } = this.#options;
     const live = nodes.filter(({ incarnation, roles }) => incarnation !== null && runsActors(roles));
@@ -91,29 +90,29 @@ export class Membership {
     return true;
   }
 
-  /** Undefined: no host is there to take it. */
-  placeOf(shard: number): string | undefined {
+  /** Undefined if there is no host to take it. */
+  hostOf(shard: number): string | undefined {
     return this.#placement[shard];
   }
 
-  /** These shards are here now; those that belong elsewhere stay for the time being. */
+  /** These shards are here now. Those that belong to other hosts stay for the time being. */
   adopt(shards: readonly number[]): void {
     for (const shard of shards) {
-      if (this.placeOf(shard) !== this.#options.node.id) this.#adopted.add(shard);
+      if (this.hostOf(shard) !== this.#options.node.id) this.#adopted.add(shard);
     }
   }
 
-  /** Every shard to its place now, however short a time it has been that. */
-  placeNow(): void {
+  /** Moves every shard to its host now, even if that assignment is new. */
+  rebalanceNow(): void {
     this.#changedAtMs = Number.NEGATIVE_INFINITY;
     this.#adopted.clear();
   }
 
-  /** Whether a shard that is here is to go where it belongs. */
+  /** Whether a shard of this host should go to the host where it belongs. */
   shouldLeave(shard: number): boolean {
     const { clock, node, leaseMs } = this.#options;
-    const place = this.placeOf(shard);
-    if (place === undefined || place === node.id || !this.#lively.has(place)) return false;
+    const host = this.hostOf(shard);
+    if (host === undefined || host === node.id || !this.#lively.has(host)) return false;
     if (this.#isDraining) return true;
     return !this.#adopted.has(shard) && clock.monotonicMs() - this.#changedAtMs >= leaseMs / 2;
   }

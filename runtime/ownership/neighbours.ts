@@ -1,5 +1,5 @@
 /**
- * Tells of neighbours whose lease has ended: they died, were paused, or are cut off from the database. A neighbour that leaves in
+ * Reports other hosts whose lease has ended: they died, were paused, or are cut off from the database. A host that leaves in
  * order is gone before its lease would be over.
  */
 import type { Clock } from '../clock.ts';
@@ -14,7 +14,7 @@ export interface NeighboursOptions {
 
 interface Known {
   readonly id: string;
-  /** The end of its lease, by this clock and as it was seen last. */
+  /** The end of its lease by this clock, as last seen. */
   readonly endsAtMs: number;
 }
 
@@ -27,7 +27,7 @@ export class Neighbours {
     this.#options = options;
   }
 
-  /** Takes in who is there now. */
+  /** Takes in the hosts that are there now. */
   update(nodes: readonly LiveNode[]): void {
     const { clock, node, logger } = this.#options;
     const nowMs = clock.monotonicMs();

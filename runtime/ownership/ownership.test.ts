@@ -23,6 +23,7 @@ import { StoreError } from '../store/store.ts';
 import { InProcessTransport } from '../transport/in-process.ts';
 import type { Hint } from '../transport/transport.ts';
 import { Ownership } from './ownership.ts';
+import { placementOf } from './placement.ts';
 
 const newer = slice({ name: 'newer', format: 2, schema: z.string(), initial: '' });
 const newLedger = kind({
@@ -69,6 +70,28 @@ test('a host that joins gets its share when the hosts have stayed the same for h
   await made.clock.advance(leaseMs / 2 + 500);
   t.true(isBalanced(made, ['a', 'b']));
   t.true(b.node.isReady);
+});
+
+test('a host that joins has those reconcile at once that have a shard for it, and few others', async (t) => {
+  const made = cluster({ shardCount: 128 });
+  const ids = Array.from({ length: 32 }, (_, at) => `host-${at}`);
+  await made.joinAll(ids);
+  const before = placementOf(ids, made.shardCount);
+  const after = placementOf([...ids, 'joining'], made.shardCount);
+  const givers = new Set(before.filter((_, shard) => after[shard] === 'joining'));
+  const hosts = [...made.nodes];
+  const counts = () =>
+    hosts.map(({ statements }) => statements.filter((method) => method === 'shardsOf').length);
+  const countsBefore = counts();
+  await made.join('joining');
+  await made.clock.advance(100);
+  const reconciled = counts().flatMap((count, at) => (count > (countsBefore[at] ?? 0) ? [ids[at]] : []));
+  t.true(givers.size > 0 && givers.size < ids.length / 3, `${givers.size} givers`);
+  for (const giver of givers) t.true(reconciled.includes(giver), giver);
+  // Each host reconciles four times a lease without any hint.
+  t.true(reconciled.length <= givers.size + 4, `${reconciled.length} for ${givers.size} givers`);
+  await made.clock.advance(2 * leaseMs);
+  t.is(made.held('joining').length, after.filter((place) => place === 'joining').length);
 });
 
 test('the shards of a host that crashed are served by the others within two leases', async (t) => {
@@ -187,7 +210,7 @@ test('of two hosts never both answer, whatever happens to either', async (t) => 
 test('free shards that the host they belong to does not take are served by another after a lease, and go home when the hosts change', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);
-  const place = made.held('a');
+  const own = made.held('a');
   a.schedule = async (method, apply) => {
     if (method === 'claim') throw new StoreError('unavailable', 'lost by the test');
     return apply();
@@ -195,10 +218,10 @@ test('free shards that the host they belong to does not take are served by anoth
   const { incarnation } = made.database.nodes()[0] as { incarnation: string };
   made.database.release(
     incarnation,
-    made.database.shards().filter(({ shard }) => place.includes(shard)),
+    made.database.shards().filter(({ shard }) => own.includes(shard)),
   );
   await made.clock.advance(leaseMs / 2);
-  t.is(b.node.shardCount, made.shardCount - place.length);
+  t.is(b.node.shardCount, made.shardCount - own.length);
   await made.clock.advance(2 * leaseMs);
   t.is(b.node.shardCount, made.shardCount);
   a.schedule = async (_method, apply) => apply();

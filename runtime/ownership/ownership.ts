@@ -1,37 +1,37 @@
 /**
  * Which shards this host owns, and under which epochs.
  *
- * There is no coordinator. Each host reconciles with the database again and again, and at once when it is told that
- * something changed: it expires the nodes whose leases have ended (`sight.ts`), computes where each shard belongs (`placement.ts`),
- * claims what belongs to it and is free, and hands over what belongs to another (`hand-over.ts`).
+ * There is no coordinator. Each host reconciles with the database again and again, and at once after a hint that something
+ * changed. It expires the nodes whose leases have ended (`sight.ts`), and computes where each shard belongs (`placement.ts`).
+ * It claims free shards that belong to it, and hands over shards that belong to another host (`hand-over.ts`).
  *
  * A shard at this host
  *   owned      served, under the epoch of its claim
- *   leaving    no longer served, not yet released: calls to it are answered "moved" and are made again
+ *   leaving    no longer served, not yet released: calls to it are answered "moved" and are repeated
  *   (neither)
  *
  * Invariants
- *   - A shard is served only after its claim was answered and never again after it began to leave under that epoch.
- *   - What the database says this incarnation holds and this host does not know of (the answer of a claim was lost) is
- *     claimed anew or released at the next reconciliation; nothing stays unserved for longer.
- *   - A host whose lease has lapsed listens for no shard, and a host that hears of another owner of its shard stops
- *     listening for that one until the database has decided: "moved" from a former owner would outrun the new owner's
- *     reply, and the caller would ask again and again.
+ *   - A shard is served only after its claim was answered, and never again after it began to leave under that epoch.
+ *   - The database may say that this incarnation holds a shard which the host does not know of, because the answer of a claim was
+ *     lost. The next reconciliation claims it anew or releases it, so nothing stays unserved for longer.
+ *   - A host whose lease has lapsed listens for no shard. A host that hears of another owner of its shard stops listening for that
+ *     shard until the database has decided. "Moved" from a former owner would outrun the new owner's reply, and the caller would
+ *     ask again and again.
  *
- * Crash at any step: the lease expires, somebody declares the incarnation dead, and its shards are free.
+ * Crash at any step: the lease expires, another host declares the incarnation dead, and its shards are free.
  *
- * Restlessness: a shard leaves only for a host that has renewed its lease lately, and only after the set of hosts has
- * stayed the same for half a lease, unless this host is to drain or an operator asks for it. What is free is claimed at
- * once by the host it belongs to, and by any other once it has been free for a whole lease: that host may be unable to
- * take it, as one that cannot read a newer format is. A host that cannot leaves the shard to others for a few leases;
- * if it is free then, nobody could, and the host serves of it what it can read until the hosts change.
+ * Stability: a shard leaves only for a host that has renewed its lease lately, and only after the set of hosts has stayed the
+ * same for half a lease. A drain or an operator can override this. The host that a free shard belongs to claims it at once. Any
+ * other host claims it after it has been free for a whole lease, because its own host may be unable to take it: it may not read
+ * a newer format, for example. Such a host leaves the shard to others for a few leases. If the shard is free even then, no host
+ * could take it, and this one serves the part that it can read until the hosts change.
  *
- * What it costs: a reconciliation is three small statements, and now and then one over all shards that are elsewhere:
- * twice a lease of each host where these are few, and where they are many as often of all together as of a few.
- * Hosts reconcile four times a lease by themselves, when the first lease of another host ends, at once when a shard is freed that
- * belongs to them, and all of them when somebody joins, drains, leaves or is declared dead, spread over a time that grows with
- * their number. However many hints come, at
- * most one reconciliation waits while another runs. Nothing here waits for the transport.
+ * Cost: a reconciliation is three small statements, and now and then one over all shards of other hosts. Few hosts send that
+ * one twice a lease each; many hosts together send it as often as a few do. Hosts reconcile by themselves four times a lease,
+ * and when the first lease of another host ends. They reconcile at once when a shard that belongs to them is freed. All
+ * reconcile when a host drains, leaves or is declared dead, spread over a time that grows with their number. When a host joins,
+ * only those that have a shard for it reconcile at once: of three hundred hosts that is one in six. However
+ * many hints come, at most one reconciliation waits while another runs. Nothing here waits for the transport.
  */
 import { sleep } from '../clock.ts';
 import type { Random } from '../random.ts';
@@ -41,25 +41,25 @@ import { HandOver, type HandOverOptions } from './hand-over.ts';
 import { Membership } from './membership.ts';
 import { Neighbours } from './neighbours.ts';
 import { Peers } from './peers.ts';
-import { shardsOfHostMin } from './placement.ts';
+import { shardsOfHostMin, takesAny } from './placement.ts';
 import { Reachability } from './reachability.ts';
 import { Sight } from './sight.ts';
 
-/** Between a hint and the reconciliation it leads to, and what that is spread over for every host there is. */
+/** The time from a hint to its reconciliation, and the time per host over which hosts spread theirs. */
 const reconciliationPauseMs = 10;
 const reconciliationSpreadMinMs = 20;
 const reconciliationSpreadPerHostMs = 2;
-/** Within this the hosts that were told of something at the same moment reconcile: so many together make so many statements a second. */
+/** Hosts that hear the same hint at the same moment reconcile within this time, which bounds their statements per second. */
 export const reconciliationSpreadMs = (hosts: number): number =>
   Math.max(reconciliationSpreadMinMs, reconciliationSpreadPerHostMs * hosts);
-/** So many hosts together look for what is free elsewhere as often as each of fewer does: all of them find the same. */
+/** Beyond this number, hosts together search for free shards no more often, because all of them find the same. */
 export const searchersMax = 8;
-/** Between attempts at what the database did not do. */
+/** The pause before the database is asked again for what it did not do. */
 const retryPauseMs = 500;
 const leaveFailuresMax = 5;
-/** For how many leases a shard that cannot be read here is left to others. */
+/** For how many leases a host leaves a shard that it cannot read to others. */
 const declinedLeases = 3;
-/** For how many leases a host that starts waits for what others have of its shards before it says that it is ready. */
+/** For how many leases a host that starts waits for its shards at other hosts before it says that it is ready. */
 const joinLeases = 3;
 
 export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
@@ -70,7 +70,7 @@ export interface OwnershipOptions extends Omit<HandOverOptions, 'stopIntake'> {
   /** See `ReachabilityOptions`. */
   readonly isClockRight?: () => boolean;
   readonly transport: Pick<Transport, 'isConnected' | 'reachesOthers' | 'route' | 'unroute' | 'hint'>;
-  /** Newly claimed shards: their timers and tells are this host's business now. */
+  /** Newly claimed shards. This host now delivers their timers and tells. */
   readonly onClaimed: (shards: readonly number[]) => void;
 }
 
@@ -84,7 +84,7 @@ export class Ownership {
   readonly #epochs = new Map<number, number>();
   readonly #handOver: HandOver;
   readonly #sight: Sight;
-  /** Shards that were found free, and since when. */
+  /** Shards that were found free, and when. */
   #freeSinceMs = new Map<number, number>();
   #searchesAtMs = Number.NEGATIVE_INFINITY;
   /** Shards that this host could not read, and until when it leaves them to others. */
@@ -95,7 +95,7 @@ export class Ownership {
   #isLeaving = false;
   #reconciling: Promise<void> | undefined;
   #isReconciliationWanted = false;
-  /** Shards of this host that another one says it has claimed: not routed here until the next reconciliation. */
+  /** Shards of this host that another host says it has claimed. They are not routed here until the next reconciliation. */
   readonly #disputed = new Set<number>();
   #isLapsed = false;
   #cancel: () => void = () => {};
@@ -112,8 +112,8 @@ export class Ownership {
   }
 
   /**
-   * Claims what is free and belongs here, and keeps every shard in its place from now on. Where all hosts start at once
-   * they claim one by one, and whose turn does not come in time reconciles again. @throws StoreError
+   * Claims free shards that belong here, and keeps every shard at its host from now on. Hosts that all start at once claim one
+   * by one. A host whose turn does not come in time reconciles again. @throws StoreError
    */
   async start(): Promise<void> {
     this.#startedAtMs = this.#options.clock.monotonicMs();
@@ -124,11 +124,11 @@ export class Ownership {
       if (!isPassing) throw error;
       this.#failed(error, 'the first reconciliation of shards failed');
     }
-    this.#options.transport.hint({ hint: 'nodes' });
+    this.#options.transport.hint({ hint: 'joined', node: this.#options.node.id });
     this.#scheduleReconciliation();
   }
 
-  /** The epoch under which this host owns a shard; undefined when it does not. */
+  /** The epoch under which this host owns a shard. Undefined if it does not own it. */
   epochOf(shard: number): number | undefined {
     return this.#epochs.get(shard);
   }
@@ -137,12 +137,12 @@ export class Ownership {
     return [...this.#epochs.keys()];
   }
 
-  /** Shards that are neither served here nor released yet. */
+  /** Shards that are no longer served here and not released yet. */
   get leavingCount(): number {
     return this.#handOver.size;
   }
 
-  /** Other hosts that are there and cannot be reached. */
+  /** Live hosts that cannot be reached from here. */
   get unreachableHostCount(): number {
     return this.#peers.unreachableCount;
   }
@@ -153,24 +153,24 @@ export class Ownership {
   }
 
   /**
-   * Whether this host has once had every shard that belongs here, or has waited for that, and reconciles: what is free
-   * and belongs here is taken. What others still serve does not count against it, or one host that hands over slowly
-   * would make all unready.
+   * Whether this host has once had every shard that belongs here, or has waited long enough for that, and takes the free shards
+   * that belong here. Shards that others still serve do not count against it. Otherwise one host that hands over slowly would
+   * make all others unready.
    */
   get isComplete(): boolean {
     return this.#hasJoined && this.reconciliationAgeMs < this.#options.leaseMs;
   }
 
-  /** Hints of newer releases are not understood and change nothing. */
+  /** A hint of a newer release is not understood and changes nothing. */
   hinted(hint: Hint): void {
     const isForAll = hint.hint === 'nodes' || hint.hint === 'rebalance';
     if (hint.hint === 'present' || hint.hint === 'claimed') this.#peers.heard(hint.host);
     if (hint.hint === 'claimed' && hint.host !== this.#options.node.incarnation) this.#dispute(hint.shards);
-    if (hint.hint === 'rebalance') this.#membership.placeNow();
-    if (isForAll || (hint.hint === 'freed' && this.#isForUs(hint.shards))) this.#reconcileSoon();
+    if (hint.hint === 'rebalance') this.#membership.rebalanceNow();
+    if (isForAll || this.#isForUs(hint)) this.#reconcileSoon();
   }
 
-  /** The lease has lapsed: another host may own all of this by now. */
+  /** The lease has lapsed: another host may own all of these shards by now. */
   lapsed(): void {
     this.#isLapsed = true;
     this.#options.transport.unroute(this.shards);
@@ -180,7 +180,7 @@ export class Ownership {
     );
   }
 
-  /** The lease is valid again: nobody has claimed what is here. */
+  /** The lease is valid again: no other host has claimed these shards. */
   restored(): void {
     this.#isLapsed = false;
     void this.#options.transport.route(this.shards.filter((shard) => !this.#disputed.has(shard)));
@@ -201,13 +201,14 @@ export class Ownership {
     if (!this.#isLapsed && settled.length > 0) void this.#options.transport.route(settled);
   }
 
-  #isForUs(shards: readonly number[]): boolean {
-    return shards.some((shard) => this.#belongsHere(shard));
+  #isForUs(hint: Hint): boolean {
+    if (hint.hint === 'freed') return hint.shards.some((shard) => this.#belongsHere(shard));
+    return hint.hint === 'joined' && takesAny(hint.node, this.#options.node.id, this.#epochs.keys());
   }
 
-  /** This host cannot read what is stored in the shard: another one may. */
-  giveBack(shard: number): void {
-    // One that was declined before and is here again could be read by nobody.
+  /** This host cannot read the stored state of the shard. Another host may be able to. */
+  release(shard: number): void {
+    // A shard that was declined before and is here again could not be read by any host.
     if (this.#declinedUntilMs.has(shard)) return;
     const { clock, leaseMs, logger } = this.#options;
     this.#declinedUntilMs.set(shard, clock.monotonicMs() + declinedLeases * leaseMs);
@@ -221,8 +222,8 @@ export class Ownership {
   }
 
   /**
-   * Hands everything over to the hosts that are there, for a shutdown. Resolves when nothing is owned any more, or nobody is
-   * there to take it: the next host finds all of it free when the lease is given back.
+   * Hands all shards over to the other hosts, for a shutdown. Resolves when this host owns none, or when no host is there to
+   * take them. The next host finds all of them free when the lease is given back.
    */
   async leave(): Promise<void> {
     const { store, node, transport, clock } = this.#options;
@@ -231,7 +232,7 @@ export class Ownership {
     for (let failures = 0; !this.#ended && failures < leaveFailuresMax; ) {
       try {
         if (!this.#membership.isDraining) {
-          // Only this incarnation: a later one of this node is to stay.
+          // Drains this incarnation only. A later one of this node should stay.
           if (!(await store.setDraining(node.id, true, node.incarnation))) return;
           transport.hint({ hint: 'nodes' });
         }
@@ -269,11 +270,12 @@ export class Ownership {
     const pauseMs = (leaseMs / 4) * (0.8 + 0.4 * random.fraction());
     const { soonestExpiryMs } = this.#membership;
     if (soonestExpiryMs >= pauseMs) return pauseMs;
-    // A host that has not renewed its lease by now may be gone. All others wait for that end, and the first one tells the rest.
+    // A host that has not renewed its lease by now may be gone. All others wait for that moment, and the first one tells the
+    // rest.
     return Math.min(pauseMs, soonestExpiryMs + 1 + this.#spreadMs() * random.fraction());
   }
 
-  /** All hosts begin at the same moment, so each waits for a part of this. */
+  /** All hosts begin at the same moment, so each waits for a random part of this. */
   #spreadMs(): number {
     return reconciliationSpreadMs(this.#membership.hostCount);
   }
@@ -288,7 +290,7 @@ export class Ownership {
     );
   }
 
-  /** Whatever is hinted at until this reconciliation begins is seen by it. */
+  /** This reconciliation sees everything that was hinted at before it begins. */
   async #reconcileAsWanted(): Promise<void> {
     await this.#reconciling?.catch(() => undefined);
     this.#isReconciliationWanted = false;
@@ -305,7 +307,7 @@ export class Ownership {
     this.#scheduleReconciliation();
   }
 
-  /** One reconciliation at a time, so that none acts on what an older one read. */
+  /** One reconciliation at a time, so that none acts on an older one's reads. */
   #reconcile(): Promise<void> {
     const before = this.#reconciling ?? Promise.resolve();
     const reconciling = before.catch(() => undefined).then(() => this.#reconcileOnce());
@@ -338,7 +340,7 @@ export class Ownership {
     void this.#handOver.run();
   }
 
-  /** Other hosts: what was found out with the former ones holds no more. */
+  /** The hosts have changed, so findings about the former hosts no longer hold. */
   #startAnew(): void {
     this.#declinedUntilMs.clear();
     this.#freeSinceMs.clear();
@@ -351,7 +353,7 @@ export class Ownership {
       );
   }
 
-  /** What the database and this host say of what is here becomes the same. */
+  /** Makes the database and this host agree on the shards that are here. */
   async #alignWith(held: readonly HeldShard[]): Promise<void> {
     const epochs = new Map(held.map(({ shard, epoch }) => [shard, epoch]));
     const lost = this.shards.filter((shard) => epochs.get(shard) !== this.#epochs.get(shard));
@@ -363,7 +365,7 @@ export class Ownership {
       for (const shard of lost) this.#epochs.delete(shard);
       this.#options.transport.unroute(lost);
       await this.#options.quiesce(new Set(lost), 0);
-      // The next incarnation of this process may have routed here what is not this one's.
+      // The next incarnation of this process may have routed other shards here.
       if (this.#ended) return;
     }
     const unknown = held.filter(({ shard }) => !this.#epochs.has(shard) && !this.#handOver.has(shard));
@@ -373,17 +375,17 @@ export class Ownership {
 
   #belongsHere(shard: number): boolean {
     if (this.#isLeaving || this.#isDeclined(shard)) return false;
-    return this.#membership.placeOf(shard) === this.#options.node.id;
+    return this.#membership.hostOf(shard) === this.#options.node.id;
   }
 
   async #claim(): Promise<void> {
     if (this.#ended) return;
     const { store, node, shardCount } = this.#options;
-    const elsewhere = Array.from({ length: shardCount }, (_, shard) => shard).filter(
+    const notOwned = Array.from({ length: shardCount }, (_, shard) => shard).filter(
       (shard) => !this.#epochs.has(shard) && !this.#handOver.has(shard),
     );
-    const wanted = elsewhere.filter((shard) => this.#belongsHere(shard));
-    const strays = await this.#strays(elsewhere.filter((shard) => !this.#belongsHere(shard)));
+    const wanted = notOwned.filter((shard) => this.#belongsHere(shard));
+    const strays = await this.#strays(notOwned.filter((shard) => !this.#belongsHere(shard)));
     const unserved = [...wanted, ...strays];
     if (unserved.length > 0) {
       const claimed = await store.claim(node.id, node.incarnation, unserved);
@@ -393,19 +395,19 @@ export class Ownership {
     this.#hasJoined ||= wanted.every((shard) => this.#epochs.has(shard)) || this.#hasWaitedToJoin;
   }
 
-  /** What others still have then was adopted by them, and may stay there. */
+  /** Shards that others still have after that were adopted by them, and may stay there. */
   get #hasWaitedToJoin(): boolean {
     const { clock, leaseMs } = this.#options;
     return clock.monotonicMs() - this.#startedAtMs >= joinLeases * leaseMs;
   }
 
-  /** The shards that have been free for so long that the host they belong to seems unable to take them. */
-  async #strays(elsewhere: readonly number[]): Promise<readonly number[]> {
+  /** The shards that have been free for so long that their host seems unable to take them. */
+  async #strays(notOwned: readonly number[]): Promise<readonly number[]> {
     const { store, clock, leaseMs } = this.#options;
     const nowMs = clock.monotonicMs();
     if (this.#isLeaving || this.#membership.isDraining) return [];
     const isSearchDue = nowMs >= this.#searchesAtMs;
-    const candidates = elsewhere.filter(
+    const candidates = notOwned.filter(
       (shard) => (isSearchDue || this.#freeSinceMs.has(shard)) && !this.#isDeclined(shard),
     );
     const free = candidates.length === 0 ? [] : await store.freeShards(candidates);
@@ -414,12 +416,14 @@ export class Ownership {
     return free.filter((shard) => nowMs - (this.#freeSinceMs.get(shard) ?? nowMs) >= leaseMs);
   }
 
-  /** A search goes through all shards: if every one of three hundred hosts made two in a lease, the database did little else. */
+  /**
+   * A search goes through all shards. If each of three hundred hosts searched twice a lease, the database would do little else.
+   */
   #searchPauseMs(): number {
     const { leaseMs, random } = this.#options;
     const share = this.#membership.hostCount / searchersMax;
     if (share <= 1) return leaseMs / 2;
-    // Hosts that came together do not go on together.
+    // Hosts that started together do not search together.
     return (leaseMs / 2) * share * (0.5 + random.fraction());
   }
 
@@ -431,13 +435,13 @@ export class Ownership {
     metrics.claimed(shards.length);
     logger.info({ shards: shards.length, owned: this.#epochs.size }, 'claimed shards');
     onClaimed(shards);
-    // Not waited for: while this process is cut off from the others nothing is routed, and reconciliation goes on.
+    // Do not wait: while this process is cut off from the others nothing is routed, and reconciliation goes on.
     void transport.route(shards).then(() => {
       if (!this.#ended) transport.hint({ hint: 'claimed', shards, host: node.incarnation });
     });
   }
 
-  /** These are served here no more. */
+  /** Takes shards out of service here. */
   #stopIntake(max: number): readonly HeldShard[] {
     const leaving: HeldShard[] = [];
     for (const [shard, epoch] of this.#epochs) {
@@ -455,7 +459,7 @@ export class Ownership {
   }
 }
 
-/** Undefined: this incarnation is not the one that is registered. */
+/** Undefined if this incarnation is not the registered one. */
 function rowOf(node: NodeRow, nodes: readonly LiveNode[]): LiveNode | undefined {
   return nodes.find(({ id, incarnation }) => id === node.id && incarnation === node.incarnation);
 }

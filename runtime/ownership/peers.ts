@@ -1,10 +1,10 @@
 /**
- * Whether the other hosts can be heard from here. The database tells who is there and the transport carries what they
- * say: a host that is there and is never heard uses other NATS servers, by mistake, and nobody here reaches its shards.
+ * Whether this host can hear the other hosts. The database lists the live hosts, and the transport carries their messages. A
+ * live host that is never heard uses other NATS servers by mistake, and its shards cannot be reached from here.
  *
- * Each host says that it is there every half lease, or less often where there are many hosts: each hears of all others, so that
- * at a fixed pace what is said would grow with the square of the hosts. One that was not heard for four times as long, though it
- * has been there for as long, counts as unreachable.
+ * Each host announces itself every half lease, or less often if there are many hosts. Each hears all others, so at a fixed
+ * interval the messages would grow with the square of the hosts. A host that was not heard for four intervals, though it has
+ * been there for as long, counts as unreachable.
  */
 import type { Clock } from '../clock.ts';
 import type { LiveNode, NodeRow } from '../store/store.ts';
@@ -12,7 +12,7 @@ import type { Transport } from '../transport/transport.ts';
 import { runsActors } from './membership.ts';
 
 const unreachableTimes = 4;
-/** So many others are heard in a second, at most. */
+/** The most announcements that a host hears in a second. */
 const heardPerSecond = 10;
 
 export interface PeersOptions {
@@ -24,21 +24,21 @@ export interface PeersOptions {
 
 export class Peers {
   readonly #options: PeersOptions;
-  /** When each of the other hosts was heard last, or seen first, by incarnation. */
+  /** When each of the other hosts was last heard or first seen, by incarnation. */
   #heardAtMs = new Map<string, number>();
   #spokeAtMs = Number.NEGATIVE_INFINITY;
-  #paceMs: number;
+  #announceEveryMs: number;
 
   constructor(options: PeersOptions) {
     this.#options = options;
-    this.#paceMs = paceMs(0, options.leaseMs);
+    this.#announceEveryMs = announceEveryMs(0, options.leaseMs);
   }
 
   heard(incarnation: string): void {
     if (this.#heardAtMs.has(incarnation)) this.#heardAtMs.set(incarnation, this.#options.clock.monotonicMs());
   }
 
-  /** Takes in who is there, and tells them that this host is. */
+  /** Takes in the live hosts, and announces this one to them. */
   update(nodes: readonly LiveNode[]): void {
     const { clock, node, leaseMs, transport } = this.#options;
     const nowMs = clock.monotonicMs();
@@ -48,25 +48,26 @@ export class Peers {
         incarnation === null ? [] : [[incarnation, this.#heardAtMs.get(incarnation) ?? nowMs] as const],
       ),
     );
-    this.#setPace(paceMs(this.#heardAtMs.size, leaseMs));
-    if (others.length === 0 || nowMs - this.#spokeAtMs < this.#paceMs) return;
+    this.#announceEvery(announceEveryMs(this.#heardAtMs.size, leaseMs));
+    if (others.length === 0 || nowMs - this.#spokeAtMs < this.#announceEveryMs) return;
     this.#spokeAtMs = nowMs;
     transport.hint({ hint: 'present', host: node.incarnation });
   }
 
   get unreachableCount(): number {
-    const sinceMs = this.#options.clock.monotonicMs() - unreachableTimes * this.#paceMs;
+    const sinceMs = this.#options.clock.monotonicMs() - unreachableTimes * this.#announceEveryMs;
     return [...this.#heardAtMs.values()].filter((heardAtMs) => heardAtMs < sinceMs).length;
   }
 
-  /** Those that have spoken at the slower pace of more hosts have spoken as was expected of them. */
-  #setPace(paceMs: number): void {
+  /** A host that announced itself at the longer interval of more hosts did what was expected of it. */
+  #announceEvery(announceEveryMs: number): void {
     const nowMs = this.#options.clock.monotonicMs();
-    if (paceMs < this.#paceMs) for (const host of this.#heardAtMs.keys()) this.#heardAtMs.set(host, nowMs);
-    this.#paceMs = paceMs;
+    if (announceEveryMs < this.#announceEveryMs)
+      for (const host of this.#heardAtMs.keys()) this.#heardAtMs.set(host, nowMs);
+    this.#announceEveryMs = announceEveryMs;
   }
 }
 
-/** How often a host says that it is there. */
-export const paceMs = (others: number, leaseMs: number): number =>
+/** How often a host announces itself. */
+export const announceEveryMs = (others: number, leaseMs: number): number =>
   Math.max(leaseMs / 2, (others * 1_000) / heardPerSecond);

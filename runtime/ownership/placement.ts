@@ -1,33 +1,42 @@
 /**
- * Where each shard belongs: with the host whose hash together with the shard is the highest (rendezvous hashing). Every
- * host computes the same from the same set of hosts, and one that joins or leaves moves only what it gets or had.
+ * Where each shard belongs: with the host whose hash together with the shard is the highest (rendezvous hashing). Every host
+ * computes the same from the same set of hosts. A host that joins or leaves moves only the shards that it gets or had.
  */
 
-/** With fewer for each, some hosts have several times as much to do as others, or nothing. */
+/** With fewer shards per host, some hosts have several times as much to do as others, or nothing. */
 export const shardsOfHostMin = 50;
-/** Shards are cheap, and a cluster that outgrows them has to be stopped. */
+/** Shards are cheap. A cluster that outgrows them has to be stopped. */
 const shardCountMin = 1_024;
 
-/** What a database is made with that so many hosts may serve one day: a power of two. */
+/** The shard count of a new database that this many hosts may serve one day: a power of two. */
 export function shardCountFor(hosts: number): number {
   return Math.max(shardCountMin, 2 ** Math.ceil(Math.log2(hosts * shardsOfHostMin)));
 }
 
-/** By shard, the host it belongs to; undefined where there is no host. */
+/** The host of each shard. Undefined if there is no host. */
 export function placementOf(hosts: readonly string[], shardCount: number): readonly (string | undefined)[] {
   const seeds = hosts.map((id) => [id, hashOf(id)] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   return Array.from({ length: shardCount }, (_, shard) => {
-    let place: string | undefined;
+    let host: string | undefined;
     let highest = -1;
     for (const [id, seed] of seeds) {
-      const weight = mixed(seed ^ Math.imul(shard + 1, 0x9e3779b1));
+      const weight = weightOf(seed, shard);
       if (weight <= highest) continue;
       highest = weight;
-      place = id;
+      host = id;
     }
-    return place;
+    return host;
   });
 }
+
+/** Whether any of these shards belongs rather to another host than to the one that has them. */
+export function takesAny(host: string, from: string, shards: Iterable<number>): boolean {
+  const [seed, fromSeed] = [hashOf(host), hashOf(from)];
+  for (const shard of shards) if (weightOf(seed, shard) > weightOf(fromSeed, shard)) return true;
+  return false;
+}
+
+const weightOf = (seed: number, shard: number): number => mixed(seed ^ Math.imul(shard + 1, 0x9e3779b1));
 
 /** FNV-1a over the characters. */
 function hashOf(text: string): number {

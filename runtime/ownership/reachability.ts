@@ -1,11 +1,10 @@
 /**
- * Has the database say whether this host can be reached by the others. What it says is read at each reconciliation and
- * not remembered: a statement that came late may have said something else meanwhile.
+ * Writes into the database whether the others can reach this host. Each reconciliation reads what the database says. It is not
+ * remembered here, because a statement that came late may have changed it meanwhile.
  *
- * A host that is cut off from the transport and not from the database keeps its lease, and nobody would get at its
- * shards for as long as it lasts. So it says that it is not connected, once that has lasted for half a lease, and the
- * hosts that are take its shards over in order (`membership.ts`). Where nobody is connected, as when all of the broker is
- * away, that distinguishes nobody and nothing moves.
+ * A host that is cut off from the transport but not from the database keeps its lease, and its shards would be unreachable for
+ * as long as that lasts. So after half a lease it says that it is not connected, and connected hosts take its shards over in
+ * order (`membership.ts`). If no host is connected, as when the whole broker is away, all are equal and nothing moves.
  *
  * A host that may not serve because its clock is wrong says the same, for the same reason.
  */
@@ -30,7 +29,7 @@ export class Reachability {
     this.#options = options;
   }
 
-  /** `saysConnected`: what the database says now. Resolves to whether it was told otherwise. @throws StoreError */
+  /** `saysConnected`: what the database says now. Resolves to whether this has corrected it. @throws StoreError */
   async correct(saysConnected: boolean): Promise<boolean> {
     const { clock, leaseMs, transport, store, node, isClockRight = () => true } = this.#options;
     if (!transport.reachesOthers) return false;

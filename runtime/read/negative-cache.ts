@@ -1,25 +1,25 @@
 /**
  * The negative cache of one actor's cross-owner reads: which owners have nothing for it after which position. An entry holds
- * for as long as the owner commits nothing, since only a commit can bring or remove a row, be it of the table or of the
- * membership table. Until then the owner is not read again.
- * For an owner with an unchanged-since marker here (unchanged-since.ts) this is known without asking. For any other its version
- * tells, which grows with each commit. What the owner still shows is not kept.
+ * while the owner commits nothing. Only a commit can add or remove a row of the table or of the membership table. Until then
+ * the owner is not read again.
  *
- * Both are taken before the read: where the owner commits before that is answered, it has another marker, or another version,
- * the next time.
+ * The unchanged-since marker of an owner here (unchanged-since.ts) proves this without asking. Of any other owner the version
+ * tells, because it grows with each commit. The cache does not keep rows.
+ *
+ * The marker or version is taken before the read. If the owner commits before the read is answered, it differs the next time.
  */
 import { type Address, addressKey } from '../address.ts';
 import type { AskedOwner, CrossOwnerPlan } from '../command.ts';
 import type { AnyTable } from '../table.ts';
 import type { UnchangedSince, UnchangedSinceMarkers } from './unchanged-since.ts';
 
-/** With its part of the plans and results that are kept for a reader who finds nothing time and again. */
+/** Includes its part of the plans and results kept for a reader that finds nothing time and again. */
 const foundBytes = 400;
 
-/** By what one can tell later that an owner has committed nothing since: its marker, or its version. */
+/** Shows later whether an owner has committed since: its marker, or its version. */
 type Since = UnchangedSince | number;
 
-/** Nothing for this member after this position, in this part of the table. */
+/** Nothing for this member after this position, in this subset of the table. */
 interface Found {
   readonly since: Since;
   readonly membershipTable: AnyTable;
@@ -28,13 +28,13 @@ interface Found {
   readonly subset: string | undefined;
 }
 
-/** An owner that the database is asked for, and how it stood before. */
+/** An owner to ask the database for, with its marker or version from before. */
 export interface AskedSince {
   readonly asked: AskedOwner;
   readonly since: Since | undefined;
 }
 
-/** Versions of actors, by the keys of their addresses, as the database has said. */
+/** Versions that the database has told, by the keys of the actors' addresses. */
 export type Versions = ReadonlyMap<string, number>;
 
 // biome-ignore lint/suspicious/noExplicitAny: a plan over any table
@@ -51,8 +51,8 @@ export class NegativeCache {
   /** By table and owner. */
   readonly #found = new Map<AnyTable, Map<string, Found>>();
   /**
-   * Plans whose owners all had nothing while these markers held. A caller that makes the same plan time and again need not
-   * look up each owner.
+   * Plans whose owners all had nothing while these markers held. A caller that makes the same plan time and again need not look
+   * up each owner.
    */
   readonly #quiet = new WeakMap<AnyCrossOwnerPlan, readonly UnchangedSince[]>();
 
@@ -60,20 +60,20 @@ export class NegativeCache {
     this.#options = options;
   }
 
-  /** What it takes in memory, about. */
+  /** Approximate bytes in memory. */
   get bytes(): number {
     let entries = 0;
     for (const found of this.#found.values()) entries += found.size;
     return entries * foundBytes;
   }
 
-  /** As is known here: all owners of the plan authorize the reader, and have nothing. */
+  /** All owners of the plan authorize the reader and have nothing, as far as is known here. */
   isQuiet(plan: AnyCrossOwnerPlan): boolean {
     const unchangedMarkers = this.#quiet.get(plan);
     return unchangedMarkers?.every((marker) => this.#options.unchangedMarkers.holds(marker)) ?? false;
   }
 
-  /** The owners of a plan whose versions are to be asked for first, as nothing is known of them here. */
+  /** The owners of a plan that are not known here, whose versions have to be asked for first. */
   unknown({ membership, owners }: AnyCrossOwnerPlan): readonly Address[] {
     const kind = this.#options.kindOf(membership.table);
     if (kind === undefined) return [];

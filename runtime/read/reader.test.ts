@@ -10,9 +10,9 @@ import { Reader } from './reader.ts';
 
 const note = table({
   name: 'note',
-  columns: { owner: 'text', place: 'int8' },
-  key: ['owner', 'place'],
-  order: 'place',
+  columns: { owner: 'text', number: 'int8' },
+  key: ['owner', 'number'],
+  order: 'number',
 });
 
 const member = table({ name: 'member', columns: { owner: 'text', who: 'text' }, key: ['owner', 'who'] });
@@ -21,7 +21,7 @@ const addressOf = (id: string): Address => ({ kind: 'user', id });
 const byKey = (owner: string, count = 1): StoreRead => ({
   read: 'keys',
   table: note,
-  keys: Array.from({ length: count }, (_, place) => ({ owner, place })),
+  keys: Array.from({ length: count }, (_, number) => ({ owner, number })),
 });
 const page = (owner: string, budgetBytes: number): StoreRead => ({
   read: 'range',

@@ -1,21 +1,18 @@
 /**
- * One reader per host: whenever a slot is free it takes what the actors want read and asks for all of it at once, so
- * that the store can answer many owners with one statement. There is no timer: while every slot is busy reads pile up,
- * so batches grow with the load by themselves.
+ * One reader per host. Whenever a slot is free it takes the reads that actors want and asks for all of them at once, so that
+ * the store can answer many owners with one statement. There is no timer. While every slot is busy reads pile up, so batches
+ * grow with the load by themselves.
  *
- * One actor does not stop the others. Actors take turns, one read each, and the reads of one are never in all slots at
- * once, so that one of them is left for the others. What waits is bounded, for the host, and for each actor
- * where no mailbox bounds it.
+ * One actor does not stop the others. Actors take turns, one read each. The reads of one actor never occupy all slots at once.
+ * The number that waits is bounded, for the host, and for each actor if no mailbox bounds it.
  *
- * A read begins when it is requested, and the database is asked later: whatever newer the answer contains is
- * for the requester to overlay or leave out, as always (runtime/actor/rows.ts).
+ * A read begins when it is requested, and reaches the database later. The requester overlays or leaves out anything newer in
+ * the answer, as always (runtime/actor/rows.ts).
  *
- * What the store answers with a statement of its own goes beside the others of its batch, by itself: one that takes too long
- * fails nobody else.
+ * A read that needs a statement of its own goes beside the others of its batch. If it takes too long, no other read fails.
  *
- * A batch that fails:
- *   defect   one of them cannot be read; they go again in halves, so that in the end only that one fails
- *   conflict   the database gave the statement up for another one's sake, as CockroachDB does; they go again, a few times
+ * A batch that the database gave up goes again, a few times (read-repeated.ts). A batch that fails:
+ *   defect   one read is impossible; they go again in halves, so that in the end only that one fails
  *   others   the database cannot answer now; all of them fail, and so do reads that have waited too long
  */
 import { type Address, addressKey } from '../address.ts';
@@ -31,6 +28,7 @@ import {
   type StoreRead,
   type StoreRows,
 } from '../store/store.ts';
+import { readRepeated } from './read-repeated.ts';
 
 export interface ReaderOptions {
   readonly store: Pick<Store, 'read'>;
@@ -46,9 +44,6 @@ export interface ReaderOptions {
   >;
   readonly metrics: RuntimeMetrics;
 }
-
-/** A read that was given up so often meets something that lasts. */
-const conflictsMax = 3;
 
 type Answers = readonly StoreRows[];
 
@@ -70,9 +65,9 @@ export class Reader {
   readonly #options: ReaderOptions;
   /** By actor, in the order of their turns. None is empty. */
   readonly #waiting = new Map<string, Wanted[]>();
-  /** The slots with reads of an actor. */
+  /** How many slots have reads of an actor. */
   readonly #slotsOf = new Map<string, number>();
-  /** An actor's shared reads that are not answered yet. */
+  /** How many shared reads of an actor are not answered yet. */
   readonly #sharedOf = new Map<string, number>();
   #waitingCount = 0;
   #inFlight = 0;
@@ -88,12 +83,12 @@ export class Reader {
     return this.#waitingCount + this.#inFlight + counted === 0;
   }
 
-  /** For an actor's turns, of which its mailbox bounds how many wait. @throws StoreError | OverloadedError */
+  /** For an actor's turns. Its mailbox bounds how many wait. @throws StoreError | OverloadedError */
   read(address: Address, reads: readonly StoreRead[]): Promise<Answers> {
     return this.#want(addressKey(address), reads);
   }
 
-  /** For what is answered beside the mailbox. @throws StoreError | OverloadedError */
+  /** For answers that do not go through the mailbox. @throws StoreError | OverloadedError */
   async share(address: Address, reads: readonly StoreRead[]): Promise<Answers> {
     const actor = addressKey(address);
     if ((this.#sharedOf.get(actor) ?? 0) >= this.#options.limits.sharedReadsOfActorMax) {
@@ -133,7 +128,7 @@ export class Reader {
   #schedule(): void {
     if (this.#scheduled || this.#isFull) return;
     this.#scheduled = true;
-    // Not at once: reads wanted in the same tick, by this and other actors, come along for free.
+    // Waiting for the microtask lets reads of the same tick, of this and other actors, come along at no cost.
     queueMicrotask(() => {
       this.#scheduled = false;
       this.#fill();
@@ -152,14 +147,14 @@ export class Reader {
     }
   }
 
-  /** One of each actor in turn, until the batch is full. The first is always taken, at any cost. */
+  /** Takes one read of each actor in turn until the batch is full. The first is always taken, at any cost. */
   #take(): readonly Wanted[] {
     const { readBatchRowsMax, readBatchBytesMax, readsInFlightMax } = this.#options.limits;
     const slotsOfActorMax = Math.max(1, readsInFlightMax - 1);
     const taken: Wanted[] = [];
     let rows = 0;
     let bytes = 0;
-    // An actor that has had its turn goes behind all others, where this loop meets it again.
+    // After its turn an actor goes behind all others. This loop meets it again there.
     for (const [actor, wanted] of this.#waiting) {
       if ((this.#slotsOf.get(actor) ?? 0) >= slotsOfActorMax) continue;
       const [next] = wanted;
@@ -186,11 +181,12 @@ export class Reader {
     this.#fill();
   }
 
-  async #ask(asked: readonly Wanted[], conflicts = 0): Promise<void> {
+  async #ask(asked: readonly Wanted[]): Promise<void> {
     const { store, clock, metrics } = this.#options;
     const sentMs = clock.monotonicMs();
     try {
-      const answers = await store.read(asked.flatMap(({ reads }) => reads));
+      const reads = asked.flatMap((wanted) => wanted.reads);
+      const answers = await readRepeated(store, reads);
       metrics.readBatch(asked.length, clock.monotonicMs() - sentMs);
       let from = 0;
       for (const { reads, resolve } of asked) {
@@ -199,7 +195,6 @@ export class Reader {
       }
     } catch (error) {
       if (hasFailed(error, 'defect') && asked.length > 1) return this.#askInHalves(asked);
-      if (hasFailed(error, 'conflict') && conflicts < conflictsMax) return this.#ask(asked, conflicts + 1);
       for (const { reject } of asked) reject(error);
       this.#dropLate();
     }
@@ -211,7 +206,7 @@ export class Reader {
     await this.#ask(asked.slice(half));
   }
 
-  /** While the database does not answer, a read must not wait for all those before it. */
+  /** While the database does not answer, a read must not wait for all the reads before it. */
   #dropLate(): void {
     const { clock, limits } = this.#options;
     const lateMs = clock.monotonicMs() - limits.readWaitMaxMs;
@@ -227,12 +222,12 @@ export class Reader {
   }
 }
 
-/** What one statement may answer together, and what is a statement of its own anyway. */
+/** Groups the reads that one statement may answer. The others have a statement of their own anyway. */
 function groupsOf(taken: readonly Wanted[]): readonly (readonly Wanted[])[] {
-  const isAlone = ({ reads }: Wanted) => !reads.every(isJoinable);
-  const joined = taken.filter((wanted) => !isAlone(wanted));
-  const alone = taken.filter(isAlone).map((wanted) => [wanted]);
-  return joined.length > 0 ? [joined, ...alone] : alone;
+  const isUnbatched = ({ reads }: Wanted) => !reads.every(isJoinable);
+  const joined = taken.filter((wanted) => !isUnbatched(wanted));
+  const unbatched = taken.filter(isUnbatched).map((wanted) => [wanted]);
+  return joined.length > 0 ? [joined, ...unbatched] : unbatched;
 }
 
 const hasFailed = (error: unknown, failure: StoreFailure): boolean =>
@@ -244,7 +239,7 @@ function count(counts: Map<string, number>, actor: string, by: 1 | -1): void {
   else counts.set(actor, counted);
 }
 
-/** At most: how many rows may be answered, and how many bytes their budgets allow. */
+/** The most rows that may be answered, and the bytes that their budgets allow. */
 function costOf(reads: readonly StoreRead[]): Cost {
   let rows = 0;
   let bytes = 0;
@@ -264,7 +259,7 @@ function rowsMaxOf(read: StoreRead): number {
     case 'range':
       return Math.min(read.limit, read.through - read.after);
     case 'crossOwner':
-      // An owner with nothing new is looked at all the same.
+      // The database looks at an owner even if it has nothing new.
       return read.limit + read.owners.length;
   }
 }

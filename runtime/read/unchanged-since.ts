@@ -1,18 +1,18 @@
 /**
  * Unchanged-since markers. A marker says that an actor has committed nothing since the marker was set. Only the host that may
- * change the actor knows this. What a reader of other owners' rows has found holds as long as the marker does, so the reader
- * does not ask again.
+ * change the actor knows this. While the marker holds, what a reader has found in the actor's rows holds, so the reader does
+ * not ask again.
  *
  *   set      with the activation, and again with the outcome of each commit
  *   cleared  before the next commit is sent; a marker is also void once the shard has left this host
  *
  * Invariants
  *   - A marker is set behind a barrier of this host's epoch, so nothing that an earlier owner still has on the way can apply
- *     while it holds. It is not set while a commit may be on the way, nor where the outcome of the last is unknown.
- *   - So it outlasts the actor's stay in memory: the actor's rows change by commits that are made here, or not at all.
+ *     while it holds. It is not set while a commit may be on the way, or while the outcome of the last one is unknown.
+ *   - So it outlasts the actor's stay in memory: only commits made here can change the actor's rows.
  *
- * Markers are neither written nor told to others. A host that starts has none and asks the database. It does the same where it
- * has dropped a marker for want of room.
+ * Markers are neither stored nor told to others. A host that starts has none and asks the database. It does the same for an
+ * actor whose marker it dropped for lack of room.
  */
 import { type Address, addressKey } from '../address.ts';
 
@@ -20,12 +20,12 @@ import { type Address, addressKey } from '../address.ts';
 const markersMax = 100_000;
 
 export interface UnchangedSinceOptions {
-  /** Undefined: the shard is not served here. */
+  /** Undefined if this host does not serve the shard. */
   epochOf(shard: number): number | undefined;
   readonly markersMax?: number;
 }
 
-/** Whose it is. */
+/** The actor that a marker belongs to. */
 interface Owned {
   readonly address: Address;
   readonly shard: number;
@@ -45,7 +45,7 @@ export class UnchangedSince {
 
 export class UnchangedSinceMarkers {
   readonly #options: UnchangedSinceOptions;
-  /** By the actor's address. The first was set before all others. */
+  /** By the actor's address, in the order in which they were set. */
   readonly #markers = new Map<string, UnchangedSince>();
 
   constructor(options: UnchangedSinceOptions) {
@@ -56,7 +56,7 @@ export class UnchangedSinceMarkers {
     return this.#markers.size;
   }
 
-  /** Nothing that may change the actor's rows is on the way, and nothing will be but what `clear` is told of. */
+  /** No change of the actor's rows is on the way, and `clear` is called before any other. */
   set(actor: Owned): void {
     const key = addressKey(actor.address);
     const before = this.#markers.get(key);
@@ -66,7 +66,7 @@ export class UnchangedSinceMarkers {
     if (this.#markers.size > (this.#options.markersMax ?? markersMax)) this.#dropOldest();
   }
 
-  /** To be called before the database hears of a change. */
+  /** Call before the database hears of a change. */
   clear({ address }: Pick<Owned, 'address'>): void {
     const key = addressKey(address);
     const marker = this.#markers.get(key);
@@ -75,7 +75,7 @@ export class UnchangedSinceMarkers {
     this.#markers.delete(key);
   }
 
-  /** The actor's marker. Undefined: nothing is known of the actor here. */
+  /** The actor's marker. Undefined if nothing is known of the actor here. */
   of(address: Address): UnchangedSince | undefined {
     const marker = this.#markers.get(addressKey(address));
     return marker !== undefined && this.holds(marker) ? marker : undefined;

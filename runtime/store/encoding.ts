@@ -1,7 +1,7 @@
 /**
- * How slices, payloads and recorded replies become bytes: one byte of format version, then msgpack. Unknown
- * fields of a newer release are dropped by the schema that reads them; a newer format is an error, so that the
- * host gives the actor up instead of damaging it.
+ * How slices, payloads and recorded replies become bytes: one byte of format version, then msgpack. The schema that reads a
+ * value drops the unknown fields of a newer release. A newer format is an error, so that the host releases the actor instead of
+ * damaging it.
  */
 import { Packr } from 'msgpackr';
 
@@ -17,7 +17,7 @@ export function encode(format: number, value: unknown): Buffer {
   return bytes;
 }
 
-/** The value and the format it was written in. @throws NewerFormatError */
+/** The value, written in a format up to `formatMax`. @throws NewerFormatError */
 export function decode(bytes: Buffer, formatMax: number): unknown {
   const format = bytes[0] ?? 0;
   if (format > formatMax) throw new NewerFormatError(`format ${format} is newer than ${formatMax}`);

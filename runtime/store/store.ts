@@ -1,20 +1,20 @@
 /**
- * The store port: what the runtime asks of the database. Two implementations stand beside it, `postgres/` and
- * `test/kit/model-store/`, and one contract test holds for both.
+ * The store port: everything that the runtime asks of the database. It has two implementations, `postgres/` and
+ * `test/kit/model-store/`, and one contract test for both.
  *
- * Promises, which everything above relies on:
+ * Promises that everything above relies on:
  * 1. `commit` applies each actor's commit whole or not at all, and only if that actor's row still has exactly
  *    the epoch and version named. Members of a batch pass or fail the fence independently.
  * 2. `activate` and `barrier` serialise with commits on the actor's row: once either has returned, a commit
  *    that names an older version can never apply, whenever its statement reaches the database.
- * 3. What `activate` or `barrier` returned is followed by reads that see every earlier commit of that actor.
+ * 3. Reads after the answer of `activate` or `barrier` see every earlier commit of that actor.
  * 4. Epochs come from one counter of the whole cluster and only grow.
- * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of
- *    its claim: one that reaches the database late frees nothing that was claimed anew.
- * 6. No version of an actor comes twice: the row of one that has ended goes after a while (`removeEnded`), and one that is
- *    made later begins above whatever it had (docs/decisions/0018-rows-that-go.md).
- * 7. Incarnations of one node succeed each other in the order of their starts: once a later start has registered,
- *    the registration of an earlier one can never apply, whenever its statement reaches the database.
+ * 5. A shard is claimed only while no other live incarnation holds it, by database time. A release names the epoch of its
+ *    claim, so a late one frees nothing that was claimed anew.
+ * 6. No version of an actor comes twice. The row of an actor that has ended is removed after a while (`removeEnded`), and an
+ *    actor created later begins above its versions (docs/decisions/0018-rows-that-go.md).
+ * 7. Incarnations of one node succeed each other in the order of their starts. Once a later start has registered, an earlier
+ *    one can never register, whenever its statement reaches the database.
  *
  * Every method rejects with a `StoreError` and nothing else.
  */
@@ -22,15 +22,15 @@ import type { Address } from '../address.ts';
 import type { AnyKey, AnyRow, AnyTable } from '../table.ts';
 
 export type StoreFailure =
-  /** A server-wide unique key is taken (23505), or a node by a later start. Nothing of the statement was applied. */
+  /** A server-wide unique key is taken (23505), or a later start has the node. Nothing of the statement was applied. */
   | 'rejected'
   /** A serialisation failure, deadlock or lock time-out (40001, 40P01, 55P03). Nothing was applied. */
   | 'conflict'
   /** The database cannot serve (53xxx, 25006, disk full, no connection available). Nothing was applied. */
   | 'unavailable'
   /**
-   * The statement may or may not have been applied, or may still be: no answer came, or one above severity ERROR, or
-   * one with a code that says nothing of it. Settle by a barrier.
+   * The statement may or may not have been applied, or may still be. There was no answer, or one above severity ERROR, or one
+   * whose code does not tell. Settle by a barrier.
    */
   | 'unknown'
   /** The statement itself is wrong (a defect, a schema that does not fit). Nothing was applied. */
@@ -47,7 +47,7 @@ export class StoreError extends Error {
   }
 }
 
-/** One actor's row. `commitId` is that of the last commit, null before the first. */
+/** One actor's row. `commitId` is that of the last commit; null before the first. */
 export interface ActorRow {
   readonly epoch: number;
   readonly version: number;
@@ -58,7 +58,7 @@ export type Activation =
   | { readonly outcome: 'active'; readonly row: ActorRow }
   /** A newer epoch holds the actor. */
   | { readonly outcome: 'fenced' }
-  /** There is no such actor and `create` was not asked. */
+  /** The actor does not exist, and `create` was not set. */
   | { readonly outcome: 'absent' };
 
 /** The final write of one key in one commit: a whole row, or its removal. */
@@ -73,19 +73,19 @@ export type Write =
 export interface Commit {
   readonly address: Address;
   readonly epoch: number;
-  /** The version the actor's row has before this commit; afterwards it is one more. */
+  /** The version of the actor's row before this commit. The commit adds one. */
   readonly version: number;
   /** A fresh uuid by which a barrier recognises this commit. */
   readonly commitId: string;
   /** At most one write per table and key. */
   readonly writes: readonly Write[];
-  /** The actor has no state any more once this has applied: it is a tombstone, or never was more than its row. */
+  /** After this commit the actor has no state: it is a tombstone, or never was more than its row. */
   readonly ends?: boolean;
 }
 
 /**
- * For a table with a large column: once the sum of `size`, in the order of the keys, has reached this, the rows that follow come
- * without that column. Absent: it always comes.
+ * For a table with a large column. Once the sum of `size`, in the order of the keys, reaches this, further rows come without
+ * that column. If absent, it always comes.
  */
 type Budget = number | undefined;
 
@@ -107,7 +107,7 @@ export interface RangeRead {
   /** Stop after the row at which the running sum of `size` reaches this. */
   readonly budgetBytes?: number | undefined;
   readonly subset?: string | undefined;
-  /** Only these columns (key and order columns are always included). */
+  /** Only these columns. Key and order columns are always included. */
   readonly columns?: readonly string[] | undefined;
 }
 
@@ -115,28 +115,28 @@ export interface RangeRead {
 export interface LookupRead {
   readonly read: 'lookup';
   readonly table: AnyTable;
-  /** All columns of a unique key; or, with a limit, the first of one. */
+  /** All columns of a unique key. With a limit, the first columns of one. */
   readonly unique: readonly string[];
   readonly values: readonly AnyKey[];
   readonly budgetBytes?: Budget;
   /**
-   * The most rows of all values together, in the order of the values, then of the columns that `unique` leaves out, and without
-   * the large column.
+   * The most rows of all values together. They are ordered by the values, then by the columns that `unique` leaves out, and
+   * come without the large column.
    */
   readonly limit?: number | undefined;
 }
 
 /**
- * Committed rows of several owners, one owner after the other in the order given, each as a range without an end. Only owners for
- * whom the table of `membership` has a row under (owner, `member`) answer. A row that any owner's row has succeeded
- * (`succession`) is passed over. All of it is of one moment.
+ * Committed rows of several owners, one owner after the other in the order given, each as a range without an end. An owner
+ * answers only if the table of `membership` has a row under (owner, `member`). A row that any owner's row has succeeded
+ * (`succession`) is left out. Everything is read at one moment.
  */
 export interface CrossOwnerRead {
   readonly read: 'crossOwner';
   readonly table: AnyTable;
   /** A table whose key is [owner, member]. */
   readonly membership: { readonly table: AnyTable; readonly member: string };
-  /** Each once. */
+  /** Each owner at most once. */
   readonly owners: readonly {
     readonly owner: string;
     readonly after: number;
@@ -151,7 +151,7 @@ export interface CrossOwnerRead {
 
 export type StoreRead = KeysRead | RangeRead | LookupRead | CrossOwnerRead;
 
-/** Whether one statement may answer it together with others. What has a limit or a budget costs one of its own. */
+/** Whether one statement may answer it together with others. A read with a limit or a budget needs one of its own. */
 export function isJoinable(read: StoreRead): read is KeysRead | LookupRead {
   if (read.read === 'range' || read.read === 'crossOwner' || read.budgetBytes !== undefined) return false;
   return read.read === 'keys' || read.limit === undefined;
@@ -159,15 +159,15 @@ export function isJoinable(read: StoreRead): read is KeysRead | LookupRead {
 
 export interface StoreRows {
   readonly rows: readonly AnyRow[];
-  /** False when a limit or a budget cut it short and more rows follow. */
+  /** False if a limit or a budget cut it short and more rows follow. */
   readonly complete: boolean;
-  /** In the answer to a cross-owner read alone: the owners that authorize the member, in the order given. */
+  /** Only in the answer to a cross-owner read: the owners that authorize the member, in the order given. */
   readonly authorized?: readonly AuthorizedOwner[];
 }
 
 interface AuthorizedOwner {
   readonly owner: string;
-  /** All of its rows are there. False for the owner of the first row that was left out, and for all after it. */
+  /** All of the owner's rows are there. False for the owner of the first row left out, and for all owners after it. */
   readonly complete: boolean;
 }
 
@@ -189,9 +189,9 @@ export interface NodeRow {
 export interface LiveNode extends Omit<NodeRow, 'incarnation'> {
   /** Null: it left, or was declared dead. */
   readonly incarnation: string | null;
-  /** It hands over all its shards and takes no more until it restarts or its drain is undone. */
+  /** It hands over all its shards, and takes none until it restarts or its drain is undone. */
   readonly draining: boolean;
-  /** Other processes can reach it, as far as it has said. */
+  /** Other processes can reach it, by its own account. */
   readonly connected: boolean;
   readonly expiresInMs: number;
 }
@@ -201,13 +201,13 @@ export interface HeldShard {
   readonly epoch: number;
 }
 
-/** Who was the last to take a shard; it is free unless that incarnation is some node's. */
+/** The last incarnation that took a shard. The shard is free unless a node has that incarnation. */
 export interface ShardRow extends HeldShard {
   readonly node: string;
   readonly incarnation: string;
 }
 
-/** What waits for delivery in the whole cluster. */
+/** The timers and tells that wait for delivery in the whole cluster. */
 export interface Backlog {
   readonly pendingTells: number;
   readonly deadTells: number;
@@ -242,16 +242,15 @@ export interface TellRow {
 }
 
 /**
- * What a sweep reads, of some shards. It costs what it answers, a look into the index for each shard beside, however many
- * rows there are.
+ * A sweep's read of some shards. It costs its answer plus one look into the index for each shard, however many rows there are.
  */
 export interface SweepRead {
   readonly shards: readonly number[];
-  /** From, and including, this time on. */
+  /** From this time on, inclusive. */
   readonly fromMs: number;
   readonly untilMs: number;
   readonly limit: number;
-  /** The most of one shard, so that a long backlog of one does not keep the others waiting. */
+  /** The most rows of one shard, so that its long backlog does not delay the others. */
   readonly share: number;
 }
 
@@ -261,36 +260,36 @@ export interface Store {
 
   /**
    * Starts a new incarnation of `node.id` whose lease runs `leaseMs` from database time, and resolves to 0. While the
-   * predecessor's lease has not expired nothing is changed and the milliseconds until then come back, unless
-   * `isPredecessorDead`: what it held would be free at once, while it may still answer from memory.
+   * predecessor's lease still runs, it changes nothing and resolves to the milliseconds left, unless `isPredecessorDead`.
+   * Otherwise its shards would be free at once, although it may still answer from memory.
    *
-   * The order of starts is that of the numbers they draw, each before it sends its registration. One that finds a
-   * later start in its place rejects as `rejected`: nothing was applied, and trying again would draw a later number
-   * still and end a process that serves. A rejected process must not serve.
+   * Starts are ordered by the number that each draws before it sends its registration. A registration that finds a later start
+   * rejects as `rejected`: nothing was applied. Trying again would draw a later number and end a process that serves. A
+   * rejected process must not serve.
    */
   register(node: NodeRow, leaseMs: number, isPredecessorDead?: boolean): Promise<number>;
   /**
-   * Extends the lease of exactly this incarnation, and says what time it is by the database. Undefined: it was declared dead;
-   * it must never serve again.
+   * Extends the lease of exactly this incarnation, and returns the database time. Undefined if it was declared dead; it must
+   * never serve again.
    */
   renew(nodeId: string, incarnation: string, leaseMs: number): Promise<number | undefined>;
   /** Gives up the lease and every shard of this incarnation. */
   leave(nodeId: string, incarnation: string): Promise<void>;
   /** Every node row, live or not; `expiresInMs` by database time. */
   nodes(): Promise<readonly LiveNode[]>;
-  /** Says whether a node is to drain; false where there is no such live node, or not under the incarnation named. */
+  /** Sets whether a node should drain. False if there is no such live node, or not under the incarnation named. */
   setDraining(nodeId: string, draining: boolean, incarnation?: string): Promise<boolean>;
-  /** This incarnation says whether other processes can reach it. */
+  /** Records whether other processes can reach this incarnation. */
   setConnected(nodeId: string, incarnation: string, connected: boolean): Promise<void>;
   /**
-   * Clears the incarnation of nodes whose lease has expired by database time; their renewals fail from here on. Returns the ids
-   * of those that this call has cleared.
+   * Clears the incarnation of nodes whose lease has expired by database time. Their renewals fail from then on. Returns the ids
+   * that this call has cleared.
    */
   expireNodes(): Promise<readonly string[]>;
   /**
-   * Claims, of the shards named, those that no other live incarnation holds, all under one new epoch. Shards that
-   * this incarnation holds are claimed again: it names them only if it never got the answer of the claim before.
-   * Returns that epoch and the shards now held under it.
+   * Claims those of the named shards that no other live incarnation holds, all under one new epoch. Shards that this
+   * incarnation holds are claimed again: it names them only if it never got the answer of the claim before. Returns that epoch
+   * and the shards now held under it.
    */
   claim(
     nodeId: string,
@@ -298,29 +297,29 @@ export interface Store {
     shards: readonly number[],
   ): Promise<{ epoch: number; shards: readonly number[] }>;
 
-  /** What the database says this incarnation holds. */
+  /** The shards that this incarnation holds, by the database. */
   shardsOf(incarnation: string): Promise<readonly HeldShard[]>;
   /** Gives up shards that this incarnation holds under exactly these epochs. */
   release(incarnation: string, held: readonly HeldShard[]): Promise<void>;
-  /** Of these shards, those that no live incarnation holds. */
+  /** Those of these shards that no live incarnation holds. */
   freeShards(shards: readonly number[]): Promise<readonly number[]>;
   /** Every shard that was ever taken, in order. */
   shards(): Promise<readonly ShardRow[]>;
-  /** The activation barrier. With `create`, an absent actor's row is made, in a new database with version 0. */
+  /** The activation barrier. With `create` it creates the row of an absent actor, in a new database with version 0. */
   activate(address: Address, shard: number, epoch: number, create: boolean): Promise<Activation>;
-  /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined: no row matched. */
+  /** Settles an unknown outcome: bumps the version if `epoch` still holds the actor. Undefined if no row matched. */
   barrier(address: Address, epoch: number): Promise<ActorRow | undefined>;
   /** The actor's row as committed, without any effect. */
   head(address: Address): Promise<ActorRow | undefined>;
   /**
-   * Applies the commits that pass their fence; returns the indexes of those that did. At most one per actor. One that
-   * meets a row which somebody else holds locked waits for it a moment and no longer, and then rejects as `conflict`.
+   * Applies the commits that pass their fence, at most one per actor, and returns the indexes of those that did. A commit that
+   * meets another transaction's row lock waits briefly, and then rejects as `conflict`.
    */
   commit(commits: readonly Commit[]): Promise<ReadonlySet<number>>;
-  /** The indexes of those of these actors whose rows are there and nobody holds locked. A hint, true for the moment. */
+  /** The indexes of those actors whose rows exist and are not locked. A hint, true for the moment. */
   unlocked(addresses: readonly Address[]): Promise<ReadonlySet<number>>;
 
-  /** All slices of an actor. To be called after `activate` or `barrier` has answered. */
+  /** All slices of an actor. Call it after `activate` or `barrier` has answered. */
   slices(address: Address): Promise<readonly SliceRow[]>;
   /** All timers of an actor. */
   timers(address: Address): Promise<readonly TimerRow[]>;
@@ -340,14 +339,14 @@ export interface Store {
   /** Removes recorded calls of these shards made before `beforeMs`, at most `limit`; returns how many. */
   pruneCalls(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
   /**
-   * Removes the rows of actors of these shards that have been without state since before `beforeMs`: no slice but the
-   * tombstone, no timer, and no commit, activation or barrier since. Looks at `limit` at most and returns at how many.
+   * Removes the rows of actors of these shards that have been without state since before `beforeMs`. They have no slice but the
+   * tombstone, no timer, and no commit, activation or barrier since. It looks at `limit` actors at most, and returns how many.
    */
   removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number>;
   /** Removes the rows of nodes that have had no lease since before `beforeMs`. */
   removeNodes(beforeMs: number): Promise<void>;
 
-  /** A text kept for the whole cluster, set by the first process (shard count, key fingerprint, generation). */
+  /** A text for the whole cluster, set by the first process (shard count, key fingerprint, generation). */
   fixedSetting(name: string, value: string): Promise<string>;
   /** Replaces such a text. */
   replaceSetting(name: string, value: string): Promise<void>;

@@ -1,4 +1,4 @@
-/** The runtime's own rows, declared like any domain's, so that one writer serves both. */
+/** The runtime's own rows, declared like those of a domain, so that one writer serves both. */
 import { table } from '../table.ts';
 
 /** Document slices: small parts of an actor's state, written only when changed (at most 64 KiB each). */
@@ -8,7 +8,7 @@ export const sliceTable = table({
   key: ['kind', 'id', 'slice'],
 });
 
-/** The slice of an actor that is a tombstone, and its only one. */
+/** The slice that marks an actor as a tombstone, and its only one. */
 export const tombstoneSlice = '$buried';
 
 /** Timers. `due_at` is milliseconds since the epoch, by database time. */
@@ -54,7 +54,7 @@ export const callTable = table({
   key: ['kind', 'id', 'call_key'],
 });
 
-/** The version of each actor's row, which grows with every commit. Nobody writes it as a table. */
+/** The version of each actor's row, which grows with every commit. It is read as a table and never written as one. */
 export const versionTable = table({
   name: 'actor',
   columns: { kind: 'text', id: 'text', version: 'int8' },

@@ -1,7 +1,6 @@
 import { UnavailableError } from '../errors.ts';
-import type { AskCall } from '../host/call.ts';
 import type { TellRow } from '../store/store.ts';
-import type { GatewayListener, Hint, HostEvent, Transport, TransportHandler } from './transport.ts';
+import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHandler } from './transport.ts';
 
 /** The default adapter: the owner of every actor is this process, and a call is a function call. */
 export class InProcessTransport implements Transport {
@@ -17,7 +16,7 @@ export class InProcessTransport implements Transport {
     this.#handler = undefined;
   }
 
-  /** Every shard leads here. */
+  /** All shards are here. */
   async route(): Promise<void> {}
 
   unroute(): void {}

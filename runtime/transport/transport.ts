@@ -1,31 +1,30 @@
 /**
- * The transport port: how a call reaches the owner of an actor, how hosts tell each other what changed, and how what
- * an actor publishes reaches the gateways subscribed to it.
+ * The transport port. It carries calls to the owner of an actor, hints between hosts, and events to the gateways that subscribe
+ * to an actor.
  *
- * Nothing here is a promise. A call may be lost or doubled on its way, a wake-up, a hint or an event may never come,
- * and any of them may come late. What makes up for it: recorded calls and the repeats of callers for calls, the outbox
- * for wake-ups, the owners' reconciliation with the database for hints, and the gateways' registrations for events.
+ * Nothing here is a promise. A call may be lost or doubled on its way. A wake-up, a hint or an event may never come, and any of
+ * them may come late. Recorded calls and repeats make up for that with calls, and the outbox with wake-ups. The owners'
+ * reconciliation with the database makes up for lost hints, and the gateways' registrations for lost events.
  *
- * What an adapter must still guarantee:
+ * An adapter must still guarantee:
  * 1. A call whose shard is routed to this process is a function call.
- * 2. A call that certainly reached no handler rejects as `moved` (nobody serves its shard now) or `unavailable` (this
- *    process is cut off); one that may have reached it and was not answered rejects as `retryable`, outcome unknown.
- *    An `ActorError` of the handler arrives as the same class with the same meaning, anything else as `terminal`.
- * 3. Everything it holds is bounded; beyond the bound a call rejects as `overloaded`.
+ * 2. A call that certainly reached no handler rejects as `moved` (no process serves its shard now) or `unavailable` (this
+ *    process is cut off). A call that may have reached one and was not answered rejects as `retryable`, outcome unknown. An
+ *    `ActorError` of the handler arrives as the same class with the same meaning, and any other error as `terminal`.
+ * 3. Everything that it holds is bounded. Beyond the bound a call rejects as `overloaded`.
  */
 import type { Address } from '../address.ts';
-import type { AskCall } from '../host/call.ts';
 import type { TellRow } from '../store/store.ts';
 
 export interface Transport {
-  /** False while calls of this process reach no other. */
+  /** False while calls of this process reach no other process. */
   readonly isConnected: boolean;
-  /** Whether there can be other processes, now or soon, that serve what is not served here. */
+  /** Whether other processes may serve, now or soon, what this one does not. */
   readonly reachesOthers: boolean;
-  /** Serves what is routed here until `stop`, which ends all routing to this process. */
+  /** Serves routed calls until `stop`, which ends all routing to this process. */
   serve(handler: TransportHandler): void;
   stop(): void;
-  /** From now on calls to these shards come here. Resolves when calls of other processes do. Never rejects. */
+  /** From now on calls to these shards come here. Resolves when those of other processes do. Never rejects. */
   route(shards: readonly number[]): Promise<void>;
   /** Calls to these shards no longer come here. */
   unroute(shards: readonly number[]): void;
@@ -41,10 +40,10 @@ export interface Transport {
   listen(gateway: string, listener: GatewayListener): () => void;
 }
 
-/** What a host answers. */
+/** The answers of a host. */
 export interface TransportHandler {
   ask(call: AskCall): Promise<unknown>;
-  /** A call of another process, which may be of another release: its request is checked first. */
+  /** A call of another process. That may be of another release, so its request is checked first. */
   askFromElsewhere(call: AskCall): Promise<unknown>;
   /** A tell waits for an actor of a shard that is routed here. */
   wake(tell: TellRow): void;
@@ -52,20 +51,22 @@ export interface TransportHandler {
 }
 
 export type Hint =
-  /** A host joined, left or must drain: shards may move. */
+  /** A host left or must drain: any shard may move. */
   | { readonly hint: 'nodes' }
-  /** Nobody owns these shards now. */
+  /** The host of this node id joined: it takes shards of some hosts. */
+  | { readonly hint: 'joined'; readonly node: string }
+  /** No host owns these shards now. */
   | { readonly hint: 'freed'; readonly shards: readonly number[] }
   /** This incarnation owns them now: subscribers to their actors must register again. */
   | { readonly hint: 'claimed'; readonly shards: readonly number[]; readonly host: string }
   /** This incarnation is up, and can be reached. */
   | { readonly hint: 'present'; readonly host: string }
-  /** This incarnation, which owns these shards, was cut off and is no longer: what was sent to it or by it may be lost. */
+  /** This incarnation, which owns these shards, was cut off and is back. Messages to it or from it may be lost. */
   | { readonly hint: 'returned'; readonly shards: readonly number[]; readonly host: string }
-  /** An operator wants every shard in its place now. */
+  /** An operator wants every shard at its own host now. */
   | { readonly hint: 'rebalance' };
 
-/** Something an actor published. `sequence` counts what this host sent to this gateway: a gap is a loss. */
+/** An event that an actor published. `sequence` counts the events from this host to this gateway: a gap is a loss. */
 export interface HostEvent {
   /** The incarnation of the host. */
   readonly host: string;
@@ -77,6 +78,17 @@ export interface HostEvent {
 export interface GatewayListener {
   event(event: HostEvent): void;
   hinted(hint: Hint): void;
-  /** Events may have been lost: this process was cut off, and is no longer. */
+  /** This process was cut off and is connected again. Events may have been lost. */
   reconnected(): void;
+}
+
+/** One ask on its way to the owner of an actor. */
+export interface AskCall {
+  readonly address: Address;
+  readonly command: string;
+  readonly request: unknown;
+  /** The same for every repeat of one call. */
+  readonly callId: string;
+  /** After this the caller no longer waits, in monotonic milliseconds of the host's clock. */
+  readonly deadlineMs: number;
 }

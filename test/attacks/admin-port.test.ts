@@ -18,7 +18,8 @@ const asking = (port: number, host: string, path = '/metrics'): Promise<Incoming
 
 test('the admin port answers to its own names and to addresses, and to no other name', async (t) => {
   const { registry, readiness } = await startGateway(t, []);
-  const admin = createAdmin(registry, readiness, ['Metrics.internal']);
+  const statusPage = async () => '';
+  const admin = createAdmin({ registry, readiness, names: ['Metrics.internal'], statusPage });
   const port = await admin.listen('127.0.0.1', 0);
   t.teardown(() => admin.close());
   const own = ['localhost', 'LOCALHOST:9090', '127.0.0.1', '10.1.2.3:80', '[::1]', '[fd00::1]:9090'];
@@ -33,7 +34,7 @@ test('the admin port answers to its own names and to addresses, and to no other 
     'localhost.rebound.test',
     '127.0.0.1.rebound.test',
   ]) {
-    for (const path of ['/metrics', '/readyz', '/livez'])
+    for (const path of ['/', '/metrics', '/readyz', '/livez'])
       t.is((await asking(port, host, path)).statusCode, 421, `${host}${path}`);
   }
 });

@@ -96,7 +96,7 @@ test('a reader that leaves ends the request to the provider, and its place is fr
 
 test('a reader that reads nothing holds back the provider: neither side of the server fills up', async (t) => {
   const { phone, model, server } = await assisted(t, {
-    gateway: { leastPace: { bytes: 0, windowMs: 60_000 } },
+    gateway: { minimumThroughput: { bytes: 0, windowMs: 60_000 } },
   });
   let sentBytes = 0;
   model.state.answer = (response) =>

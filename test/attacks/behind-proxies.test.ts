@@ -20,7 +20,7 @@ const savesAtOnce = 4;
 const rounds = 5;
 const limitMs = 60_000;
 
-interface Place {
+interface Proxied {
   readonly url: string;
   readonly port: number;
 }
@@ -36,7 +36,7 @@ const head = (port: number, path: string, lines: string): string =>
 const disturbing: readonly {
   readonly what: string;
   readonly status: number;
-  readonly send: (t: ExecutionContext, place: Place, device: Device) => Promise<number>;
+  readonly send: (t: ExecutionContext, proxied: Proxied, device: Device) => Promise<number>;
 }[] = [
   {
     what: 'a HEAD',
@@ -107,12 +107,12 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
     t.timeout(limitMs);
     const server = await startServer(t);
     const { account } = await server.device();
-    const place = await startReverseProxy(t, proxy, server.port);
-    const device = new Device(place, account);
+    const proxied = await startReverseProxy(t, proxy, server.port);
+    const device = new Device(proxied, account);
 
     const disturb = async (): Promise<void> => {
       for (let round = 0; round < rounds; round += 1) {
-        for (const { what, status, send } of disturbing) t.is(await send(t, place, device), status, what);
+        for (const { what, status, send } of disturbing) t.is(await send(t, proxied, device), status, what);
       }
     };
     const save = async (): Promise<void> => {
@@ -127,7 +127,7 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
 }
 
 /** The host of a page that each of them serves. nginx passes the host without a port, and the test has no port 443. */
-const ownOrigins: Readonly<Record<string, (place: Place) => string>> = {
+const ownOrigins: Readonly<Record<string, (proxied: Proxied) => string>> = {
   nginx: () => 'http://127.0.0.1',
   Caddy: ({ url }) => url,
   HAProxy: ({ port }) => `https://127.0.0.1:${port}`,
@@ -138,13 +138,13 @@ for (const [name, proxy] of Object.entries(reverseProxies)) {
     t.timeout(limitMs);
     const server = await startServer(t);
     const { account } = await server.device();
-    const place = await startReverseProxy(t, proxy, server.port);
-    const device = new Device(place, account);
-    const origin = ownOrigins[name]?.(place) ?? '';
-    const lane = await enterLane(t, device, place, { headers: { origin } });
+    const proxied = await startReverseProxy(t, proxy, server.port);
+    const device = new Device(proxied, account);
+    const origin = ownOrigins[name]?.(proxied) ?? '';
+    const lane = await enterLane(t, device, proxied, { headers: { origin } });
     const saved = await run(lane, 'command-1', { api: '20240226', items: [newNote()] });
     t.is(saved.payload.status, 'COMMITTED');
-    const foreign = await dialLane(t, place, { headers: { origin: 'https://elsewhere.example' } });
+    const foreign = await dialLane(t, proxied, { headers: { origin: 'https://elsewhere.example' } });
     t.true(isRefused(foreign) && foreign.status === 403);
   });
 }

@@ -1,6 +1,6 @@
 /** Clients that open connections and leave them idle. */
 import test, { type ExecutionContext } from 'ava';
-import { windowMs } from '../../gateway/http/recent-accepts.ts';
+import { windowMs } from '../../gateway/http/connections.ts';
 import { FakeClock } from '../kit/clock.ts';
 import {
   emptyRoute,

@@ -1,7 +1,7 @@
 /** Callers who send more cookies than their session has. */
 import test from 'ava';
 import { namedSecret } from '../../actors/identity/session-tokens.ts';
-import { type Session, secretHash, standingOf } from '../../actors/user/sessions/session.ts';
+import { pairStatusOf, type Session, secretHash } from '../../actors/user/sessions/session.ts';
 import { secretsMax } from '../../gateway/http/cookies.ts';
 
 const pairsMax = 201;
@@ -21,8 +21,8 @@ test('however many cookies are sent, each token pair of a session is looked at o
   );
   const session = { uuid: 'session', current: pair, replaced } as unknown as Session;
   const wrong = Array.from({ length: secretsMax }, (_, index) => namedSecret('session', `wrong ${index}`));
-  t.is(standingOf(session, 'accessHash', { style: 2, secrets: wrong }, 0, 1), undefined);
+  t.is(pairStatusOf(session, 'accessHash', { style: 2, secrets: wrong }, -1), undefined);
   t.is(looks, pairsMax);
   const right = [...wrong, namedSecret('session', 'the right one')];
-  t.is(standingOf(session, 'accessHash', { style: 2, secrets: right }, 0, 1), 'current');
+  t.is(pairStatusOf(session, 'accessHash', { style: 2, secrets: right }, -1), 'current');
 });

@@ -178,7 +178,7 @@ test('uploads and chunks that nobody finishes have a bound', async (t) => {
       claims: claimsOf(token),
       number,
       bytes: 1,
-      mark: number.toString(16).padStart(16, '0'),
+      nonce: number.toString(16).padStart(16, '0'),
     });
   const token = await file.token('write', 1_000);
   await file.open(token);

@@ -6,9 +6,9 @@ import { note } from '../kit/items.ts';
 import { startServer } from '../kit/server.ts';
 import { makeVault } from '../kit/vaults.ts';
 
-type Place = 'home' | 'vault' | 'other';
+type Target = 'home' | 'vault' | 'other';
 
-const orders: readonly (readonly Place[])[] = [
+const orders: readonly (readonly Target[])[] = [
   ['vault', 'home'],
   ['home', 'vault'],
   ['vault', 'vault'],
@@ -23,13 +23,13 @@ for (const order of orders) {
     const vaults = { home: null, vault: await makeVault(alice), other: await makeVault(alice) };
     const { saved_items: first } = await alice.save();
     const { uuid, updated_at_timestamp: version } = first[0] ?? t.fail();
-    const sent = (place: Place, index: number): ClientItem =>
+    const sent = (target: Target, index: number): ClientItem =>
       note({
         uuid,
         updated_at_timestamp: version,
         content: `004:${index}`,
-        shared_vault_uuid: vaults[place],
-        key_system_identifier: place === 'home' ? null : 'system',
+        shared_vault_uuid: vaults[target],
+        key_system_identifier: target === 'home' ? null : 'system',
       });
     const { saved_items: saved, conflicts } = accepted(
       await server.answered(alice.send({ items: order.map(sent) }), 60_000),

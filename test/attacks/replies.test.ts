@@ -53,10 +53,10 @@ test('replies that a user never reads are bounded, and cost nobody else theirs',
   t.true(reply.length > replyBytes);
 });
 
-test('a reader slower than the minimum pace is given up on', async (t) => {
+test('a reader slower than the minimum throughput is given up on', async (t) => {
   const clock = new FakeClock();
-  const leastPace = { bytes: 1_000_000, windowMs: 10_000 };
-  const server = await startGateway(t, [sync], { verifyBearer, clock, leastPace });
+  const minimumThroughput = { bytes: 1_000_000, windowMs: 10_000 };
+  const server = await startGateway(t, [sync], { verifyBearer, clock, minimumThroughput });
   const connection = await openRaw(t, server.port);
   connection.socket.pause();
   connection.send(request('good'));

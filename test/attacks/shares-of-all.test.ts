@@ -25,14 +25,14 @@ test('accounts that make all the calendar tokens they can leave some to others',
 test('accounts that take all the places of the assistant they can leave some to others', (t) => {
   const assistant = assistantOf({ streamsMax: 500 });
   for (let account = 0; account < 125; account += 1) {
-    for (let place = 0; place < 4; place += 1) assistant.takePlace(`account-${account}`);
+    for (let slot = 0; slot < 4; slot += 1) assistant.takeSlot(`account-${account}`);
   }
   t.true(assistant.streams >= 250);
   const before = assistant.streams;
-  const giveBack = assistant.takePlace('somebody');
-  t.truthy(giveBack);
-  giveBack?.();
-  giveBack?.();
+  const release = assistant.takeSlot('somebody');
+  t.truthy(release);
+  release?.();
+  release?.();
   t.is(assistant.streams, before);
 });
 

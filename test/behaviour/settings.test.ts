@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { secretSettings, settings } from '../../config.ts';
+import { secretSettings, settings } from '../../process/config/config.ts';
 import { everySetting } from '../../runtime/setting.ts';
 import {
   type Account,

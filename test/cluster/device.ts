@@ -92,7 +92,7 @@ export class Device {
     const { random } = this.#options;
     const writes = Array.from({ length: count }, () => ({
       uuid: random.uuid(),
-      mark: random.uuid(),
+      nonce: random.uuid(),
       base: 0,
       deleted: false,
     }));
@@ -158,7 +158,7 @@ export class Device {
     if (live.length === 0) return this.create(1);
     const uuid = random.pick(live);
     const base = this.#items.get(uuid)?.version ?? 0;
-    return this.#syncAll([{ uuid, mark: random.uuid(), base, deleted }]);
+    return this.#syncAll([{ uuid, nonce: random.uuid(), base, deleted }]);
   }
 
   /** One sync with all its pages. */

@@ -19,6 +19,8 @@ export interface Disturbance {
   readonly harms: 'nothing' | 'leases';
   readonly serves: boolean;
   readonly lastsMs: number;
+  /** The node that it cuts off from the database alone: it holds up nobody but the users of that node. */
+  readonly cutOff?: ClusterNode;
   begin(): Promise<unknown>;
   mend(): Promise<unknown>;
 }
@@ -67,12 +69,13 @@ function awayFromNats(begin: (link: TcpProxy, way: Way) => void): Maker {
 }
 
 function awayFromDatabase(fromLeases: number, begin: (link: TcpProxy) => void): Maker {
-  return toNode(({ links }, cluster, random) => ({
+  return toNode((node, cluster, random) => ({
     harms: 'leases',
     serves: true,
     lastsMs: leases(cluster, random, fromLeases, 6),
-    begin: async () => begin(links.database),
-    mend: async () => links.database.heal(),
+    cutOff: node,
+    begin: async () => begin(node.links.database),
+    mend: async () => node.links.database.heal(),
   }));
 }
 

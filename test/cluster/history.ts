@@ -5,7 +5,7 @@
  *
  * People who share vaults and keep files do so in acts: each is asked and answered like a call of a device.
  *
- * Every write carries a unique mark, in columns that a tombstone keeps. So each state that a client receives names
+ * Every write carries a unique nonce, in columns that a tombstone keeps. So each state that a client receives names
  * its write.
  */
 import { appendFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import type { Act, Permission } from './acts.ts';
 
 export interface Write {
   readonly uuid: string;
-  readonly mark: string;
+  readonly nonce: string;
   /** The version that it replaces; 0 for a new item. */
   readonly base: number;
   readonly deleted: boolean;
@@ -25,8 +25,8 @@ export interface Write {
 export interface Seen {
   readonly uuid: string;
   readonly version: number;
-  /** The mark of the write that this state claims. */
-  readonly mark: string | null;
+  /** The nonce of the write that this state claims. */
+  readonly nonce: string | null;
   readonly deleted: boolean;
   /** Its owner, according to the server. */
   readonly owner: string;
@@ -130,6 +130,11 @@ export type Entry =
     })
   /** The owner of a file at the end. */
   | (Of<'kept'> & { readonly file: string; readonly homes: readonly string[]; readonly whole: boolean })
+  /** The database cannot be reached from this node. It names another one as the host of these users. */
+  | (Of<'cut-off'> & { readonly node: string; readonly others: readonly string[] })
+  | (Of<'healed'> & { readonly node: string })
+  /** A bystander's sync through another node. It was sent once, and ended now; status 0: without an answer. */
+  | (Of<'synced'> & { readonly user: string; readonly status: number; readonly tookMs: number })
   | (Of<'note'> & { readonly text: string });
 
 export type Timed = Entry & { readonly atMs: number };

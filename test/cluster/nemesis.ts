@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededRandom } from '../kit/random.ts';
+import type { Bystanders } from './bystanders.ts';
 import type { Cluster } from './cluster.ts';
 import { type Disturbance, type DisturbanceKind, disturbanceKinds, disturbanceOf } from './disturbances.ts';
 import type { History } from './history.ts';
@@ -14,6 +15,7 @@ export interface NemesisOptions {
   readonly cluster: Cluster;
   readonly history: History;
   readonly probe: Probe;
+  readonly bystanders: Bystanders;
   readonly seed: number;
   readonly onDone: (disturbed: Disturbed) => void;
 }
@@ -67,7 +69,7 @@ export class Nemesis {
     const fencedBefore = await fencedWrites(cluster);
     history.add({ event: 'note', text: `begins: ${text}` });
     const beganMs = performance.now();
-    const passing = Promise.all(what.map(pass));
+    const passing = this.#watched(what, Promise.all(what.map(pass)));
     const asked = what.every(({ serves }) => serves);
     const servedLimitMs = 2 * cluster.leaseMs + servedSlackMs;
     const servedMs = asked ? await probe.served(cluster.gateways, servedLimitMs) : undefined;
@@ -84,6 +86,17 @@ export class Nemesis {
     ].map((complaint) => `${text}: ${complaint}`);
     onDone({ what, beganMs, endedMs, servedMs, recoveredMs, fencedWrites: fenced, complaints });
     await pause(quietMs);
+  }
+
+  /** A second disturbance may hold anybody up. */
+  async #watched(what: readonly Disturbance[], passing: Promise<unknown>): Promise<void> {
+    const { cluster, history, bystanders } = this.#options;
+    const [first, second] = what;
+    const watching =
+      first?.cutOff !== undefined && second === undefined
+        ? bystanders.watch(cluster, first.cutOff, history, passing)
+        : undefined;
+    await Promise.all([passing, watching]);
   }
 
   /** Sometimes together with a second one, of another kind and with another target. */

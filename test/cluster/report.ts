@@ -1,4 +1,5 @@
 /** The figures of a run, for people. */
+import type { Sync } from './checker/bystanders.ts';
 import type { Disturbed } from './nemesis.ts';
 import { type CallRecord, failuresOf, percentile, type Tally } from './tally.ts';
 import type { Verdict } from './trial.ts';
@@ -52,13 +53,15 @@ export function table(disturbed: readonly Disturbed[], tally: Tally): string {
   return aligned([head, ...rows]);
 }
 
-export function summary({ tally, disturbed, violations, complaints, endedByThemselves }: Verdict): string {
+export function summary(verdict: Verdict): string {
+  const { tally, disturbed, violations, complaints, endedByThemselves, bystanders } = verdict;
   const { acknowledgedWrites, unknownWrites, conflicts, calls, overLane } = tally;
   const acts = [...tally.acts].sort().map(([does, { done, refused }]) => `${does} ${done} + ${refused}`);
   return [
     `${disturbed.length} disturbances, ${calls.length} calls, failed attempts ${failed(calls)}`,
     `${acknowledgedWrites} writes acknowledged, ${unknownWrites} of them after an unknown outcome, ${conflicts} conflicts, ${overLane} syncs over the lane`,
     `vaults and files, done + refused: ${acts.join(', ')}`,
+    `${bystanders.length} syncs while the node of others was cut off from the database, p50 / p99 / most ${waitsOf(bystanders)} ms`,
     ...endedByThemselves.map(({ node, code }) => `${node} ended by itself with code ${code}`),
     ...complaints,
     `${violations.length} violations`,
@@ -82,6 +85,11 @@ function waits(calls: readonly CallRecord[], share: number): string {
       share,
     ),
   );
+}
+
+function waitsOf(syncs: readonly Sync[]): string {
+  const waits = syncs.map(({ tookMs }) => tookMs);
+  return [0.5, 0.99, 1].map((share) => percentile(waits, share)).join(' / ');
 }
 
 /** Median and worst. */

@@ -1,5 +1,5 @@
 /**
- * The text that a write stores in place of ciphertext. It names its item and mark, and shows whether it is complete.
+ * The text that a write stores in place of ciphertext. It names its item and nonce, and shows whether it is complete.
  */
 import type { Seen, Write } from './history.ts';
 
@@ -9,19 +9,19 @@ const lengthMax = 1_500;
 const largeLength = 700_000;
 const largeOneIn = 250;
 
-function textOf(uuid: string, mark: string): string {
-  const number = Number.parseInt(mark.slice(0, 8), 16);
+function textOf(uuid: string, nonce: string): string {
+  const number = Number.parseInt(nonce.slice(0, 8), 16);
   const length = number % largeOneIn === 0 ? largeLength : number % lengthMax;
-  return `004:${uuid}:${mark}:`.padEnd(length, mark);
+  return `004:${uuid}:${nonce}:`.padEnd(length, nonce);
 }
 
-const keyOf = (mark: string): string => `004:key:${mark}`;
+const keyOf = (nonce: string): string => `004:key:${nonce}`;
 
-/** The write as an item on the wire. Its mark is in `duplicate_of`, which a tombstone keeps. */
-export function itemOf({ uuid, mark, base, deleted, vault }: Write) {
-  const text = deleted ? {} : { content: textOf(uuid, mark), enc_item_key: keyOf(mark) };
+/** The write as an item on the wire. Its nonce is in `duplicate_of`, which a tombstone keeps. */
+export function itemOf({ uuid, nonce, base, deleted, vault }: Write) {
+  const text = deleted ? {} : { content: textOf(uuid, nonce), enc_item_key: keyOf(nonce) };
   const shared = vault === undefined ? {} : { shared_vault_uuid: vault, key_system_identifier: 'keys' };
-  return { ...apiItem, uuid, duplicate_of: mark, deleted, updated_at_timestamp: base, ...text, ...shared };
+  return { ...apiItem, uuid, duplicate_of: nonce, deleted, updated_at_timestamp: base, ...text, ...shared };
 }
 
 /** An item in a sync, with the fields that tests read. */
@@ -37,12 +37,12 @@ export interface WireItem {
 }
 
 export function seenOf(item: WireItem): Seen {
-  const { uuid, duplicate_of: mark, deleted, user_uuid: owner, shared_vault_uuid: vault } = item;
+  const { uuid, duplicate_of: nonce, deleted, user_uuid: owner, shared_vault_uuid: vault } = item;
   const version = item.updated_at_timestamp;
-  return { uuid, mark, deleted, owner, version, whole: isWhole(item), ...(vault !== null && { vault }) };
+  return { uuid, nonce, deleted, owner, version, whole: isWhole(item), ...(vault !== null && { vault }) };
 }
 
-function isWhole({ uuid, content, enc_item_key, duplicate_of: mark, deleted }: WireItem): boolean {
+function isWhole({ uuid, content, enc_item_key, duplicate_of: nonce, deleted }: WireItem): boolean {
   if (deleted) return content === null && enc_item_key === null;
-  return mark !== null && content === textOf(uuid, mark) && enc_item_key === keyOf(mark);
+  return nonce !== null && content === textOf(uuid, nonce) && enc_item_key === keyOf(nonce);
 }

@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import { until } from '../kit/until.ts';
 import type { Builds } from './build.ts';
+import { Bystanders } from './bystanders.ts';
+import { type Sync, syncsOfOthers } from './checker/bystanders.ts';
 import { check } from './checker/checker.ts';
 import type { Violation } from './checker/violation.ts';
 import { Cluster, type EndedByItself } from './cluster.ts';
@@ -36,6 +38,8 @@ export interface Verdict {
   readonly endedByThemselves: readonly EndedByItself[];
   readonly disturbed: readonly Disturbed[];
   readonly tally: Tally;
+  /** Those that no cut from the database may hold up. */
+  readonly bystanders: readonly Sync[];
   readonly historyFile: string;
 }
 
@@ -66,6 +70,7 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
     workload = new Workload({ ...load, users, devicesOfEach });
     people = new Circles({ ...load, circles, limitBytes });
     const probe = await Probe.open(gateways);
+    const bystanders = await Bystanders.open(gateways);
     await workload.open();
     await people.open();
     const disturbed: Disturbed[] = [];
@@ -75,7 +80,7 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
     };
     workload.start();
     people.start();
-    await options.disturb(new Nemesis({ cluster, history, probe, seed, onDone }), history, tally);
+    await options.disturb(new Nemesis({ cluster, history, probe, bystanders, seed, onDone }), history, tally);
     const complaints = disturbed.flatMap((each) => each.complaints);
     const unfinished = await finishAll([workload, people]);
     const untold = await until(async () => (await cluster.pendingTells()) === 0, tellsLimitMs).then(
@@ -90,6 +95,7 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
       endedByThemselves,
       disturbed,
       tally,
+      bystanders: [...syncsOfOthers(history.entries)],
       historyFile,
     };
   } finally {

@@ -29,7 +29,7 @@ const itemsMax = 120;
 const finishLimitMs = 60_000;
 const pauseMaxMs = 1_000;
 
-interface Place {
+interface Seat {
   readonly user: Account;
   readonly client: Client;
   readonly random: SeededRandom;
@@ -41,7 +41,7 @@ interface Place {
 export class Workload {
   readonly #options: WorkloadOptions;
   readonly #random: SeededRandom;
-  readonly #places: Place[] = [];
+  readonly #seats: Seat[] = [];
   #running: Promise<readonly PromiseSettledResult<void>[]> = Promise.resolve([]);
   #isStopping = false;
   #finishBy = Number.POSITIVE_INFINITY;
@@ -61,13 +61,13 @@ export class Workload {
         const client = this.#client();
         const random = new SeededRandom(this.#random.below(2 ** 32));
         const device = await this.#signIn(user, client, random);
-        this.#places.push({ user, client, random, device, former: undefined });
+        this.#seats.push({ user, client, random, device, former: undefined });
       }
     }
   }
 
   start(): void {
-    this.#running = Promise.allSettled(this.#places.map((place) => this.#live(place)));
+    this.#running = Promise.allSettled(this.#seats.map((seat) => this.#live(seat)));
   }
 
   /** Lets every device finish its work and sync to the end, and records what new devices receive. */
@@ -76,9 +76,9 @@ export class Workload {
     this.#finishBy = performance.now() + finishLimitMs;
     for (const end of await this.#running) if (end.status === 'rejected') throw end.reason;
     // Twice: the others must get what one device saved in its last act.
-    for (const { device } of [...this.#places, ...this.#places]) await device.sync();
+    for (const { device } of [...this.#seats, ...this.#seats]) await device.sync();
     const { history } = this.#options;
-    for (const user of new Set(this.#places.map((place) => place.user))) {
+    for (const user of new Set(this.#seats.map((seat) => seat.user))) {
       const client = this.#client();
       const accessToken = await signIn(client, user);
       const everything = await readItems({ client, accessToken }, foreignToken);
@@ -128,15 +128,15 @@ export class Workload {
     });
   }
 
-  async #live(place: Place): Promise<void> {
+  async #live(seat: Seat): Promise<void> {
     while (!this.#isStopping) {
-      await this.#act(place);
-      await pause(this.#options.pauseMs * 2 * place.random.fraction());
+      await this.#act(seat);
+      await pause(this.#options.pauseMs * 2 * seat.random.fraction());
     }
   }
 
-  async #act(place: Place): Promise<void> {
-    const { device, random } = place;
+  async #act(seat: Seat): Promise<void> {
+    const { device, random } = seat;
     const chance = random.fraction();
     const isFull = device.live.length >= itemsMax;
     if (chance < 0.22) return isFull ? device.remove() : device.create(1);
@@ -145,15 +145,15 @@ export class Workload {
     if (chance < 0.7) return device.remove();
     if (chance < 0.92) return device.sync();
     if (chance < 0.97) return device.compare();
-    if (chance < 0.985) return this.#signOutAndIn(place);
-    if (chance < 0.993) return void (await place.former?.isRefused());
+    if (chance < 0.985) return this.#signOutAndIn(seat);
+    if (chance < 0.993) return void (await seat.former?.isRefused());
     // A new user who appears once: the registration must leave two tells, between the address and the account.
-    await register(place.client);
+    await register(seat.client);
   }
 
-  async #signOutAndIn(place: Place): Promise<void> {
-    await place.device.signOut();
-    place.former = place.device;
-    place.device = await this.#signIn(place.user, place.client, place.random);
+  async #signOutAndIn(seat: Seat): Promise<void> {
+    await seat.device.signOut();
+    seat.former = seat.device;
+    seat.device = await this.#signIn(seat.user, seat.client, seat.random);
   }
 }

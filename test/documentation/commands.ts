@@ -24,10 +24,10 @@ export const scriptsOf = <const Names extends readonly string[]>(
 function named<Names extends readonly string[]>(
   names: Names,
   texts: readonly string[],
-  place: string,
+  where: string,
 ): Named<Names> {
   if (texts.length !== names.length)
-    throw new Error(`${place} has other commands than ${names.join(', ')}:\n${texts.join('\n')}`);
+    throw new Error(`${where} has other commands than ${names.join(', ')}:\n${texts.join('\n')}`);
   return Object.fromEntries(names.map((name, index) => [name, texts[index]])) as Named<Names>;
 }
 

@@ -15,11 +15,10 @@ const limitMs = 300_000;
 
 const { start, startBehindProxy } = scriptsOf('README.md', 'Run it', ['start', 'startBehindProxy']);
 const { tryTheApi } = scriptsOf('README.md', 'The API', ['tryTheApi']);
-const { backUp, restore, markAsRestored } = scriptsOf('docs/operations.md', 'Backup and restore', [
-  'backUp',
-  'restore',
-  'markAsRestored',
-]);
+const { backUp } = commandsOf('docs/backup.md', 'Back up', ['backUp']);
+const { list, verify } = commandsOf('docs/backup.md', 'See whether it can be restored', ['list', 'verify']);
+const { restore } = commandsOf('docs/backup.md', 'Restore', ['restore']);
+const { markAsRestored } = commandsOf('docs/backup.md', 'A copy of the data directory', ['markAsRestored']);
 
 const blocks = documentFiles.flatMap(codeBlocksOf);
 const commandBlocks = blocks.filter(({ language }) => language === 'sh');
@@ -30,26 +29,26 @@ const wordsOf = (list: string): readonly string[] => list.match(/\w+/g) ?? [];
 /** Which tests take which commands of a section. Commands have names, and the linter finds unused ones. */
 const claims = sourceFiles.flatMap((file) =>
   [...textOf(file).matchAll(claim)].map(([, taken = '', document, section, names = '']) => ({
-    place: `${document}, "${section}"`,
+    where: `${document}, "${section}"`,
     taken: wordsOf(taken),
     names: wordsOf(names),
   })),
 );
 
 /** The names of a section's commands that no test takes. */
-function leftOf(place: string): readonly string[] {
-  const ofPlace = claims.filter((each) => each.place === place);
-  if (ofPlace.length === 0) return [`${place}: all`];
-  const taken = new Set(ofPlace.flatMap((each) => each.taken));
-  return ofPlace.flatMap(({ names }) =>
-    names.filter((name) => !taken.has(name)).map((name) => `${place}: ${name}`),
+function leftOf(where: string): readonly string[] {
+  const ofSection = claims.filter((each) => each.where === where);
+  if (ofSection.length === 0) return [`${where}: all`];
+  const taken = new Set(ofSection.flatMap((each) => each.taken));
+  return ofSection.flatMap(({ names }) =>
+    names.filter((name) => !taken.has(name)).map((name) => `${where}: ${name}`),
   );
 }
 
 test('every command of a document is run by somebody who takes it from there, or has a reason why not', (t) => {
   const toBeRun = commandBlocks.filter(({ file, section }) => commandsToRun(file, section).length > 0);
-  const places = new Set(toBeRun.map(({ file, section }) => `${file}, "${section}"`));
-  t.deepEqual([...places].flatMap(leftOf), []);
+  const all = new Set(toBeRun.map(({ file, section }) => `${file}, "${section}"`));
+  t.deepEqual([...all].flatMap(leftOf), []);
   for (const exception of notRun) {
     const { file, section, beginning } = exception;
     const there = commandBlocks.filter((block) => block.file === file && block.section === section);
@@ -99,15 +98,16 @@ test('a newcomer starts the server, tries the API, backs up, and restores', asyn
   t.deepEqual(endpointsDescribed(), endpointsOf(description), 'docs/protocol describes what is served');
   await sandbox.run(backUp);
   await server.stop();
+  t.regex(await sandbox.run(list), /^\d{8}T\d{9}Z-\w{8} .* no$/m);
+  t.regex(await sandbox.run(verify), /^1 account signed in and synced 1 item, the same as in the backup\.$/m);
 
   startAnew(sandbox);
-  const empty = await sandbox.start(startBehindProxy);
-  t.is(empty.url, 'https://notes.example.org');
-  const [address = '', password = ''] = backUp.split('\n');
-  await sandbox.run([address, password, restore].join('\n'));
-  await empty.stop();
+  t.regex(await sandbox.run(restore), /^The secret key here is that of the backup\.$/m);
   await sandbox.run(markAsRestored);
 
+  const behindProxy = await sandbox.start(startBehindProxy);
+  t.is(behindProxy.url, 'https://notes.example.org');
+  await behindProxy.stop();
   const restored = await sandbox.start(start);
   const { data } = JSON.parse(
     await sandbox.run(

@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import type { ExecutionContext } from 'ava';
 import { curl } from '../../tools/curl.ts';
 import { findProgram } from '../../tools/program.ts';
-import { psql } from '../../tools/psql.ts';
 import { shell } from '../kit/shell.ts';
 import { isOurs, root } from './texts.ts';
 
@@ -34,10 +33,11 @@ export class Sandbox {
     symlinkSync(join(root, 'node_modules'), join(this.path, 'node_modules'));
     this.#programs = join(this.path, '.programs');
     mkdirSync(this.#programs);
-    for (const program of [curl, psql])
+    for (const program of [curl])
       symlinkSync(findProgram(program, process.env), join(this.#programs, program.commands[0] ?? ''));
     const path = process.env['PATH'];
     // The packages are installed already.
+    this.addProgram('scriptorium', `exec node '${this.path}/dist/cli/main.js' "$@"`);
     this.addProgram('npm', `[ "$1" = ci ] && exit 0\nPATH='${path}'\nexec npm "$@"`);
     this.#environment = { ...process.env, PORT: '0', ADMIN_PORT: '0', PATH: `${this.#programs}:${path}` };
   }

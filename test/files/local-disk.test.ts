@@ -581,17 +581,17 @@ test('owners take turns, and who reads too much at the same time is refused, and
     isRead = true;
     return whole;
   });
-  const letGo = () => {
+  const release = () => {
     for (const resolve of held.splice(0)) resolve();
   };
   for (let turns = 0; turns < 4 && !isRead; turns += 1) {
     const opened = held.length;
-    letGo();
+    release();
     await until(() => isRead || held.length >= opened);
   }
   t.true(isRead);
   t.deepEqual(await reading, content(10));
-  const ends = setInterval(letGo, 1);
+  const ends = setInterval(release, 1);
   const outcomes = await Promise.all(flood);
   clearInterval(ends);
   t.true(outcomes.includes('refused'));

@@ -12,8 +12,18 @@ import { render, type Tree, the } from './chart.ts';
 
 const rendering = cases['small and open, with everything around it'];
 
-async function rulesOf(): Promise<Tree> {
-  const manifests = await render(rendering);
+/** The server makes its backups itself, and no CronJob. */
+const scheduled = {
+  ...rendering,
+  values: {
+    ...rendering.values,
+    backup: { enabled: false },
+    settings: { ...(rendering.values as Tree)['settings'], BACKUP_SCHEDULE: '03:15' },
+  },
+};
+
+async function rulesOf(of: Parameters<typeof render>[0] = rendering): Promise<Tree> {
+  const manifests = await render(of);
   return the(manifests, 'PrometheusRule')['spec'];
 }
 
@@ -144,10 +154,15 @@ test('every alert comes when what it is about happens, and not before', async (t
 });
 
 /** For one alert: its state some minutes after the event at 20. */
-async function alertsBy(name: string, input_series: readonly object[], count: number): Promise<void> {
+async function alertsBy(
+  name: string,
+  input_series: readonly object[],
+  count: number,
+  rules = rulesOf(),
+): Promise<void> {
   const of = { name, interval: '1m', input_series, promql_expr_test: [queryOf(name, '40m', count)] };
   const tests = { rule_files: ['rules.yaml'], evaluation_interval: '1m', tests: [of] };
-  check(['test', 'rules', 'tests.yaml'], { 'rules.yaml': await rulesOf(), 'tests.yaml': tests });
+  check(['test', 'rules', 'tests.yaml'], { 'rules.yaml': await rules, 'tests.yaml': tests });
 }
 
 const ofPod = (metric: string, pod: string, values: string) => ({
@@ -211,6 +226,14 @@ test('a backup that succeeds is not old, and one that goes on failing is', async
   await t.notThrowsAsync(alertsBy('ScriptoriumBackupOld', succeeded('600x120'), 1));
 });
 
+test('a server that makes its backups by a schedule alerts by what it says of them', async (t) => {
+  const metric = 'scriptorium_backup_last_success_timestamp_seconds';
+  const by = (values: string, count: number) =>
+    alertsBy('ScriptoriumBackupOld', [series(metric, '', values)], count, rulesOf(scheduled));
+  await t.notThrowsAsync(by('1800x120', 0));
+  await t.notThrowsAsync(by('600x120', 1));
+});
+
 test('what another release does alerts nobody here', async (t) => {
   const rules = await rulesOf();
   const elsewhere = JSON.parse(JSON.stringify(causes).replaceAll(/notes-(?=pods|backup)/g, 'others-'));
@@ -244,7 +267,7 @@ test('every metric that docs/operations.md says to watch has an alert', async (t
   const [table = ''] = /\n\| Alert when [\s\S]*?(?=\n\n)/.exec(textOf('docs/operations.md')) ?? [];
   const watched = [...table.matchAll(/^\| [^|]*?`([a-z]+(?:_[a-z]+)*)/gm)].map(([, name = '']) => name);
   t.true(watched.length > 20);
-  const expressions = JSON.stringify(await rulesOf());
+  const expressions = JSON.stringify([await rulesOf(), await rulesOf(scheduled)]);
   t.deepEqual(
     watched.filter((metric) => !new RegExp(`\\b${metric}\\b|\\b${metric}_bucket\\b`).test(expressions)),
     [],

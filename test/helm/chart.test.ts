@@ -1,7 +1,7 @@
 /** The chart's promises about its manifests, for all values of `test/helm/cases.ts`. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { configurationFrom } from '../../config.ts';
+import { configurationFrom } from '../../process/config/config.ts';
 import { cases } from './cases.ts';
 import {
   chartFolder,

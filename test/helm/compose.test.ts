@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import yaml from 'js-yaml';
-import { configurationFrom } from '../../config.ts';
+import { configurationFrom } from '../../process/config/config.ts';
 import { commandsOf } from '../documentation/commands.ts';
 import { root } from '../kit/server-process.ts';
 import { shell } from '../kit/shell.ts';
@@ -101,7 +101,7 @@ test('the image is that of compose.yaml and of the chart: version, user, program
     t.is(podOf(manifest).spec.securityContext.runAsUser, Number(user));
   t.regex(containerfile, /^CMD \["dist\/supervisor\.js"\]$/m);
   t.true(textOf('helm/templates/migrate.yaml').includes('dist/cli/main.js'));
-  t.true(textOf('helm/files/backup.sh').includes('/opt/scriptorium/tools/backup.sql'));
+  t.true(textOf('helm/templates/backup.yaml').includes('dist/cli/main.js'));
 });
 
 test('the image is built from what is copied into its build, with code of the gRPC contracts that is made there', async (t) => {

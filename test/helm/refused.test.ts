@@ -79,6 +79,16 @@ const refused: readonly (readonly [title: string, rendering: Rendering, words: R
     /backup.databaseUrlKey is another address/,
   ],
   [
+    'verifying what nobody can open',
+    { values: { backup: { enabled: true, verify: true }, settings: { BACKUP_RECIPIENTS: 'age1x' } } },
+    /backup.verify needs backup.identityKey/,
+  ],
+  [
+    'two schedules of backups',
+    { values: { backup: { enabled: true }, settings: { BACKUP_SCHEDULE: '03:15' } } },
+    /backup.enabled and BACKUP_SCHEDULE in settings are two ways/,
+  ],
+  [
     'a root secret made where the cluster is not seen',
     { values: { secrets: { generate: true } } },
     /needs Helm to see the cluster/,

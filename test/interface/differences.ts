@@ -120,13 +120,13 @@ export const differences: readonly Difference[] = [
     provenBy: [behaviour('accounts/second-factor', 'another device lets a sign-in pass, once')],
   },
   {
-    says: 'Everything about published reminders but opting out needs both gates.',
-    instead: 'Looking at the gates needs neither.',
-    because: 'It is there that a client learns which gate is closed.',
+    says: 'Everything about published reminders but opting out needs both feature flags.',
+    instead: 'Looking at the flags needs neither.',
+    because: 'It is there that a client learns which flag is off.',
     provenBy: [
       behaviour(
         'mail/reminder-delivery',
-        'gates are read with every request; only the ways to look at them and to leave are open',
+        'feature flags are read with every request; only the ways to look at them and to leave are open',
       ),
     ],
   },

@@ -480,11 +480,11 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
-    says: 'Publishing needs the operator’s gate and the user’s; opting out and looking at the gates never do.',
+    says: 'Publishing needs the operator’s feature flag and the user’s; opting out and looking at the flags never do.',
     provenBy: [
       behaviour(
         'mail/reminder-delivery',
-        'gates are read with every request; only the ways to look at them and to leave are open',
+        'feature flags are read with every request; only the ways to look at them and to leave are open',
       ),
     ],
   },
@@ -686,7 +686,10 @@ export const promises: readonly Promised[] = [
   {
     says: 'The addresses of the provider are https, or loopback, without credentials, query or fragment; the callback is below PUBLIC_URL.',
     provenBy: [
-      ['config.test.ts', 'a provider of pairings is asked at addresses that keep what is sent there secret'],
+      [
+        'process/config/config.test.ts',
+        'a provider of pairings is asked at addresses that keep what is sent there secret',
+      ],
     ],
   },
   {
@@ -894,10 +897,10 @@ export const promises: readonly Promised[] = [
     ],
   },
   {
-    says: 'Listing and taking back go on while a gate is closed; publishing and new tokens do not.',
+    says: 'Listing and taking back go on while a feature flag is off; publishing and new tokens do not.',
     provenBy: [
-      behaviour('calendar/todos', 'publishing needs both gates open; listing and taking back do not'),
-      behaviour('calendar/tokens', 'making a token needs both gates open; all else does not'),
+      behaviour('calendar/todos', 'publishing needs both flags on; listing and taking back do not'),
+      behaviour('calendar/tokens', 'making a token needs both flags on; all else does not'),
     ],
   },
   {

@@ -353,7 +353,7 @@ export const rows: Readonly<Record<string, Rows>> = {
   },
   'Published reminder delivery': {
     'GET /v1/reminder-delivery/config': delivery(
-      'gates are read with every request; only the ways to look at them and to leave are open',
+      'feature flags are read with every request; only the ways to look at them and to leave are open',
     ),
     'POST /v1/reminder-delivery/opt-out': [
       'test/races/reminder-delivery.test.ts',
@@ -466,7 +466,7 @@ export const rows: Readonly<Record<string, Rows>> = {
     'DELETE /v1/caldav/todos/:uid': todos(
       'a to-do that is published is listed, replaced as a whole and taken back',
     ),
-    'GET /v1/caldav/tokens/config': calendarTokens('making a token needs both gates open; all else does not'),
+    'GET /v1/caldav/tokens/config': calendarTokens('making a token needs both flags on; all else does not'),
     'GET /v1/caldav/tokens': calendarTokens('a token is shown once, listed without its secret, and revoked'),
     'POST /v1/caldav/tokens': calendarTokens('a token is shown once, listed without its secret, and revoked'),
     'DELETE /v1/caldav/tokens/:uuid': calendarTokens(

@@ -5,9 +5,9 @@
 import { shardOf } from '../../runtime/address.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { MovedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
-import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import type {
+  AskCall,
   GatewayListener,
   Hint,
   HostEvent,

@@ -5,7 +5,6 @@ import { sleep } from '../../runtime/clock.ts';
 import type { Provided } from '../../runtime/dependency.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { createActors } from '../../runtime/host/actors.ts';
-import type { AskCall } from '../../runtime/host/call.ts';
 import { defaultLimits, type Limits } from '../../runtime/host/limits.ts';
 import { Node } from '../../runtime/host/node.ts';
 import { noMetrics, type RuntimeMetrics } from '../../runtime/host/runtime-metrics.ts';
@@ -13,6 +12,7 @@ import type { Kind } from '../../runtime/kind.ts';
 import { placementOf } from '../../runtime/ownership/placement.ts';
 import { silentLogger } from '../../runtime/ports.ts';
 import { type NodeRow, type Store, StoreError } from '../../runtime/store/store.ts';
+import type { AskCall } from '../../runtime/transport/transport.ts';
 import { drainPromises, FakeClock } from './clock.ts';
 import { ClusterNetwork, type ClusterTransport, TestProcess } from './cluster-network.ts';
 import { ModelDatabase, ModelStore, type Schedule } from './model-store/model-store.ts';
@@ -144,9 +144,9 @@ export class TestCluster {
   }
 
   /** The shards that belong to each of these nodes while they are the hosts. */
-  placesOf(ids: readonly string[]): ReadonlyMap<string, readonly number[]> {
-    const places = [...placementOf(ids, this.shardCount).entries()];
-    return new Map(ids.map((id) => [id, places.filter(([, place]) => place === id).map(([shard]) => shard)]));
+  shardsOf(ids: readonly string[]): ReadonlyMap<string, readonly number[]> {
+    const shards = [...placementOf(ids, this.shardCount).entries()];
+    return new Map(ids.map((id) => [id, shards.filter(([, host]) => host === id).map(([shard]) => shard)]));
   }
 
   /** The shards that live incarnations of this node hold, according to the database. */
@@ -194,10 +194,10 @@ export async function becomes({ clock }: TestCluster, isSo: () => boolean): Prom
 
 /** Every shard is served by exactly the nodes named, each with its share. */
 export function isBalanced(made: TestCluster, ids: readonly string[]): boolean {
-  const places = made.placesOf(ids);
+  const shards = made.shardsOf(ids);
   return made.nodes.every(({ id, node }) => {
-    const place = places.get(id) ?? [];
-    return made.held(id).join() === place.join() && node.shardCount === place.length;
+    const own = shards.get(id) ?? [];
+    return made.held(id).join() === own.join() && node.shardCount === own.length;
   });
 }
 

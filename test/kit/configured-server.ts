@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { configurationFrom } from '../../config.ts';
+import { configurationFrom } from '../../process/config/config.ts';
 import { openDataDirectory } from '../../process/data-directory.ts';
-import type { InternalApiPlaces } from '../../process/internal-api.ts';
+import type { InternalApiAddresses } from '../../process/internal-api.ts';
 import { Lifetime } from '../../process/lifetime.ts';
 import { createLogger } from '../../process/logger.ts';
 import { startServer } from '../../process/server.ts';
@@ -21,7 +21,7 @@ export interface ConfiguredServer {
   /** Nobody listens there while it is a host. */
   readonly url: string;
   readonly adminUrl: string;
-  readonly internalApi: InternalApiPlaces;
+  readonly internalApi: InternalApiAddresses;
   readonly clock: FakeClock;
   /** The lines of its log so far. */
   readonly log: readonly string[];

@@ -1,7 +1,7 @@
 /** The statements that create a declared table: for tables of tests, and to compare with migrations. */
 
 import type { Migration } from '../../runtime/migration.ts';
-import { layoutOf } from '../../runtime/store/postgres/layout.ts';
+import { layoutOf } from '../../runtime/store/postgres/columns.ts';
 import {
   baseType,
   ident,

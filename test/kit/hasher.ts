@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { CalendarTokenHasher } from '../../actors/identity/calendar-tokens.ts';
 import { closedHash, isImportedHash, verifyImported } from '../../actors/identity/imported-password.ts';
 import type { PasswordHasher } from '../../actors/identity/password-hasher.ts';
-import type { InTurn, Lane } from '../../actors/queue.ts';
+import type { FairnessKey, InTurn } from '../../actors/queue.ts';
 
 /** A hasher that costs nothing. Its hashes are readable, and it counts its calls. */
 export class CountingHasher implements PasswordHasher {
@@ -23,12 +23,12 @@ export class CountingHasher implements PasswordHasher {
   async verify(
     hashed: string | undefined,
     password: string,
-    lane: Lane,
+    key: FairnessKey,
     importedLeft?: boolean,
   ): Promise<boolean> {
     this.verifications += 1;
     this.importedLeft = importedLeft;
-    await this.queue?.(async () => {}, undefined, lane);
+    await this.queue?.(async () => {}, undefined, key);
     const { meanwhile } = this;
     this.meanwhile = undefined;
     await meanwhile?.();

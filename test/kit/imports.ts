@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 
 const root = new URL('../..', import.meta.url).pathname;
 const folders = [
-  ...['runtime', 'actors', 'gateway', 'operations', 'cli', 'config', 'process'],
+  ...['runtime', 'actors', 'gateway', 'operations', 'cli', 'process'],
   ...['test', 'tools', 'benchmarks', 'load-tests'],
 ];
 

@@ -11,7 +11,7 @@ import type { ExecutionContext } from 'ava';
 import { Registry } from 'prom-client';
 import type { AccountSettings } from '../../actors/settings.ts';
 import { createVerifyBearer } from '../../gateway/admission/bearer.ts';
-import { serverCredentials } from '../../operations/credentials.ts';
+import { serverCredentials } from '../../operations/access.ts';
 import { createInternalApi, type InternalApi } from '../../operations/internal-api.ts';
 import type { InternalApiOptions } from '../../operations/internal-api-options.ts';
 import { shardOf } from '../../runtime/address.ts';

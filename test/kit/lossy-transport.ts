@@ -1,6 +1,6 @@
 import { RetryableError } from '../../runtime/errors.ts';
-import type { AskCall } from '../../runtime/host/call.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
+import type { AskCall } from '../../runtime/transport/transport.ts';
 
 /** A transport that reports when a call has arrived, and can lose its reply like a broken connection. */
 export class LossyTransport extends InProcessTransport {
@@ -8,7 +8,7 @@ export class LossyTransport extends InProcessTransport {
   readonly asked: string[] = [];
   #losing: string | undefined;
   #awaited: { readonly command: string; readonly resolve: () => void } | undefined;
-  #held: { readonly command: string; readonly resolve: (letGo: () => void) => void } | undefined;
+  #held: { readonly command: string; readonly resolve: (release: () => void) => void } | undefined;
   #lost: ((reply: unknown) => void) | undefined;
 
   /** Loses the reply to the next call of this command, and resolves to it. The caller asks again. */

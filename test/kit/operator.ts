@@ -3,7 +3,13 @@ import { runCommandLine } from '../../cli/program.ts';
 import type { ApiWorld } from './internal-api.ts';
 
 const nothing = () => Promise.reject(new Error('no database here'));
-const tools = { migrate: { plan: nothing, apply: nothing }, reshard: nothing };
+const tools = {
+  version: 'test',
+  migrate: { plan: nothing, apply: nothing },
+  reshard: nothing,
+  examine: nothing,
+  backups: { create: nothing, list: nothing, verify: nothing, restore: nothing },
+};
 const unset = { token: undefined, ca: undefined, cert: undefined, key: undefined };
 
 export interface Operated {

@@ -6,7 +6,7 @@ import { createProvenTokens } from '../../actors/identity/calendar-tokens.ts';
 import { noCaptcha } from '../../actors/identity/captcha.ts';
 import { createImportedPasswords } from '../../actors/identity/imported-password.ts';
 import { createKeyedTools } from '../../actors/identity/keyed-tools.ts';
-import { unknownRoom } from '../../actors/mailer/room.ts';
+import { unknownRoom } from '../../actors/mailer/capacity.ts';
 import { defaultMailSettings } from '../../actors/mailer/settings.ts';
 import { noPairing } from '../../actors/pairing/tools.ts';
 import { createRefreshWaits } from '../../actors/pairing/waiting.ts';

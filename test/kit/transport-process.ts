@@ -3,7 +3,6 @@ import { connect, createInbox, type NatsConnection } from '@nats-io/transport-no
 import type { ExecutionContext } from 'ava';
 import { type Address, shardOf } from '../../runtime/address.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import type { AskCall } from '../../runtime/host/call.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import { noTransportMetrics } from '../../runtime/transport/nats/metrics.ts';
@@ -13,7 +12,7 @@ import {
   openNatsTransport,
 } from '../../runtime/transport/nats/nats-transport.ts';
 import { createSeal } from '../../runtime/transport/nats/seal.ts';
-import type { Hint } from '../../runtime/transport/transport.ts';
+import type { AskCall, Hint } from '../../runtime/transport/transport.ts';
 
 export const shardCount = 16;
 /** The shards of the cluster in these tests. */

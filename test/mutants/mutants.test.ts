@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { allMutants } from './mutant.ts';
-import { placeOf } from './place.ts';
 import { partOf } from './rotation.ts';
+import { locationOf } from './source-location.ts';
 
 const names = (mutants: readonly { readonly name: string }[]) => mutants.map(({ name }) => name);
 
@@ -21,8 +21,8 @@ test('there are at least a hundred, each named after its own harm', async (t) =>
 test('the text that a mutant changes is in one place of the sources, and TypeScript before and after', async (t) => {
   const root = fileURLToPath(new URL('../../', import.meta.url));
   const lost = (await allMutants())
-    .map((mutant) => ({ name: mutant.name, place: placeOf(root, mutant) }))
-    .filter(({ place }) => typeof place === 'string');
+    .map((mutant) => ({ name: mutant.name, location: locationOf(root, mutant) }))
+    .filter(({ location }) => typeof location === 'string');
   t.deepEqual(lost, []);
 });
 

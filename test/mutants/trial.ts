@@ -7,7 +7,7 @@ import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Mutant } from './mutant.ts';
-import { placeOf } from './place.ts';
+import { locationOf } from './source-location.ts';
 
 export type Verdict =
   /** A test failed, as it should. */
@@ -18,21 +18,8 @@ export type Verdict =
   | { readonly verdict: 'void'; readonly why: string };
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const copied = [
-  'runtime',
-  'actors',
-  'gateway',
-  'config',
-  'operations',
-  'process',
-  'proto',
-  'test',
-  'cli',
-  'tools',
-];
+const copied = ['runtime', 'actors', 'gateway', 'operations', 'process', 'proto', 'test', 'cli', 'tools'];
 const copiedFiles = [
-  'config.ts',
-  'config.test.ts',
   'main.ts',
   'package.json',
   'tsconfig.json',
@@ -57,13 +44,13 @@ export class Copy {
   }
 
   async try(mutant: Mutant): Promise<Verdict> {
-    const place = placeOf(this.#root, mutant);
-    if (typeof place === 'string') return { verdict: 'void', why: place };
-    writeFileSync(place.path, place.mutated);
+    const location = locationOf(this.#root, mutant);
+    if (typeof location === 'string') return { verdict: 'void', why: location };
+    writeFileSync(location.path, location.mutated);
     try {
       return await this.run(mutant.tests, mutant.match);
     } finally {
-      writeFileSync(place.path, place.text);
+      writeFileSync(location.path, location.text);
     }
   }
 

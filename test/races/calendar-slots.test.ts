@@ -103,10 +103,10 @@ test('a slot whose taking was under way when its account ended is given back all
   const { server, phone } = await startScene(t);
   const held = server.transport.holdNextAskOf('takeSlot');
   const made = make(phone);
-  const letGo = await held;
+  const release = await held;
   t.is((await server.answered(remove(phone))).status, 200);
   await server.advance(10_000);
-  letGo();
+  release();
   t.is((await server.answered(made)).status, 401);
   t.deepEqual(await slotsTaken(server), { tokens: 1, publishers: 0 });
   await server.advance(forgottenMs);
@@ -117,10 +117,10 @@ test('a slot that was wanted long ago keeps no late call from being answered, an
   const { server, phone } = await startScene(t);
   const held = server.transport.holdNextAskOf('takeSlot');
   const late = make(phone);
-  const letGo = await held;
+  const release = await held;
   await server.advance(forgottenMs);
   t.is((await server.answered(make(phone))).status, 201);
-  letGo();
+  release();
   t.true((await server.answered(late)).status >= 400);
   await server.advance(forgottenMs);
   t.deepEqual(await slotsTaken(server), await slotsNeeded(phone));

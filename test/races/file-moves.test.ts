@@ -24,7 +24,7 @@ const device = { userAgent: 'a test', ipAddress: '203.0.113.7', snjsVersion: nul
 const userUuid = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
 const remoteIdentifier = '00000000-0000-4000-8000-0000000000f1';
 const longerThanAnyCallMs = 40_000;
-const untilConcludedMs = 60_000;
+const untilFinalizedMs = 60_000;
 
 function okOf<Ok>(answer: Answer<Ok>): Ok {
   if (!('ok' in answer)) throw new Error(answer.refused.message);
@@ -82,10 +82,10 @@ async function started() {
   };
   const claims = claimsOf({ operation: 'write' });
   const uploadUuid = cluster.random.uuid();
-  const chunk = { claims, uploadUuid, mark: '0123456789abcdef' };
+  const chunk = { claims, uploadUuid, nonce: '0123456789abcdef' };
   okOf(await cluster.until(ask.openUpload({ claims, uploadUuid })));
-  okOf(await cluster.until(ask.beginChunk({ claims, number: 1, bytes: 100, mark: chunk.mark })));
-  const blob = blobName({ storedUnder: userUuid, uploadUuid }, { number: 1, mark: chunk.mark });
+  okOf(await cluster.until(ask.beginChunk({ claims, number: 1, bytes: 100, nonce: chunk.nonce })));
+  const blob = blobName({ storedUnder: userUuid, uploadUuid }, { number: 1, nonce: chunk.nonce });
   await write(fileStore, blob, content(100));
   okOf(await cluster.until(ask.finishChunk(chunk)));
   okOf(await cluster.until(ask.closeUpload({ claims })));
@@ -137,7 +137,7 @@ function meddle(
 /** It is in one place, and moves to the other and back: nobody takes it for one that is on its way. */
 async function isFree(t: ExecutionContext, world: World, step: string): Promise<void> {
   const { cluster, vault, move } = world;
-  await cluster.clock.advance(untilConcludedMs);
+  await cluster.clock.advance(untilFinalizedMs);
   const [owner, ...others] = await ownersOf(world);
   t.deepEqual(others, [], step);
   if (owner === userUuid) t.deepEqual(await cluster.until(move('user-to-shared-vault')), { ok: {} }, step);
@@ -185,11 +185,11 @@ test('a file that moves is in one place when any commit of that comes long after
   }
 });
 
-test('a file whose move was given up is deleted only once no arrival can be committed any more', async (t) => {
+test('a file whose move was given up is deleted only once its target can commit no row of it any more', async (t) => {
   t.timeout(240_000);
   const world = await started();
   const { cluster, move, remove } = world;
-  // The arrival, after the departure.
+  // The target's commit, after the source's.
   const hasCome = meddle(world, 2, () => sleep(cluster.clock, longerThanAnyCallMs));
   await cluster.until(move('user-to-shared-vault').catch((error: unknown) => error));
   t.true(hasCome());
@@ -201,8 +201,8 @@ test('a file whose move was given up is deleted only once no arrival can be comm
     refusals += 1;
     await cluster.clock.advance(1_000);
   }
-  await cluster.clock.advance(untilConcludedMs);
-  t.true(refusals > 5, 'for as long as the arrival was under way');
+  await cluster.clock.advance(untilFinalizedMs);
+  t.true(refusals > 5, 'for as long as the call to apply was under way');
   t.true(refusals < 60, 'and not much longer');
   t.deepEqual(await ownersOf(world), [], 'what is deleted is nowhere');
 });

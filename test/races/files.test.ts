@@ -98,15 +98,15 @@ test('of two attempts at a chunk the later one counts, in whichever order their 
       await file.open(token);
       const holding = server.transport.holdNextAskOf('finishChunk');
       const first = file.chunk(token, 1, ciphertext(90));
-      const letGo = await holding;
+      const release = await holding;
       const last = ciphertext(100);
       t.is((await file.chunk(token, 1, last)).status, 200);
       if (isToldBeforeTheClose) {
-        letGo();
+        release();
         t.is((await first).status, 400);
       }
       t.is((await file.close(token)).status, 200);
-      letGo();
+      release();
       await first;
       await server.advance(1_000);
       t.deepEqual(await file.download(100), last);

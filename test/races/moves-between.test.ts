@@ -1,4 +1,4 @@
-/** Other events between the commits of an item's move: its host has died, and its source has yet to conclude. */
+/** Other events between the commits of an item's move: its host has died, and its source has yet to finalize. */
 import test, { type ExecutionContext } from 'ava';
 import { item } from '../../actors/collection/item.ts';
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
@@ -70,8 +70,8 @@ async function saved({ server }: Scene, device: Device, sent: ClientItem): Promi
  * The commits of a move, counted from its request. A request that names no vault first looks in the owner's
  * collection.
  */
-const intoVault = { arrival: 2, conclusion: 3 };
-const outOfVault = { arrival: 3, conclusion: 4 };
+const intoVault = { apply: 2, finalize: 3 };
+const outOfVault = { apply: 3, finalize: 4 };
 
 /**
  * Sends an item that moves. The host dies before this commit of the move, and another continues. Nobody waits for the
@@ -92,7 +92,7 @@ async function givenComeHome(t: ExecutionContext, scene: Scene): Promise<number>
   const first = await saved(scene, alice, inVault(vault));
   // The first save has nothing left to commit.
   await scene.server.advance(5_000);
-  await stopsBefore(scene, outOfVault.conclusion, note({ content: 'home', updated_at_timestamp: first }));
+  await stopsBefore(scene, outOfVault.finalize, note({ content: 'home', updated_at_timestamp: first }));
   const [source, home] = await homes(scene);
   t.is(source?.['collection'], vault);
   t.is(home?.['hop'], 1);
@@ -107,7 +107,7 @@ async function hasOneHome(t: ExecutionContext, scene: Scene, collection: string)
   );
 }
 
-test('an item that a vault refuses before its last move is concluded has one home', async (t) => {
+test('an item that a vault refuses before its last move is finalized has one home', async (t) => {
   const scene = await startScene(t);
   const { alice } = scene;
   const version = await givenComeHome(t, scene);
@@ -116,7 +116,7 @@ test('an item that a vault refuses before its last move is concluded has one hom
   await hasOneHome(t, scene, alice.account.userUuid);
 });
 
-test('an item that goes on and comes back before its first move is concluded has one home', async (t) => {
+test('an item that goes on and comes back before its first move is finalized has one home', async (t) => {
   const scene = await startScene(t);
   const { alice, other } = scene;
   const version = await givenComeHome(t, scene);
@@ -125,13 +125,13 @@ test('an item that goes on and comes back before its first move is concluded has
   await hasOneHome(t, scene, alice.account.userUuid);
 });
 
-test('an item that comes back before its first move is concluded keeps its uuid taken', async (t) => {
+test('an item that comes back before its first move is finalized keeps its uuid taken', async (t) => {
   const scene = await startScene(t);
   const { server, alice, vault } = scene;
   const version = await saved(scene, alice, note());
   await server.advance(5_000);
   const moving = inVault(vault, { content: 'moved', updated_at_timestamp: version });
-  await stopsBefore(scene, intoVault.conclusion, moving);
+  await stopsBefore(scene, intoVault.finalize, moving);
   const [home, there] = await homes(scene);
   t.is(home?.['born'], true);
   const moved = Number(there?.['updated_at_timestamp']);
@@ -142,11 +142,11 @@ test('an item that comes back before its first move is concluded keeps its uuid 
   t.is(back?.['created_position'], home?.['created_position']);
 });
 
-test('an item that is saved as it goes on before its last move is concluded has one home', async (t) => {
+test('an item that is saved as it goes on before its last move is finalized has one home', async (t) => {
   const scene = await startScene(t);
   const { alice, other } = scene;
   const version = await givenComeHome(t, scene);
-  await stopsBefore(scene, intoVault.arrival, inVault(other, { updated_at_timestamp: version }));
+  await stopsBefore(scene, intoVault.apply, inVault(other, { updated_at_timestamp: version }));
   // Until that is settled, the move is repeated for its caller and comes first.
   const save = saved(scene, alice, note({ content: 'saved', updated_at_timestamp: version }));
   await t.throwsAsync(save, { message: 'sync_conflict' });
@@ -166,7 +166,7 @@ const pagings = {
       const version = await saved(scene, scene.alice, note());
       await scene.server.advance(5_000);
       const moving = inVault(scene.vault, { content: 'moved', updated_at_timestamp: version });
-      await stopsBefore(scene, intoVault.conclusion, moving);
+      await stopsBefore(scene, intoVault.finalize, moving);
     },
     pages: async (device: Device, { vault }: Scene) => [
       await device.sync({ shared_vault_uuids: [vault] }),
@@ -178,7 +178,7 @@ const pagings = {
       const version = await saved(scene, scene.alice, inVault(scene.other));
       await scene.server.advance(5_000);
       const moving = inVault(scene.vault, { content: 'moved', updated_at_timestamp: version });
-      await stopsBefore(scene, outOfVault.conclusion, moving);
+      await stopsBefore(scene, outOfVault.finalize, moving);
     },
     pages: (device: Device) => device.syncAll({ limit: 1 }),
   },
@@ -199,14 +199,14 @@ for (const [direction, { begin, pages }] of Object.entries(pagings)) {
   });
 }
 
-test('an item is saved where it has arrived, as what it is there, before its source has concluded', async (t) => {
+test('an item is saved where it was applied, as what it is there, before its source has finalized', async (t) => {
   const scene = await startScene(t);
   const { server, alice, vault } = scene;
   const version = await saved(scene, alice, note());
   await server.advance(5_000);
   await stopsBefore(
     scene,
-    intoVault.conclusion,
+    intoVault.finalize,
     inVault(vault, { content: 'moved', updated_at_timestamp: version }),
   );
   const device = await alice.another();
@@ -254,7 +254,7 @@ async function dying(
   return isDead;
 }
 
-const untilConcludedMs = 90_000;
+const untilFinalizedMs = 90_000;
 
 for (const direction of ['into', 'out of'] as const) {
   test(`of an account that is deleted while its item moves ${direction} a vault nothing comes back, whichever commit a host dies at`, async (t) => {
@@ -275,7 +275,7 @@ for (const direction of ['into', 'out of'] as const) {
         if (status !== 503) break;
         await server.advance(5_000);
       }
-      await server.advance(untilConcludedMs);
+      await server.advance(untilFinalizedMs);
       const left = await homes(scene);
       t.true(left.length <= 1);
       for (const row of left) t.is(row['collection'], vault);
@@ -305,7 +305,7 @@ test('an item that two sessions move to two places at once is in one of them, wh
       isApplied,
       moves.map((sent, index) => (devices[index] as Device).send({ items: [sent] })),
     );
-    await server.advance(untilConcludedMs);
+    await server.advance(untilFinalizedMs);
     const outcomes = await Promise.all(
       moves.map((sent, index) =>
         saved(scene, devices[index] as Device, sent).then(

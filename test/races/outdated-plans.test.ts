@@ -19,11 +19,11 @@ const calls = 120;
 const height = slice({ name: 'height', format: 1, schema: z.number(), initial: 0 });
 const plate = table({
   name: 'plate',
-  columns: { owner: 'text', place: 'int8', label: 'text' },
-  key: ['owner', 'place'],
+  columns: { owner: 'text', number: 'int8', label: 'text' },
+  key: ['owner', 'number'],
 });
-const placesOf = (view: View) =>
-  Array.from({ length: view.get(height) }, (_, index) => ({ owner: view.self.id, place: index + 1 }));
+const shardsOf = (view: View) =>
+  Array.from({ length: view.get(height) }, (_, index) => ({ owner: view.self.id, number: index + 1 }));
 
 const stack = kind({
   name: 'stack',
@@ -35,12 +35,12 @@ const stack = kind({
       reply: z.null(),
       creates: true,
       repeat: 'recorded',
-      reads: (view) => ({ next: keys(plate, [{ owner: view.self.id, place: view.get(height) + 1 }]) }),
+      reads: (view) => ({ next: keys(plate, [{ owner: view.self.id, number: view.get(height) + 1 }]) }),
       turn: (turn, label, { next }) => {
-        const key = { owner: turn.self.id, place: turn.get(height) + 1 };
-        if (next.get(key) !== undefined) throw new Error('the place is taken');
+        const key = { owner: turn.self.id, number: turn.get(height) + 1 };
+        if (next.get(key) !== undefined) throw new Error('the number is taken');
         turn.put(plate, { ...key, label });
-        turn.set(height, key.place);
+        turn.set(height, key.number);
         return null;
       },
     }),
@@ -49,14 +49,14 @@ const stack = kind({
       reply: z.string().nullable(),
       creates: true,
       repeat: 'recorded',
-      reads: (view) => ({ last: keys(plate, placesOf(view).slice(-1)) }),
+      reads: (view) => ({ last: keys(plate, shardsOf(view).slice(-1)) }),
       turn: (turn, _, { last }) => {
-        const [key] = placesOf(turn).slice(-1);
+        const [key] = shardsOf(turn).slice(-1);
         if (key === undefined) return null;
         const row = last.get(key);
-        if (row === undefined) throw new Error('nothing is at the place');
+        if (row === undefined) throw new Error('nothing has the number');
         turn.remove(plate, key);
-        turn.set(height, key.place - 1);
+        turn.set(height, key.number - 1);
         return row.label;
       },
     }),
@@ -64,8 +64,8 @@ const stack = kind({
       request: z.null(),
       reply: z.array(z.string()),
       creates: true,
-      reads: (view) => ({ all: keys(plate, placesOf(view)) }),
-      turn: (turn, _, { all }) => placesOf(turn).map((key) => all.get(key)?.label ?? 'none'),
+      reads: (view) => ({ all: keys(plate, shardsOf(view)) }),
+      turn: (turn, _, { all }) => shardsOf(turn).map((key) => all.get(key)?.label ?? 'none'),
     }),
   },
 });

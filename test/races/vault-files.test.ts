@@ -185,7 +185,7 @@ test('a file that moves while the sweep comes by is named throughout', async (t)
   t.deepEqual(await file.download(300), bytes);
 });
 
-test('a file that has arrived goes on only when its source has concluded, and is in one place, whichever commit a host dies at', async (t) => {
+test('a file that was moved goes on only when its source has finalized, and is in one place, whichever commit a host dies at', async (t) => {
   let waited = 0;
   await atEveryCommit(async (commit, isApplied) => {
     const scene = await startScene(t);

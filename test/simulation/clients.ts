@@ -7,6 +7,7 @@ import { Owner } from './delivery/owner.ts';
 import { Publisher } from './delivery/publisher.ts';
 import { Device } from './devices.ts';
 import { signinKeys, tokens } from './domain.ts';
+import { ErrandClient } from './errands.ts';
 import type { Gateway } from './gateway.ts';
 import { HaulClient } from './hauls.ts';
 import { Audience } from './lane/audience.ts';
@@ -53,6 +54,7 @@ export function createClients(options: ClientsOptions): readonly Client[] {
     ...createDevices(options),
     ...createCounterClients(options),
     ...createHaulClients(options),
+    ...createErrandClients(options),
     ...createOwners(options),
     ...createPublishers(options),
     ...createMembers(options),
@@ -71,10 +73,17 @@ function createCounterClients({ plan, time, gateway, checkers, randomOf }: Clien
 
 function createHaulClients({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
   const counters = counterNames.slice(0, plan.counters);
-  const shared = { time, gateway, history: checkers.history, counters };
+  const shared = { time, gateway, history: checkers.history, counters, hangs: plan.isTroubled };
   return haulClientNames
     .slice(0, plan.haulClients)
     .map((name) => new HaulClient({ ...shared, name, random: randomOf(name) }));
+}
+
+function createErrandClients({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {
+  if (!plan.isTroubled) return [];
+  const counters = counterNames.slice(0, plan.counters);
+  const { history, errands } = checkers;
+  return [new ErrandClient({ time, gateway, history, errands, counters, random: randomOf('errands') })];
 }
 
 function createOwners({ plan, time, gateway, checkers, randomOf }: ClientsOptions): Client[] {

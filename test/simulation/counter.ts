@@ -130,7 +130,7 @@ const Counter = contract({
   commands: { append: { request: op, reply: z.number() } },
   timers: { alarm: alarmSchema },
   tells: { credit: z.object({ op: z.string(), amount: z.number(), trouble }) },
-  jobs: { haul: haulSchema },
+  jobs: { haul: haulSchema, errand: named },
 });
 
 export const counterKind = kind({
@@ -243,6 +243,18 @@ export const counterKind = kind({
         return null;
       },
     }),
+    /** Quick work, which must not wait for hauls. */
+    errand: command({
+      request: named,
+      reply: z.null(),
+      creates: true,
+      repeat: 'recorded',
+      turn: (turn, { op, name }) => {
+        note(turn, op);
+        turn.start(keyed(Counter.jobs.errand, name), { op, name });
+        return null;
+      },
+    }),
     stopHaul: command({
       request: named,
       reply: z.null(),
@@ -331,13 +343,18 @@ export const counterKind = kind({
     }),
   },
   jobs: {
+    errand: job({
+      ...Counter.jobs.errand,
+      timeoutMs: haulTimeoutMs,
+      run: (run, { op }) => run.finish({ turn: (turn) => note(turn, `ran:${op}`) }),
+    }),
     haul: job({
       ...Counter.jobs.haul,
       timeoutMs: haulTimeoutMs,
       run: async (run, { op, name, to, workMs, slow, trouble }) => {
         const work = run.use(SlowWork);
         work.began(run.self, { op, to });
-        const mark = await run.turn({
+        const runId = await run.turn({
           turn: (turn) => {
             const { [name]: haul, ...others } = turn.get(hauls);
             if (haul === undefined) note(turn, `stale:${op}`);
@@ -348,12 +365,12 @@ export const counterKind = kind({
         });
         await work.take(run.nowMs < slow.untilMs ? haulTimeoutMs + workMs : workMs);
         failWhile(trouble, run.nowMs);
-        await run.turn({ turn: (turn) => noteStep(turn, name, mark, `loaded:${op}`) });
+        await run.turn({ turn: (turn) => noteStep(turn, name, runId, `loaded:${op}`) });
         await run.actors.get(Counter, to).ask.append({ op: `${op}.hauled` }, { callId: run.id });
         await work.take(workMs);
         return run.finish({
           turn: (turn) => {
-            noteStep(turn, name, mark, `hauled:${op}`);
+            noteStep(turn, name, runId, `hauled:${op}`);
             const { [name]: haul, ...others } = turn.get(hauls);
             if (haul?.op === op) turn.set(hauls, others);
           },

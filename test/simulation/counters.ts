@@ -87,7 +87,7 @@ export class CounterClient {
     counter: string,
     what: string,
     fields: object,
-    mark: Call['mark'] = 'journal',
+    recordedIn: Call['recordedIn'] = 'journal',
     sends?: Call['sends'],
   ): Promise<Outcome> {
     const { history } = this.#options;
@@ -96,7 +96,7 @@ export class CounterClient {
       op,
       counter,
       what,
-      mark,
+      recordedIn,
       sends: sends && { ...sends, entry: `${sends.entry}${op}` },
     });
     const outcome = await this.#ask(counter, what, { op, ...fields });
@@ -107,7 +107,7 @@ export class CounterClient {
   async #take(counter: string): Promise<void> {
     const { history, random } = this.#options;
     const op = this.#nextCall();
-    const call = history.begin({ op, counter, what: 'take', mark: 'journal' });
+    const call = history.begin({ op, counter, what: 'take', recordedIn: 'journal' });
     const outcome = await this.#ask(counter, 'take', { op, name: random.pick(names) });
     // A call that found the name taken wrote nothing and so is not recorded: another copy of the call may yet
     // succeed.
@@ -136,8 +136,13 @@ export class CounterClient {
     const { history, random, counters } = this.#options;
     const to = random.pick(counters);
     const op = this.#nextCall();
-    const first = history.begin({ op, counter, what: 'relay', mark: 'journal' });
-    const second = history.begin({ op: `${op}.relayed`, counter: to, what: 'relayed', mark: 'journal' });
+    const first = history.begin({ op, counter, what: 'relay', recordedIn: 'journal' });
+    const second = history.begin({
+      op: `${op}.relayed`,
+      counter: to,
+      what: 'relayed',
+      recordedIn: 'journal',
+    });
     const outcome = await this.#ask(counter, 'relay', { op, to });
     // If a call of several steps failed, some steps may have taken effect.
     const fate = outcome.outcome === 'done' ? 'done' : 'unknown';

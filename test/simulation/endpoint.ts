@@ -14,9 +14,9 @@ import {
   TerminalError,
   UnavailableError,
 } from '../../runtime/errors.ts';
-import type { AskCall } from '../../runtime/host/call.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
 import type {
+  AskCall,
   GatewayListener,
   Hint,
   HostEvent,

@@ -5,9 +5,8 @@
 
 import { RetryableError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
-import type { AskCall } from '../../runtime/host/call.ts';
+import type { AskCall } from '../../runtime/transport/transport.ts';
 import type { SeededRandom } from '../kit/random.ts';
-import type { Ailments } from './ailments.ts';
 import type { AvailabilityChecker } from './checkers/availability.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
@@ -34,7 +33,8 @@ export interface GatewayOptions {
   readonly random: SeededRandom;
   readonly entrances: () => readonly Entrance[];
   readonly availability: AvailabilityChecker;
-  readonly ailments: Ailments;
+  /** Whether no trouble of the simulation may be noticed in the answer. */
+  readonly isUntouched: (ask: Ask, entrance: Entrance) => boolean;
 }
 
 const knockPauseMs = 100;
@@ -70,22 +70,15 @@ export class Gateway {
   }
 
   async #enter(entrance: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
-    const { time, availability } = this.#options;
+    const { time, availability, isUntouched } = this.#options;
     const sinceMs = time.nowMs;
-    const wasUntouched = this.#isUntouched(ask);
+    const wasUntouched = isUntouched(ask, entrance);
     entrance.asks += 1;
     const outcome = await this.#outcome(entrance, ask, withinMs);
     entrance.asks -= 1;
-    if (wasUntouched && this.#isUntouched(ask))
+    if (wasUntouched && isUntouched(ask, entrance))
       availability.answered(`${ask.command} ${ask.callId}`, outcome, time.nowMs - sinceMs);
     return outcome;
-  }
-
-  /** Named after the ailments of counters. */
-  #isUntouched({ address, request }: Ask): boolean {
-    if (address.kind !== 'counter') return true;
-    const { to = address.id } = request as { to?: string };
-    return [address.id, to].every((counter) => this.#options.ailments.isWell(counter));
   }
 
   #outcome({ process, actors }: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {

@@ -12,12 +12,15 @@ export interface HaulClientOptions {
   readonly time: SimulatedTime;
   readonly random: SeededRandom;
   readonly history: History;
+  /** Most of the work hangs. */
+  readonly hangs: boolean;
 }
 
 const names = ['x', 'y'];
 /** One host that runs one job at a time finishes all of them before the simulation gives up. */
 const callsMax = 12;
 const thinkMs = 500;
+const hangMs = 6_000;
 
 export class HaulClient {
   readonly #options: HaulClientOptions;
@@ -48,8 +51,15 @@ export class HaulClient {
       to: random.pick(counters),
       workMs: random.pick([5, 100, 500, 1_500]),
       trouble: { untilMs: random.chance(0.15) ? nowMs + random.below(4_000) : 0 },
-      slow: { untilMs: random.chance(0.1) ? nowMs + random.below(1_000) : 0 },
+      slow: { untilMs: nowMs + this.#slowForMs() },
     });
+  }
+
+  /** A run that begins within this time takes longer than it may. */
+  #slowForMs(): number {
+    const { random, hangs } = this.#options;
+    if (hangs) return random.chance(0.6) ? hangMs : 0;
+    return random.chance(0.1) ? random.below(1_000) : 0;
   }
 
   async #operate(command: string, fields: object): Promise<void> {
@@ -57,7 +67,7 @@ export class HaulClient {
     this.#calls += 1;
     const op = `${name}.${this.#calls}`;
     const counter = random.pick(counters);
-    const call = history.begin({ op, counter, what: command, mark: 'journal' });
+    const call = history.begin({ op, counter, what: command, recordedIn: 'journal' });
     const ask = {
       address: { kind: 'counter', id: counter },
       command,

@@ -29,6 +29,7 @@ export interface NemesisOptions {
 type Event = keyof ChaosRates['events'];
 
 const noticeMaxMs = 3_000;
+const cutLeases = 6;
 const wellPauseMs = 200;
 
 export class Nemesis {
@@ -43,7 +44,10 @@ export class Nemesis {
       crash: ({ process }) => machines.crash(process),
       shortPause: ({ process }) => machines.pause(process, random.fraction() * 0.8 * plan.leaseMs),
       longPause: ({ process }) => machines.pauseLong(process),
-      databaseAway: ({ process }) => faults.cutOff(process, awhile()),
+      databaseAway: ({ process }) => {
+        if (plan.isTroubled) return this.#trouble(process);
+        return faults.cutOff(process, awhile());
+      },
       networkAway: (run) => this.#cutOff(run, awhile()),
       allAway: (run) => {
         const forMs = awhile();
@@ -78,6 +82,14 @@ export class Nemesis {
       const done = this.#acts[event](run);
       if (plan.isPlanned) await this.#untilWell(done);
     }
+  }
+
+  /** Beyond its lease, or for a moment. */
+  #trouble(process: SimulatedProcess): Promise<void> {
+    const { random, plan, faults, time } = this.#options;
+    const forMs = random.fraction() * cutLeases * plan.leaseMs;
+    faults.cutOff(process, forMs);
+    return time.sleep(forMs);
   }
 
   #ail(forMs: number): void {

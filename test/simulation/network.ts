@@ -36,6 +36,8 @@ export class Network implements Wires {
   readonly #options: NetworkOptions;
   readonly #endpoints = new Set<Endpoint>();
   #healed = false;
+  /** The share of events that are lost although all else is healed. */
+  eventsLost = 0;
 
   constructor(options: NetworkOptions) {
     this.#options = options;
@@ -142,6 +144,7 @@ export class Network implements Wires {
   publish(from: Endpoint, gateway: string, event: HostEvent): void {
     const to = [...this.#endpoints].find((endpoint) => endpoint.listensAs(gateway));
     if (to === undefined) return;
+    if (this.eventsLost > 0 && this.#options.random.chance(this.eventsLost)) return;
     const hear = () => to.heard(gateway, event);
     this.carry(from, to, 'an event', hear);
     if (this.happens('messageDoubled')) this.carry(from, to, 'an event', hear, this.#extraMs());

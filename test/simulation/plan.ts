@@ -8,6 +8,8 @@ import { type VaultsPlan, vaultsOf } from './vaults/plan.ts';
 /** Probabilities per store call, message or second; zero switches the fault off in this seed. */
 export interface FaultRates {
   readonly storeConflict: number;
+  /** The database gives a read up, and it would succeed at once. */
+  readonly readConflict: number;
   readonly storeUnavailable: number;
   readonly storeLostBefore: number;
   readonly storeLostAfter: number;
@@ -100,6 +102,11 @@ export interface Plan {
   readonly isPlanned: boolean;
   /** Nothing fails except around one counter or another. */
   readonly isAiling: boolean;
+  /**
+   * Nothing fails except one part after another: a host is cut off from the database, reads are given up, and the runs
+   * of one job hang. Nobody else may notice.
+   */
+  readonly isTroubled: boolean;
   /** The database's clock stays within the margin of answers from memory; commits are safe whatever it does. */
   readonly isDatabaseClockSound: boolean;
   readonly faults: FaultRates;
@@ -133,7 +140,7 @@ export function randomOf(seed: number, part: string): SeededRandom {
 export type Flavour = (typeof flavours)[number];
 const drawnFlavours = ['sleepy', 'crashy', 'cluster', 'partitioned', 'planned', 'ailing'] as const;
 /** Each of the last three runs by itself, with little else. */
-const flavours = [...drawnFlavours, 'delivery', 'vaults', 'lane'] as const;
+const flavours = [...drawnFlavours, 'troubled', 'delivery', 'vaults', 'lane'] as const;
 
 export function isFlavour(text: string): text is Flavour {
   return flavours.some((flavour) => flavour === text);
@@ -149,6 +156,7 @@ export function planOf(seed: number, asked?: Flavour): Plan {
   if (asked === 'vaults') return withVaults(plan, randomOf(seed, 'vaults'));
   if (asked === 'lane') return withLane(plan, randomOf(seed, 'lane'));
   if (!plan.isPlanned) return plan;
+  if (plan.isTroubled) return troubled(withoutFaults(plan));
   return plan.isAiling ? ailing(withoutFaults(plan)) : withoutFaults(plan);
 }
 
@@ -162,7 +170,8 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     quiet ? 0 : sometimes(flavour === 'cluster' || flavour === 'crashy' ? most / 3 : most);
   // Hosts take over from each other again and again, while routing still finds the old ones. Some sleep past their
   // leases, others crash while their messages are still on their way.
-  const isPlanned = flavour === 'planned' || flavour === 'ailing';
+  const isTroubled = flavour === 'troubled';
+  const isPlanned = flavour === 'planned' || flavour === 'ailing' || isTroubled;
   const sleepy = flavour === 'sleepy';
   const crashy = flavour === 'crashy';
   const rivalry = sleepy || crashy;
@@ -190,9 +199,11 @@ function mixOf(seed: number, asked: Flavour | undefined): Plan {
     editors: random.pick([1, 2, 2]),
     isPlanned,
     isAiling: flavour === 'ailing',
+    isTroubled,
     isDatabaseClockSound,
     faults: {
       storeConflict: rate(0.1),
+      readConflict: 0,
       storeUnavailable: rate(0.05),
       storeLostBefore: rate(0.05),
       storeLostAfter: rate(0.1),
@@ -322,6 +333,31 @@ function ailing(plan: Plan): Plan {
       everyMs: ailingEveryMs,
       events: { ...(never as unknown as ChaosRates['events']), ail: 1 },
     },
+  };
+}
+
+const troubledEveryMs = 1_000;
+/** A run of a job that hangs does so for seconds, and is repeated. */
+const troubledRestMs = 300_000;
+
+/** One part is in trouble, and nobody else may notice. */
+function troubled(plan: Plan): Plan {
+  const never = Object.fromEntries(Object.keys(plan.chaos.events).map((event) => [event, 0]));
+  return {
+    ...plan,
+    leaseMs: 2_000,
+    workMs: 30_000,
+    callsMax: 200,
+    counters: 4,
+    haulClients: 2,
+    restMs: troubledRestMs,
+    faults: { ...plan.faults, readConflict: 0.05 },
+    chaos: {
+      ...plan.chaos,
+      everyMs: troubledEveryMs,
+      events: { ...(never as unknown as ChaosRates['events']), databaseAway: 1 },
+    },
+    limits: { ...plan.limits, jobsMax: 1, jobsWaitingMax: 1_000 },
   };
 }
 
@@ -481,7 +517,7 @@ function limitsOf(random: SeededRandom): Limits {
     batchActorsMax: random.pick([1, 2, 64]),
     batchBytesMax: random.pick([300, 1_000_000]),
     commitsInFlightMax: random.pick([1, 2, 4]),
-    commitsAsideInFlightMax: random.pick([1, 2]),
+    quarantinedCommitsInFlightMax: random.pick([1, 2]),
     deliveriesMax: random.pick([1, 4, 64]),
     deliveriesOfActorMax: random.pick([1, 4, 64]),
     sweepMs: random.pick([300, 1_000, 3_000]),

@@ -12,6 +12,8 @@ const deliverySeeds = Number(asked ?? 20);
 const vaultSeeds = Number(asked ?? 50);
 /** The same here. */
 const laneSeeds = Number(asked ?? 20);
+/** More than a second each. */
+const troubledSeeds = Number(asked ?? 10);
 
 async function simulateAll(t: ExecutionContext, seeds: number, flavour?: Flavour): Promise<void> {
   t.timeout(20 * 60_000);
@@ -43,6 +45,10 @@ test.serial(
 test.serial(
   `a named command has one effect, over the lane and over HTTP, and is told as it is, ${laneSeeds} times`,
   (t) => simulateAll(t, laneSeeds, 'lane'),
+);
+
+test.serial(`nobody notices the trouble of a part that is not theirs, ${troubledSeeds} times`, (t) =>
+  simulateAll(t, troubledSeeds, 'troubled'),
 );
 
 for (const flavour of [undefined, 'lane'] as const) {

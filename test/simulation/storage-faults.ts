@@ -37,6 +37,8 @@ const words: Readonly<Record<'conflict' | 'unavailable' | 'unknown', readonly Er
   ],
 };
 
+/** The time until everything that a cut has held up is done. */
+export const recoveryMs = 4_000;
 const lateMaxMs = 8_000;
 const orphanedMaxMs = 2_000;
 /** These matter most. */
@@ -78,6 +80,11 @@ export class StorageFaults {
   heal(): void {
     this.#healed = true;
     this.#away.clear();
+  }
+
+  /** Whether the database can be reached from this process, and could for a while. */
+  isWell(process: SimulatedProcess): boolean {
+    return (this.#away.get(process) ?? 0) + recoveryMs <= this.#options.time.nowMs;
   }
 
   /** The database is unreachable from this process for a while. */
@@ -161,6 +168,7 @@ export class StorageFaults {
       return drawn < 0;
     };
     if (method === 'commit' && random.chance(rates.orphanedCommit)) return 'orphaned';
+    if (method === 'read' && rates.readConflict > 0 && random.chance(rates.readConflict)) return 'conflict';
     if (isNext(rates.storeUnavailable)) return 'unavailable';
     if (isNext(rates.storeLostBefore)) return 'lost-before';
     if (isNext(rates.storeLostAfter)) return 'lost-after';

@@ -22,6 +22,7 @@ import { Relay } from './delivery/relay.ts';
 import { settingsOfDelivery, simulatedKinds, simulatedSettings, syncTicketKey } from './domain.ts';
 import { FaultInjector } from './fault-injector.ts';
 import { type Entrance, Gateway } from './gateway.ts';
+import { Health } from './health.ts';
 import { LaneServers } from './lane/servers.ts';
 import { Links } from './links.ts';
 import { Machines, type Run } from './machines.ts';
@@ -133,7 +134,8 @@ function createWorld(seed: number, options: SimulateOptions) {
   const { availability, convergence } = checkers;
   const metrics: RuntimeMetrics = {
     ...noMetrics,
-    commit: (outcome) => outcome === 'fenced' && availability.fenced(),
+    // Commits of a host that was cut off beyond its lease are, and nobody waits for them.
+    commit: (outcome) => outcome === 'fenced' && !plan.isTroubled && availability.fenced(),
   };
   const machines: Machines = new Machines({
     ...ports,
@@ -152,7 +154,10 @@ function createWorld(seed: number, options: SimulateOptions) {
   });
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
   const entrances = () => machines.runs.filter(isEntrance);
-  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability, ailments });
+  const health = new Health({ plan, machines, faults, ailments, database });
+  const isUntouched = health.isUntouched.bind(health);
+  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability, isUntouched });
+  checkers.errands.watch((counter) => health.wellHostOf(counter));
   const lane =
     plan.lane === undefined
       ? undefined
@@ -221,7 +226,9 @@ function createWorld(seed: number, options: SimulateOptions) {
 
   async function rest(): Promise<void> {
     trace.add(() => '--- rest');
+    network.eventsLost = plan.lane?.lastEventsLost ?? 0;
     await last('a last save', async (client) => client.lastSave?.());
+    network.eventsLost = 0;
     await last('a last reading', (client) => client.finish());
     if (checkers.violation === undefined) checkers.atRest();
   }

@@ -49,16 +49,16 @@ const noteWrite: fc.Arbitrary<{ key: string; write: WriteOf }> = fc
 
 const seatWrite: fc.Arbitrary<{ key: string; write: WriteOf }> = fc
   .record({
-    place: smallNumber,
+    number: smallNumber,
     born: smallNumber,
     code: fc.constantFrom('a', 'b', null),
     isRemoval: fc.boolean(),
   })
-  .map(({ place, born, code, isRemoval }) => ({
-    key: `seat ${place}`,
+  .map(({ number, born, code, isRemoval }) => ({
+    key: `seat ${number}`,
     write: (ownerUuid, shift) => {
-      if (isRemoval) return remove(seatTable, { owner_uuid: ownerUuid, place });
-      return put(seatTable, { owner_uuid: ownerUuid, place, born, code, region: `r${shift}` });
+      if (isRemoval) return remove(seatTable, { owner_uuid: ownerUuid, number });
+      return put(seatTable, { owner_uuid: ownerUuid, number, born, code, region: `r${shift}` });
     },
   }));
 
@@ -120,7 +120,7 @@ const readCall: fc.Arbitrary<Call> = fc
         keys: [2, 1].map((id) => ({ owner_uuid: owned, uuid: uuid(shift + id) })),
         budgetBytes,
       },
-      { read: 'keys', table: seatTable, keys: [2, 1].map((place) => ({ owner_uuid: owned, place })) },
+      { read: 'keys', table: seatTable, keys: [2, 1].map((number) => ({ owner_uuid: owned, number })) },
     ];
     const results = await store.read(reads);
     return results.map(({ rows, complete }) => ({ complete, rows: rows.map((row) => ({ ...row })) }));

@@ -162,8 +162,8 @@ export const readClauses: readonly Clause[] = [
   {
     name: 'a look-up compares every column of its unique key',
     async check({ store }) {
-      const seat = (place: number, region: string) =>
-        insert(seatTable, { owner_uuid: ada.id, place, born: place, code: 'a', region });
+      const seat = (number: number, region: string) =>
+        insert(seatTable, { owner_uuid: ada.id, number, born: number, code: 'a', region });
       await givenWrites(store, ada, [seat(1, 'eu'), seat(2, 'us')]);
       const values = [
         { code: 'a', region: 'us' },
@@ -173,7 +173,7 @@ export const readClauses: readonly Clause[] = [
         { read: 'lookup', table: seatTable, unique: ['code', 'region'], values },
       ]);
       assert.deepEqual(
-        found?.rows.map((row) => row['place']),
+        found?.rows.map((row) => row['number']),
         [2],
       );
     },
@@ -181,8 +181,8 @@ export const readClauses: readonly Clause[] = [
   {
     name: 'a look-up by the first columns of a key finds all their rows, by value and then in the order of the key',
     async check({ store }) {
-      const seat = (place: number, code: string | null, region: string | null) =>
-        insert(seatTable, { owner_uuid: ada.id, place, born: place, code, region });
+      const seat = (number: number, code: string | null, region: string | null) =>
+        insert(seatTable, { owner_uuid: ada.id, number, born: number, code, region });
       const seats = [
         seat(1, 'a', 'us'),
         seat(2, 'b', 'eu'),
@@ -196,7 +196,7 @@ export const readClauses: readonly Clause[] = [
         const [answer] = await store.read([
           { read: 'lookup', table: seatTable, unique: ['code'], values, limit },
         ]);
-        return [answer?.rows.map((row) => row['place']), answer?.complete];
+        return [answer?.rows.map((row) => row['number']), answer?.complete];
       };
       assert.deepEqual(await found(9, 'b', 'a', 'x', 'b'), [[2, 3, 1], true]);
       assert.deepEqual(await found(3, 'b', 'a'), [[2, 3, 1], true]);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { transform } from 'esbuild';
 
 const root = new URL('../..', import.meta.url).pathname;
-/** `process/postgres` uses only our own PostgreSQL. */
-const skipped = /\.test\.ts$|^process\/postgres\//;
+/** These use only our own PostgreSQL. */
+const skipped = /\.test\.ts$|^process\/postgres\/|^process\/backup\/verify\.ts$/;
 
 const sql =
   /(?<!-)\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER|DROP|TRUNCATE|WITH|RETURNING|WHERE|JOIN|VALUES|ON CONFLICT|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|SET|SHOW|LISTEN|NOTIFY|DECLARE|FETCH|LOCK|DO)\b/;

@@ -25,8 +25,8 @@ export const noteTable = table({
 /** Born, but with a key that no server-wide unique key implies. */
 export const seatTable = table({
   name: 'seat',
-  columns: { owner_uuid: 'uuid', place: 'int8', born: 'int8', code: 'text?', region: 'text?' },
-  key: ['owner_uuid', 'place'],
+  columns: { owner_uuid: 'uuid', number: 'int8', born: 'int8', code: 'text?', region: 'text?' },
+  key: ['owner_uuid', 'number'],
   generation: 'born',
   unique: [['code', 'region']],
 });

@@ -182,7 +182,7 @@ export const wrongVariants: readonly WrongVariant[] = [
     name: 'an upsert by the key alone overwrites a row born otherwise',
     caughtBy: 'an insert whose key exists under another generation is rejected, whatever it says of itself',
     sql: rewrittenCommit((text) =>
-      text.replace('("owner_uuid", "place", "born") DO', '("owner_uuid", "place") DO'),
+      text.replace('("owner_uuid", "number", "born") DO', '("owner_uuid", "number") DO'),
     ),
   },
   {

@@ -116,19 +116,19 @@ export const writeClauses: readonly Clause[] = [
   {
     name: 'one commit may remove and insert in one table, and hand a unique key over',
     async check({ store }) {
-      const seat = { owner_uuid: ada.id, place: 1, born: 1, code: 'a', region: 'eu' };
+      const seat = { owner_uuid: ada.id, number: 1, born: 1, code: 'a', region: 'eu' };
       const first = commitOn(await activate(store, ada), ada, 1, [insert(seatTable, seat)]);
       await assertPasses(store, [first], [0]);
       const swap = commitAfter(first, 2, [
-        insert(seatTable, { ...seat, place: 2, born: 2 }),
-        remove(seatTable, { owner_uuid: ada.id, place: 1 }),
+        insert(seatTable, { ...seat, number: 2, born: 2 }),
+        remove(seatTable, { owner_uuid: ada.id, number: 1 }),
       ]);
       await assertPasses(store, [swap], [0]);
-      const keys = [1, 2].map((place) => ({ owner_uuid: ada.id, place }));
+      const keys = [1, 2].map((number) => ({ owner_uuid: ada.id, number }));
       const seats = await rowsOf(store, seatTable, ...keys);
       assert.deepEqual(
         seats.map((row) => ({ ...row })),
-        [{ ...seat, place: 2, born: 2 }],
+        [{ ...seat, number: 2, born: 2 }],
       );
     },
   },
@@ -149,13 +149,13 @@ export const writeClauses: readonly Clause[] = [
     async check({ store }) {
       const born = commitOn(await activate(store, ada), ada, 1, [
         insert(noteTable, note(ada.id, uuid(50))),
-        insert(seatTable, { owner_uuid: ada.id, place: 1, born: 1, code: null, region: null }),
+        insert(seatTable, { owner_uuid: ada.id, number: 1, born: 1, code: null, region: null }),
       ]);
       await assertPasses(store, [born], [0]);
       const unread = note(ada.id, uuid(50), { position: 2, content: 'unread' });
       await assertFails(store.commit([commitAfter(born, 2, [insert(noteTable, unread)])]), 'rejected');
       await assertFails(store.commit([commitAfter(born, 3, [put(noteTable, unread)])]), 'rejected');
-      const seat = { owner_uuid: ada.id, place: 1, born: 2, code: null, region: null };
+      const seat = { owner_uuid: ada.id, number: 1, born: 2, code: null, region: null };
       await assertFails(store.commit([commitAfter(born, 4, [insert(seatTable, seat)])]), 'rejected');
       assert.equal((await rowsOf(store, noteTable, noteKey))[0]?.['content'], 'text');
       assert.deepEqual(await store.head(ada), { epoch: 1, version: 1, commitId: uuid(1) });
@@ -164,8 +164,8 @@ export const writeClauses: readonly Clause[] = [
   {
     name: 'unique keys with a null in them are no keys',
     async check({ store }) {
-      const seats = [1, 2].map((place) =>
-        insert(seatTable, { owner_uuid: ada.id, place, born: place, code: 'a', region: null }),
+      const seats = [1, 2].map((number) =>
+        insert(seatTable, { owner_uuid: ada.id, number, born: number, code: 'a', region: null }),
       );
       await assertPasses(store, [commitOn(await activate(store, ada), ada, 1, seats)], [0]);
     },
@@ -173,8 +173,8 @@ export const writeClauses: readonly Clause[] = [
   {
     name: 'two rows of one commit may not share a unique key',
     async check({ store }) {
-      const seats = [1, 2].map((place) =>
-        insert(seatTable, { owner_uuid: ada.id, place, born: place, code: 'a', region: 'eu' }),
+      const seats = [1, 2].map((number) =>
+        insert(seatTable, { owner_uuid: ada.id, number, born: number, code: 'a', region: 'eu' }),
       );
       const commit = commitOn(await activate(store, ada), ada, 1, seats);
       await assertFails(store.commit([commit]), 'rejected');

@@ -1,16 +1,17 @@
 /** A supervisor's actions on a real database and a real NATS once its server is dead, and what it leaves alone. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { pino } from 'pino';
-import { configurationFrom } from '../../config.ts';
+import { configurationFrom } from '../../process/config/config.ts';
 import { openDataDirectory } from '../../process/data-directory.ts';
 import { generationOf } from '../../process/database.ts';
 import { LastRun } from '../../process/last-run.ts';
 import { Lifetime } from '../../process/lifetime.ts';
 import { StartError } from '../../process/start-error.ts';
-import { giveUpDeadServer } from '../../process/supervisor/give-up.ts';
+import { giveUpDeadServer } from '../../process/supervisor/supervise.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { createKeyring } from '../../runtime/keyring.ts';
 import { silentLogger } from '../../runtime/ports.ts';

@@ -590,7 +590,7 @@ const capacity: Dashboard = {
         },
         {
           title: 'Event loop delay',
-          about: 'p99 by process. Everything else in the process waits as long.',
+          about: 'p99 by process, 50 ms when it is idle. Everything else in the process waits as long.',
           unit: 's',
           queries: [query(`nodejs_eventloop_lag_p99_seconds{${chosen}}`, '{{instance}}')],
         },

@@ -1,22 +1,22 @@
 /**
  * A duplicate gets the history of its original (docs/protocol/sync.md, "Revisions"): a timer, armed in the commit of the
- * save, copies it in bounded commits, the newest first. Its payload says what is left, so a crash between two commits
- * leaves neither a gap nor a doublet. Only revisions of the same collection are found, whatever a client names, and in a vault
- * only of what the same member owns.
+ * save, copies it in bounded commits, the newest first. Its payload says what is left, so a crash between two commits leaves
+ * neither a gap nor a duplicate. Whatever a client names, it finds only revisions of the same collection, and in a vault only
+ * those of items that the same member owns.
  */
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
 import { item } from '../item.ts';
-import { armTrim, keepRevision, type TrimTimer, takeCopies } from './ledger.ts';
 import { newestFirst } from './read.ts';
 import { revisionsPerItemMax, revisionUuid, type SlotKey, slotKeys, slotOfCopy } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
+import { armTrim, keepRevision, type TrimTimer, takeCopies } from './usage.ts';
 
 export const copyPayload = z.object({
   from: z.string(),
   to: z.string(),
-  /** What is left to do, once it is known; absent before the first commit. */
+  /** The remaining slots; absent before the first commit. */
   left: z.object({ slots: z.array(z.int()).readonly(), copied: z.int() }).optional(),
 });
 export type CopyPayload = z.infer<typeof copyPayload>;
@@ -26,9 +26,9 @@ interface CopyTimers {
   readonly trimRevisions: TrimTimer;
 }
 
-/** The most of one commit. The revision that reaches it is included. */
+/** Bytes of one commit, at most. The revision that reaches the limit is included. */
 const copiedAtOnceBytes = 4 * 1_048_576;
-/** The most of one duplicate, so that a small request does not make the server write a hundred times the largest item. */
+/** Bytes of one duplicate, at most: a small request must not make the server write the largest item a hundred times. */
 const copiedBytesMax = 64 * 1_048_576;
 
 export type CopyPlans = {
@@ -65,7 +65,7 @@ export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads
 
 type Left = NonNullable<CopyPayload['left']>;
 
-/** All that may be there, or those that are left. */
+/** All slots of the original, or those that are left. */
 function wantedKeys(collection: string, from: string, left: Left | undefined): SlotKey[] {
   const all = slotKeys(collection, from);
   return left === undefined ? all : all.filter(({ slot }) => left.slots.includes(slot));
@@ -73,7 +73,7 @@ function wantedKeys(collection: string, from: string, left: Left | undefined): S
 
 const isWhole = ({ content }: RevisionRow): boolean => content !== undefined;
 
-/** The newest that fit, by their sizes alone. */
+/** The newest revisions that fit, chosen by their sizes. */
 function chosen(turn: Turn, found: readonly RevisionRow[]): Left {
   let roomBytes = copiedBytesMax;
   const fitting: RevisionRow[] = [];
@@ -87,7 +87,7 @@ function chosen(turn: Turn, found: readonly RevisionRow[]): Left {
 
 function copyWhole(turn: Turn, found: readonly RevisionRow[], to: string, left: Left): Left {
   let { copied } = left;
-  for (const { place: _place, kept_at: _keptAt, ...row } of found.filter(isWhole)) {
+  for (const { end_offset: _endOffset, kept_at: _keptAt, ...row } of found.filter(isWhole)) {
     const slot = slotOfCopy(copied);
     copied += 1;
     const uuid = revisionUuid(turn.random.uuid(), slot);

@@ -1,6 +1,6 @@
 /**
  * When a save makes a revision (docs/protocol/sync.md, "Revisions"): measured from the item's last revision, so that
- * someone who writes for hours without a pause gets some too. The item's own row knows, so it costs no read.
+ * a user who writes for hours without a pause gets some too. The item's own row has the time, so this costs no read.
  */
 import type { ItemRow } from '../item.ts';
 
@@ -16,7 +16,7 @@ type Revised = Pick<ItemRow, 'revisions' | 'revised_at'>;
 
 const never: Revised = { revisions: 0, revised_at: 0 };
 
-/** How many revisions there have been after this save, and when the last was made; one more says that it makes one. */
+/** The count and time of the item's revisions after this save. A count that grew means that the save makes a revision. */
 export function revisedBy(save: Save, before: Revised = never, pauseMs: number): Revised {
   const { revisions, revised_at } = before;
   if (save.deleted) return { revisions, revised_at: 0 };

@@ -1,6 +1,6 @@
 /**
- * The history of a deleted item, where so many were deleted at once that one commit could not take it all. Nothing
- * that was kept after the deletion goes: the item may have come back.
+ * Removes the history of a deleted item where one commit could not remove the histories of all items deleted at once. It
+ * spares revisions that were kept after the deletion, as the item may have come back.
  */
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
@@ -24,6 +24,6 @@ export function forgetRevisions(
 ): void {
   for (const key of slotKeys(turn.self.id, itemUuid)) {
     const row = found.get(key);
-    if (row !== undefined && row.place <= through) turn.remove(revision, key);
+    if (row !== undefined && row.end_offset <= through) turn.remove(revision, key);
   }
 }

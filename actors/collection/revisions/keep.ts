@@ -1,6 +1,5 @@
 /**
- * What a turn that saves items does to their history, in the commit of the save: a revision is there if and only if its
- * save is.
+ * Writes the history of saved items in the commit of the save, so that a revision exists if and only if its save does.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
@@ -8,9 +7,9 @@ import type { ItemRow } from '../item.ts';
 import type { ItemWrite } from '../save-items.ts';
 import type { CopyPayload } from './copy.ts';
 import type { ForgetPayload } from './forget.ts';
-import { armTrim, keepRevision, ledgerSlice, type TrimTimer } from './ledger.ts';
 import { revisionUuid, slotOfSave, usedSlotKeys } from './slots.ts';
 import { revision } from './table.ts';
+import { armTrim, keepRevision, revisionUsageSlice, type TrimTimer } from './usage.ts';
 
 /** The timers that the kind of a collection declares for it. */
 export interface RevisionTimers {
@@ -19,7 +18,7 @@ export interface RevisionTimers {
   readonly forgetRevisions: MessageShape<ForgetPayload>;
 }
 
-/** Slots that one commit removes with their items. Most items have a few; of more than that a timer takes care. */
+/** Slots that one commit removes with their items, at most. Most items have a few; a timer removes the others. */
 const removedAtOnceMax = 1_000;
 
 export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: RevisionTimers): void {
@@ -70,7 +69,7 @@ function forget(turn: Turn, row: ItemRow, removed: number, timers: RevisionTimer
   if (used.length === 0) return removed;
   if (isDuplicate) turn.disarm(keyed(timers.copyRevisions, row.uuid));
   if (removed + used.length > removedAtOnceMax) {
-    const payload = { itemUuid: row.uuid, through: turn.get(ledgerSlice).place };
+    const payload = { itemUuid: row.uuid, through: turn.get(revisionUsageSlice).endOffset };
     turn.arm(keyed(timers.forgetRevisions, row.uuid), turn.nowMs, payload);
     return removed;
   }

@@ -11,7 +11,7 @@ type Rows = KeysResult<typeof revision>;
 export const historyPlan = (collection: string, itemUuid: string): KeysPlan<typeof revision> =>
   keys(revision, slotKeys(collection, itemUuid), 0);
 
-/** What is kept of an item and not too old, the newest first. */
+/** The revisions of an item that are not too old, the newest first. */
 export function historyOf(
   view: View & { readonly nowMs: number },
   collection: string,
@@ -24,9 +24,9 @@ export function historyOf(
   return newestFirst(young).slice(0, perItemMax);
 }
 
-/** Where two have the same time, the one that was kept later comes first. */
+/** Of two with the same time, the one that was kept later comes first. */
 export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
-  rows.toSorted((a, b) => b.created_at - a.created_at || b.place - a.place);
+  rows.toSorted((a, b) => b.created_at - a.created_at || b.end_offset - a.end_offset);
 
 export const revisionKey = (collection: string, itemUuid: string, uuid: string): SlotKey => ({
   collection,
@@ -34,7 +34,7 @@ export const revisionKey = (collection: string, itemUuid: string, uuid: string):
   slot: slotOfUuid(uuid),
 });
 
-/** The row of this uuid, unless its slot is another's meanwhile. */
+/** The revision of this uuid, unless a newer one has taken its slot. */
 export function revisionIn(rows: Rows, key: SlotKey, uuid: string): RevisionRow | undefined {
   const row = rows.get(key);
   return row?.uuid === uuid.toLowerCase() ? row : undefined;

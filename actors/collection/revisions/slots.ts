@@ -3,7 +3,7 @@
  * the item it is a duplicate of.
  */
 
-/** More is of no use in a list, and each is a row that a removal of the item has to find. */
+/** A longer list helps nobody, and a removal of the item has to find each row. */
 export const revisionsPerItemMax = 100;
 
 const slotsMax = 2 * revisionsPerItemMax;
@@ -27,7 +27,7 @@ export function slotKeys(collection: string, itemUuid: string, first = 0, end = 
   }));
 }
 
-/** Those that may be taken of an item whose saves have made so many. */
+/** The slots that may be taken after so many saves have made a revision. */
 export function usedSlotKeys(
   collection: string,
   itemUuid: string,
@@ -40,7 +40,7 @@ export function usedSlotKeys(
 
 const slotDigits = 2;
 
-/** A random uuid that tells the slot, so that a revision is found by its uuid alone. */
+/** A random uuid whose last digits are the slot, so that a revision is found by its uuid alone. */
 export const revisionUuid = (random: string, slot: number): string =>
   random.slice(0, -slotDigits) + slot.toString(16).padStart(slotDigits, '0');
 

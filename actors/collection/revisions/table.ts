@@ -3,10 +3,9 @@
  * same kind.
  *
  * - An item has a fixed number of slots (see slots.ts), which its revisions take in turn: the newest is written over the
- *   oldest. So a save writes one row and reads none, and whoever wants all of an item asks for all of its slots.
- * - `place` says how many bytes of revisions the collection had written with this one. Those after a place p take
- *   no more than what was written since, so the oldest can be found and removed without adding anything up (see
- *   ledger.ts).
+ *   oldest. So a save writes one row and reads none, and a reader of the whole history asks for all slots.
+ * - `end_offset` counts the bytes of revisions that the collection had written with this one. Those after an offset p take no
+ *   more than what was written since, so the oldest are found and removed without adding anything up (see usage.ts).
  */
 import { type RowOf, table } from '../../../runtime/table.ts';
 
@@ -16,13 +15,13 @@ export const revision = table({
     collection: 'uuid',
     item_uuid: 'uuid',
     slot: 'int8',
-    /** What clients name it by; the last two digits are its slot. */
+    /** Its name on the wire; the last two digits are its slot. */
     uuid: 'uuid',
-    place: 'int8',
+    end_offset: 'int8',
     size: 'int8',
     /** Milliseconds since the epoch: when the row was written, for a copy later than `created_at`. */
     kept_at: 'int8',
-    /** Milliseconds since the epoch: when the save was made that it is of. */
+    /** Milliseconds since the epoch: when the save was made that it keeps. */
     created_at: 'int8',
     owner_uuid: 'uuid',
     content_type: 'text?',
@@ -35,7 +34,7 @@ export const revision = table({
     last_edited_by_uuid: 'uuid?',
   },
   key: ['collection', 'item_uuid', 'slot'],
-  order: 'place',
+  order: 'end_offset',
   size: 'size',
   large: 'content',
 });

@@ -4,7 +4,7 @@ import { copyPayload } from './copy.ts';
 import { forgetPayload } from './forget.ts';
 
 export const revisionTimerShapes = {
-  /** The oldest of the revisions may have to go. */
+  /** Removes the oldest revisions. */
   trimRevisions: z.null(),
   /** Keyed by the item that is a duplicate. */
   copyRevisions: copyPayload,

@@ -6,7 +6,7 @@ import { type ForgetPayload, forgetPlan, forgetRevisions } from './forget.ts';
 import type { revisionTimerShapes } from './timer-payloads.ts';
 import { trimPlan, trimRevisions } from './trim.ts';
 
-/** `isGone` says that something else takes the whole collection, the history included. */
+/** `isGone` says that something else removes the whole collection, the history included. */
 export function revisionTimers(
   shapes: MessageShapes<typeof revisionTimerShapes>,
   isGone: (turn: Turn) => boolean,

@@ -4,13 +4,13 @@
  */
 import { type RangePlan, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import { ItemSettings } from '../settings.ts';
-import { ledgerSlice, type TrimTimer } from './ledger.ts';
 import { type RevisionRow, revision } from './table.ts';
+import { revisionUsageSlice, type TrimTimer } from './usage.ts';
 
 const trimmedAtOnceMax = 500;
-/** What is left of a history that is full. An item that takes more than the rest may have to do without a revision. */
+/** The share of a full history that stays. An item larger than the rest may get no revision. */
 const leftShare = 3 / 4;
-/** A collection that is in use every day is not trimmed more often than that. */
+/** A collection in daily use is not trimmed more often than this. */
 const trimPauseMs = 86_400_000;
 
 export interface Oldest {
@@ -18,28 +18,30 @@ export interface Oldest {
 }
 
 export function trimPlan(view: View): { oldest: RangePlan<typeof revision> } {
-  const { trimmed, place } = view.get(ledgerSlice);
+  const { trimmed, endOffset } = view.get(revisionUsageSlice);
   const columns = ['item_uuid', 'slot', 'size', 'kept_at'] as const;
-  return { oldest: range(revision, { after: trimmed, through: place, limit: trimmedAtOnceMax, columns }) };
+  return {
+    oldest: range(revision, { after: trimmed, through: endOffset, limit: trimmedAtOnceMax, columns }),
+  };
 }
 
 export function trimRevisions(turn: Turn, { oldest }: Oldest, timer: TrimTimer): void {
-  const ledger = turn.get(ledgerSlice);
+  const usage = turn.get(revisionUsageSlice);
   const { ageMs, bytesMax } = turn.use(ItemSettings).revisions;
-  const cutPlace = ledger.place - bytesMax * leftShare;
+  const cutOffset = usage.endOffset - bytesMax * leftShare;
   const isDue = (row: RevisionRow) =>
-    startOf(row) < cutPlace || (ageMs > 0 && row.kept_at <= turn.nowMs - ageMs);
+    startOf(row) < cutOffset || (ageMs > 0 && row.kept_at <= turn.nowMs - ageMs);
   const first = oldest.rows.find((row) => !isDue(row));
-  for (const { collection, item_uuid, slot, place } of oldest.rows) {
-    if (first !== undefined && place >= first.place) break;
+  for (const { collection, item_uuid, slot, end_offset } of oldest.rows) {
+    if (first !== undefined && end_offset >= first.end_offset) break;
     turn.remove(revision, { collection, item_uuid, slot });
   }
   const goesOn = first === undefined && !oldest.complete;
   if (goesOn) turn.arm(timer, turn.nowMs, null);
   const waits = first !== undefined && ageMs > 0;
   if (waits) turn.arm(timer, Math.max(first.kept_at + ageMs, turn.nowMs + trimPauseMs), null);
-  const trimmed = first === undefined ? Math.min(oldest.upTo, ledger.place) : startOf(first);
-  turn.set(ledgerSlice, { ...ledger, trimmed, trimming: goesOn || waits });
+  const trimmed = first === undefined ? Math.min(oldest.upTo, usage.endOffset) : startOf(first);
+  turn.set(revisionUsageSlice, { ...usage, trimmed, trimming: goesOn || waits });
 }
 
-const startOf = ({ place, size }: RevisionRow): number => place - size;
+const startOf = ({ end_offset, size }: RevisionRow): number => end_offset - size;

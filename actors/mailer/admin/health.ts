@@ -1,4 +1,4 @@
-/** Whether mail gets away: a relay that is in use can send, nothing waits for long, and there is room for more of any kind. */
+/** Whether mail leaves: a relay in use can send, no mail waits for long, and the queue has room for mail of any kind. */
 import { range, sharedRead, type View } from '../../../runtime/command.ts';
 import { isFull } from '../capacity.ts';
 import { MailAdministration } from '../operator-contract.ts';
@@ -6,7 +6,7 @@ import { mailTable, queueSlice } from '../queue-table.ts';
 import { isAnyPaused } from '../relay-use.ts';
 import { isConfigured } from '../relays.ts';
 
-/** What is ready leaves within moments. */
+/** Ready mail usually leaves within moments. */
 const waitMaxMs = 300_000;
 
 const oldest = (view: View, subset: 'urgent' | 'ordinary') =>
@@ -25,7 +25,7 @@ export const health = sharedRead({
     const { counts } = view.get(queueSlice);
     const waits = [...urgent.rows, ...ordinary.rows].map(({ updated_at }) => view.nowMs - updated_at);
     const oldestReadyMs = Math.max(0, ...waits);
-    // Long before what is kept for codes is used up.
+    // It warns long before the share that is reserved for codes is used up.
     const hasRoom = !isFull(view, 'other', 0);
     const isHeldUp = isConfigured(view) && isAnyPaused(view);
     return {

@@ -7,6 +7,6 @@ const notAvailable = refuse.notImplemented(
   'email-delivery-not-available',
 );
 
-/** The operator wants the relay of the settings and no administration. */
+/** The operator has turned the administration off and uses the relay of the settings. */
 export const notInDirectMode = (view: Pick<View, 'use'>): Refused | undefined =>
   view.use(MailSettings).mode === 'direct' ? notAvailable : undefined;

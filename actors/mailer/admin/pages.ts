@@ -19,7 +19,7 @@ import { notInDirectMode } from './mode.ts';
 
 const limitUsual = 50;
 const limitMax = 200;
-/** Entries of the log that one request looks through for those it wants. */
+/** Entries of the log that one request searches, at most. */
 const searchedEntries = 500;
 
 const invalidState = refuse.badRequest('The state is ready, leased or dead.', 'invalid-queue-state');
@@ -27,7 +27,7 @@ const invalidLimit = refuse.badRequest(`The limit is 1 to ${limitMax}.`, 'invali
 const invalidCursor = refuse.badRequest('The cursor is not one of this list.', 'invalid-cursor');
 const invalidOutcome = refuse.badRequest(`The outcome is one of ${outcomes.join(', ')}.`, 'invalid-outcome');
 
-/** The names that clients know; any other is of this server alone. */
+/** The names that clients know; other sources are of this server alone. */
 const shownSources: readonly string[] = [
   'magic-link',
   'dead-man-switch',
@@ -42,7 +42,7 @@ const isoTime = (ms: number): string => new Date(ms).toISOString();
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms));
 
 export function recordOf(mail: MailRow) {
-  const state = isReady(mail) ? ('ready' as const) : mail.place === 'leased' ? 'leased' : 'dead';
+  const state = isReady(mail) ? ('ready' as const) : mail.state === 'leased' ? 'leased' : 'dead';
   return {
     id: mail.id,
     state,
@@ -63,7 +63,7 @@ interface Page {
   readonly from: number | undefined;
 }
 
-/** A parameter that is left empty is as good as none. */
+/** An empty parameter counts as absent. */
 const givenOf = (parameter: unknown): unknown => (parameter === '' ? undefined : parameter);
 
 function pageOf(list: string, { limit, cursor }: { limit?: unknown; cursor?: unknown }): Page | Refused {

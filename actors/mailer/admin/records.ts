@@ -1,12 +1,12 @@
-/** What administrators do with one mail of the queue: have it tried again, or thrown away. */
+/** Actions of administrators on one mail of the queue: to try it again, or to discard it. */
 import { command, keys, type PlanResults, type View } from '../../../runtime/command.ts';
 import { refuse } from '../../reply.ts';
 import { isExpired } from '../attempt.ts';
-import { startLane } from '../lanes.ts';
 import { auditOperation } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { listenerOf, tellOutcome } from '../outcome.ts';
-import { asMail, isReady, keyOf, type MailRow, mailTable, readyPlace, writeMail } from '../queue-table.ts';
+import { asMail, isReady, keyOf, type MailRow, mailTable, readyState, writeMail } from '../queue-table.ts';
+import { startWorker } from '../workers.ts';
 import { notInDirectMode } from './mode.ts';
 import { recordOf } from './pages.ts';
 
@@ -16,10 +16,10 @@ const ineligible = refuse.conflict('This mail cannot be tried again.', 'queue-re
 
 const plan = (view: View, { id }: { readonly id: string }) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
 
-/** What is over is shown to nobody. */
+/** Mails that are accepted or recalled are not shown. */
 function shown(view: View, id: string, { mail }: PlanResults<ReturnType<typeof plan>>): MailRow | undefined {
   const row = asMail(mail.get(keyOf(view, id)));
-  return row?.place === 'accepted' || row?.place === 'recalled' ? undefined : row;
+  return row?.state === 'accepted' || row?.state === 'recalled' ? undefined : row;
 }
 
 export const retry = command({
@@ -32,18 +32,18 @@ export const retry = command({
     const refused = notInDirectMode(turn);
     if (refused !== undefined) return refused;
     if (before === undefined) return notFound;
-    if (before.place === 'leased') return leased;
-    const isEligible = before.place === 'dead' || before.place === 'waiting';
+    if (before.state === 'leased') return leased;
+    const isEligible = before.state === 'dead' || before.state === 'waiting';
     if (!isEligible || before.content === null || isExpired(turn, before)) return ineligible;
     const mail = writeMail(turn, before, {
       ...before,
-      place: readyPlace(before.source),
+      state: readyState(before.source),
       attempts: 0,
       handed_over: false,
       next_attempt_at: turn.nowMs,
     });
     auditOperation(turn, by, 'retry', id);
-    startLane(turn);
+    startWorker(turn);
     return { ok: { record: recordOf(mail) } };
   },
 });
@@ -58,12 +58,12 @@ export const discard = command({
     const refused = notInDirectMode(turn);
     if (refused !== undefined) return refused;
     if (before === undefined) return notFound;
-    if (before.place === 'leased') return leased;
-    writeMail(turn, before, { ...before, place: 'recalled', next_attempt_at: null });
+    if (before.state === 'leased') return leased;
+    writeMail(turn, before, { ...before, state: 'recalled', next_attempt_at: null });
     auditOperation(turn, by, 'discard', id);
     if (isReady(before)) {
       const { attempts, message_id } = before;
-      // What the last attempt met says nothing of this end: no relay has the mail.
+      // The result of the last attempt does not explain this end: no relay has the mail.
       tellOutcome(turn, listenerOf(before.listener), {
         id,
         outcome: 'dead',

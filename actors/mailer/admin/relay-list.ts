@@ -1,15 +1,14 @@
 /**
- * The list of relays as administrators see and replace it: whole, in the order of their priority.
+ * The list of relays, in the order of their priority. Administrators see and replace it as a whole.
  *
- * A relay that comes without credentials keeps what it has, even when its host changes: the interface promises that. So an
- * administrator can send a password that they may not see to a host of their choice. The audit therefore names each relay
- * whose kept credentials go to another place, and a password is never sent without TLS unless the same list allows it.
+ * A relay that comes without credentials keeps those it has, even when its host changes: the interface promises that. So an
+ * administrator can have a password that they may not see sent to a host of their choice. The audit therefore names each relay
+ * whose kept credentials go to another server. And a password is never sent without TLS unless the same list allows it.
  */
 import { z } from 'zod';
 import { command, type Turn, type View } from '../../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { mailbox, mailboxText } from '../address.ts';
-import { wakeLanes } from '../lanes.ts';
 import { auditOperation } from '../log-table.ts';
 import { MailAdministration } from '../operator-contract.ts';
 import { forgetUse } from '../relay-use.ts';
@@ -28,6 +27,7 @@ import {
   securities,
 } from '../relays.ts';
 import { implicitTlsPort } from '../settings.ts';
+import { wakeWorkers } from '../workers.ts';
 import { notInDirectMode } from './mode.ts';
 
 const invalid = (what: string): Refused => refuse.badRequest(what, 'invalid-relay');
@@ -91,7 +91,7 @@ export const setRelays = command({
     const list = listOf(turn, relays);
     if (isRefused(list)) return list;
     const before = turn.get(relaysSlice);
-    const same = list.filter(({ relay }) => before.relays.some((each) => isSamePlace(each.relay, relay)));
+    const same = list.filter(({ relay }) => before.relays.some((each) => isSameServer(each.relay, relay)));
     const known = [...before.relays.map(({ relay }) => relay.id), directRelayId];
     forgetUse(
       turn,
@@ -100,7 +100,7 @@ export const setRelays = command({
     turn.set(relaysSlice, { relays: list, fallback: mode.data.mode, version: before.version + 1 });
     auditOperation(turn, by, 'replace-relays', '');
     for (const id of movedCredentials(before.relays, list)) auditOperation(turn, by, 'move-credentials', id);
-    wakeLanes(turn);
+    wakeWorkers(turn);
     return { ok: viewOf(turn) };
   },
 });
@@ -200,23 +200,23 @@ function credentialFor(
   return sealCredential(turn, relay.id, text);
 }
 
-/** The ids of relays that are in another place now and still have the credentials that they had. */
+/** The ids of relays that have moved to another server and kept their credentials. */
 function movedCredentials(before: readonly StoredRelay[], after: readonly StoredRelay[]): readonly string[] {
   const moved = after.filter(({ relay, credential }) => {
     const old = before.find((each) => each.relay.id === relay.id);
     const isKept = old !== undefined && credential !== null && credential === old.credential;
-    return isKept && !isSamePlace(old.relay, relay);
+    return isKept && !isSameServer(old.relay, relay);
   });
   return moved.map(({ relay }) => relay.id);
 }
 
-/** Whether what signs in to one would reach the other, as the same user. */
-function isSamePlace(one: Relay, other: Relay): boolean {
-  const placeOf = (relay: Relay) => {
+/** Whether credentials of one relay would reach the other server, as the same user. */
+function isSameServer(one: Relay, other: Relay): boolean {
+  const serverOf = (relay: Relay) => {
     const { id, kind } = relay;
     if (kind === 'smtp') return [id, kind, relay.host, relay.port, relay.security, relay.username];
     if (kind === 'mailgun') return [id, kind, relay.domain, relay.region];
     return [id, kind];
   };
-  return JSON.stringify(placeOf(one)) === JSON.stringify(placeOf(other));
+  return JSON.stringify(serverOf(one)) === JSON.stringify(serverOf(other));
 }

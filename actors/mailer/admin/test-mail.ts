@@ -1,6 +1,6 @@
 /**
- * The mail by which an administrator tries a relay: a fixed text, outside the queue, and answered by what became of it in
- * one word. It counts for the relay's rate, and an administrator may not send many.
+ * The mail by which an administrator tries a relay. It has a fixed text and does not go through the queue. The answer is its result
+ * in one word. It counts for the relay's rate, and an administrator may send only a few.
  */
 import { z } from 'zod';
 import { type Turn, type Workflow, workflow } from '../../../runtime/command.ts';
@@ -15,7 +15,7 @@ import { MailSender, type Result } from '../sender.ts';
 
 const minuteMs = 60_000;
 const testsPerMinute = 10;
-/** Within what the administrator waits for an answer. */
+/** Shorter than an administrator's request waits for its answer. */
 const timeoutMs = 18_000;
 
 const invalidRecipient = refuse.badRequest('The recipient is one e-mail address.', 'invalid-recipient');

@@ -4,15 +4,16 @@
  *     begin   turn: the session, the path, and the row with the current hash
  *     guard   the `signin` actor of the address debits an attempt; locked: 423
  *     hash    outside any turn: the current password against its hash, then the new one
- *     change  turn: are session and credentials still those of `begin`; writes row, profile and the new session
+ *     change  turn: checks session and credentials against `begin`; writes row, profile and the new session
  *
- * Where password or e-mail changed, every other session ends with it, the caller's and ephemeral ones included. They
- * are not remembered as revoked: a revoked client wipes its data, these should ask for the new password. The tokens of
- * an account of protocol 001 to 003 are bound to the hash of the password and end with it whatever changed. Bridge
- * tokens, trusted devices and the escrow end with any change; what the account has as a second factor, app passwords
- * included, stays (docs/decisions/0026-what-outlives-a-change-of-the-password.md).
+ * A new password or e-mail ends every session, the caller's and ephemeral ones included. The sessions do not become "revoked":
+ * a revoked client wipes its data, and these should ask for the new password. The tokens of protocol 001 to 003 depend on the
+ * hash of the password, so any change ends them.
  *
- * `change` is recorded, and a repeat of the call, whose session is gone by then, finds that reply at `begin`.
+ * Bridge tokens, trusted devices and the escrow end with any change. Second factors stay, and so do app passwords
+ * (docs/decisions/0026-what-outlives-a-change-of-the-password.md).
+ *
+ * `change` is recorded. A repeat of the call has no session any more, and gets that reply at `begin`.
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
@@ -24,44 +25,27 @@ import {
   isVersion,
   missingKeyParam,
   readKeyParams,
-  type SentKeyParams,
   storedKeyParams,
   versionOf,
 } from '../../identity/key-params.ts';
-import { laneOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
-import {
-  type Device,
-  type Granted,
-  type SignInReply,
-  sessionApiVersions,
-  sessionUuidOf,
-} from '../../identity/session.ts';
+import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
+import { type Granted, type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
-import { SigninKeys } from '../../identity/signin-keys.ts';
 import { isValidUsername } from '../../identity/usernames.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { Signin } from '../../signin/contract.ts';
-import { adminRoleSlice } from '../admin-role.ts';
 import { audit } from '../audit/trail.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import { noteMove } from '../notices.ts';
 import { type Profile, profileSlice } from '../profile.ts';
-import { endAllSessions } from '../sessions/end.ts';
+import { adminRoleSlice } from '../roles.ts';
 import { grantAccess } from '../sessions/issue.ts';
+import { endAllSessions } from '../sessions/session.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { Account } from './contract.ts';
 import { ownAccount } from './own-account.ts';
-import { forgetAddress, passwordIs, resetAttempts } from './password-guard.ts';
+import { forgetAddress, passwordIs, resetAttempts, restartSignIns } from './password-guard.ts';
 
-interface CredentialsChange {
-  readonly userUuid: string;
-  readonly currentPassword: string;
-  readonly newPassword: string;
-  readonly newEmail?: string | undefined;
-  readonly keyParams: SentKeyParams;
-  readonly apiVersion: string;
-  readonly device: Device;
-}
+type CredentialsChange = z.infer<typeof Account.commands.changeCredentials.fields>;
 
 export const notAllowed = refuse.unauthenticated('Operation not allowed.');
 const unsupportedVersion = refuse.unauthenticated(
@@ -90,10 +74,10 @@ export const changeCredentials = (hooks: RaisedHooks) =>
       if (refused !== undefined) return refused;
       const passwordHash = await workflow
         .use(PasswordHasher)
-        .hash(change.newPassword, laneOfUser(workflow.self.id));
+        .hash(change.newPassword, keyOfUser(workflow.self.id));
       return workflow.lastTurn({
         recorded: true,
-        turn: (turn) => applyChange(turn, hooks, change, before, passwordHash),
+        turn: (turn) => applyChange(turn, hooks, { change, before, passwordHash }),
       });
     },
   });
@@ -114,26 +98,28 @@ function refusalOf(
   return isNewEmail && !isValidUsername(newEmail) ? invalidEmail : undefined;
 }
 
+const upgradeSchema = z
+  .object({
+    /** The session that the upgrade opened. */
+    sessionUuid: z.string(),
+    /** The protocol version before. */
+    version: z.string(),
+    untilMs: z.number(),
+  })
+  .nullable();
+
 /**
- * A client that cannot sync after its upgrade takes the upgrade back, with the passwords swapped. Nobody else may make an
- * account weaker: neither another session nor, later, the same one.
+ * The last upgrade of the protocol version. A client that cannot sync after it reverts it, with the passwords swapped. Only the
+ * session of the upgrade may do that, and only for a while. Anyone else would make the account weaker.
  */
-interface Upgrade {
-  /** That the upgrade opened. */
-  readonly sessionUuid: string;
-  /** The protocol version before. */
-  readonly version: string;
-  readonly untilMs: number;
-}
-
-const revertMs = 10 * 60_000;
-
-export const upgradeSlice = slice<Upgrade | null>({
+export const upgradeSlice = slice<Readonly<z.infer<typeof upgradeSchema>>>({
   name: 'upgrade',
   format: 1,
-  schema: z.object({ sessionUuid: z.string(), version: z.string(), untilMs: z.number() }).nullable(),
+  schema: upgradeSchema,
   initial: null,
 });
+
+const revertMs = 10 * 60_000;
 
 function noteUpgrade(turn: Turn, before: string, after: string, granted: Granted): void {
   const isUpgrade = !hasSessions(before) && hasSessions(after);
@@ -143,19 +129,24 @@ function noteUpgrade(turn: Turn, before: string, after: string, granted: Granted
   } else if (turn.get(upgradeSlice) !== null) turn.set(upgradeSlice, null);
 }
 
-/** The version that this session may take the account back to. */
+/** The version that this session may go back to. */
 function revertsTo(turn: Turn, sessionUuid: string): string | undefined {
   const upgrade = turn.get(upgradeSlice);
   const mayRevert = upgrade?.sessionUuid === sessionUuid && turn.nowMs < upgrade.untilMs;
   return mayRevert ? upgrade.version : undefined;
 }
 
+interface Applied {
+  readonly change: CredentialsChange;
+  /** The row that the current password was checked with. */
+  readonly before: AccountRow;
+  readonly passwordHash: string;
+}
+
 function applyChange(
   turn: Turn,
   hooks: RaisedHooks,
-  change: CredentialsChange,
-  before: AccountRow,
-  passwordHash: string,
+  { change, before, passwordHash }: Applied,
 ): SignInReply | Refused {
   const profile = turn.get(profileSlice);
   if (profile.credentialsVersion !== before.credentials_version) {
@@ -187,10 +178,8 @@ function applyChange(
     turn.set(adminRoleSlice, { ...turn.get(adminRoleSlice), hasMoved: true });
     forgetAddress(turn, before);
     noteMove(turn, profile.email);
-    // Nobody was asked for a second factor there before: what was stored would pass it.
-    turn
-      .tell(Signin, turn.use(SigninKeys).actorId({ email, workspace: profile.workspace }))
-      .forgetChallenges();
+    // A sign-in at the new address has not been asked for the second factor of this account.
+    restartSignIns(turn);
   }
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret || !hasSessions(profile.protocolVersion)) endAllSessions(turn);

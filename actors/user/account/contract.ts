@@ -1,4 +1,4 @@
-/** What is asked of an account as a whole: to begin, to open sessions, to change its credentials, to end. */
+/** The commands for an account as a whole: it begins, opens sessions, changes its credentials and ends. */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { keyParamsSchema, sentKeyParamsSchema } from '../../identity/key-params.ts';
@@ -13,8 +13,8 @@ export const Account = contract({
   name: 'user',
   commands: {
     /**
-     * Sent to an actor that does not exist yet; the gateway makes its id from the call. Refusals: 400 of
-     * docs/protocol/authentication.md, "Registration".
+     * The gateway makes the id of the new actor from the call. Refusals: the 400s of docs/protocol/authentication.md,
+     * "Registration".
      */
     register: {
       request: z.object({
@@ -31,21 +31,21 @@ export const Account = contract({
       reply: answerSchema(signInReplySchema),
     },
 
-    /** The last step of a sign-in, asked by the `signin` actor once the password was found right. */
+    /** The last step of a sign-in. The `signin` actor sends it once the password is right. */
     openSession: {
       request: z.object({
-        /** The version and address of the credentials that were found right. */
+        /** The version and address of the credentials that were right. */
         credentialsVersion: z.number(),
         email: z.string(),
         workspace: z.string(),
         apiVersion: z.string(),
         ephemeral: z.boolean(),
-        /** Must be right, and turn the second factor off. */
+        /** These must be right; they turn the second factor off. */
         recoveryCodes: z.string().optional(),
         device: deviceSchema,
-        /** A hash of the same password that replaces the one of another server. */
+        /** A hash of the same password, for one that another server has made. */
         newHash: z.string().optional(),
-        /** Neither the device nor its network was known at the address. */
+        /** Neither the device nor its network is known at the address. */
         isNewDevice: z.boolean(),
       }),
       reply: z.union([
@@ -56,10 +56,7 @@ export const Account = contract({
       ]),
     },
 
-    /**
-     * `login-params` of a signed-in caller (docs/protocol/authentication.md, "Login params"): the account's key params
-     * in full.
-     */
+    /** `login-params` for a signed-in caller: all key params of the account (docs/protocol/authentication.md, "Login params"). */
     keyParams: signedIn({
       access: 'reads',
       fields: z.object({ codeChallenge: z.string() }),
@@ -67,17 +64,17 @@ export const Account = contract({
     }),
 
     /**
-     * Refusals: 401 and 403 of docs/protocol/authentication.md, "Change of credentials"; 423 after too many wrong
+     * Refusals: the 401s and 403s of docs/protocol/authentication.md, "Change of credentials"; 423 after too many wrong
      * passwords.
      */
     changeCredentials: signedIn({
       access: 'writes',
       fields: z.object({
-        /** The user in the path, who must be the caller. */
+        /** The user in the path. They must be the caller. */
         userUuid: z.string(),
         currentPassword: z.string(),
         newPassword: z.string(),
-        /** Normalised; absent: the address stays. */
+        /** Normalised. Absent: the address stays. */
         newEmail: z.string().optional(),
         keyParams: sentKeyParamsSchema,
         apiVersion: z.string(),
@@ -87,13 +84,13 @@ export const Account = contract({
     }),
 
     /**
-     * Refusals: 400, 401 and 403 of docs/protocol/authentication.md, "Deletion of an account"; 423 after too many wrong
+     * Refusals: the 400s, 401s and 403s of docs/protocol/authentication.md, "Deletion of an account"; 423 after too many wrong
      * passwords.
      */
     deleteAccount: signedIn({
       access: 'writes',
       fields: z.object({
-        /** The user in the path, who must be the caller. */
+        /** The user in the path. They must be the caller. */
         userUuid: z.string(),
         /** `x-server-password`. */
         password: z.string().optional(),
@@ -102,11 +99,11 @@ export const Account = contract({
     }),
   },
   tells: {
-    /** What became of a mail that the account sent and follows. */
+    /** A report on a mail that the account follows. */
     mailOutcome: mailOutcomeSchema,
   },
   timers: {
-    /** The next batch of what a deleted account leaves behind: items after this position, revisions after this place. */
-    purge: z.object({ after: z.int(), afterPlace: z.int().default(0) }),
+    /** The next batch of the purge: items after this position, revisions after this offset. */
+    purge: z.object({ after: z.int(), afterOffset: z.int().default(0) }),
   },
 });

@@ -3,22 +3,21 @@
  *
  *     begin   turn: the session, the path, the row with the hash
  *     guard   as for a change of credentials, then the hash
- *     delete  one commit: the row with the address goes, which frees the address; all sessions go, so that every token is 401 `invalid-auth`; the profile says `deleted`; the timer `purge` is armed
- *     purge   timer: removes the account's rows in bounded commits, then makes the actor a tombstone
- *     (actors/user/purge.ts)
+ *     delete  one commit: the row goes, which frees the address; all sessions go, so that every token is
+ *             401 `invalid-auth`; the profile says `deleted`; the timer `purge` is armed
+ *     purge   timer: removes the account's rows in bounded commits (actors/user/purge.ts)
  *
- * A crash leaves either the whole account or one that is deleted and whose purge goes on. Deleting a deleted account
- * is a success: the token's MAC proves that it was the account's.
+ * A crash leaves the whole account, or a deleted one whose purge goes on. To delete a deleted account succeeds: the MAC of the
+ * token proves that it was the account's.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable } from '../../identity/account-table.ts';
 import { tellToForgetSender } from '../../mailer/outgoing.ts';
 import type { Refused, SignedInAnswer } from '../../reply.ts';
-import { adminRoleSlice, noAdminRole } from '../admin-role.ts';
-import { callerOf } from '../caller.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import { noProfile, profileSlice } from '../profile.ts';
 import { purgeFromStart } from '../purge.ts';
+import { adminRoleSlice, callerOf, noAdminRole } from '../roles.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { notAllowed } from './change-credentials.ts';
 import { Account } from './contract.ts';

@@ -2,11 +2,10 @@ import { command, type KeysResult, keys, type Turn } from '../../../runtime/comm
 import { accountTable } from '../../identity/account-table.ts';
 import { sessionUuidOf } from '../../identity/session.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
 import { restoreFactors } from '../factors/restore.ts';
 import type { RaisedHooks } from '../hooks.ts';
 import { noteNewDevice, noteRecovery } from '../notices.ts';
-import { profileSlice } from '../profile.ts';
+import { isBanned, profileSlice } from '../profile.ts';
 import { grantAccess } from '../sessions/issue.ts';
 import { Account } from './contract.ts';
 
@@ -23,12 +22,12 @@ export const openSession = (hooks: RaisedHooks) =>
       { account },
     ) => {
       const profile = turn.get(profileSlice);
-      const stands =
+      const isCurrent =
         profile.state === 'active' &&
         profile.credentialsVersion === credentialsVersion &&
         profile.email === email &&
         profile.workspace === workspace;
-      if (!stands) return { stale: true } as const;
+      if (!isCurrent) return { stale: true } as const;
       if (isBanned(turn)) {
         audit(turn, 'sign-in-refused-by-ban', wanted.device);
         return { banned: true } as const;

@@ -1,21 +1,23 @@
 /**
- * Checking the password of a signed-in caller. It could be guessed here as well as at sign-in, so attempts
- * are counted the same way: debited before the hash, given back if the password is right
- * (docs/protocol/authentication.md, "Attempts and lock-out"). The counters are the account's own and not
- * those of its address: anyone can lock an address from outside, and that must not keep its owner from
- * changing the password or deleting the account.
+ * Checks the password of a signed-in caller, and tells the `signin` actors what follows from it.
+ *
+ * A password could be guessed here as at sign-in, so attempts are counted the same way: the guard debits one before the hash,
+ * and gives it back if the password is right (docs/protocol/authentication.md, "Attempts and lock-out"). The account has
+ * counters of its own. Anyone can lock an address from outside, and that must not keep its owner from changing the password or
+ * deleting the account.
  */
 import type { Turn, Workflow } from '../../../runtime/command.ts';
 import type { AccountRow } from '../../identity/account-table.ts';
-import { laneOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
+import { keyOfUser, PasswordHasher } from '../../identity/password-hasher.ts';
 import { type Device, type Granted, sessionUuidOf } from '../../identity/session.ts';
 import { type SignInAddress, SigninKeys } from '../../identity/signin-keys.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
+import { profileSlice } from '../profile.ts';
 
 type Guarded = Pick<AccountRow, 'user_uuid' | 'password_hash'>;
 
-/** Undefined when `password` is the account's; otherwise `wrong`, or 423 after too many wrong ones. */
+/** Undefined: the password is the account's. Otherwise `wrong`, or 423 after too many wrong ones. */
 export async function passwordIs(
   workflow: Pick<Workflow, 'use' | 'actors'>,
   account: Guarded,
@@ -27,7 +29,7 @@ export async function passwordIs(
   if (isRefused(debited)) return debited;
   const isRight = await workflow
     .use(PasswordHasher)
-    .verify(account.password_hash, password, laneOfUser(account.user_uuid));
+    .verify(account.password_hash, password, keyOfUser(account.user_uuid));
   return isRight ? undefined : wrong;
 }
 
@@ -36,7 +38,7 @@ export const wrongServerPassword = refuse.badRequest(
   'The password you entered is incorrect. Please try again.',
 );
 
-/** Likewise of what a client sends as `x-server-password`, with the texts that clients know. */
+/** The same for the password in `x-server-password`, with the messages that clients know. */
 export async function serverPasswordIs(
   workflow: Pick<Workflow, 'use' | 'actors'>,
   account: Guarded,
@@ -49,8 +51,8 @@ export async function serverPasswordIs(
 type Named = Pick<AccountRow, 'user_uuid' | 'identifier' | 'workspace'>;
 
 /**
- * Call in the turn after a right password that opens a session: it also gives back the attempts at sign-in, and makes the caller's
- * network and device known at the address.
+ * Call in the turn after a right password that opens a session. It also gives back the attempts at sign-in, and makes the
+ * caller's network and device known at the address.
  */
 export function resetAttempts(
   turn: Turn,
@@ -65,10 +67,7 @@ export function resetAttempts(
   returnAttempts(turn, account);
 }
 
-/**
- * Call in the turn after a right password that opens no session: it gives back the account's own attempts,
- * and not those at sign-in.
- */
+/** Call in the turn after a right password that opens no session. It gives back the account's own attempts alone. */
 export function returnAttempts(turn: Turn, { user_uuid }: Pick<Named, 'user_uuid'>): void {
   turn.tell(Signin, turn.use(SigninKeys).guardId(user_uuid)).reset();
 }
@@ -78,6 +77,12 @@ export function forgetAddress(turn: Turn, account: Named): void {
   const keys = turn.use(SigninKeys);
   turn.tell(Signin, keys.actorId(addressOf(account))).forget();
   returnAttempts(turn, account);
+}
+
+/** Makes sign-ins in progress begin again, as the account asks for more now than when they began. */
+export function restartSignIns(turn: Turn): void {
+  const { email, workspace } = turn.get(profileSlice);
+  turn.tell(Signin, turn.use(SigninKeys).actorId({ email, workspace })).forgetChallenges();
 }
 
 const addressOf = ({ identifier, workspace }: Named): SignInAddress => ({ email: identifier, workspace });

@@ -1,13 +1,14 @@
 /**
- * Registration (docs/protocol/authentication.md, "Registration"): a workflow of the account's own new actor, whose id
- * the gateway makes from the call, so that a repeat of the call reaches the same actor.
+ * Registration (docs/protocol/authentication.md, "Registration"): a workflow of the new account's own actor. The gateway makes
+ * the id of that actor from the call, so a repeat of the call reaches the same actor.
  *
  *     checks  ->  is the address taken (a hint, to spare the hash)  ->  hash  ->  account and first session
  *
- * The address is unique on the whole server by the key of the `account` table: of two registrations at the same
- * moment one is refused at its commit and runs again knowing so. A crash before the last step leaves nothing of the
- * account; after it, a repeat of the call gets the recorded reply.
+ * The key of the `account` table makes an address unique on the whole server. When two registrations race, the commit of one is
+ * refused, and its turn runs again and finds the address taken. A crash before the last step leaves nothing. After it, a repeat
+ * of the call gets the recorded reply.
  */
+import type { z } from 'zod';
 import { lookup, type Turn, type Workflow, workflow } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
 import { CaptchaVerifier } from '../../identity/captcha.ts';
@@ -15,12 +16,11 @@ import {
   hasSessions,
   isVersion,
   missingKeyParam,
-  type SentKeyParams,
   storedKeyParams,
   versionOf,
 } from '../../identity/key-params.ts';
-import { laneOfStranger, PasswordHasher } from '../../identity/password-hasher.ts';
-import { type Device, type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
+import { keyOfStranger, PasswordHasher } from '../../identity/password-hasher.ts';
+import { type SignInReply, sessionApiVersions, sessionUuidOf } from '../../identity/session.ts';
 import { signInReply } from '../../identity/sign-in-reply.ts';
 import { isPrivateUsername, isValidUsername } from '../../identity/usernames.ts';
 import { Instance, instanceId } from '../../instance/contract.ts';
@@ -34,16 +34,7 @@ import { putSetting } from '../settings/stored.ts';
 import { Account } from './contract.ts';
 import { resetAttempts } from './password-guard.ts';
 
-interface Registration {
-  readonly email: string;
-  readonly workspace: string;
-  readonly password: string;
-  readonly keyParams: SentKeyParams;
-  readonly apiVersion: string;
-  readonly ephemeral: boolean;
-  readonly hvmToken?: string | undefined;
-  readonly device: Device;
-}
+type Registration = z.infer<typeof Account.commands.register.request>;
 
 const disabled = refuse.badRequest('User registration is currently not allowed.');
 const captchaFailed = refuse.badRequest('The captcha was not solved. Please try again.');
@@ -65,8 +56,8 @@ export const register = workflow({
     if (!(await workflow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
     const before = await beforeHash(workflow, registration);
     if (before !== undefined) return before;
-    const lane = laneOfStranger(registration.device.ipAddress);
-    const passwordHash = await workflow.use(PasswordHasher).hash(registration.password, lane);
+    const key = keyOfStranger(registration.device.ipAddress);
+    const passwordHash = await workflow.use(PasswordHasher).hash(registration.password, key);
     return workflow.turn({
       recorded: true,
       turn: (turn) => answerOf(createAccount(turn, registration, passwordHash)),
@@ -81,8 +72,8 @@ async function isClosed({ actors }: Pick<Workflow, 'actors'>): Promise<boolean> 
 }
 
 /**
- * Whether the address is taken, to spare the hash. A step that writes nothing is not recorded itself, but finds what
- * the last one recorded if this is a repeat of the call.
+ * Asks whether the address is taken, to spare the hash. The step writes nothing, so nothing is recorded for it. It is marked so
+ * that a repeat of the call finds here what the last step recorded.
  */
 function beforeHash(
   workflow: Workflow,
@@ -103,7 +94,7 @@ function refusalOf(
   if (!sessionApiVersions.includes(apiVersion)) return unsupportedVersion;
   const version = versionOf(keyParams);
   if (!isVersion(version)) return unsupportedVersion;
-  // Their keys are derived too weakly for a new account. Client suites make old accounts that way.
+  // Their keys are derived too weakly for a new account. Test suites of clients make such accounts.
   if (!hasSessions(version) && !endToEndTesting) return unsupportedVersion;
   const missing = missingKeyParam(keyParams, version);
   if (missing !== undefined) return refuse.badRequest(`${missing} is missing.`);

@@ -1,30 +1,28 @@
 /**
- * The ban of an account (docs/protocol/authentication.md, "Banned accounts"), by an operator or an administrator.
+ * Bans an account, for an operator or an administrator (docs/protocol/authentication.md, "Banned accounts").
  *
  * Invariants:
- * - A ban ends every session in its own commit, so that tokens are worthless and sockets close with it. No way of signing in
- *   opens a session while it lasts.
- * - Factors, bridge tokens and app passwords stay, of no use while the ban lasts: without them the account would come out of
- *   it with less protection than it had. Trusted devices go, and sign-ins in progress begin anew.
- * - When administrators ban each other at the same moment, at least one remains. An administrator is marked as banning before
- *   the other is asked, and a marked one cannot be banned. So in no circle of bans can each have ended before the one that
- *   follows from it. There is no list of administrators that could be counted instead.
+ * - A ban ends every session in its own commit, so tokens become worthless and sockets close. Nothing opens a session while it
+ *   lasts.
+ * - Factors, bridge tokens and app passwords stay, of no use while the ban lasts. Without them the account would come out of
+ *   the ban less protected than before. Trusted devices go, and sign-ins in progress begin again.
+ * - If administrators ban each other at the same moment, at least one remains. An administrator is marked before the other
+ *   account is asked, and a marked account cannot be banned. So a circle of bans cannot end with all of them banned. There is
+ *   no list of administrators that could be counted instead.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { SigninKeys } from '../../identity/signin-keys.ts';
-import { Signin } from '../../signin/contract.ts';
-import { isAdministrator } from '../admin-role.ts';
 import { audit } from '../audit/trail.ts';
-import { banSlice } from '../ban.ts';
 import type { RaisedHooks } from '../hooks.ts';
-import { profileSlice } from '../profile.ts';
+import { banSlice, profileSlice } from '../profile.ts';
+import { isAdministrator } from '../roles.ts';
+import { restartSignIns } from './password-guard.ts';
 
 /** Longer than any call may take. */
 const markMs = 120_000;
 
-/** By the call: whom this administrator bans at the moment, or may. Each has its own mark, or the end of one would end all. */
+/** By the call that bans somebody at this moment. Each call has its own mark: the end of one must not end the others. */
 export const banningMap = sliceMap<{ readonly untilMs: number }>({
   family: 'banning',
   format: 1,
@@ -35,7 +33,7 @@ export const banningMap = sliceMap<{ readonly untilMs: number }>({
 const isBanning = (turn: Turn): boolean =>
   [...turn.entries(banningMap).values()].some(({ untilMs }) => turn.nowMs < untilMs);
 
-/** False: it bans too many at once. */
+/** False: the account bans too many others at once. */
 export function markBanning(turn: Turn, callId: string): boolean {
   for (const [call, { untilMs }] of turn.entries(banningMap)) {
     if (turn.nowMs >= untilMs) turn.removeEntry(banningMap, call);
@@ -52,7 +50,7 @@ export function unmarkBanning(turn: Turn, callId: string): void {
 
 export type BanOutcome = 'set' | 'unchanged' | 'administrator' | 'busy';
 
-/** `administrator`: an operator has to demote it first. `busy`: it bans somebody itself right now. */
+/** `administrator`: an operator has to demote them first. `busy`: the account bans somebody at this moment. */
 export function ban(
   turn: Turn,
   hooks: RaisedHooks,
@@ -65,8 +63,7 @@ export function ban(
   turn.set(banSlice, { atMs: before?.atMs ?? turn.nowMs, reason });
   if (before !== null) return 'unchanged';
   for (const banned of hooks('banned')) banned(turn);
-  const { email, workspace } = turn.get(profileSlice);
-  turn.tell(Signin, turn.use(SigninKeys).actorId({ email, workspace })).forgetChallenges();
+  restartSignIns(turn);
   audit(turn, 'banned');
   return 'set';
 }

@@ -1,19 +1,19 @@
-/** What administrators ask, each of their own actor (docs/protocol/account.md, "Administration"). */
+/** What administrators ask of their own actor (docs/protocol/account.md, "Administration"). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { signedIn } from '../../signed-in.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { banReasonCharactersMax } from '../ban.ts';
+import { banReasonCharactersMax } from '../profile.ts';
 
-/** As people type it. */
+/** As the administrator types it. */
 const email = z.string().max(1_024).refine(isStorableText);
 const workspace_identifier = z.string().max(256).refine(isStorableText).nullish();
 /** The user in the path. */
 const userUuid = z.string();
-/** Judged in the turn: everybody but an administrator is refused as such, whatever they send. */
-const given = z.unknown().optional();
-const givenSwitch = given.meta({ type: 'boolean' });
-const givenText = given.meta({ type: 'string' });
+/** Judged in the turn. A caller who is no administrator gets that refusal, for any input. */
+const unchecked = z.unknown().optional();
+const uncheckedSwitch = unchecked.meta({ type: 'boolean' });
+const uncheckedText = unchecked.meta({ type: 'string' });
 
 export const banFields = z.object({
   banned: z.boolean(),
@@ -33,13 +33,13 @@ const registration = z.object({
   enforcedByOperator: z.boolean(),
 });
 
-/** Refusals: 403 for everybody else, 404 for a user who does not exist. */
+/** Refusals: 403 for anyone else, 404 for a user who does not exist. */
 const commands = {
   getRegistration: signedIn({ access: 'reads', fields: z.object({}), ok: registration }),
-  /** Refusals: 400 where it says neither or both. */
+  /** Refusals: 400 if it says neither or both. */
   setRegistration: signedIn({
     access: 'writes',
-    fields: z.object({ registrationDisabled: givenSwitch, registrationEnabled: givenSwitch }),
+    fields: z.object({ registrationDisabled: uncheckedSwitch, registrationEnabled: uncheckedSwitch }),
     ok: registration.extend({ success: z.boolean() }),
   }),
   lookUpUser: signedIn({
@@ -52,10 +52,10 @@ const commands = {
     fields: z.object({ email, workspace_identifier }),
     ok: z.object({ uuid: z.string(), email: z.string(), ...ban }),
   }),
-  /** Refusals: 400 for oneself, 409 for an administrator who bans somebody right now. */
+  /** Refusals: 400 for the administrator's own account, 409 while the account bans another one. */
   setBan: signedIn({
     access: 'writes',
-    fields: z.object({ userUuid, banned: givenSwitch, banReason: givenText }),
+    fields: z.object({ userUuid, banned: uncheckedSwitch, banReason: uncheckedText }),
     ok: z.object({ success: z.boolean(), uuid: z.string(), ...ban }),
   }),
   getFlags: signedIn({
@@ -70,7 +70,7 @@ const commands = {
   /** Refusals: 400 for a name or a value that is not allowed. */
   setFlag: signedIn({
     access: 'writes',
-    fields: z.object({ userUuid, name: givenText, value: givenText }),
+    fields: z.object({ userUuid, name: uncheckedText, value: uncheckedText }),
     ok: z.object({
       success: z.boolean(),
       userUuid: z.string(),

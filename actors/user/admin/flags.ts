@@ -1,4 +1,4 @@
-/** What administrators and operators may set for a user (docs/protocol/account.md, "Administration"). */
+/** The flags of a user, which administrators and operators set (docs/protocol/account.md, "Administration"). */
 import type { Turn, View } from '../../../runtime/command.ts';
 import { isProfileId } from '../../assistant/profiles.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
@@ -22,7 +22,7 @@ export type FlagName = (typeof flagNames)[number];
 
 const count = /^\d{1,9}$/;
 
-/** What this server does not do can only be turned off: an administrator would wait for it in vain. */
+/** This server does not have these features. An administrator who turned one on would wait for it in vain. */
 const notOffered: Partial<Record<FlagName, { readonly off: string; readonly why: string }>> = {
   EMAIL_BACKUP_FREQUENCY: { off: 'disabled', why: 'This server sends no backups by e-mail.' },
   NEXTCLOUD_BACKUP_ALLOWED: { off: 'false', why: 'This server makes no backups to Nextcloud.' },
@@ -50,13 +50,13 @@ const notHere = ({ off, why }: { readonly off: string; readonly why: string }): 
   `${why} This flag can only be ${off}.`;
 
 export function flagsOf(view: View) {
-  // Null says that nobody has set it, whatever holds by default.
+  // Null says that the flag was never set. A default may hold all the same.
   const shownOf = (name: FlagName) => (isStored(view, name) ? settingValue(view, name) : null);
   const flags = Object.fromEntries(flagNames.map((name) => [name, shownOf(name)]));
   return { flags, nextcloudAppPasswordConfigured: isStored(view, 'NEXTCLOUD_BACKUP_APP_PASSWORD') };
 }
 
-/** `given` is the name in any case. */
+/** `given` is the name in upper or lower case. */
 export function setFlag(turn: Turn, given: string, value: string | null, by: 'operator' | 'administrator') {
   const name = flagNames.find((each) => each === given.toUpperCase());
   if (name === undefined) return unknownFlag;

@@ -1,4 +1,4 @@
-/** What is asked of an account about the assistant (docs/protocol/assistant.md). Nothing that is said to it comes here. */
+/** What is asked of an account about the assistant (docs/protocol/assistant.md). No conversation reaches the actor. */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { providerIds } from '../../assistant/profiles.ts';
@@ -9,19 +9,19 @@ const nothing = z.object({});
 const commands = {
   getAssistantUsage: signedIn({
     access: 'reads',
-    bearerAlone: true,
+    bearerSuffices: true,
     fields: nothing,
-    /** `limit` 0: none. `resetsAt`: ISO text. */
+    /** A `limit` of 0 is none. `resetsAt` is ISO text. */
     ok: z.object({ used: z.int(), limit: z.int(), resetsAt: z.string() }),
   }),
   /**
-   * Counts one answer, and holds a place for it until it has ended or its time is over. Refusals, in this order: 403
+   * Counts one answer, and reserves a stream until the answer ends or its time is over. Refusals, in this order: 403
    * `ai-disabled`, 400 `invalid-request`, 503 `assistant-unavailable`, 429 `assistant-busy`, 429 `ai-rate-limited`.
    */
   beginAssistantStream: signedIn({
     access: 'writes',
-    bearerAlone: true,
-    /** Whether what is to be answered has its form: that is told after what the account may. */
+    bearerSuffices: true,
+    /** False: the request is malformed. Whether the account may ask at all is answered first. */
     fields: z.object({ isValid: z.boolean() }),
     ok: z.object({
       streamUuid: z.string(),
@@ -33,7 +33,7 @@ const commands = {
       temperature: z.number().optional(),
     }),
   }),
-  /** By gateways, whose stream it is. `isRefunded`: no provider has heard of it, so it does not count. */
+  /** Sent by the gateway of the stream. `isRefunded`: no provider has heard of the request, so it does not count. */
   endAssistantStream: {
     request: z.object({ streamUuid: z.string(), isRefunded: z.boolean() }),
     reply: nothing,

@@ -1,63 +1,75 @@
 /**
- * The audit trail of an account (docs/protocol/account.md, "Audit trail"; why it is stored like this:
+ * The audit trail of an account (docs/protocol/account.md, "Audit trail"; the reasons for its form are in
  * docs/decisions/0024-an-audit-trail-in-the-actor.md).
  *
  * Invariants:
- * - An event is written in the turn, and so in the commit, of what it tells of: neither is ever there without the other.
- * - No command changes or removes an event. The oldest page goes when there are too many, what is too old by a timer, and
- *   everything with the account.
- * - It costs one slice, which holds a page at most; a page that is full becomes a row.
+ * - An event is written in the turn, and so in the commit, of what it tells. Neither is ever there without the other.
+ * - No command changes or removes an event. The oldest page goes when there are too many. A timer removes what is too old. The
+ *   deletion of the account removes everything.
+ * - The trail costs one slice, which holds at most one page. A full page becomes a row.
  */
 import { z } from 'zod';
 import { type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
+import { table } from '../../../runtime/table.ts';
 import type { Device } from '../../identity/session.ts';
 import { AccountSettings } from '../../settings.ts';
 import { deviceInfo } from '../sessions/device-info.ts';
 import { settingValue } from '../settings/stored.ts';
-import { AuditTrail } from './contract.ts';
-import { type AuditEvent, type AuditEventName, auditEventSchema } from './event.ts';
-import { auditPageTable } from './page-table.ts';
+import { type AuditEvent, type AuditEventName, AuditTrail, auditEventSchema } from './contract.ts';
 
-/** Small, as it is in memory while the account is in use. */
+/** Full pages of audit trails. The slot of the oldest page is written next. */
+export const auditPageTable = table({
+  name: 'audit_page',
+  columns: {
+    user_uuid: 'uuid',
+    slot: 'int8',
+    /** The events as JSON, oldest first. */
+    events: 'text',
+  },
+  key: ['user_uuid', 'slot'],
+});
+
+/** Small, as the page is in memory while the account is in use. */
 export const eventsPerPage = 8;
 export const auditPagesMax = 128;
 
-/** Within it the same event from the same place is counted, so that nobody can push out the trail by repeating one. */
+/** Within this time, a repeat from the same network is only counted, so that nobody can push out the trail by repeating an event. */
 const sameEventMs = 3_600_000;
-/** What strangers cause without end: at one event an hour they would push out everything else within weeks. */
+/** Anyone can cause these without end. At one event an hour they would push out all others within weeks. */
 const sameFailureMs = 86_400_000;
 const deviceCharactersMax = 128;
-/** An account that is in use every day is not trimmed more often than that. */
+/** The least time between two trims. An account may be in use every day. */
 const trimPauseMs = 86_400_000;
 
-interface Trail {
-  readonly next: number;
+const trailSchema = z.object({
+  next: z.int(),
   /** How many pages have become rows. */
-  readonly pages: number;
+  pages: z.int(),
   /** The page that is not full, oldest first. */
-  readonly recent: readonly AuditEvent[];
-  /** Whether the timer that removes what is too old is armed. */
-  readonly trimming: boolean;
-}
+  recent: z.array(auditEventSchema).readonly(),
+  /** The timer that removes old events is armed. */
+  trimming: z.boolean(),
+});
+type Trail = Readonly<z.infer<typeof trailSchema>>;
 
 export const auditSlice = slice<Trail>({
   name: 'audit',
   format: 1,
-  schema: z.object({
-    next: z.int(),
-    pages: z.int(),
-    recent: z.array(auditEventSchema).readonly(),
-    trimming: z.boolean(),
-  }),
+  schema: trailSchema,
   initial: { next: 1, pages: 0, recent: [], trimming: false },
 });
 
-/** From where something was done: a session or a request. */
-export type Whence = Pick<Device, 'userAgent' | 'ipAddress'>;
+/** Where something was done: the device and address of a session or a request. */
+export type EventOrigin = Pick<Device, 'userAgent' | 'ipAddress'>;
 
-/** Call in the turn of what it tells of. Without `from` no device of the user took part. */
-export function audit(turn: Turn, event: AuditEventName, from: Whence | null = null, about?: string): void {
+/** Call in the turn of the event itself. Without `from`, no device of the user took part. */
+export function audit(
+  turn: Turn,
+  event: AuditEventName,
+  from: EventOrigin | null = null,
+  about?: string,
+): void {
   const trail = turn.get(auditSlice);
   const at = { firstAtMs: turn.nowMs, lastAtMs: turn.nowMs };
   const happened: AuditEvent = {
@@ -89,8 +101,8 @@ export interface AuditPages {
   readonly pages: KeysResult<typeof auditPageTable>;
 }
 
-/** Those that are not too old, the newest first, of numbers below `before`. */
-export function auditTrail(
+/** Events that are not too old and have a number below `before`, the newest first. */
+export function readTrail(
   view: View & { readonly nowMs: number },
   { pages }: AuditPages,
   { before, limit }: { readonly before: number; readonly limit: number },
@@ -134,7 +146,7 @@ export function removeAuditTrail(turn: Turn): void {
   turn.disarm(AuditTrail.timers.trimAuditTrail);
 }
 
-/** A full page becomes a row, in the place of the oldest where all slots are taken. */
+/** Writes a full page as a row. If all slots are taken, it replaces the oldest. */
 function turnPage(turn: Turn, trail: Trail): Trail {
   if (trail.recent.length < eventsPerPage) return trail;
   const slot = trail.pages % auditPagesMax;
@@ -153,7 +165,7 @@ const eventsOf = (json: string | undefined): readonly AuditEvent[] =>
 function isRepeat(earlier: AuditEvent, later: AuditEvent): boolean {
   if (earlier.event !== later.event || earlier.about !== later.about) return false;
   const sinceMs = later.lastAtMs - earlier.firstAtMs;
-  // Anyone can cause these, from as many networks as they have.
+  // Anyone can cause these, from any number of networks.
   if (earlier.event === 'sign-in-failed') return sinceMs < sameFailureMs;
   return sinceMs < sameEventMs && earlier.device === later.device && earlier.ipAddress === later.ipAddress;
 }
@@ -164,7 +176,7 @@ const again = (event: AuditEvent, nowMs: number): AuditEvent => ({
   lastAtMs: nowMs,
 });
 
-function shownOf(view: View, from: Whence | null): Pick<AuditEvent, 'device' | 'ipAddress'> {
+function shownOf(view: View, from: EventOrigin | null): Pick<AuditEvent, 'device' | 'ipAddress'> {
   if (from === null) return { device: null, ipAddress: null };
   const isKept = from.userAgent !== null && settingValue(view, 'LOG_SESSION_USER_AGENT') === 'enabled';
   const device = isKept ? deviceInfo(from.userAgent).slice(0, deviceCharactersMax) : null;

@@ -6,12 +6,12 @@ import { answerSchema } from '../../reply.ts';
 import { signedIn } from '../../signed-in.ts';
 
 export const bridgeScopes = ['read', 'write'] as const;
-/** As some clients call them. */
+/** The names that some clients use. */
 export const scopesByOtherName = { 'read-only': 'read', 'read-write': 'write' } as const;
 
 export const wrappedKeysBytesMax = 256 * 1024;
 
-/** Texts that the client made and the server never reads. A key takes about 190 bytes. */
+/** The client makes these texts, and the server never reads them. A key takes about 190 bytes. */
 const keyMaterialFields = {
   wrappedKeys: z
     .string()
@@ -37,7 +37,7 @@ const bridgeToken = z.object({
 });
 
 const commands = {
-  /** The token is shown only this once. Refusals: 400 for a blank label, too many tokens or too much of keys. */
+  /** Shows the token this once. Refusals: 400 for a blank label, too many tokens, or too many bytes of keys. */
   makeBridgeToken: signedIn({
     access: 'writes',
     fields: z.object({
@@ -61,7 +61,7 @@ const commands = {
       ),
     }),
   }),
-  /** Ends the sessions it has opened too. Refusals: 404. */
+  /** Ends the sessions that it has opened too. Refusals: 404. */
   deleteBridgeToken: signedIn({
     access: 'writes',
     fields: z.object({ bridgeTokenUuid: z.string().max(64) }),
@@ -74,7 +74,7 @@ const commands = {
     ok: keyMaterialSchema.extend({ scope, scopeTagUuids }),
   }),
 
-  /** Opens a session for a bridge; the proof is in the request. Refusals: 400 for the version, else 401. */
+  /** Opens a session for a bridge, with the proof in the request. Refusals: 400 for the version, else 401. */
   authenticateBridge: {
     request: z.object({
       tokenUuid: z.string(),

@@ -1,16 +1,16 @@
-/** What clients and calendar programs ask of the calendar of an account (docs/protocol/calendar.md). */
+/** What clients and calendar programs ask of an account's calendar (docs/protocol/calendar.md). */
 import { z } from 'zod';
 import type { CommandShape } from '../../../runtime/contract.ts';
 import { contract } from '../../../runtime/contract.ts';
 import { type Answer, answerSchema } from '../../reply.ts';
 import { openToBridges, signedIn } from '../../signed-in.ts';
-import { type ShownTodo, shownTodoSchema } from './todo.ts';
+import { type TodoResponse, todoResponseSchema } from './todo.ts';
 
-export { shownTodoSchema } from './todo.ts';
+export { todoResponseSchema } from './todo.ts';
 
 const nothing = z.object({});
-/** Judged in the actor, after the gates, which answers with tags of its own. */
-const given = z.unknown().optional();
+/** Judged in the actor after the feature flag, with a tag of its own for each refusal. */
+const unchecked = z.unknown().optional();
 
 export const calendarGates = z.object({
   caldavEnabled: z.boolean(),
@@ -26,25 +26,25 @@ const token = z.object({
   createdAt: z.number(),
   lastUsedAt: z.number().nullable(),
 });
-export type ShownToken = z.infer<typeof token>;
+export type TokenResponse = z.infer<typeof token>;
 
-/** What a program shows: the hash is that of the secret, which goes no further than it has to. */
-const shownSecret = z.object({ tokenUuid: z.string(), secretHash: z.string() });
-export type ShownSecret = z.infer<typeof shownSecret>;
+/** The token of a program. The gateway hashes its secret, which goes no further than it has to. */
+const programSecret = z.object({ tokenUuid: z.string(), secretHash: z.string() });
+export type ProgramSecret = z.infer<typeof programSecret>;
 
 export type FeedAnswer<Ok> = Answer<Ok> | { readonly unproven: true };
 
 /**
- * A request of a calendar program. `unproven`: the secret was not found right lately, or there is no such token; a `signin` actor
- * is to find out. Refusals: 403 while a gate is closed.
+ * A request of a calendar program. `unproven`: there is no such token, or its secret was not found right lately; a `signin`
+ * actor has to check it. Refusals: 403 while the feature is off.
  */
 function ofProgram<Request, Ok>(
   fields: z.ZodType<Request> & z.ZodObject,
   ok: z.ZodType<Ok>,
-): CommandShape<Request & { readonly token: ShownSecret }, FeedAnswer<Ok>> {
+): CommandShape<Request & { readonly token: ProgramSecret }, FeedAnswer<Ok>> {
   return {
-    request: fields.extend({ token: shownSecret }) as unknown as z.ZodType<
-      Request & { readonly token: ShownSecret }
+    request: fields.extend({ token: programSecret }) as unknown as z.ZodType<
+      Request & { readonly token: ProgramSecret }
     >,
     reply: z.union([z.object({ unproven: z.literal(true) }), answerSchema(ok)]) as unknown as z.ZodType<
       FeedAnswer<Ok>
@@ -55,7 +55,7 @@ function ofProgram<Request, Ok>(
 const objectFields = {
   uid: z.string(),
   etag: z.string(),
-  /** The bytes of the object as a file of its own. */
+  /** The size of the object as a file of its own. */
   bytes: z.number(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -65,29 +65,29 @@ export type ListedObject = z.infer<typeof listedObject>;
 const wholeObject = z.object({ ...objectFields, component: z.string() });
 export type WholeObject = z.infer<typeof wholeObject>;
 
-/** Another one after every change. */
-const mark = z.string();
+/** Changes with every change of the calendar. */
+const ctag = z.string();
 
-/** A uid of 255 characters, each of which takes three bytes that are escaped, and `.ics` behind it. */
+/** A uid of 255 characters, each of three escaped bytes, and `.ics` after it. */
 export const uidEscapedMax = 255 * 9 + 4;
 
-/** The most objects that are asked for at once. */
+/** The most objects that one request names. */
 export const objectsAtOnceMax = 200;
 
 export const byUid = (a: { readonly uid: string }, b: { readonly uid: string }): number =>
   a.uid < b.uid ? -1 : 1;
 
 const tokenCommands = {
-  /** Newest first. */
+  /** The newest first. */
   listCalendarTokens: signedIn({
     access: 'reads',
     fields: nothing,
     ok: z.object({ tokens: z.array(token) }),
   }),
-  /** The token is shown only this once. Refusals: 403 of the gates; 400 `invalid-label`; 409 `caldav-token-limit`. */
+  /** Shows the token this once. Refusals: 403 while the feature is off; 400 `invalid-label`; 409 `caldav-token-limit`. */
   makeCalendarToken: signedIn({
     access: 'writes',
-    fields: z.object({ label: given }),
+    fields: z.object({ label: unchecked }),
     ok: z.object({ token: token.extend({ token: z.string() }) }),
   }),
   /** Refusals: 404 `caldav-token-not-found`. */
@@ -104,29 +104,29 @@ const tokenCommands = {
 };
 
 const commands = {
-  /** By uid. */
+  /** In the order of their uids. */
   listTodos: signedIn({
     access: 'reads',
     fields: nothing,
-    ok: z.object({ todos: z.array(shownTodoSchema) }),
+    ok: z.object({ todos: z.array(todoResponseSchema) }),
   }),
   /**
-   * Creates one, or replaces the one of this uid. Refusals: 403 `caldav-disabled` and `caldav-not-allowed`; 400
+   * Creates a to-do, or replaces the one with this uid. Refusals: 403 `caldav-disabled` and `caldav-not-allowed`; 400
    * `invalid-todo`; 409 `caldav-item-limit` and `caldav-store-full`.
    */
   publishTodo: signedIn({
     access: 'writes',
     fields: z.object({
-      uid: given,
-      summary: given,
-      description: given,
-      start: given,
-      due: given,
-      completed: given,
-      completedAt: given,
-      priority: given,
+      uid: unchecked,
+      summary: unchecked,
+      description: unchecked,
+      start: unchecked,
+      due: unchecked,
+      completed: unchecked,
+      completedAt: unchecked,
+      priority: unchecked,
     }),
-    ok: z.object({ created: z.boolean(), todo: shownTodoSchema as z.ZodType<ShownTodo> }),
+    ok: z.object({ created: z.boolean(), todo: todoResponseSchema as z.ZodType<TodoResponse> }),
   }),
   /** Refusals: 404 `caldav-todo-not-found`. */
   unpublishTodo: signedIn({
@@ -135,32 +135,32 @@ const commands = {
     ok: z.object({ deleted: z.literal(true) }),
   }),
 
-  getCalendarGates: signedIn({
+  getCalendarFlags: signedIn({
     access: 'reads',
     fields: nothing,
     ok: calendarGates,
   }),
 
-  readCalendar: ofProgram(nothing, z.object({ mark })),
-  /** A part of them. `next` is what the next part comes after; there is none behind the last. */
+  readCalendar: ofProgram(nothing, z.object({ ctag })),
+  /** One page. The next one comes after `next`; there is none after the last. */
   listCalendarObjects: ofProgram(
     z.object({ after: z.int() }),
-    z.object({ mark, objects: z.array(listedObject).readonly(), next: z.int().optional() }),
+    z.object({ ctag, objects: z.array(listedObject).readonly(), next: z.int().optional() }),
   ),
-  /** Those there are of these, in the order asked. */
+  /** Those that exist, in the order asked. */
   getCalendarObjects: ofProgram(
     z.object({ uids: z.array(z.string()).max(objectsAtOnceMax).readonly() }),
-    z.object({ mark, objects: z.array(wholeObject).readonly() }),
+    z.object({ ctag, objects: z.array(wholeObject).readonly() }),
   ),
 
-  /** For a `signin` actor: what it has to hash the secret with. Null if there is no such token. */
+  /** Asked by a `signin` actor, which hashes the secret with it. Null: there is no such token. */
   calendarTokenSalt: {
     request: z.object({ tokenUuid: z.string() }),
     reply: z.object({ salt: z.string().nullable() }),
   },
-  /** Likewise: whether this is its hash. It is remembered for a while. */
+  /** Asked by a `signin` actor: whether this is the hash of the token. The actor remembers it for a while. */
   proveCalendarToken: {
-    request: shownSecret.extend({ slowHash: z.string() }),
+    request: programSecret.extend({ slowHash: z.string() }),
     reply: z.object({ proven: z.boolean() }),
   },
 };
@@ -169,7 +169,7 @@ export const UserCalendar = contract({
   name: 'user',
   commands: { ...openToBridges(commands), ...tokenCommands },
   timers: {
-    /** A calendar slot was wanted long ago. */
+    /** A slot was wanted long ago, and was never kept. */
     giveSlotsBack: z.null(),
   },
 });

@@ -1,43 +1,37 @@
 /**
- * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"). Whether the token is still there, the account
- * banned or a gate closed is looked at with every request. A program that polls asks for the mark alone, which
- * reads no row.
+ * What calendar programs read (docs/protocol/calendar.md, "The DAV surface"). Each request checks the token, the ban and the
+ * feature flag. A program that polls asks for the ctag alone, which reads no row.
  */
 import { keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { ProvenTokens } from '../../identity/calendar-tokens.ts';
 import { answerOf } from '../../reply.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
-import type { FeedAnswer, ListedObject, ShownSecret } from './contract.ts';
-import { UserCalendar } from './contract.ts';
-import { closedGate } from './gates.ts';
-import { isUid } from './given.ts';
-import { markOf, todosPlan } from './publication.ts';
-import { openTodo } from './todo.ts';
-import { type TodoRow, todoTable } from './todo-table.ts';
-import { componentOf } from './todo-text.ts';
+import { calendarFeed } from '../feature-flags.ts';
+import { isInUse } from '../profile.ts';
+import { type FeedAnswer, type ListedObject, type ProgramSecret, UserCalendar } from './contract.ts';
+import { isUid } from './input.ts';
+import { ctagOf, todosPlan } from './publication.ts';
+import { componentOf, openTodo, type TodoRow, todoTable } from './todo.ts';
 import { calendarTokenMap } from './tokens.ts';
 
 type Reading = View & { readonly nowMs: number };
 
-function ofProgram<Ok>(view: Reading, token: ShownSecret, read: () => Ok): FeedAnswer<Ok> {
-  return isProven(view, token) ? answerOf(closedGate(view) ?? read()) : { unproven: true };
+function ofProgram<Ok>(view: Reading, token: ProgramSecret, read: () => Ok): FeedAnswer<Ok> {
+  return isProven(view, token) ? answerOf(calendarFeed.refusal(view) ?? read()) : { unproven: true };
 }
 
-function isProven(view: Reading, { tokenUuid, secretHash }: ShownSecret): boolean {
-  const isThere = view.get(profileSlice).state === 'active' && !isBanned(view);
-  if (!isThere || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;
+function isProven(view: Reading, { tokenUuid, secretHash }: ProgramSecret): boolean {
+  if (!isInUse(view) || view.entry(calendarTokenMap, tokenUuid) === undefined) return false;
   return view.use(ProvenTokens).isProven(tokenUuid, secretHash, view.nowMs);
 }
 
 const readCalendar = sharedRead({
   ...UserCalendar.commands.readCalendar,
-  answer: (view, { token }) => ofProgram(view, token, () => ({ mark: markOf(view) })),
+  answer: (view, { token }) => ofProgram(view, token, () => ({ ctag: ctagOf(view) })),
 });
 
 const listed: readonly (keyof TodoRow)[] = ['uid', 'etag', 'object_bytes', 'created_at', 'updated_at'];
 
-/** Those of a full calendar at once would hold the event loop for tens of milliseconds. */
+/** More at once would hold the event loop for tens of milliseconds. */
 const listedAtOnce = 1_000;
 
 const listCalendarObjects = sharedRead({
@@ -45,7 +39,7 @@ const listCalendarObjects = sharedRead({
   reads: (view, { after }) => ({ todos: todosPlan(view, { after, limit: listedAtOnce, columns: listed }) }),
   answer: (view, { token }, { todos }) =>
     ofProgram(view, token, () => ({
-      mark: markOf(view),
+      ctag: ctagOf(view),
       objects: todos.rows.map(objectIn),
       ...(!todos.complete && { next: todos.upTo }),
     })),
@@ -65,7 +59,7 @@ const getCalendarObjects = sharedRead({
       const objects = rows
         .filter((row) => row !== undefined)
         .map((row) => ({ ...objectIn(row), component: componentOf(openTodo(view, row)) }));
-      return { mark: markOf(view), objects };
+      return { ctag: ctagOf(view), objects };
     }),
 });
 

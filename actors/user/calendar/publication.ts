@@ -1,36 +1,42 @@
 /**
- * The head of what an account has published. It changes with each to-do, so a reader that knows its mark knows whether there is
- * anything new to read.
+ * The head of what an account has published. It changes with each to-do, so a reader that knows its ctag knows whether there is
+ * anything new.
  */
 import { z } from 'zod';
 import { range, type Turn, type View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { calendarOf } from '../../icalendar.ts';
-import { giveBack } from './slots.ts';
-import { type ShownTodo, sealTodo, type Todo } from './todo.ts';
-import { type TodoRow, todoTable } from './todo-table.ts';
-import { componentOf, etagOf } from './todo-text.ts';
+import { releaseSlots } from './slots.ts';
+import {
+  componentOf,
+  etagOf,
+  sealTodo,
+  type Todo,
+  type TodoResponse,
+  type TodoRow,
+  todoTable,
+} from './todo.ts';
 
 export const todosMax = 10_000;
-export const todoRoomBytes = 16 * 1024 * 1024;
+export const todoCapacityBytes = 16 * 1024 * 1024;
 
 export const publicationSlice = slice({
   name: 'calendar-publication',
   format: 1,
   schema: z.object({
-    /** The highest that any to-do has ever had. */
+    /** The highest position that a to-do has ever had. */
     position: z.int(),
     changedAtMs: z.number(),
     todos: z.int(),
     bytes: z.int(),
-    /** While there is any to-do. */
+    /** Set while there is any to-do. */
     slot: z.string().nullable(),
   }),
   initial: { position: 0, changedAtMs: 0, todos: 0, bytes: 0, slot: null },
 });
 
-/** Another one after every change. With the time, as a database that was restored counts its positions again. */
-export function markOf(view: View): string {
+/** Has the time as well, as a database that was restored counts its positions again. */
+export function ctagOf(view: View): string {
   const { position, changedAtMs } = view.get(publicationSlice);
   return `${position.toString(36)}-${changedAtMs.toString(36)}`;
 }
@@ -41,7 +47,7 @@ interface Part {
   readonly columns?: readonly (keyof TodoRow)[];
 }
 
-/** All, unless only a part of them is asked for. */
+/** All to-dos, or a part of them. */
 export const todosPlan = (view: View, part: Part = {}) =>
   range(todoTable, {
     after: 0,
@@ -50,11 +56,11 @@ export const todosPlan = (view: View, part: Part = {}) =>
     through: view.get(publicationSlice).position,
   });
 
-/** In place of `before`. `row` and what the publication comes to; nothing is written. */
+/** The row that replaces `before`, and the totals with it. Nothing is written. */
 export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | undefined) {
   const { position, todos, bytes } = turn.get(publicationSlice);
   const updatedAt = Math.max(turn.nowMs, (before?.updated_at ?? 0) + 1);
-  const shown: ShownTodo = { uid, ...todo, createdAt: before?.created_at ?? turn.nowMs, updatedAt };
+  const shown: TodoResponse = { uid, ...todo, createdAt: before?.created_at ?? turn.nowMs, updatedAt };
   const object = calendarOf(componentOf(shown));
   const contents = sealTodo(turn, uid, todo);
   const size = contents.length + Buffer.byteLength(uid);
@@ -73,16 +79,18 @@ export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | u
     todos: todos + (before === undefined ? 1 : 0),
     bytes: bytes + size - (before?.size ?? 0),
   };
-  return { shown, row, after };
+  return { shown, row, after, isNew: before === undefined };
 }
 
-/** Which limit of an account it would be beyond, if any. */
+export type Draft = ReturnType<typeof drafted>;
+
+/** The limit of the account that these totals exceed. */
 export function overflowOf(after: { readonly todos: number; readonly bytes: number }) {
   if (after.todos > todosMax) return 'todos';
-  return after.bytes > todoRoomBytes ? 'bytes' : undefined;
+  return after.bytes > todoCapacityBytes ? 'bytes' : undefined;
 }
 
-export function put(turn: Turn, { row, after }: ReturnType<typeof drafted>): void {
+export function put(turn: Turn, { row, after }: Draft): void {
   const { slot } = turn.get(publicationSlice);
   turn.put(todoTable, row);
   turn.set(publicationSlice, { ...after, slot, position: row.position, changedAtMs: turn.nowMs });
@@ -92,7 +100,7 @@ export function remove(turn: Turn, row: Pick<TodoRow, 'uid' | 'size'>): void {
   const { position, todos, bytes, slot } = turn.get(publicationSlice);
   turn.remove(todoTable, { user_uuid: turn.self.id, uid: row.uid });
   const isLast = todos === 1;
-  if (isLast && slot !== null) giveBack(turn, 'publisher', [slot]);
+  if (isLast && slot !== null) releaseSlots(turn, 'publisher', [slot]);
   turn.set(publicationSlice, {
     position: position + 1,
     changedAtMs: turn.nowMs,

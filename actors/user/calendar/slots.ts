@@ -1,10 +1,10 @@
 /**
- * The slots of an account among those of all (`actors/calendar`).
+ * The slots of an account, among the slots of all (`actors/calendar`).
  *
- *     wanted     committed here first, so that none is taken which nobody remembers
- *     taken      by the `calendar` actor
- *     kept       with the commit that has what the slot is for
- *     given back by a tell, with the commit that has it no more; or by a timer, when it was wanted long ago and never kept
+ *     wanted      committed here first: no slot is taken that nobody remembers
+ *     taken       by the `calendar` actor
+ *     kept        in the commit of what the slot is for
+ *     given back  by a tell, in the commit that no longer needs it; by a timer, if it was never kept
  */
 import { z } from 'zod';
 import { type Turn, timer } from '../../../runtime/command.ts';
@@ -30,7 +30,7 @@ export const wantedSlotMap = sliceMap<{ readonly purpose: SlotPurpose; readonly 
 
 export const busy: Refused = refuse.notNow('Too much is being done at once. Please try again.', 10_000);
 
-/** Wants a slot, unless `unless` says why not, and takes it. `full` is the refusal when all are taken, or all that are this account's share. */
+/** Takes a slot, unless `unless` refuses. `full` is the refusal when all slots are taken, or this account's share of them. */
 export async function takeSlot(
   workflow: Pick<SignedInWorkflow<unknown>, 'self' | 'turn' | 'actors'>,
   purpose: SlotPurpose,
@@ -57,7 +57,7 @@ export async function takeSlot(
 }
 
 function want(turn: Turn, purpose: SlotPurpose): { readonly slot: string } | Refused {
-  giveUnkeptBack(turn);
+  releaseUnkept(turn);
   if (turn.entries(wantedSlotMap).size >= wantedSlotMap.entriesMax) return busy;
   const slot = turn.random.uuid();
   turn.setEntry(wantedSlotMap, slot, { purpose, atMs: turn.nowMs });
@@ -65,24 +65,24 @@ function want(turn: Turn, purpose: SlotPurpose): { readonly slot: string } | Ref
   return { slot };
 }
 
-/** In the turn that has what the slot is for. A refusal, should the slot have been given back meanwhile. */
+/** Call in the turn of what the slot is for. Refuses if the slot was given back meanwhile. */
 export function keepSlot(turn: Turn, slot: string): Refused | undefined {
   return forgetWanted(turn, slot) ? undefined : busy;
 }
 
-export function giveBack(turn: Turn, purpose: SlotPurpose, slots: readonly string[]): void {
+export function releaseSlots(turn: Turn, purpose: SlotPurpose, slots: readonly string[]): void {
   if (slots.length > 0) turn.tell(Calendar, calendarId).giveSlotsBack({ slots, purpose });
 }
 
-/** In a turn that found it has no use for the slot. */
-export function giveUnusedBack(turn: Turn, purpose: SlotPurpose, slot: string): void {
-  if (forgetWanted(turn, slot)) giveBack(turn, purpose, [slot]);
+/** Call in a turn that finds it needs no slot. */
+export function releaseUnused(turn: Turn, purpose: SlotPurpose, slot: string): void {
+  if (forgetWanted(turn, slot)) releaseSlots(turn, purpose, [slot]);
 }
 
-/** Those of calls that came to nothing long ago. */
-export function giveUnkeptBack(turn: Turn): void {
+/** Gives back the slots of calls that came to nothing long ago. */
+export function releaseUnkept(turn: Turn): void {
   for (const [slot, { purpose, atMs }] of turn.entries(wantedSlotMap)) {
-    if (turn.nowMs - atMs >= wantedForMs) giveUnusedBack(turn, purpose, slot);
+    if (turn.nowMs - atMs >= wantedForMs) releaseUnused(turn, purpose, slot);
   }
 }
 
@@ -95,5 +95,5 @@ function forgetWanted(turn: Turn, slot: string): boolean {
   return true;
 }
 
-/** Each want moves it, and looks itself for what was wanted before. */
-export const giveSlotsBackTimer = timer({ ...giveSlotsBack, missed: 'fire-once', turn: giveUnkeptBack });
+/** Each new want moves the timer, so a want also gives back the older ones. */
+export const giveSlotsBackTimer = timer({ ...giveSlotsBack, missed: 'fire-once', turn: releaseUnkept });

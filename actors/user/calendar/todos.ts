@@ -1,15 +1,23 @@
-/** What clients do with the to-dos of their account (docs/protocol/calendar.md, "To-dos"). */
+/** The commands for an account's to-dos (docs/protocol/calendar.md, "To-dos"). */
 import { setImmediate } from 'node:timers/promises';
 import { keys, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
+import { calendarFeed } from '../feature-flags.ts';
 import { signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { byUid, UserCalendar } from './contract.ts';
-import { closedGate } from './gates.ts';
-import { type GivenTodo, givenTodo, isUid } from './given.ts';
-import { drafted, overflowOf, publicationSlice, put, remove, todosMax, todosPlan } from './publication.ts';
-import { busy, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
-import { openTodo, type ShownTodo } from './todo.ts';
-import { type TodoRow, todoTable } from './todo-table.ts';
+import { isUid, readTodo } from './input.ts';
+import {
+  type Draft,
+  drafted,
+  overflowOf,
+  publicationSlice,
+  put,
+  remove,
+  todosMax,
+  todosPlan,
+} from './publication.ts';
+import { busy, keepSlot, releaseUnused, takeSlot } from './slots.ts';
+import { openTodo, type TodoResponse, todoTable } from './todo.ts';
 
 const unknown = refuse.notFound('There is no such to-do.', 'caldav-todo-not-found');
 const tooMany = refuse.conflict(
@@ -19,14 +27,14 @@ const tooMany = refuse.conflict(
 const tooManyPublishers = refuse.conflict('Too many accounts have published to-dos.', 'caldav-item-limit');
 const full = refuse.conflict('The to-dos of this account have no room for it.', 'caldav-store-full');
 
-/** To open as many as an account may have takes long: others get their turns in between. */
+/** To unseal all to-dos of an account takes long. Other calls get their turns in between. */
 const listedPerTurn = 200;
 
-/** What is replaced meanwhile comes again, at the end. */
+/** A to-do that is replaced meanwhile comes again, at the end. */
 const listTodos = signedInWorkflow({
   ...UserCalendar.commands.listTodos,
   run: async (workflow) => {
-    const found = new Map<string, ShownTodo>();
+    const found = new Map<string, TodoResponse>();
     for (let after: number | undefined = 0; after !== undefined; ) {
       after = await workflow.turn(nextTodos(after, found));
       if (after !== undefined) await setImmediate();
@@ -35,8 +43,8 @@ const listTodos = signedInWorkflow({
   },
 });
 
-/** Puts the next ones into `found`. The position after which others come, if there are any. */
-const nextTodos = (after: number, found: Map<string, ShownTodo>) => ({
+/** Adds the next page to `found`. Returns the position after which the next page comes, if there is one. */
+const nextTodos = (after: number, found: Map<string, TodoResponse>) => ({
   reads: (view: View) => ({ todos: todosPlan(view, { after, limit: listedPerTurn }) }),
   turn: (turn: Turn, { todos }: PlanResults<{ todos: ReturnType<typeof todosPlan> }>) => {
     for (const row of todos.rows) found.set(row.uid, openTodo(turn, row));
@@ -47,59 +55,52 @@ const nextTodos = (after: number, found: Map<string, ShownTodo>) => ({
 const publishTodo = signedInWorkflow({
   ...UserCalendar.commands.publishTodo,
   run: async (workflow, asked) => {
-    const given = givenTodo(asked);
+    const input = readTodo(asked);
     const needsSlot = await workflow.turn({
-      // A repeat of the call is answered here with what its last turn recorded.
+      // A repeat of the call gets here what its last turn recorded.
       recorded: true,
       turn: (turn) => {
-        const refused = closedGate(turn) ?? (isRefused(given) ? given : undefined);
+        const refused = calendarFeed.refusal(turn) ?? (isRefused(input) ? input : undefined);
         return refused ?? { now: turn.get(publicationSlice).slot === null };
       },
     });
     const slot = needsSlot.now
-      ? await takeSlot(workflow, 'publisher', tooManyPublishers, closedGate)
+      ? await takeSlot(workflow, 'publisher', tooManyPublishers, calendarFeed.refusal)
       : undefined;
     return workflow.lastTurn({
       recorded: true,
       reads: ({ self }) => ({
-        before: keys(todoTable, keysOf(self.id, isRefused(given) ? undefined : given.uid)),
+        before: keys(todoTable, keysOf(self.id, isRefused(input) ? undefined : input.uid)),
       }),
       turn: (turn, { before }) => {
-        if (isRefused(given)) return given;
-        const refused = closedGate(turn);
+        if (isRefused(input)) return input;
+        const refused = calendarFeed.refusal(turn);
         if (refused !== undefined) return refused;
-        if (given.uid === undefined) return publish(turn, turn.random.uuid(), given, undefined, slot);
-        const row = before.get({ user_uuid: turn.self.id, uid: given.uid });
-        return publish(turn, given.uid, given, row, slot);
+        const { todo, uid = turn.random.uuid() } = input;
+        const row = input.uid === undefined ? undefined : before.get({ user_uuid: turn.self.id, uid });
+        return publish(turn, drafted(turn, uid, todo, row), slot);
       },
     });
   },
 });
 
-function publish(
-  turn: Turn,
-  uid: string,
-  { todo }: GivenTodo,
-  before: TodoRow | undefined,
-  wanted: string | undefined,
-) {
-  const draft = drafted(turn, uid, todo, before);
+function publish(turn: Turn, draft: Draft, wanted: string | undefined) {
   const overflow = overflowOf(draft.after);
   if (overflow !== undefined) {
-    if (wanted !== undefined) giveUnusedBack(turn, 'publisher', wanted);
+    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
     return overflow === 'todos' ? tooMany : full;
   }
   const withoutSlot = holdSlot(turn, wanted);
   if (withoutSlot !== undefined) return withoutSlot;
   put(turn, draft);
-  return { created: before === undefined, todo: draft.shown };
+  return { created: draft.isNew, todo: draft.shown };
 }
 
-/** Two calls may have found that there was none. */
+/** Two calls may have found at the same time that there was no slot. */
 function holdSlot(turn: Turn, wanted: string | undefined): Refused | undefined {
   const publication = turn.get(publicationSlice);
   if (publication.slot !== null) {
-    if (wanted !== undefined) giveUnusedBack(turn, 'publisher', wanted);
+    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
     return undefined;
   }
   if (wanted === undefined) return busy;

@@ -1,34 +1,32 @@
 /**
- * Calendar tokens (docs/protocol/calendar.md, "Calendar tokens"): each lets a program read the to-dos of its account, and
+ * Calendar tokens (docs/protocol/calendar.md, "Calendar tokens"). Each lets a program read the to-dos of its account, and
  * nothing else.
  *
  * Invariants:
- * - Whether a token is there is the account's state alone, so one that was revoked opens nothing from that commit on.
- * - What is stored of a secret is a salt and its scrypt hash, and the hash leaves the actor for nobody.
+ * - Only the account's own state says whether a token exists. So a revoked token opens nothing from that commit on.
+ * - A secret is stored as a salt and a scrypt hash, and the hash never leaves the actor.
  */
 import { z } from 'zod';
 import { sharedRead, type Turn, workflow } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { CalendarTokenHasher, CalendarTokens, ProvenTokens } from '../../identity/calendar-tokens.ts';
-import { laneOfUser } from '../../identity/password-hasher.ts';
+import { keyOfUser } from '../../identity/password-hasher.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
 import { isRefused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { calendarFeed } from '../feature-flags.ts';
+import { isInUse } from '../profile.ts';
 import { signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
-import type { ShownToken } from './contract.ts';
-import { UserCalendar } from './contract.ts';
-import { closedGate, isOpenToAll, isWanted } from './gates.ts';
-import { givenLabel } from './given.ts';
-import { giveBack, giveUnusedBack, keepSlot, takeSlot } from './slots.ts';
+import { type TokenResponse, UserCalendar } from './contract.ts';
+import { readLabel } from './input.ts';
+import { keepSlot, releaseSlots, releaseUnused, takeSlot } from './slots.ts';
 
 const tokensMax = 100;
 const secretBytes = 32;
 const saltBytes = 16;
 
 const storedSchema = z.object({
-  /** Its slot, too. */
+  /** Also the name of its slot. */
   uuid: z.string(),
   label: z.string(),
   salt: z.string(),
@@ -56,11 +54,11 @@ const tooManyOfAll = refuse.conflict(
   'caldav-token-limit',
 );
 
-const getCalendarGates = signedInRead({
-  ...UserCalendar.commands.getCalendarGates,
+const getCalendarFlags = signedInRead({
+  ...UserCalendar.commands.getCalendarFlags,
   answer: (view) => {
-    const caldavEnabled = isOpenToAll(view);
-    const allowed = isWanted(view);
+    const caldavEnabled = calendarFeed.isOffered(view);
+    const allowed = calendarFeed.isWanted(view);
     return { caldavEnabled, allowed, available: caldavEnabled && allowed };
   },
 });
@@ -70,7 +68,7 @@ const listCalendarTokens = signedInRead({
   answer: (view) => {
     const tokens = [...view.entries(calendarTokenMap).values()]
       .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.uuid < b.uuid ? -1 : 1))
-      .map((token) => shown(view.self.id, token));
+      .map((token) => toResponse(view.self.id, token));
     return { tokens };
   },
 });
@@ -78,13 +76,13 @@ const listCalendarTokens = signedInRead({
 const makeCalendarToken = signedInWorkflow({
   ...UserCalendar.commands.makeCalendarToken,
   run: async (steps, asked) => {
-    const label = givenLabel(asked.label);
+    const label = readLabel(asked.label);
     const refusedNow = (turn: Turn) =>
-      closedGate(turn) ??
+      calendarFeed.refusal(turn) ??
       (isRefused(label) ? label : undefined) ??
       (turn.entries(calendarTokenMap).size >= tokensMax ? tooMany : undefined);
     const { secret, salt } = await steps.turn({
-      // A repeat of the call is answered here with what its last turn recorded.
+      // A repeat of the call gets here what its last turn recorded.
       recorded: true,
       turn: (turn) =>
         refusedNow(turn) ?? {
@@ -93,12 +91,12 @@ const makeCalendarToken = signedInWorkflow({
         },
     });
     const uuid = await takeSlot(steps, 'token', tooManyOfAll, refusedNow);
-    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, salt, laneOfUser(steps.self.id));
+    const slowHash = await steps.use(CalendarTokenHasher).hash(secret, salt, keyOfUser(steps.self.id));
     return steps.lastTurn({
       recorded: true,
       turn: (turn, _reads, { session }) => {
         const refused = refusedNow(turn);
-        if (refused !== undefined) giveUnusedBack(turn, 'token', uuid);
+        if (refused !== undefined) releaseUnused(turn, 'token', uuid);
         const lost = refused ?? keepSlot(turn, uuid);
         if (lost !== undefined) return lost;
         if (isRefused(label)) return label;
@@ -106,7 +104,7 @@ const makeCalendarToken = signedInWorkflow({
         turn.setEntry(calendarTokenMap, uuid, made);
         audit(turn, 'calendar-token-made', session, uuid);
         const token = turn.use(CalendarTokens).mint({ userUuid: turn.self.id, tokenUuid: uuid, secret });
-        return { token: { ...shown(turn.self.id, made), token } };
+        return { token: { ...toResponse(turn.self.id, made), token } };
       },
     });
   },
@@ -115,8 +113,8 @@ const makeCalendarToken = signedInWorkflow({
 const revokeCalendarToken = signedInTurn({
   ...UserCalendar.commands.revokeCalendarToken,
   repeat: 'recorded',
-  turn: (turn, { uuid: given }, _reads, { session }) => {
-    const uuid = given.toLowerCase();
+  turn: (turn, { uuid: input }, _reads, { session }) => {
+    const uuid = input.toLowerCase();
     if (turn.entry(calendarTokenMap, uuid) === undefined) return unknown;
     revoke(turn, [uuid]);
     audit(turn, 'calendar-token-revoked', session, uuid);
@@ -143,7 +141,7 @@ export function revokeAllCalendarTokens(turn: Turn): number {
 
 function revoke(turn: Turn, uuids: readonly string[]): void {
   for (const uuid of uuids) turn.removeEntry(calendarTokenMap, uuid);
-  giveBack(turn, 'token', uuids);
+  releaseSlots(turn, 'token', uuids);
 }
 
 const calendarTokenSalt = sharedRead({
@@ -157,8 +155,8 @@ const proveCalendarToken = workflow({
     const proven = await steps.turn({
       turn: (turn) => {
         const token = turn.entry(calendarTokenMap, tokenUuid);
-        const isThere = turn.get(profileSlice).state === 'active' && !isBanned(turn);
-        if (token === undefined || !equalInConstantTime(slowHash, token.slowHash) || !isThere) return false;
+        if (token === undefined || !equalInConstantTime(slowHash, token.slowHash) || !isInUse(turn))
+          return false;
         turn.setEntry(calendarTokenMap, tokenUuid, { ...token, lastUsedAtMs: turn.nowMs });
         return true;
       },
@@ -168,13 +166,16 @@ const proveCalendarToken = workflow({
   },
 });
 
-function shown(userUuid: string, { uuid, label, createdAtMs, lastUsedAtMs }: StoredToken): ShownToken {
+function toResponse(
+  userUuid: string,
+  { uuid, label, createdAtMs, lastUsedAtMs }: StoredToken,
+): TokenResponse {
   const times = { createdAt: createdAtMs, lastUsedAt: lastUsedAtMs };
   return { uuid, userUuid, label, scope: 'calendar-read', ...times };
 }
 
 export const calendarTokenCommands = {
-  getCalendarGates,
+  getCalendarFlags,
   listCalendarTokens,
   makeCalendarToken,
   revokeCalendarToken,

@@ -1,4 +1,4 @@
-/** What is asked of an account about publishing to a code host (docs/protocol/code-host.md): neither token nor text comes here. */
+/** Counts how often an account publishes to a code host (docs/protocol/code-host.md). Neither token nor text reaches the actor. */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { openToBridges, signedIn } from '../../signed-in.ts';
@@ -6,10 +6,10 @@ import { openToBridges, signedIn } from '../../signed-in.ts';
 const nothing = z.object({});
 
 const commands = {
-  /** Counts one attempt. Refusals: 429 after ten in a minute. */
+  /** Counts one attempt. Refusals: 429 after ten within a minute. */
   spendPublishing: signedIn({
     access: 'writes',
-    bearerAlone: true,
+    bearerSuffices: true,
     fields: nothing,
     ok: nothing,
   }),

@@ -1,4 +1,4 @@
-/** What administrators ask of mail (docs/protocol/email-delivery.md). */
+/** What administrators ask about mail (docs/protocol/email-delivery.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../mailer/operator-contract.ts';
 import { signedIn } from '../../signed-in.ts';
 
-/** All of them may be refused with 403 `admin-required`, 501 and 503. */
+/** Each may be refused with 403 `admin-required`, 501 or 503. */
 const commands = {
   listMailRelays: signedIn({ access: 'reads', fields: z.object({}), ok: relayListView }),
   setMailRelays: signedIn({ access: 'writes', fields: z.object(relayListFields), ok: relayListView }),

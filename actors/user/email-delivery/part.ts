@@ -1,8 +1,4 @@
-/**
- * The administration of mail, as administrators ask it of their own actor: it decides whether they are that, and asks the
- * mailer.
- */
-
+/** The administration of mail: passes the requests of administrators on to the mailer. */
 import { mailerId } from '../../mailer/contract.ts';
 import { MailAdministration } from '../../mailer/operator-contract.ts';
 import { administeredBy } from '../administered.ts';
@@ -23,27 +19,19 @@ const administered = administeredBy({
 
 const commands = {
   listMailRelays: administered(EmailDelivery.commands.listMailRelays, (mailer) => mailer.listRelays({})),
-  setMailRelays: administered(
-    EmailDelivery.commands.setMailRelays,
-    (mailer, { by, relays, fallbackPolicy }) => mailer.setRelays({ by, relays, fallbackPolicy }),
+  setMailRelays: administered(EmailDelivery.commands.setMailRelays, (mailer, asked) =>
+    mailer.setRelays(asked),
   ),
-  testMail: administered(EmailDelivery.commands.testMail, (mailer, { by, recipient, relayId }) =>
-    mailer.test({ by, recipient, relayId }),
+  testMail: administered(EmailDelivery.commands.testMail, (mailer, asked) => mailer.test(asked)),
+  listMailQueue: administered(EmailDelivery.commands.listMailQueue, (mailer, asked) =>
+    mailer.listQueue(asked),
   ),
-  listMailQueue: administered(EmailDelivery.commands.listMailQueue, (mailer, { state, limit, cursor }) =>
-    mailer.listQueue({ state, limit, cursor }),
+  listMailLog: administered(EmailDelivery.commands.listMailLog, (mailer, asked) => mailer.listLog(asked)),
+  listMailAudit: administered(EmailDelivery.commands.listMailAudit, (mailer, asked) =>
+    mailer.listAudit(asked),
   ),
-  listMailLog: administered(
-    EmailDelivery.commands.listMailLog,
-    (mailer, { limit, cursor, relayId, outcome }) => mailer.listLog({ limit, cursor, relayId, outcome }),
-  ),
-  listMailAudit: administered(EmailDelivery.commands.listMailAudit, (mailer, { limit, cursor }) =>
-    mailer.listAudit({ limit, cursor }),
-  ),
-  retryMail: administered(EmailDelivery.commands.retryMail, (mailer, { by, id }) => mailer.retry({ by, id })),
-  discardMail: administered(EmailDelivery.commands.discardMail, (mailer, { by, id }) =>
-    mailer.discard({ by, id }),
-  ),
+  retryMail: administered(EmailDelivery.commands.retryMail, (mailer, asked) => mailer.retry(asked)),
+  discardMail: administered(EmailDelivery.commands.discardMail, (mailer, asked) => mailer.discard(asked)),
 };
 
 export const emailDelivery = userPart(EmailDelivery, { name: 'email-delivery', commands });

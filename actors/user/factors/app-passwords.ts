@@ -1,24 +1,25 @@
 /**
- * App passwords (docs/protocol/account.md, "App passwords"): what a program gives at sign-in instead of a second
- * factor. Never instead of the account's password.
+ * App passwords (docs/protocol/account.md, "App passwords"). A program gives one at sign-in in place of a second factor, but
+ * never in place of the account's password.
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
-import { audit, type Whence } from '../audit/trail.ts';
-import { isoTime } from '../iso-time.ts';
+import { audit, type EventOrigin } from '../audit/trail.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import { isoTime } from '../times.ts';
 import { Factors } from './contract.ts';
 
-interface AppPassword {
-  readonly uuid: string;
-  readonly label: string;
-  readonly secretHash: string;
-  readonly createdAtMs: number;
-  readonly lastUsedAtMs: number | null;
-}
+const appPasswordSchema = z.object({
+  uuid: z.string(),
+  label: z.string(),
+  secretHash: z.string(),
+  createdAtMs: z.number(),
+  lastUsedAtMs: z.number().nullable(),
+});
+type AppPassword = Readonly<z.infer<typeof appPasswordSchema>>;
 
 const appPasswordsMax = 100;
 
@@ -27,25 +28,19 @@ export const appPasswordMap = sliceMap<AppPassword>({
   family: 'app-password',
   format: 1,
   entriesMax: appPasswordsMax,
-  schema: z.object({
-    uuid: z.string(),
-    label: z.string(),
-    secretHash: z.string(),
-    createdAtMs: z.number(),
-    lastUsedAtMs: z.number().nullable(),
-  }),
+  schema: appPasswordSchema,
 });
 
 const labelMissing = refuse.badRequest('Give the app password a name.');
 const tooMany = refuse.badRequest(`There are ${appPasswordsMax} app passwords already. Delete one first.`);
 const unknown = refuse.notFound('There is no such app password.');
 
-/** Without a state it is that of nobody. */
+/** For an unknown user there is no state. The search takes as long. */
 export const findAppPassword = (state: State | undefined, secret: string): AppPassword | undefined =>
   findBySecret(state?.entries(appPasswordMap).values() ?? [], secret, appPasswordsMax);
 
-/** Whether this is one of them; if so its use is recorded. */
-export function acceptAppPassword(turn: Turn, secret: string, from: Whence): boolean {
+/** True: this is one of the account's app passwords, and its use is recorded. */
+export function acceptAppPassword(turn: Turn, secret: string, from: EventOrigin): boolean {
   const found = findAppPassword(turn, secret);
   if (found === undefined) return false;
   turn.setEntry(appPasswordMap, found.uuid, { ...found, lastUsedAtMs: turn.nowMs });

@@ -1,14 +1,13 @@
 /**
- * Sign-ins of this account that wait for one of its devices (docs/protocol/account.md, "Approval by another device").
- * They belong to the `signin` actor of its address, which knows about unfinished sign-ins.
+ * Sign-ins that wait for an approval by one of the account's devices (docs/protocol/account.md, "Approval by another device").
+ * The `signin` actor of the address has them, as it has all unfinished sign-ins.
  */
 import { tell } from '../../../runtime/command.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { refuse } from '../../reply.ts';
 import { Signin } from '../../signin/contract.ts';
-import { User } from '../contract.ts';
-import { approvalRequested as requested } from '../events.ts';
-import { profileSlice } from '../profile.ts';
+import { approvalRequested as requested, User } from '../contract.ts';
+import { isActive, profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { Factors } from './contract.ts';
 
@@ -55,11 +54,11 @@ const resolveApproval = signedInWorkflow({
   },
 });
 
-/** A signed-in device may be in use: it is shown the sign-in at once. */
+/** A device that is in use shows the sign-in at once. */
 export const approvalRequestedTell = tell({
   ...Factors.tells.approvalRequested,
   turn: (turn, approval) => {
-    if (turn.get(profileSlice).state !== 'active') return;
+    if (!isActive(turn)) return;
     if (turn.nowMs < approval.expiresAtMs) turn.publish(User, requested(approval));
   },
 });

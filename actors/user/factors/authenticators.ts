@@ -1,11 +1,11 @@
 /**
- * Security keys and passkeys (docs/protocol/account.md, "Security keys"), by WebAuthn.
+ * Security keys and passkeys, by WebAuthn (docs/protocol/account.md, "Security keys").
  *
  *     offered     options with a challenge, which counts once and for a few minutes
  *     added       by an attestation over that challenge; verified outside any turn
  *     used        by an assertion over a challenge of the `signin` actor; its counter never goes backwards
  *
- * A challenge goes with the key that was added by it, so that a response counts once.
+ * The commit that adds a key removes its challenge, so a response counts once.
  */
 import type {
   AuthenticationResponseJSON,
@@ -17,23 +17,23 @@ import type { Turn } from '../../../runtime/command.ts';
 import { slice, sliceMap } from '../../../runtime/slice.ts';
 import { refuse } from '../../reply.ts';
 import { WebAuthnSettings } from '../../settings.ts';
+import { restartSignIns } from '../account/password-guard.ts';
 import { audit } from '../audit/trail.ts';
 import { profileSlice } from '../profile.ts';
 import { anotherUsers, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
 import { Factors } from './contract.ts';
-import { askEverybodyAgain } from './turned-on.ts';
 
 export const authenticatorsMax = 20;
 const challengeBytes = 32;
 const challengeMs = 300_000;
-/** How long the client waits for a touch. */
+/** How long the client waits for the user to touch the key. */
 const timeoutMs = 60_000;
-/** EdDSA, ES256, RS256 in the numbers of COSE. */
+/** EdDSA, ES256 and RS256, by their COSE numbers. */
 const algorithms = [-8, -7, -257];
 
 const storedSchema = z.object({
   uuid: z.string(),
-  /** Base64url, as all clients have it. */
+  /** Base64url, as clients have it. */
   credentialId: z.string(),
   publicKey: z.instanceof(Uint8Array),
   counter: z.number(),
@@ -55,7 +55,7 @@ export const authenticatorMap = sliceMap<Authenticator>({
   schema: storedSchema,
 });
 
-/** What a pending registration must sign. */
+/** The challenge that a pending registration has to sign. */
 export const authenticatorOfferSlice = slice<{ challenge: string; untilMs: number } | null>({
   name: 'authenticator-offer',
   format: 1,
@@ -100,7 +100,7 @@ const addAuthenticator = signedInWorkflow({
   run: async (workflow, { userUuid, attestationResponse }) => {
     const isOwn = userUuid === undefined || userUuid === workflow.self.id;
     const challenge = await workflow.turn({
-      // A repeated call finds here what its last turn recorded.
+      // A repeat of the call gets here what its last turn recorded.
       recorded: true,
       turn: (turn) => (isOwn ? (offeredChallenge(turn) ?? notVerified) : anotherUsers),
     });
@@ -119,7 +119,7 @@ const addAuthenticator = signedInWorkflow({
       )
       .then(
         ({ registrationInfo }) => registrationInfo?.credential,
-        // Any mismatch is thrown, and tells nothing that the client does not know.
+        // The library throws at any mismatch. The client knows what it has sent, so no reason is given.
         () => undefined,
       );
     if (credential === undefined) return notVerified;
@@ -130,7 +130,7 @@ const addAuthenticator = signedInWorkflow({
         if (findByCredential(turn, credential.id) !== undefined) return notVerified;
         if (offeredChallenge(turn) !== challenge) return notVerified;
         turn.set(authenticatorOfferSlice, null);
-        askEverybodyAgain(turn);
+        restartSignIns(turn);
         const uuid = turn.random.uuid();
         turn.setEntry(authenticatorMap, uuid, {
           uuid,
@@ -175,8 +175,8 @@ export function removeAllAuthenticators(turn: Turn): void {
 }
 
 /**
- * As if the key had proven nothing about its maker, which is not asked for. Otherwise the library would read the
- * certificates of the proof and fetch whatever addresses they name, before it has checked who made them.
+ * Removes the proof of the key's maker, which the server does not ask for. Otherwise the library would fetch addresses that the
+ * certificates of the proof name, before it has checked who issued them.
  */
 async function withoutAttestation(
   given: Readonly<Record<string, unknown>>,
@@ -193,7 +193,7 @@ async function withoutAttestation(
   return { ...sent, response: { ...sent.response, attestationObject } };
 }
 
-/** As a client's `allowCredentials` and `excludeCredentials` have it. */
+/** The form of `allowCredentials` and `excludeCredentials`. */
 export const descriptorOf = ({
   credentialId,
   transports,
@@ -209,7 +209,7 @@ export interface Assertion {
   readonly challenge: string;
 }
 
-/** The authenticator that made the assertion, with its new counter. Undefined if it does not verify. */
+/** The authenticator of the assertion, with its new counter. Undefined: the assertion does not verify. */
 export async function verifyAssertion(
   authenticators: readonly Authenticator[],
   { response, challenge }: Assertion,
@@ -228,19 +228,19 @@ export async function verifyAssertion(
       credential: {
         id: used.credentialId,
         publicKey: new Uint8Array(used.publicKey),
-        // `noteUse` decides about it, so that a repeat of the call finds what that recorded.
+        // `noteUse` judges the counter, so that a repeat of the call gets what was recorded.
         counter: 0,
         transports: used.transports as AuthenticatorTransport[],
       },
     });
     return verified ? { ...used, counter: authenticationInfo.newCounter } : undefined;
   } catch {
-    // Another origin, another challenge, a broken signature: each is thrown.
+    // The library throws for a wrong origin, a wrong challenge and a broken signature alike.
     return undefined;
   }
 }
 
-/** Records the use. If a later one was recorded meanwhile or the authenticator is gone, the assertion does not count. */
+/** Records the use. False: the key is gone, or a later use is recorded already. */
 export function noteUse(turn: Turn, { uuid, counter }: Authenticator): boolean {
   const stored = turn.entry(authenticatorMap, uuid);
   if (stored === undefined || (stored.counter > 0 && counter <= stored.counter)) return false;

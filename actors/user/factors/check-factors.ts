@@ -1,17 +1,19 @@
 /**
- * The second factor at sign-in (docs/protocol/account.md, "The second factor at sign-in"), asked by the
- * `signin` actor before it stores a challenge: without one no login succeeds.
+ * The second factor at sign-in (docs/protocol/account.md, "The second factor at sign-in"). The `signin` actor asks before it
+ * stores a challenge, and without a challenge no login succeeds.
  *
  *     stands in   an app password, or the token of a trusted device, passes any factor
- *     else        the one factor that counts: codes by e-mail before security keys, these before the authenticator app
+ *     else        one factor counts: codes by e-mail before security keys, and these before the authenticator app
  *
- * A wrong token of a trusted device counts as none. Guesses are limited by the `signin` actor, which counts
- * them for known and unknown addresses alike.
+ * A wrong token of a trusted device counts as none. The `signin` actor limits guesses, in the same way for unknown addresses.
  *
- * Nobody shall see in the time it takes whether there is an account. So it is asked of an unknown address too, of a user
- * who does not exist, and answered without an activation, as an account in memory is; and what is wrong is answered
- * without a statement: only what is right is recorded, so that a repeat of the call finds it accepted and not used. Secrets
- * are compared as often for nobody as for an account, and what was found wrong is not compared again.
+ * The time of an answer must not tell whether an account exists. So an unknown address is asked for too, as a user who does not
+ * exist:
+ *
+ * - It is answered without an activation, like an account that is in memory.
+ * - A wrong answer takes no statement. Only a right one is recorded, so that a repeat of the call finds it accepted and not
+ *   used.
+ * - Secrets are compared as often as for an account, and a wrong one is not compared again.
  */
 import type { z } from 'zod';
 import { type Turn, type View, workflow } from '../../../runtime/command.ts';
@@ -33,7 +35,7 @@ import { acceptTrustedDevice, findTrustedDevice } from './trusted-devices.ts';
 
 type Factor = 'emailed-code' | 'totp' | 'security-key';
 
-/** Undefined: the account needs only a password. */
+/** Undefined: the password is enough. */
 function factorOf(view: View): Factor | undefined {
   if (areCodesEmailed(view)) return 'emailed-code';
   if (hasAuthenticators(view)) return 'security-key';
@@ -42,7 +44,7 @@ function factorOf(view: View): Factor | undefined {
 
 const passed = { passed: true } as const;
 
-type Asked = z.infer<typeof Factors.commands.checkFactors.request>;
+type FactorCheck = z.infer<typeof Factors.commands.checkFactors.request>;
 
 export const checkFactors = workflow({
   ...Factors.commands.checkFactors,
@@ -60,7 +62,7 @@ export const checkFactors = workflow({
     const given = { ...asked, ...secrets };
     const first = await workflow.turn({ recorded: isRight, turn: (turn) => check(turn, given) });
     if (!('verify' in first)) return first;
-    // Without a challenge it is too old, or never was.
+    // Without a challenge, the assertion is too old or answers none of ours.
     const { assertion } = asked;
     const stored = await workflow.turn({ turn: (turn) => [...turn.entries(authenticatorMap).values()] });
     const used = assertion && (await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings)));
@@ -73,14 +75,14 @@ const noSecrets = { appPassword: undefined, trustedDeviceToken: undefined };
 
 type Known = (View & { readonly nowMs: number }) | undefined;
 
-const isSecretRight = (view: Known, { appPassword, trustedDeviceToken }: Asked): boolean =>
+const isSecretRight = (view: Known, { appPassword, trustedDeviceToken }: FactorCheck): boolean =>
   (appPassword !== undefined && findAppPassword(view, appPassword) !== undefined) ||
   (trustedDeviceToken !== undefined && findTrustedDevice(view, trustedDeviceToken) !== undefined);
 
-const isCodeRight = (view: View & { readonly nowMs: number }, { code }: Asked): boolean =>
+const isCodeRight = (view: View & { readonly nowMs: number }, { code }: FactorCheck): boolean =>
   code !== undefined && isTotpCode(view, code);
 
-function check(turn: Turn, { email, workspace, recoveryCodes, ...given }: Asked) {
+function check(turn: Turn, { email, workspace, recoveryCodes, ...given }: FactorCheck) {
   const profile = turn.get(profileSlice);
   const isTheirs = profile.state === 'active' && profile.email === email && profile.workspace === workspace;
   if (!isTheirs) return { stale: true } as const;
@@ -104,7 +106,7 @@ const wrongRecoveryCodes = { factor: 'recovery-codes', outcome: 'wrong' } as con
 const wrongKey = { factor: 'security-key', outcome: 'wrong' } as const;
 const missing = (factor: Factor) => ({ factor, outcome: 'missing' }) as const;
 
-/** The security keys that an assertion may be made with; none if the account has no such factor. */
+/** The security keys that may make an assertion. None: the account has no such factor. */
 export const authenticatorsOf = workflow({
   ...Factors.commands.authenticatorsOf,
   run: async (workflow, { email, workspace, isNobody }) => {

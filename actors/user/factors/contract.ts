@@ -1,10 +1,13 @@
 /** What clients ask of second factors, and of what stands in for them (docs/protocol/account.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { approvalSchema, approvalStatusSchema } from '../../identity/approval.ts';
-import { requestedCodeSchema } from '../../identity/emailed-code.ts';
-import { escrowSchema } from '../../identity/escrow.ts';
 import { deviceSchema } from '../../identity/session.ts';
+import {
+  approvalSchema,
+  approvalStatusSchema,
+  escrowSchema,
+  requestedCodeSchema,
+} from '../../identity/signin-messages.ts';
 import { signedIn, signedInOf } from '../../signed-in.ts';
 
 const nothing = z.object({});
@@ -12,11 +15,11 @@ const success = z.boolean();
 /** `x-server-password`. */
 const password = z.string().optional();
 
-/** Read only by the library. Its size is bounded by that of the body. */
+/** Only the library reads it. The bound of the body bounds its size. */
 const webAuthnResponse = z.record(z.string(), z.unknown());
 /** Normalised. */
 const address = { email: z.string(), workspace: z.string() };
-/** The address is nobody's, and neither is the actor that is asked. */
+/** The address is unknown, and the actor that is asked belongs to no user. */
 const isNobody = z.boolean();
 
 /** Times as ISO text. */
@@ -30,13 +33,13 @@ const trustedDevice = z.object({
 });
 
 const commands = {
-  /** A secret for an authenticator app, not a factor yet. Refusals: 400 if one is on. */
+  /** A secret for an authenticator app. It is no factor yet. Refusals: 400 if one is on. */
   offerTotpSecret: signedInOf({
     access: 'writes',
     fields: nothing,
     ok: z.object({ success, secret: z.string() }),
   }),
-  /** Refusals: 400 without the password or with a wrong one, 423. */
+  /** Refusals: 400 for a missing or wrong password, 423. */
   makeRecoveryCodes: signedIn({
     access: 'writes',
     fields: z.object({ password }),
@@ -49,7 +52,7 @@ const commands = {
     fields: nothing,
     ok: z.object({ options: z.record(z.string(), z.unknown()) }),
   }),
-  /** Refusals: 400 for a response that does not verify, 403 for another user's. */
+  /** Refusals: 400 for a response that does not verify, 403 for another user. */
   addAuthenticator: signedIn({
     access: 'writes',
     fields: z.object({ userUuid: z.string().max(64).optional(), attestationResponse: webAuthnResponse }),
@@ -67,7 +70,7 @@ const commands = {
     ok: z.object({ message: z.string() }),
   }),
 
-  /** Those that wait. */
+  /** Those that are pending. */
   listApprovals: signedIn({
     access: 'reads',
     fields: nothing,
@@ -86,7 +89,7 @@ const commands = {
       ),
     }),
   }),
-  /** By the id that the list shows. */
+  /** By the id from the list. */
   showApproval: signedIn({
     access: 'reads',
     fields: z.object({ challengeId: z.string().max(256) }),
@@ -100,7 +103,7 @@ const commands = {
   }),
 
   showEmailedCodes: signedIn({ access: 'reads', fields: nothing, ok: z.object({ enabled: z.boolean() }) }),
-  /** Refusals: 400 if no mail can be sent. Anything but a flag is refused: it must not turn a second factor off. */
+  /** Refusals: 400 if no mail can be sent. Any other value is refused, so that it turns no second factor off. */
   switchEmailedCodes: signedIn({
     access: 'writes',
     fields: z.object({ enabled: z.union([z.boolean(), z.enum(['true', 'false'])]) }),
@@ -116,12 +119,12 @@ const commands = {
       trustedDeviceToken: z.string().optional(),
       code: z.string().optional(),
       assertion: z.object({ response: webAuthnResponse, challenge: z.string() }).optional(),
-      /** There is one, though it may be without a challenge. */
+      /** There is an assertion, though perhaps no challenge for it. */
       hasAssertion: z.boolean(),
-      /** The code was mailed, and still counts. */
+      /** The code was mailed, and is still valid. */
       hasEmailedCode: z.boolean(),
       recoveryCodes: z.string().optional(),
-      /** That signs in. */
+      /** The device that signs in. */
       device: deviceSchema,
     }),
     reply: z.union([
@@ -130,11 +133,11 @@ const commands = {
         factor: z.enum(['totp', 'emailed-code', 'security-key', 'recovery-codes']),
         outcome: z.enum(['missing', 'wrong', 'used']),
       }),
-      /** The address is not this account's any more. */
+      /** The account no longer has this address. */
       z.object({ stale: z.literal(true) }),
     ]),
   },
-  /** What was left for a recovery; undefined if there is nothing usable. */
+  /** What the client left for a recovery. Undefined: nothing, or nothing usable. */
   escrow: { request: z.object({ isNobody }), reply: z.object({ escrow: escrowSchema.optional() }) },
   authenticatorsOf: {
     request: z.object({ ...address, isNobody }),
@@ -145,7 +148,7 @@ const commands = {
     }),
   },
 
-  /** The password is shown only this once. Refusals: 400 for a blank label or too many passwords. */
+  /** Shows the password this once. Refusals: 400 for a blank label or too many passwords. */
   makeAppPassword: signedIn({
     access: 'writes',
     fields: z.object({ label: z.string().max(1_024) }),
@@ -163,7 +166,7 @@ const commands = {
     ok: z.object({ message: z.string() }),
   }),
 
-  /** The token is shown only this once. */
+  /** Shows the token this once. */
   trustDevice: signedIn({
     access: 'writes',
     fields: z.object({ label: z.string().max(1_024).nullish() }),
@@ -186,9 +189,9 @@ export const Factors = contract({
   name: 'user',
   commands,
   tells: {
-    /** Someone not yet signed in waits for one of the user's devices. */
+    /** A sign-in waits for an approval by one of the user's devices. */
     approvalRequested: approvalSchema,
-    /** A code in a mail: sent if the account asks for codes by e-mail. */
+    /** A code for a sign-in. The actor mails it if the account asks for codes by e-mail. */
     mailCode: requestedCodeSchema,
   },
 });

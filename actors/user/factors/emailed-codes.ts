@@ -1,19 +1,19 @@
 /**
- * Codes by e-mail as the second factor of an account (docs/protocol/account.md, "Codes by e-mail"). They are made and
- * checked by the `signin` actor of its address; this says whether the account asks for them, and mails them.
+ * Codes by e-mail as a second factor (docs/protocol/account.md, "Codes by e-mail"). The `signin` actor of the address makes and
+ * checks the codes. The account says whether it asks for them, and mails them.
  */
 import { tell, type View } from '../../../runtime/command.ts';
 import { SigninKeys } from '../../identity/signin-keys.ts';
 import { mailAddress } from '../../mailer/address.ts';
-import { isMailConfigured, sealMail, tellToSend } from '../../mailer/outgoing.ts';
+import { isMailConfigured } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
+import { restartSignIns } from '../account/password-guard.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { sendMail } from '../mails.ts';
+import { isBanned, profileSlice } from '../profile.ts';
 import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 import { signedInRead, signedInWorkflow } from '../signed-in.ts';
 import { Factors } from './contract.ts';
-import { askEverybodyAgain } from './turned-on.ts';
 
 const noMail = refuse.badRequest('This server is not set up to send mail.');
 const noAddress = refuse.badRequest('No mail can be sent to the name of this account.');
@@ -41,7 +41,7 @@ const switchEmailedCodes = signedInWorkflow({
         if (enabled === areCodesEmailed(turn)) return { enabled };
         if (enabled) {
           putSetting(turn, 'MAGIC_LINK_ENABLED', 'true');
-          askEverybodyAgain(turn);
+          restartSignIns(turn);
         } else removeSetting(turn, 'MAGIC_LINK_ENABLED');
         audit(turn, enabled ? 'emailed-codes-on' : 'emailed-codes-off', session);
         return { enabled };
@@ -50,7 +50,7 @@ const switchEmailedCodes = signedInWorkflow({
   },
 });
 
-/** Somebody who signs in to `email` asked for one. */
+/** A sign-in at `email` has asked for a code. */
 export const mailCodeTell = tell({
   ...Factors.tells.mailCode,
   turn: (turn, { email, workspace, nonce, expiresAtMs }) => {
@@ -60,16 +60,14 @@ export const mailCodeTell = tell({
     if (!isTheirs || isBanned(turn) || !areCodesEmailed(turn) || recipient === undefined) return;
     const keys = turn.use(SigninKeys);
     const code = keys.emailedCode(keys.actorId({ email, workspace }), nonce);
-    const mail = sealMail(turn, {
+    sendMail(turn, {
       id: turn.random.uuid(),
       source: 'magic-link',
-      userUuid: turn.self.id,
       expiresAtMs,
       recipient,
       subject: 'Your code to sign in',
       text: mailOf(code),
     });
-    tellToSend(turn, mail);
   },
 });
 

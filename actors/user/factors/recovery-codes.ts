@@ -1,6 +1,6 @@
 /**
- * Recovery codes (docs/protocol/account.md, "Recovery codes"): one text that stands in for a lost second
- * factor. It replaces no password and opens no key.
+ * Recovery codes (docs/protocol/account.md, "Recovery codes"): one text that stands in for a lost second factor. It replaces no
+ * password, and opens no key.
  */
 import type { Turn, View } from '../../../runtime/command.ts';
 import { equalInConstantTime } from '../../identity/session-tokens.ts';
@@ -13,7 +13,7 @@ import { Factors } from './contract.ts';
 
 const codeBytes = 20;
 
-/** Ten groups of four hexadecimal digits; earlier ones no longer work. */
+/** Ten groups of four hexadecimal digits. Earlier codes no longer work. */
 export function generateRecoveryCodes(turn: Turn): string {
   const digits = turn.random.bytes(codeBytes).toString('hex').toUpperCase();
   const codes = digits.match(/.{4}/g)?.join(' ') ?? '';
@@ -21,7 +21,7 @@ export function generateRecoveryCodes(turn: Turn): string {
   return codes;
 }
 
-/** Whether these are the account's, in either case. */
+/** In upper or lower case. */
 export function areRecoveryCodes(view: View, given: string): boolean {
   const codes = settingValue(view, 'RECOVERY_CODES');
   return codes !== null && equalInConstantTime(given.trim().toUpperCase(), codes);

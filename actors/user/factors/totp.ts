@@ -1,14 +1,14 @@
 /**
- * The second factor of an authenticator app: TOTP after RFC 6238 with SHA-1, 6 digits, steps of 30 s and a secret of 20
- * bytes (docs/protocol/account.md, "Authenticator app").
+ * The authenticator app as a second factor (docs/protocol/account.md, "Authenticator app"): TOTP by RFC 6238 with SHA-1, 6
+ * digits, steps of 30 s and a secret of 20 bytes.
  *
  *     offered    a fresh secret, shown to the client; the same one for five minutes
  *     enabled    by a code made from it; recovery codes are made with it
  *     disabled   by the password; its recovery codes go with it
  *
  * Invariants:
- * - A code is accepted once: from then on its step, and those before it, no longer count. The code that
- *   enabled the factor is not counted as used, so that a sign-in in the same half minute works.
+ * - A code is accepted once. After that neither its step nor earlier ones count. The code that turned the factor on does not
+ *   count as used, so that a sign-in in the same half minute works.
  * - A secret that was offered and not confirmed is no factor.
  */
 import { ScureBase32Plugin, verifySync } from 'otplib';
@@ -17,15 +17,15 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 import { type Refused, refuse } from '../../reply.ts';
+import { restartSignIns } from '../account/password-guard.ts';
 import { putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 import { signedInTurn } from '../signed-in.ts';
 import { Factors } from './contract.ts';
 import { generateRecoveryCodes } from './recovery-codes.ts';
-import { askEverybodyAgain } from './turned-on.ts';
 
 const secretBytes = 20;
 const offerMs = 300_000;
-/** One step before and one after: clocks of phones differ. */
+/** One step before and one after, as the clocks of phones differ. */
 const toleranceSeconds = 30;
 const base32 = new ScureBase32Plugin();
 
@@ -34,20 +34,20 @@ const codeMissing = refuse.badRequest('Enter the code that your authenticator ap
 const nothingOffered = refuse.badRequest('This took too long. Please start again.');
 const wrongCode = refuse.badRequest('The code is not right. Please try again.');
 
-interface Totp {
-  /** What was shown last and may still be confirmed. */
-  readonly offered: { readonly secret: Uint8Array; readonly untilMs: number } | null;
+const sealedSchema = z.instanceof(Uint8Array) as z.ZodType<Uint8Array>;
+
+const totpSchema = z.object({
+  /** The secret that was shown last, which may still be confirmed. */
+  offered: z.object({ secret: sealedSchema, untilMs: z.number() }).nullable(),
   /** The step of the last code that was accepted. */
-  readonly usedStep: number | null;
-}
+  usedStep: z.number().nullable(),
+});
+type Totp = Readonly<z.infer<typeof totpSchema>>;
 
 export const totpSlice = slice<Totp>({
   name: 'totp',
   format: 1,
-  schema: z.object({
-    offered: z.object({ secret: z.instanceof(Uint8Array), untilMs: z.number() }).nullable(),
-    usedStep: z.number().nullable(),
-  }),
+  schema: totpSchema,
   initial: { offered: null, usedStep: null },
 });
 
@@ -67,7 +67,7 @@ export const offerTotpSecret = signedInTurn({
   },
 });
 
-/** Undefined when it is on now. */
+/** Undefined: it is on now. */
 export function enableTotp(turn: Turn, secret: string | null, code: string | undefined): Refused | undefined {
   if (isTotpOn(turn)) return alreadyOn;
   if (code === undefined || code === '') return codeMissing;
@@ -77,7 +77,7 @@ export function enableTotp(turn: Turn, secret: string | null, code: string | und
   putSetting(turn, 'MFA_SECRET', offered);
   turn.set(totpSlice, totpSlice.initial);
   generateRecoveryCodes(turn);
-  askEverybodyAgain(turn);
+  restartSignIns(turn);
   return undefined;
 }
 
@@ -87,11 +87,11 @@ export function disableTotp(turn: Turn): void {
   turn.set(totpSlice, totpSlice.initial);
 }
 
-/** Whether it is one of now, used or not. */
+/** True: a code of this time, used or not. */
 export const isTotpCode = (view: View & { readonly nowMs: number }, code: string): boolean =>
   ownStepOf(view, code) !== undefined;
 
-/** Uses the code up when it is right. */
+/** Uses a right code up. */
 export function acceptTotp(turn: Turn, code: string): 'accepted' | 'wrong' | 'used' {
   const step = ownStepOf(turn, code);
   if (step === undefined) return 'wrong';
@@ -106,7 +106,7 @@ function ownStepOf(view: View & { readonly nowMs: number }, code: string): numbe
   return secret === null ? undefined : stepOf(secret, code, view.nowMs);
 }
 
-/** The step whose code this is, if it is one of now. Compared in constant time by the library. */
+/** The step of a code of this time. The library compares in constant time. */
 function stepOf(secret: string, code: string, nowMs: number): number | undefined {
   if (!/^\d{6}$/.test(code)) return undefined;
   const epoch = Math.floor(nowMs / 1_000);

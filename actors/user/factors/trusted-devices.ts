@@ -1,6 +1,6 @@
 /**
- * Trusted devices (docs/protocol/account.md, "Trusted devices"): a token that a browser keeps and gives at its next
- * sign-ins instead of a second factor, for a month. A change of credentials ends them all.
+ * Trusted devices (docs/protocol/account.md, "Trusted devices"). A browser keeps a token, and gives it at its next sign-ins in
+ * place of a second factor, for a month. A change of credentials ends all of them.
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
@@ -8,21 +8,22 @@ import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { findBySecret, makeSecret } from '../../identity/shown-once.ts';
 import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
-import { audit, type Whence } from '../audit/trail.ts';
+import { audit, type EventOrigin } from '../audit/trail.ts';
 import { deviceInfo } from '../sessions/device-info.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Factors } from './contract.ts';
 
-interface TrustedDevice {
-  readonly uuid: string;
-  readonly label: string;
-  readonly secretHash: string;
-  readonly createdAtMs: number;
-  readonly lastUsedAtMs: number | null;
-  readonly expiresAtMs: number;
-}
+const trustedDeviceSchema = z.object({
+  uuid: z.string(),
+  label: z.string(),
+  secretHash: z.string(),
+  createdAtMs: z.number(),
+  lastUsedAtMs: z.number().nullable(),
+  expiresAtMs: z.number(),
+});
+type TrustedDevice = Readonly<z.infer<typeof trustedDeviceSchema>>;
 
-/** Beyond it, the one that would end first makes room. */
+/** With more, the one that would end first makes room. */
 const trustedDevicesMax = 50;
 const labelCharactersMax = 255;
 
@@ -31,19 +32,12 @@ export const trustedDeviceMap = sliceMap<TrustedDevice>({
   family: 'trusted-device',
   format: 1,
   entriesMax: trustedDevicesMax,
-  schema: z.object({
-    uuid: z.string(),
-    label: z.string(),
-    secretHash: z.string(),
-    createdAtMs: z.number(),
-    lastUsedAtMs: z.number().nullable(),
-    expiresAtMs: z.number(),
-  }),
+  schema: trustedDeviceSchema,
 });
 
 const unknown = refuse.notFound('There is no such trusted device.');
 
-/** The one of this token, if it still counts. Without a state it is that of nobody. */
+/** The device of this token, if it is still trusted. For an unknown user there is no state; the search takes as long. */
 export function findTrustedDevice(
   state: (State & { readonly nowMs: number }) | undefined,
   token: string,
@@ -54,8 +48,8 @@ export function findTrustedDevice(
   return found !== undefined && state.nowMs < found.expiresAtMs ? found : undefined;
 }
 
-/** Whether this is the token of one that still counts; it is noted as used now. */
-export function acceptTrustedDevice(turn: Turn, token: string, from: Whence): boolean {
+/** True: this is the token of a device that is still trusted, and its use is recorded. */
+export function acceptTrustedDevice(turn: Turn, token: string, from: EventOrigin): boolean {
   const found = findTrustedDevice(turn, token);
   if (found === undefined) return false;
   turn.setEntry(trustedDeviceMap, found.uuid, { ...found, lastUsedAtMs: turn.nowMs });

@@ -1,81 +1,43 @@
-/** The commands of the `user` actor for the files of its account. */
+/** The commands that carry a valet token, for the user's own files and those in shared vaults (docs/protocol/files.md). */
 import { command, keys, sharedRead, type Turn, type View, workflow } from '../../../runtime/command.ts';
-import { isUuid } from '../../collection/incoming.ts';
+import {
+  answerIfRedeemed,
+  deleteByToken,
+  invalidToken,
+  openedFile,
+  refusalOfChunk,
+  stillThere,
+} from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
-import { discardFile } from '../../files/garbage.ts';
-import { chunkBytesMax } from '../../files/layout.ts';
-import { beingMoved, isMoving } from '../../files/move.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
-import { FileSettings } from '../../files/settings.ts';
-import { file } from '../../files/tables.ts';
+import { haveWatched } from '../../files/state.ts';
+import { file, fileKey } from '../../files/tables.ts';
 import {
   abandonChunk,
   abandonPlan,
   beginChunk,
   closeUpload,
   finishChunk,
-  isChunkNumber,
   openUpload,
 } from '../../files/uploads.ts';
-import { haveWatched } from '../../files/watched.ts';
-import { type ValetClaims, ValetTokens } from '../../identity/valet-tokens.ts';
-import { answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
-import { refusalToWrite, signedInRead } from '../signed-in.ts';
-import { invalidToken, refusalOf } from './access.ts';
+import type { ValetClaims } from '../../identity/valet-tokens.ts';
+import { answerOf, isRefused, type Refused } from '../../reply.ts';
+import { allows, allowsAsMinted, allowsUnspent, orOfVault, refusalOf } from './access.ts';
 import { Files } from './contract.ts';
-import { mintVaultValetToken } from './mint-for-vault.ts';
+import { mintValetToken, mintVaultValetToken } from './mint-valet-token.ts';
 import { moveFile } from './move-file.ts';
-import { allows, allowsAsMinted, allowsUnspent, orOfVault } from './of-vaults.ts';
-import { cleanup, ownFiles } from './own-files.ts';
+import { ownFiles } from './own-files.ts';
 import { holdForVault } from './vault-bytes.ts';
-
-const notUuid = refuse.badRequest('That is not the identifier of a file.', 'invalid-parameters');
-const withoutSize = {
-  success: false as const,
-  reason: 'invalid-parameters' as const,
-  error: { message: 'Say how large the file is: its unencryptedFileSize.' },
-};
-const unknownFile = refuse.notFound('There is no such file.');
-/** Clients ask then whether to delete the item all the same. */
-const nothingToDelete = refuse.badRequest('There is no such file.');
-const wrongChunk = refuse.badRequest('That is not a chunk of a file.');
-
-const mintValetToken = signedInRead({
-  ...Files.commands.mintValetToken,
-  answer: (view, { operation, resources }, _reads, by) => {
-    const refused = operation === 'read' ? undefined : refusalToWrite(by.readonly);
-    if (refused !== undefined) return refused;
-    const [resource] = resources;
-    if (resource === undefined || !isUuid(resource.remoteIdentifier)) return notUuid;
-    const unencryptedBytes = resource.unencryptedFileSize ?? undefined;
-    if (operation === 'write' && unencryptedBytes === undefined) {
-      return withoutSize;
-    }
-    const valetToken = view.use(ValetTokens).mint({
-      userUuid: view.self.id,
-      sessionUuid: by.session.uuid,
-      operation,
-      remoteIdentifier: resource.remoteIdentifier.toLowerCase(),
-      unencryptedBytes: unencryptedBytes ?? 0,
-      issuedMs: view.nowMs,
-      endsMs: view.nowMs + view.use(FileSettings).valetTokenAgeMs,
-    });
-    return { success: true as const, valetToken };
-  },
-});
 
 interface ByToken {
   readonly claims: ValetClaims;
 }
 
-const fileKey = ({ self }: Pick<View, 'self'>, { remoteIdentifier }: ValetClaims) => ({
-  owner_uuid: self.id,
-  remote_identifier: remoteIdentifier,
+const ownFile = (view: View, { claims }: ByToken) => ({
+  files: keys(file, [fileKey(view, claims.remoteIdentifier)]),
 });
 
-const ownFile = (view: View, { claims }: ByToken) => ({ files: keys(file, [fileKey(view, claims)]) });
-
-/** What a write token does, until it is redeemed. */
+/** What a write token allows until it is redeemed. */
 function writing<Request extends ByToken, Ok>(run: (turn: Turn, request: Request) => Ok | Refused) {
   return (turn: Turn, request: Request) => {
     const refused = refusalOf(turn, request.claims, 'write');
@@ -95,9 +57,7 @@ const open = command({
 const begin = command({
   ...Files.commands.beginChunk,
   turn: writing((turn, { claims: { remoteIdentifier }, ...chunk }) => {
-    const isOne = isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax;
-    if (!isOne) return wrongChunk;
-    return beginChunk(turn, ownFiles(turn), { remoteIdentifier, ...chunk });
+    return refusalOfChunk(chunk) ?? beginChunk(turn, ownFiles(turn), { remoteIdentifier, ...chunk });
   }),
 });
 
@@ -108,7 +68,7 @@ const finish = command({
   ),
 });
 
-/** Allowed to the session that began the upload. Nothing is gained by it. */
+/** The session that began the upload may always do this: it gains nothing by it. */
 const abandon = command({
   ...Files.commands.abandonChunk,
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
@@ -123,14 +83,9 @@ const close = workflow({
     const { claims } = asked;
     return closePersisted(steps, claims.remoteIdentifier, {
       reads: (view) => ownFile(view, asked),
-      early: (turn) => {
-        const refused = refusalOf(turn, claims, 'write');
-        if (refused !== undefined) return refused;
-        const redeemed = redeemedOn(turn, claims);
-        return redeemed && answerOf(redeemed.on === 'close' ? {} : invalidToken);
-      },
+      early: (turn) => refusalOf(turn, claims, 'write') ?? answerIfRedeemed(turn, claims),
       close: (turn, { files }) => {
-        const row = files.get(fileKey(turn, claims));
+        const row = files.get(fileKey(turn, claims.remoteIdentifier));
         const closed = closeUpload(turn, ownFiles(turn), claims.remoteIdentifier, row);
         if (!isRefused(closed)) redeem(turn, claims, 'close');
         return answerOf(closed);
@@ -145,17 +100,9 @@ const deleteFile = command({
   turn: (turn, { claims }, { files }) => {
     const refused = refusalOf(turn, claims, 'delete');
     if (refused !== undefined) return refused;
-    const key = fileKey(turn, claims);
-    const row = files.get(key);
-    const isRedeemed = redeemedOn(turn, claims) !== undefined;
-    if (isRedeemed) return answerOf(row === undefined ? {} : invalidToken);
-    if (row === undefined) return nothingToDelete;
-    if (isMoving(turn, row)) return beingMoved;
-    turn.remove(file, key);
-    discardFile(turn, cleanup, row);
-    ownFiles(turn).quota.grow(-row.bytes);
-    redeem(turn, claims, 'delete');
-    return { ok: {} };
+    const row = files.get(fileKey(turn, claims.remoteIdentifier));
+    const deleted = deleteByToken(turn, ownFiles(turn), claims, row);
+    return deleted === 'deleted' ? { ok: {} } : deleted;
   },
 });
 
@@ -166,22 +113,17 @@ const openFile = sharedRead({
     const refused = refusalOf(view, claims, 'read');
     if (refused !== undefined) return refused;
     if (redeemedOn(view, claims) !== undefined) return invalidToken;
-    const row = files.get(fileKey(view, claims));
-    if (row === undefined) return unknownFile;
-    const { upload_uuid: uploadUuid, stored_under: storedUnder, bytes, layout } = row;
-    return { ok: { uploadUuid, storedUnder, bytes, layout } };
+    return openedFile(files.get(fileKey(view, claims.remoteIdentifier)));
   },
 });
 
-/** A download may have redeemed its token: that is no reason to end it. */
+/** A download may have redeemed its token by now, and goes on. */
 const checkToken = sharedRead({
   ...Files.commands.checkToken,
   reads: ownFile,
   answer: (view, { claims, uploadUuid }, { files }) => {
     const refused = refusalOf(view, claims, claims.operation);
-    if (refused !== undefined) return refused;
-    const isThere = uploadUuid === undefined || files.get(fileKey(view, claims))?.upload_uuid === uploadUuid;
-    return isThere ? { ok: {} } : unknownFile;
+    return refused ?? stillThere(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
   },
 });
 

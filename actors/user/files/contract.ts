@@ -1,4 +1,4 @@
-/** What clients ask of the files of an account, and of those of its shared vaults (docs/protocol/files.md). */
+/** What clients ask of the files of an account and of its shared vaults (docs/protocol/files.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import {
@@ -17,7 +17,7 @@ const uuid = z.string().max(64);
 const sizeBytes = z.int().min(0).nullish();
 
 const commands = {
-  /** Refusals: 400 for what is no uuid, 403 for more than reading in a read-only session or that of a bridge. */
+  /** Refusals: 400 for an invalid uuid, 403 where a read-only session or a bridge asks for more than reading. */
   mintValetToken: signedIn({
     access: 'reads',
     fields: z.object({
@@ -34,7 +34,7 @@ const commands = {
       }),
     ]),
   }),
-  /** Refusals: likewise, and 400 where the member may not do it in the vault. */
+  /** Refusals: the same, and 400 where the member may not do it in the vault. */
   mintVaultValetToken: signedIn({
     access: 'reads',
     fields: z.object({
@@ -49,17 +49,19 @@ const commands = {
   }),
 
   ...byTokenShapes,
-  /** Before the last bytes of a file are given: the token gives them once. */
+  /** Comes before the last bytes of a file are given, so that the token gives a file once. */
   spendOnRead: byToken({ by: z.string() }, nothing),
 
-  /** From or into a shared vault. Refusals: 400, 503. */
+  /** From a shared vault, or into one. Refusals: 400, 503. */
   moveFile: byToken({}, nothing),
 
   /**
-   * By a shared vault that the user owns: room for what an upload there holds, all in all. Not there any more from
-   * `endsAtMs` on, unless the vault says so before (`vaultFiles`). `instead` is the upload that ends with the beginning of
-   * this one: its room is. `givesUp` may end for it, and does not count among the few that another member holds; its bytes
-   * do, in the share of the room that they may hold. Refusals: 403 `no-space`, 429.
+   * From a shared vault that the user owns: reserves room for all bytes of an upload there. The hold ends at `endsAtMs`, or
+   * when the vault says so (`vaultFiles`). Refusals: 403 `no-space`, 429.
+   *
+   * - `instead` is an upload that ends when this one begins, so its room is free for this one.
+   * - `givesUp` is an upload that may end for this one. It does not count among the few uploads that another member may hold,
+   *   but its bytes count towards that member's share.
    */
   holdForVault: {
     request: z.object({
@@ -77,8 +79,8 @@ const commands = {
 
 const tells = {
   /**
-   * By a shared vault that the user owns: what its files take, and for which uploads nothing is to be held any more. These
-   * come in no order: of the bytes, those of the greatest `at` count.
+   * From a shared vault that the user owns: the bytes of its files, and the uploads whose holds have ended. These tells come in
+   * no order, and the bytes with the greatest `at` count.
    */
   vaultFiles: z.object({
     bytes: z.object({ used: z.int(), at: z.int() }).nullable(),

@@ -1,35 +1,36 @@
 /**
- * A file moves between the account and a shared vault, or from one vault to another (`actors/files/move.ts`). The user's own actor
- * asks for the steps, and is the source or the target itself where it is the account. What the client has said of the item does
- * not matter: the token says where the file is.
+ * Moves a file between the account and a shared vault, or between two vaults (`actors/files/transfer.ts`). The user's actor
+ * asks for the steps. Where the account is the source or the target, the actor runs them itself. The token says where the file
+ * is, whatever the client says of the item.
  */
 import { keys, type Turn, tell, timer, type Workflow, workflow } from '../../../runtime/command.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { refusalByGarbage } from '../../files/garbage.ts';
+import { noSpace } from '../../files/owner.ts';
+import { file } from '../../files/tables.ts';
 import {
-  arrivalPlan,
-  arriveFile,
-  type Concluding,
-  concludeFile,
-  concludePlan,
-  type Departed,
-  departFile,
-  forgetArrival,
+  applyFileTransfer,
+  applyPlan,
+  type Finalizing,
+  finalizeFileTransfer,
+  finalizePlan,
+  forgetIncoming,
   type MovingFile,
   type OwnerOfFiles,
+  type Prepared,
+  prepareFileTransfer,
   settleFile,
-} from '../../files/move.ts';
-import { noSpace } from '../../files/quota.ts';
-import { file } from '../../files/tables.ts';
+} from '../../files/transfer.ts';
 import { heldBytes } from '../../files/uploads.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
-import { Vault } from '../../vault/contract.ts';
+import { VaultFiles } from '../../vault/files/contract.ts';
 import { askIfThere } from '../vaults/ask.ts';
-import { invalidToken, refusalOf } from './access.ts';
+import { refusalOf } from './access.ts';
 import { Files } from './contract.ts';
 import { ownFiles } from './own-files.ts';
 
-const { concludeFileMove } = Files.timers;
+const { finalizeOverdueFile } = Files.timers;
 
 interface Moved {
   readonly file: MovingFile;
@@ -38,10 +39,10 @@ interface Moved {
 
 interface Side {
   readonly owner: OwnerOfFiles;
-  depart(to: OwnerOfFiles): Promise<Moved | { readonly isOver: true } | Refused>;
-  arrive(moved: Moved): Promise<object | Refused>;
-  /** Whether it has moved by this. */
-  conclude(arrived: boolean): Promise<boolean>;
+  prepare(to: OwnerOfFiles): Promise<Moved | { readonly isOver: true } | Refused>;
+  apply(moved: Moved): Promise<object | Refused>;
+  /** True: the file has moved by this. */
+  finalize(applied: boolean): Promise<boolean>;
 }
 
 function ownSide(steps: Workflow, claims: ValetClaims): Side {
@@ -49,18 +50,18 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
   const key = { owner_uuid: id, remote_identifier: claims.remoteIdentifier };
   return {
     owner: { kind: 'user', uuid: id },
-    depart: async (to) => {
-      const departed = await steps.turn({
+    prepare: async (to) => {
+      const prepared = await steps.turn({
         reads: () => ({ files: keys(file, [key]) }),
-        turn: (turn, { files }): Departed | Refused =>
+        turn: (turn, { files }): Prepared | Refused =>
           refusalOf(turn, claims, 'move') ??
-          departFile({ turn, claims, row: files.get(key), to, timer: concludeFileMove }),
+          prepareFileTransfer({ turn, claims, row: files.get(key), to, timer: finalizeOverdueFile }),
       });
-      return 'file' in departed ? { ...departed, fromOwnerUuid: id } : departed;
+      return 'file' in prepared ? { ...prepared, fromOwnerUuid: id } : prepared;
     },
-    arrive: ({ file: moving, fromOwnerUuid }) =>
+    apply: ({ file: moving, fromOwnerUuid }) =>
       steps.turn({
-        reads: (view) => arrivalPlan(view, moving),
+        reads: (view) => applyPlan(view, moving),
         turn: (turn, reads) => {
           const refused = refusalOf(turn, claims, 'move');
           if (refused !== undefined) return refused;
@@ -69,15 +70,15 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
           const wanted = { uploadUuid: moving.uploadUuid, bytes: moving.bytes };
           const hasRoom = () => fromOwnerUuid === id || quota.hasRoom(wanted, heldBytes(turn));
           const lacksRoom = () => refusalByGarbage(turn, own) ?? (hasRoom() ? undefined : noSpace);
-          const arrived = arriveFile(turn, moving, reads, lacksRoom);
-          if (arrived === 'arrived') quota.grow(moving.bytes);
-          return isRefused(arrived) ? arrived : {};
+          const applied = applyFileTransfer(turn, moving, reads, lacksRoom);
+          if (applied === 'applied') quota.grow(moving.bytes);
+          return isRefused(applied) ? applied : {};
         },
       }),
-    conclude: (arrived) =>
+    finalize: (applied) =>
       steps.turn({
-        reads: (view) => concludePlan(view, claims.id),
-        turn: (turn, reads) => conclude(turn, claims.id, arrived, reads),
+        reads: (view) => finalizePlan(view, claims.id),
+        turn: (turn, reads) => finalize(turn, claims.id, applied, reads),
       }),
   };
 }
@@ -89,11 +90,16 @@ function vaultSide(steps: Workflow, claims: ValetClaims, uuid: string): Side {
   };
   return {
     owner: { kind: 'vault', uuid },
-    depart: async (to) => okOf(await askIfThere(steps, uuid, (vault) => vault.departFile({ claims, to }))),
-    arrive: async (moved) =>
-      okOf(await askIfThere(steps, uuid, (vault) => vault.arriveFile({ claims, ...moved }))),
-    conclude: async (arrived) => {
-      const answer = okOf(await askIfThere(steps, uuid, (vault) => vault.concludeFile({ claims, arrived })));
+    prepare: async (to) =>
+      okOf(await askIfThere(steps, VaultFiles, uuid, (vault) => vault.prepareFileTransfer({ claims, to }))),
+    apply: async (moved) =>
+      okOf(
+        await askIfThere(steps, VaultFiles, uuid, (vault) => vault.applyFileTransfer({ claims, ...moved })),
+      ),
+    finalize: async (applied) => {
+      const answer = okOf(
+        await askIfThere(steps, VaultFiles, uuid, (vault) => vault.finalizeFileTransfer({ claims, applied })),
+      );
       return 'moved' in answer && answer.moved;
     },
   };
@@ -117,53 +123,53 @@ export const moveFile = workflow({
     const sides = sidesOf(steps, claims);
     if (sides === undefined) return invalidToken;
     const [source, target] = sides;
-    const departed = await source.depart(target.owner);
-    if (isRefused(departed)) return departed;
-    if ('isOver' in departed) return { ok: {} };
-    const arrived = await target.arrive(departed);
-    const hasMoved = await source.conclude(!isRefused(arrived));
-    return isRefused(arrived) && !hasMoved ? arrived : { ok: {} };
+    const prepared = await source.prepare(target.owner);
+    if (isRefused(prepared)) return prepared;
+    if ('isOver' in prepared) return { ok: {} };
+    const applied = await target.apply(prepared);
+    const hasMoved = await source.finalize(!isRefused(applied));
+    return isRefused(applied) && !hasMoved ? applied : { ok: {} };
   },
 });
 
-type Reads = Pick<Concluding, 'files'>;
-type Arrived = Concluding['arrived'];
+type Reads = Pick<Finalizing, 'files'>;
+type Applied = Finalizing['applied'];
 
-function conclude(turn: Turn, id: string, arrived: Arrived, { files }: Reads): boolean {
-  const concluded = concludeFile(turn, {
+function finalize(turn: Turn, id: string, applied: Applied, { files }: Reads): boolean {
+  const finalized = finalizeFileTransfer(turn, {
     id,
-    arrived,
+    applied,
     files,
     owner: ownFiles(turn),
-    timer: concludeFileMove,
+    timer: finalizeOverdueFile,
   });
-  if (concluded === undefined) return false;
-  const target = turn.tell(Vault, concluded.to.uuid);
-  if (concluded.outcome === 'moved') target.fileMoved({ uploadUuid: concluded.uploadUuid });
-  else target.fileGivenUp({ id, hop: concluded.hop });
-  return concluded.outcome === 'moved';
+  if (finalized === undefined) return false;
+  const target = turn.tell(VaultFiles, finalized.to.uuid);
+  if (finalized.outcome === 'moved') target.fileMoved({ uploadUuid: finalized.uploadUuid });
+  else target.fileGivenUp({ id, hop: finalized.hop });
+  return finalized.outcome === 'moved';
 }
 
-export const concludeFileMoveTimer = timer({
-  ...concludeFileMove,
+export const finalizeOverdueFileTimer = timer({
+  ...finalizeOverdueFile,
   missed: 'fire-once',
-  reads: (view, { id }) => concludePlan(view, id),
+  reads: (view, { id }) => finalizePlan(view, id),
   turn: (turn, { id }, reads) => {
-    conclude(turn, id, 'unknown', reads);
+    finalize(turn, id, 'unknown', reads);
   },
 });
 
 export const fileMoveTells = {
   fileMoved: tell({
     ...Files.tells.fileMoved,
-    turn: (turn, { uploadUuid }) => forgetArrival(turn, uploadUuid),
+    turn: (turn, { uploadUuid }) => forgetIncoming(turn, uploadUuid),
   }),
   fileGivenUp: tell({
     ...Files.tells.fileGivenUp,
-    turn: (turn, givenUp, { address }) => turn.tell(Vault, address.id).fileSettled(givenUp),
+    turn: (turn, givenUp, { address }) => turn.tell(VaultFiles, address.id).fileSettled(givenUp),
   }),
   fileSettled: tell({
     ...Files.tells.fileSettled,
-    turn: (turn, givenUp) => settleFile(turn, givenUp, concludeFileMove),
+    turn: (turn, givenUp) => settleFile(turn, givenUp, finalizeOverdueFile),
   }),
 };

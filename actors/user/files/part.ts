@@ -1,27 +1,25 @@
 /** The files of an account (docs/protocol/files.md). */
 import { range, type Turn } from '../../../runtime/command.ts';
-import { cleanupTimer } from '../../files/cleanup.ts';
-import { discardFile, garbageOf, removalJob } from '../../files/garbage.ts';
-import { filesSlice } from '../../files/ledger.ts';
-import { fileArrivalMap, fileDepartureMap, isMoving } from '../../files/move.ts';
+import { garbageOf, removalJob, removeFile } from '../../files/garbage.ts';
 import { forgetRedeemed, redeemedMap } from '../../files/redeemed.ts';
 import { FileSettings } from '../../files/settings.ts';
+import { filesSlice } from '../../files/state.ts';
 import { FileStore } from '../../files/store.ts';
 import { file, fileGarbage } from '../../files/tables.ts';
-import { endUploads, uploadMap } from '../../files/uploads.ts';
+import { incomingFileMap, isMoving, outgoingFileMap } from '../../files/transfer.ts';
+import { cleanupTimer, endUploads, uploadMap } from '../../files/uploads.ts';
 import { ValetTokens } from '../../identity/valet-tokens.ts';
 import { purging, userPart } from '../hooks.ts';
 import { fileCommands } from './by-token.ts';
 import { Files } from './contract.ts';
-import { concludeFileMoveTimer, fileMoveTells } from './move-file.ts';
-import { cleanup, ownFiles } from './own-files.ts';
+import { fileMoveTells, finalizeOverdueFileTimer } from './move-file.ts';
+import { cleanup, ownFiles, vaultHoldMap } from './own-files.ts';
 import { vaultBytesMap, vaultFilesTell } from './vault-bytes.ts';
-import { vaultHoldMap } from './vault-holds.ts';
 
 /** Each row may name thousands of blobs. */
 const purgedAtOnce = 10;
 
-/** No token counts any more, and no upload goes on. */
+/** Voids all tokens, and ends all uploads. */
 function forgetFiles(turn: Turn): void {
   endUploads(turn, ownFiles(turn), 'all');
   forgetRedeemed(turn);
@@ -30,26 +28,23 @@ function forgetFiles(turn: Turn): void {
 export const files = userPart(Files, {
   name: 'files',
   uses: [FileSettings, FileStore, ValetTokens],
-  slices: [filesSlice, uploadMap, redeemedMap, vaultBytesMap, vaultHoldMap, fileDepartureMap, fileArrivalMap],
+  slices: [filesSlice, uploadMap, redeemedMap, vaultBytesMap, vaultHoldMap, outgoingFileMap, incomingFileMap],
   tables: [file, fileGarbage],
   commands: fileCommands,
   tells: { vaultFiles: vaultFilesTell, ...fileMoveTells },
-  timers: { tendFiles: cleanupTimer(cleanup, ownFiles), concludeFileMove: concludeFileMoveTimer },
+  timers: { cleanUpFiles: cleanupTimer(cleanup, ownFiles), finalizeOverdueFile: finalizeOverdueFileTimer },
   jobs: { removeBlobs: removalJob(cleanup) },
   on: {
     accountDeleted: forgetFiles,
     purge: purging({
       reads: (view) => ({
-        files: range(file, { after: 0, through: view.get(filesSlice).place, limit: purgedAtOnce }),
+        files: range(file, { after: 0, through: view.get(filesSlice).sequence, limit: purgedAtOnce }),
       }),
       turn: (turn, { files: { rows } }) => {
         const still = rows.filter((row) => !isMoving(turn, row));
-        for (const row of still) {
-          turn.remove(file, { owner_uuid: row.owner_uuid, remote_identifier: row.remote_identifier });
-          discardFile(turn, cleanup, row);
-        }
+        for (const row of still) removeFile(turn, cleanup, row);
         if (still.length > 0) return { left: 'more' };
-        // What moves and what is garbage is through when others have done with it.
+        // What moves, and what is garbage, waits for others to be done with it.
         return { left: rows.length > 0 || garbageOf(turn) > 0 ? 'later' : 'nothing' };
       },
     }),

@@ -1,29 +1,27 @@
 /**
- * What the files of shared vaults take of the quota of their owner.
+ * The share of an owner's quota that the files of their vaults take.
  *
- *     hold     asked before an upload in the vault goes on: so much may be in the store for it, and counts from then on
- *     told     in the commit of the vault that changes what its files take: that, and which uploads hold nothing any more
+ *     hold     asked before an upload in the vault goes on; the bytes count from then on
+ *     told     in the commit of the vault that changes its files: their total, and the uploads that hold nothing any more
  *
- * The vault tells a total and not a difference, and tells come in no order: so each byte counts once, whatever is repeated or
- * late, and what is used never falls below what is there. A hold whose end nobody tells of ends by itself.
+ * The vault tells a total, not a difference, and tells come in no order. So each byte counts once, after any repeat and delay,
+ * and the quota never shows less than there is. A hold that nobody ends ends by itself.
  */
 import { z } from 'zod';
 import { command, type Turn, tell } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import { noSpace } from '../../files/quota.ts';
+import { noSpace } from '../../files/owner.ts';
 import { heldBytes } from '../../files/uploads.ts';
-import type { Refused } from '../../reply.ts';
-import { refuse } from '../../reply.ts';
-import { membershipsMax } from '../../vault/bounds.ts';
-import { profileSlice } from '../profile.ts';
+import { type Refused, refuse } from '../../reply.ts';
+import { membershipsMax } from '../../vault/settings.ts';
+import { isActive } from '../profile.ts';
 import { Files } from './contract.ts';
-import { limitBytesOf, ownFiles } from './own-files.ts';
-import { heldFor, heldForVault, holdsMax, vaultHoldMap } from './vault-holds.ts';
+import { heldFor, heldForVault, holdsMax, limitBytesOf, ownFiles, vaultHoldMap } from './own-files.ts';
 
 const emptyMax = 500;
-/** The most holds of another member at once. Clients have one or a few. */
+/** For one other member. Clients have one or a few. */
 const memberHoldsMax = 8;
-/** The part of the quota that another member may hold at once before sending a byte of it. */
+/** The share of the quota that another member may hold before sending a byte of it. */
 const memberShare = 3 / 4;
 
 const tooManyHolds: Refused = refuse.tooMany('Too many uploads are open. Please finish some.', 60_000);
@@ -43,7 +41,7 @@ export const vaultBytesMap = sliceMap<{
 export const holdForVault = command({
   ...Files.commands.holdForVault,
   turn: (turn, { holdUuid, by, bytes, endsAtMs, instead, givesUp }) => {
-    if (turn.get(profileSlice).state !== 'active') return noSpace;
+    if (!isActive(turn)) return noSpace;
     const before = turn.entry(vaultHoldMap, holdUuid);
     if (before !== undefined && before.bytes >= bytes && before.endsAtMs >= endsAtMs) return { ok: {} };
     const isNew = before === undefined;
@@ -64,15 +62,15 @@ export const holdForVault = command({
   },
 });
 
-interface Begun {
+interface NewHold {
   readonly by: string | undefined;
   readonly bytes: number;
   readonly but: readonly (string | undefined)[];
   readonly givesUp: string | undefined;
 }
 
-/** The owner may hold all there is. A member who sends more than they announced holds what they send. */
-function refusalOfMember(turn: Turn, { by, bytes, but, givesUp }: Begun): Refused | undefined {
+/** The owner may hold all of it. A member who sends more than they announced holds what they send. */
+function refusalOfMember(turn: Turn, { by, bytes, but, givesUp }: NewHold): Refused | undefined {
   if (by === undefined || by === turn.self.id) return undefined;
   const held = heldFor(turn, by, but);
   const lasting = heldFor(turn, by, [...but, givesUp]);
@@ -90,7 +88,7 @@ function forgetEnded(turn: Turn): void {
 export const vaultFilesTell = tell({
   ...Files.tells.vaultFiles,
   turn: (turn, { bytes, ended }, { address: { id: vaultUuid } }) => {
-    if (turn.get(profileSlice).state !== 'active') return;
+    if (!isActive(turn)) return;
     for (const uuid of ended) turn.removeEntry(vaultHoldMap, uuid);
     if (bytes !== null) note(turn, vaultUuid, bytes);
   },
@@ -105,7 +103,7 @@ function note(turn: Turn, vaultUuid: string, { used, at }: { used: number; at: n
   ownFiles(turn).quota.grow(used - (before?.used ?? 0));
 }
 
-/** What is late of one that was empty that long ago has come. */
+/** Tells that were late when this vault was emptied have come by now. */
 function forgetOldestEmpty(turn: Turn): void {
   const [oldest] = [...turn.entries(vaultBytesMap)]
     .filter(([, { used }]) => used === 0)

@@ -1,41 +1,33 @@
 /**
- * An account as another server had it (docs/import.md):
+ * Imports an account of another server (docs/import.md):
  *
- *     begin    one commit: the account with its settings and factors is there, and nobody can sign in. Again: brought up to date
+ *     begin    one commit: the account exists, with its settings and factors, and nobody can sign in; a repeat updates it
  *     items    see `actors/import/`
- *     open     its password, hashed as the other server did, is the account's
- *     used     the first sign-in puts a hash of our own in its place (`actors/user/account/open-session.ts`)
+ *     open     the account takes the password hash that the other server made
+ *     used     the first sign-in replaces that hash with one of our own (`actors/user/account/open-session.ts`)
  *
  * A crash between two steps leaves a closed account, and the next pass goes on with it.
  */
+import type { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
 import { type AccountRow, accountTable, addressKey } from '../../identity/account-table.ts';
 import { closedHash, isImportedHash } from '../../identity/imported-password.ts';
 import { storedKeyParams } from '../../identity/key-params.ts';
 import { defaultWorkspace, normaliseUsername } from '../../identity/usernames.ts';
-import { type ImportedKeyParams, isUnusable, sentKeyParamsOf } from '../../import/key-params.ts';
+import { isUnusable, sentKeyParamsOf } from '../../import/key-params.ts';
 import type { ImportedAuthenticator, ImportedSetting } from '../../import/messages.ts';
 import { type accountRefusals, UserImport } from '../../import/operator-contract.ts';
-import { importSlice, notWritable } from '../../import/standing.ts';
+import { importSlice, notWritable } from '../../import/phase.ts';
 import { Instance, instanceId } from '../../instance/contract.ts';
 import { type OwnAccount, ownAccount } from '../account/own-account.ts';
-import { adminRoleSlice } from '../admin-role.ts';
 import { audit } from '../audit/trail.ts';
 import { authenticatorMap, authenticatorsMax } from '../factors/authenticators.ts';
 import { profileSlice } from '../profile.ts';
+import { adminRoleSlice } from '../roles.ts';
 import { checkedValue, isRefusedSetting, type SettingName, settingNamed } from '../settings/known.ts';
-import { placeSetting, settingMap } from '../settings/stored.ts';
+import { restoreSetting, settingMap } from '../settings/stored.ts';
 
-interface ImportedAccount {
-  readonly identifier: string;
-  readonly passwordHash: string;
-  readonly keyParams: ImportedKeyParams;
-  readonly createdAtMs: number;
-  readonly administrator: boolean;
-  readonly locked: boolean;
-  readonly settings: readonly ImportedSetting[];
-  readonly authenticators: readonly ImportedAuthenticator[];
-}
+type ImportedAccount = z.infer<typeof UserImport.commands.importAccount.request>;
 
 export const importAccount = command({
   ...UserImport.commands.importAccount,
@@ -84,7 +76,7 @@ function writeRow(turn: Turn, given: ImportedAccount, { account }: OwnAccount): 
     user_uuid: turn.self.id,
     ...address,
     password_hash: closedHash,
-    // Also what an earlier pass has opened is checked anew.
+    // A new version, so that an account which an earlier pass has opened is checked anew.
     credentials_version: (before?.credentials_version ?? 0) + 1,
     key_params: JSON.stringify(keyParams),
   };
@@ -100,7 +92,7 @@ function writeRow(turn: Turn, given: ImportedAccount, { account }: OwnAccount): 
   });
 }
 
-/** The names of those that are not kept here. */
+/** Returns the names that this server does not keep. */
 function writeSettings(turn: Turn, settings: readonly ImportedSetting[]): string[] {
   const refused: string[] = [];
   const kept = new Set<string>(['FILE_UPLOAD_BYTES_USED']);
@@ -112,7 +104,7 @@ function writeSettings(turn: Turn, settings: readonly ImportedSetting[]): string
     }
     kept.add(name);
     const times = { createdAtMicros: createdAt, updatedAtMicros: updatedAt };
-    placeSetting(turn, name, valueToStore(name, value), { uuid, ...times });
+    restoreSetting(turn, name, valueToStore(name, value), { uuid, ...times });
   }
   for (const name of turn.entries(settingMap).keys()) {
     if (!kept.has(name)) turn.removeEntry(settingMap, name);
@@ -126,7 +118,7 @@ function valueToStore(name: SettingName, given: string | undefined): string | nu
   return 'value' in checked ? checked.value : given;
 }
 
-/** Under their own uuids: clients keep the names that their users gave them by these. */
+/** Keeps their uuids, as clients keep the users' names for the keys by uuid. */
 function writeAuthenticators(turn: Turn, given: readonly ImportedAuthenticator[]): void {
   const kept = given.slice(0, authenticatorsMax);
   const uuids = new Set(kept.map(({ uuid }) => uuid));
@@ -148,7 +140,7 @@ export const importOpen = command({
     if (standing.phase === 'none' || row === undefined) return notWritable;
     const opens = standing.phase === 'closed' && (unlock || !standing.locked);
     if (!opens) return { ok: { opened: false } };
-    // Nobody could ever sign in by what is no hash, here or there.
+    // A text that is no hash never let anyone sign in, here or there.
     const isUsable = isImportedHash(standing.passwordHash);
     turn.put(accountTable, { ...row, password_hash: isUsable ? standing.passwordHash : closedHash });
     turn.set(importSlice, { phase: 'open', passwordHash: '', locked: false });
@@ -156,7 +148,7 @@ export const importOpen = command({
   },
 });
 
-/** Somebody has signed in: no import writes here any more. */
+/** Call at a sign-in. After it, no import writes here. */
 export function noteUse(turn: Turn): void {
   if (turn.get(importSlice).phase !== 'open') return;
   turn.set(importSlice, { ...turn.get(importSlice), phase: 'used' });

@@ -1,22 +1,16 @@
-/** What an account has received and not processed yet, as another server had it. The whole of it is written at once. */
-
+/** Imports what an account has received on another server and not processed yet. One commit writes all of it. */
 import type { z } from 'zod';
 import { command, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import type { importedMessageSchema, importedNotificationSchema } from '../../import/messages.ts';
 import { UserImport } from '../../import/operator-contract.ts';
-import { isWritable, notWritable } from '../../import/standing.ts';
+import { isWritable, notWritable } from '../../import/phase.ts';
 import { notificationTypes } from '../../inbox-entries.ts';
 import { answerOf } from '../../reply.ts';
-import { inboxMessagesPlan } from '../inbox/messages.ts';
+import { countedBytes, messageCapacityBytes, surplus } from '../inbox/capacity.ts';
+import { addReceived, inboxMessagesPlan } from '../inbox/messages.ts';
 import { notificationsMax, subjectOfPayload } from '../inbox/notifications.ts';
 import { inboxSlice, nextPosition } from '../inbox/positions.ts';
-import { messageRoomBytes, roomOf, surplus } from '../inbox/room.ts';
-import {
-  type InboxMessageRow,
-  inboxMessageTable,
-  type NotificationRow,
-  notificationTable,
-} from '../inbox/tables.ts';
+import { inboxMessageTable, type NotificationRow, notificationTable } from '../inbox/tables.ts';
 
 type Message = z.infer<typeof importedMessageSchema>;
 type Notification = z.infer<typeof importedNotificationSchema>;
@@ -45,36 +39,32 @@ function writeMessages(
   given: readonly Message[],
   { rows }: RangeResult<typeof inboxMessageTable>,
 ): number {
-  const room = given.map((each) => ({
+  const sized = given.map((each) => ({
     ...each,
     sender_uuid: each.senderUuid,
-    size: roomOf(each.encryptedMessage),
+    size: countedBytes(each.encryptedMessage),
   }));
-  const gone = surplus(room, messageRoomBytes);
-  const kept = room.filter((each) => !gone.includes(each));
+  const gone = surplus(sized, messageCapacityBytes);
+  const kept = sized.filter((each) => !gone.includes(each));
   const uuids = new Set(kept.map(({ uuid }) => uuid));
   const known = new Set(rows.map(({ uuid }) => uuid));
   for (const uuid of known) {
     if (!uuids.has(uuid)) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
   }
   for (const each of kept.filter(({ uuid }) => !known.has(uuid))) {
-    const row: InboxMessageRow = {
-      user_uuid: turn.self.id,
+    addReceived(turn, {
       uuid: each.uuid,
-      position: nextPosition(turn, 'messages').position,
       sender_uuid: each.senderUuid,
       encrypted_message: each.encryptedMessage,
       replaceability_identifier: each.replaceabilityIdentifier ?? null,
-      size: each.size,
-      created_at: each.createdAt,
-      updated_at: each.updatedAt,
-    };
-    turn.put(inboxMessageTable, row);
+      created_at_timestamp: each.createdAt,
+      updated_at_timestamp: each.updatedAt,
+    });
   }
   return kept.length;
 }
 
-/** One of each subject: of two, the later. */
+/** One for each subject: the latest. */
 function writeNotifications(
   turn: Turn,
   given: readonly Notification[],

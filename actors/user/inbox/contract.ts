@@ -1,4 +1,4 @@
-/** What the inbox of the `user` actor is asked and told (docs/protocol/inbox.md). */
+/** The inbox of an account: its commands, and its tells from vaults and other users (docs/protocol/inbox.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { messageSchema, vaultInviteSchema } from '../../inbox-entries.ts';
@@ -13,13 +13,13 @@ const commands = {
     fields: nothing,
     ok: z.object({ messages: z.array(messageSchema).readonly() }),
   }),
-  /** Those that the caller has sent and that nobody has deleted. */
+  /** Those that the caller has sent and nobody has deleted. */
   listSentMessages: signedIn({
     access: 'reads',
     fields: nothing,
     ok: z.object({ messages: z.array(messageSchema).readonly() }),
   }),
-  /** Refusals: 400. The same for a recipient who is not there. */
+  /** Refusals: 400. A recipient who does not exist makes no difference. */
   sendMessage: signedIn({
     access: 'writes',
     fields: z.object({
@@ -29,7 +29,7 @@ const commands = {
     }),
     ok: z.object({ message: messageSchema }),
   }),
-  /** By its sender or its recipient. Refusals: 400. */
+  /** By the sender or the recipient. Refusals: 400. */
   deleteMessage: signedIn({
     access: 'writes',
     fields: z.object({ messageUuid: z.string() }),
@@ -37,7 +37,7 @@ const commands = {
   }),
   deleteMessages: signedIn({ access: 'writes', fields: nothing, ok: z.object({ success }) }),
 
-  /** The invites to vaults that wait for the caller's answer, as their vaults have told of them. */
+  /** The invites to vaults that the caller has not answered, as far as their vaults have reported. */
   listInboundInvites: signedIn({
     access: 'reads',
     fields: nothing,
@@ -47,7 +47,7 @@ const commands = {
 
 const ofVault = { vaultUuid: z.string() };
 
-/** What a notification is about. Everything that is told about one subject is told by one vault. */
+/** What a notification is about. Only one vault ever tells of a subject. */
 const subjectSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('shared_vault_item_removed'), ...ofVault, itemUuid: z.string() }),
   z.object({ type: z.literal('self_removed_from_shared_vault'), ...ofVault }),
@@ -60,38 +60,41 @@ const subjectSchema = z.discriminatedUnion('type', [
 ]);
 export type Subject = z.infer<typeof subjectSchema>;
 
-/** The position of the vault's head when it happened: tells come in no order, and the later one counts. */
+/** The position of the vault's head when it happened. Tells come in no order, and the greatest counts. */
 const at = z.int();
 
 const tells = {
   // --- by vaults ----------------------------------------------------------------------------------------------
 
-  /** Stored, given by every sync that has not given it yet, and pushed. One about the same subject is replaced. */
+  /**
+   * A notification is stored, pushed, and given by each sync until the client has it. It replaces the one about the same
+   * subject.
+   */
   notified: z.object({ subject: subjectSchema, at }),
-  /** The same of items that their owner has taken out of the vault. */
+  /** The owner has taken these items out of the vault. */
   itemsRemoved: z.object({ ...ofVault, itemUuids: z.array(z.string()).readonly(), at }),
   /**
-   * Items that were in the vault before are in it again: what said that they were removed goes, at the one who has put
-   * them there (`byYou`) also what said so of any other item.
+   * These items are back in the vault, so the notifications of their removal go. For the user who put them back (`byYou`), so
+   * do those about any other item.
    */
   itemsRejoined: z.object({ ...ofVault, itemUuids: z.array(z.string()).readonly(), byYou: z.boolean(), at }),
-  /** The user is a member again: what said the contrary goes. */
+  /** The user is a member again, so the notification of the removal goes. */
   rejoined: z.object({ ...ofVault, at }),
   /**
-   * A new invite, or what has become of it: of one vault the one that was changed last counts. `isNew` is pushed, a
-   * changed one comes by sync alone.
+   * A new or changed invite. The one that was changed last counts, one for each vault. Only a new one (`isNew`) is pushed; a
+   * sync gives the others.
    */
   invited: z.object({ invite: vaultInviteSchema, isNew: z.boolean() }),
-  /** The invite was accepted, declined or cancelled, or its vault has ended. A notification is told by itself. */
+  /** The invite was accepted, declined or cancelled, or its vault has ended. A notification of that is a tell of its own. */
   inviteGone: z.object({ ...ofVault, inviteUuid: z.string() }),
 
   // --- by other users -----------------------------------------------------------------------------------------
 
-  /** To the recipient. `replaces`: the one before it of the same sender and identifier. */
+  /** To the recipient. It replaces `replaces`, the message of the same sender and identifier before it. */
   messageSent: z.object({ message: messageSchema, replaces: z.string().optional() }),
-  /** To the recipient: its sender has deleted them. */
+  /** To the recipient: the sender has deleted these. */
   messagesWithdrawn: z.object({ uuids: z.array(z.string()).readonly() }),
-  /** To the sender: the recipient has deleted them, or had no room for them. */
+  /** To the sender: the recipient has deleted these, or had no room for them. */
   messagesGone: z.object({ uuids: z.array(z.string()).readonly() }),
 };
 

@@ -1,27 +1,27 @@
 /**
- * What a sync gives of the inbox (docs/protocol/sync.md, "The inbox"): everything behind the position that the call
- * begins at, all of it without one. It is not paged: the inbox is bounded.
+ * What a sync gives of the inbox (docs/protocol/sync.md, "The inbox"): all entries after the client's position. The inbox is
+ * bounded, so this has no pages.
  *
- * A token's own position says of items and inbox alike what the client has. Where that is not the same (a page was cut,
- * no own items were asked for, an old client is given none of the inbox) the token has a mark for the inbox as well. So a
- * token never passes a row that was not given, and the next page does not give again what this one gave.
+ * One position of a token usually covers items and inbox. The two differ if a page was cut, if the sync left out the own items,
+ * and for old clients. Those get nothing of the inbox. Then the token has a cursor for the inbox as well. So no token passes an
+ * entry that was not given, and the next page does not repeat what this one gave.
  */
 import { type RangeResult, range, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { SyncReply } from '../../collection/sync-reply.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
-import { decodeToken, encodeToken, type Mark, tokenAt } from '../../collection/token.ts';
+import { type Cursor, decodeToken, encodeToken, tokenAt } from '../../collection/token.ts';
 import type { InboxEntries } from '../../inbox-entries.ts';
+import { entriesMax } from './capacity.ts';
 import { inboundInvite } from './invites.ts';
 import { received } from './messages.ts';
 import { notification, notificationsMax } from './notifications.ts';
 import { highestPosition, inboxSlice } from './positions.ts';
-import { entriesMax } from './room.ts';
 import { inboundInviteTable, inboxMessageTable, notificationTable } from './tables.ts';
 
-/** In the place of a collection: no collection has it. */
-const inboxMark = '00000000-0000-0000-0000-000000000000';
+/** Stands for the inbox where a cursor names a collection. No collection has this uuid. */
+const inboxCursor = '00000000-0000-0000-0000-000000000000';
 
 interface InboxReads {
   readonly messages: RangeResult<typeof inboxMessageTable>;
@@ -29,18 +29,18 @@ interface InboxReads {
   readonly invites: RangeResult<typeof inboundInviteTable>;
 }
 
-/** What one sync gives of the inbox, and what its token has to say of it. */
+/** What one sync gives of the inbox, and what its token says of it. */
 export interface GivenInbox extends InboxEntries {
-  /** Up to here the client has the inbox. */
-  readonly mark: Mark;
+  /** The client has the inbox up to here. */
+  readonly cursor: Cursor;
   /** The user's own collection. */
   readonly own: string;
-  /** Behind this position nothing came. */
+  /** Nothing has come after this position. */
   readonly highest: number;
   readonly tokenAtHead: string;
 }
 
-/** Up to where the client has the inbox afterwards. Old clients know nothing of one, and are given none of it. */
+/** The client has the inbox up to here afterwards. Old clients know no inbox, and get nothing of it. */
 const throughOf = (view: View, request: SyncRequest): number =>
   isLegacy(request) ? startOf(view, request) : view.get(head).position;
 
@@ -49,13 +49,15 @@ function startOf(view: View, { cursor_token, sync_token }: SyncRequest): number 
   if (!token) return 0;
   const { position } = view.get(head);
   if (token === tokenAt(view.self.id, generationOf(view), view.get(head), position)) return position;
-  const marks = decodeToken(token) ?? [];
+  const cursors = decodeToken(token) ?? [];
   const known = (collection: string): number | undefined =>
-    marks.find(
-      (mark) =>
-        mark.collection === collection && mark.generation === generationOf(view) && mark.position <= position,
+    cursors.find(
+      (cursor) =>
+        cursor.collection === collection &&
+        cursor.generation === generationOf(view) &&
+        cursor.position <= position,
     )?.position;
-  return known(inboxMark) ?? known(view.self.id) ?? 0;
+  return known(inboxCursor) ?? known(view.self.id) ?? 0;
 }
 
 const generationOf = (view: View): string => view.use(ItemSettings).generation;
@@ -66,7 +68,7 @@ const noPlans = {
   invites: range(inboundInviteTable, { after: 0, through: 0, limit: 0 }),
 };
 
-/** Also a device that is up to date plans for more: something may come before its turn, and is then given from memory. */
+/** A device that is up to date plans for more as well: an entry may come before its turn, and is then given from memory. */
 export function inboxPlans(view: View, request: SyncRequest): typeof noPlans {
   if (isLegacy(request)) return noPlans;
   const after = startOf(view, request);
@@ -83,7 +85,7 @@ export function inboxPlans(view: View, request: SyncRequest): typeof noPlans {
   };
 }
 
-/** In the turn or the read that begins the sync. */
+/** Call in the turn or the read that begins the sync. */
 export function givenInbox(view: View, request: SyncRequest, reads: InboxReads): GivenInbox {
   const now = view.get(head);
   const generation = generationOf(view);
@@ -91,7 +93,7 @@ export function givenInbox(view: View, request: SyncRequest, reads: InboxReads):
     messages: reads.messages.rows.map(received),
     notifications: reads.notifications.rows.map(notification),
     shared_vault_invites: reads.invites.rows.map(inboundInvite),
-    mark: { collection: inboxMark, generation, position: throughOf(view, request) },
+    cursor: { collection: inboxCursor, generation, position: throughOf(view, request) },
     own: view.self.id,
     highest: highestPosition(view),
     tokenAtHead: tokenAt(view.self.id, generation, now, now.position),
@@ -100,22 +102,22 @@ export function givenInbox(view: View, request: SyncRequest, reads: InboxReads):
 
 export function withInbox(reply: SyncReply, inbox: GivenInbox): SyncReply {
   const { messages, notifications, shared_vault_invites } = inbox;
-  const sync_token = marked(reply.sync_token, inbox);
+  const sync_token = withInboxCursor(reply.sync_token, inbox);
   const isEmpty = messages.length + notifications.length + shared_vault_invites.length === 0;
   if (isEmpty && sync_token === reply.sync_token) return reply;
   const tokens = {
     sync_token,
-    ...(reply.cursor_token !== undefined && { cursor_token: marked(reply.cursor_token, inbox) }),
+    ...(reply.cursor_token !== undefined && { cursor_token: withInboxCursor(reply.cursor_token, inbox) }),
   };
   if (!('notifications' in reply)) return { ...reply, ...tokens };
   return { ...reply, ...tokens, messages, notifications, shared_vault_invites };
 }
 
-/** The token with a mark for the inbox, where anything lies between that and the token's own. */
-function marked(token: string, { mark, own, highest, tokenAtHead }: GivenInbox): string {
-  if (highest === 0 || (token === tokenAtHead && mark.position >= highest)) return token;
-  const marks = decodeToken(token) ?? [];
-  const position = marks.find(({ collection }) => collection === own)?.position ?? 0;
-  if (highest <= Math.min(position, mark.position)) return token;
-  return encodeToken([...marks, mark]);
+/** Adds a cursor for the inbox to the token, if there are entries between that cursor and the token's own position. */
+function withInboxCursor(token: string, { cursor, own, highest, tokenAtHead }: GivenInbox): string {
+  if (highest === 0 || (token === tokenAtHead && cursor.position >= highest)) return token;
+  const cursors = decodeToken(token) ?? [];
+  const position = cursors.find(({ collection }) => collection === own)?.position ?? 0;
+  if (highest <= Math.min(position, cursor.position)) return token;
+  return encodeToken([...cursors, cursor]);
 }

@@ -1,16 +1,16 @@
 /**
- * Copies of the invites to vaults that wait for the user's answer. The vault has the invite and decides about it; the
- * copy is what the user's clients are shown, and may be behind for a moment.
+ * Copies of invites to vaults, for the invited user's clients. The vault has the invite and decides about it. A copy may be
+ * outdated for a moment.
  */
 import { type KeysResult, keys, range, type Turn, tell, type View } from '../../../runtime/command.ts';
 import type { VaultInvite } from '../../inbox-entries.ts';
-import { User } from '../contract.ts';
-import { userInvited } from '../events.ts';
+import { User, userInvited } from '../contract.ts';
+import { isActive } from '../profile.ts';
 import { signedInRead } from '../signed-in.ts';
+import { countedBytes, entriesMax, inviteCapacityBytes, surplus } from './capacity.ts';
 import { Inbox } from './contract.ts';
-import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import { inboxSlice, nextPosition } from './positions.ts';
 import { isRecentlyDeleted, rememberDeleted } from './recently-deleted.ts';
-import { entriesMax, inviteRoomBytes, roomOf, surplus } from './room.ts';
 import { type InboundInviteRow, inboundInviteTable } from './tables.ts';
 
 export const inboundInvitesPlan = (view: View, columns?: readonly (keyof InboundInviteRow)[]) =>
@@ -33,7 +33,7 @@ export const invited = tell({
     invites: inboundInvitesPlan(view, ['vault_uuid', 'uuid', 'sender_uuid', 'size', 'updated_at']),
   }),
   turn: (turn, { invite, isNew }, _sender, { invites }) => {
-    if (!hasInbox(turn) || isRecentlyDeleted(turn, invite.uuid)) return;
+    if (!isActive(turn) || isRecentlyDeleted(turn, invite.uuid)) return;
     const before = invites.rows.find((row) => row.vault_uuid === invite.shared_vault_uuid);
     if ((before?.updated_at ?? 0) >= invite.updated_at_timestamp) return;
     const { position } = nextPosition(turn, 'invites');
@@ -45,25 +45,25 @@ export const invited = tell({
       sender_uuid: invite.sender_uuid,
       permission: invite.permission,
       encrypted_message: invite.encrypted_message,
-      size: roomOf(invite.encrypted_message),
+      size: countedBytes(invite.encrypted_message),
       created_at: invite.created_at_timestamp,
       updated_at: invite.updated_at_timestamp,
     };
     turn.put(inboundInviteTable, row);
     const all = [...invites.rows.filter((each) => each !== before), row];
-    for (const { vault_uuid } of surplus(all, inviteRoomBytes)) {
+    for (const { vault_uuid } of surplus(all, inviteCapacityBytes)) {
       turn.remove(inboundInviteTable, { user_uuid: turn.self.id, vault_uuid });
     }
     if (isNew) turn.publish(User, userInvited(turn.self.id, turn.nowMicros, invite));
   },
 });
 
-/** What a turn reads that forgets the invite to this vault. */
+/** The rows that a turn needs to forget the invite to this vault. */
 export const inviteCopyPlan = (view: View, vaultUuid: string) => ({
   copy: keys(inboundInviteTable, [{ user_uuid: view.self.id, vault_uuid: vaultUuid }]),
 });
 
-/** Also called where the user has answered the invite: the next sync must not show it any more. */
+/** Also called when the user has answered: the next sync must not show the invite. */
 export function forgetInviteCopy(
   turn: Turn,
   { vaultUuid, inviteUuid }: { readonly vaultUuid: string; readonly inviteUuid: string },
@@ -71,7 +71,7 @@ export function forgetInviteCopy(
 ): void {
   const key = { user_uuid: turn.self.id, vault_uuid: vaultUuid };
   if (copy.get(key)?.uuid === inviteUuid) turn.remove(inboundInviteTable, key);
-  // A change of it may still be on its way.
+  // A change of the invite may still be on its way.
   rememberDeleted(turn, [inviteUuid]);
 }
 
@@ -79,7 +79,7 @@ export const inviteGone = tell({
   ...Inbox.tells.inviteGone,
   reads: (view, { vaultUuid }) => inviteCopyPlan(view, vaultUuid),
   turn: (turn, gone, _sender, reads) => {
-    if (hasInbox(turn)) forgetInviteCopy(turn, gone, reads);
+    if (isActive(turn)) forgetInviteCopy(turn, gone, reads);
   },
 });
 

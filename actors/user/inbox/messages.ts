@@ -1,6 +1,6 @@
 /**
- * Messages between users (docs/protocol/inbox.md, "Messages"): ciphertext that waits in the recipient's inbox until one
- * of the recipient's clients has processed and deleted it. The sender has a copy of what is not deleted yet.
+ * Messages between users (docs/protocol/inbox.md, "Messages"): ciphertext that waits in the recipient's inbox until one of
+ * their clients deletes it. The sender keeps a copy of what is not deleted yet.
  *
  *     sender                                   recipient
  *     copy, durable     -- messageSent ------> row, durable; pushed
@@ -9,11 +9,11 @@
  *     copy deleted      -- messagesWithdrawn-> row goes
  *     copy replaced     -- messageSent ------> row goes with the commit of the new one
  *
- * - The sender decides what may be sent: whether a user is there, or reads what comes, makes no difference to the answer.
- *   Of nobody's actor nothing is consumed but the tell.
- * - Tells come in no order. Of those with one sender and identifier the one sent last stays; and one that was withdrawn
- *   or replaced before it came is recognised (see recently-deleted.ts).
- * - A crash at any step leaves the tell, which comes once in effect. So no message is lost or doubled.
+ * - The sender's actor decides what may be sent. The answer does not tell whether the recipient exists or reads. The actor of a
+ *   user who does not exist consumes the tell, and nothing else happens.
+ * - Tells come in no order. Among messages with one sender and identifier, the one sent last stays. If a message was withdrawn
+ *   or replaced before it came, it is recognised (`recently-deleted.ts`).
+ * - A crash at any step leaves the tell, which takes effect once. So no message is lost or doubled.
  */
 import { z } from 'zod';
 import { keys, type RangeResult, range, type Turn, tell, type View } from '../../../runtime/command.ts';
@@ -22,28 +22,35 @@ import { isUuid } from '../../collection/incoming.ts';
 import { encryptedMessageBytesMax, type Message } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { User } from '../contract.ts';
-import { messageArrived } from '../events.ts';
+import { messageArrived, User } from '../contract.ts';
+import { isActive } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
+import {
+  bytesOf,
+  countedBytes,
+  entriesMax,
+  grouped,
+  messageCapacityBytes,
+  surplus,
+  totalBytes,
+} from './capacity.ts';
 import { Inbox } from './contract.ts';
-import { grouped } from './grouped.ts';
-import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import { inboxSlice, nextPosition } from './positions.ts';
 import { isRecentlyDeleted, rememberDeleted } from './recently-deleted.ts';
-import { bytesOf, entriesMax, messageRoomBytes, roomOf, roomTaken, surplus } from './room.ts';
 import { type InboxMessageRow, inboxMessageTable, type SentMessageRow, sentMessageTable } from './tables.ts';
 
 const identifierLengthMax = 255;
 
-/** The most that one user may have sent to one other, and to all. */
-const pairRoomBytes = 512 * 1024;
-const sentRoomBytes = 4 * 1024 * 1024;
+/** What one user may have sent to one other user, and to all. */
+const pairCapacityBytes = 512 * 1024;
+const sentCapacityBytes = 4 * 1024 * 1024;
 
-/** The messages that the user has sent. */
+/** The number and the time of the last message that the user has sent. */
 export const sentSlice = slice({
   name: 'sent-messages',
   format: 1,
-  schema: z.object({ place: z.int(), micros: z.int() }),
-  initial: { place: 0, micros: 0 },
+  schema: z.object({ sequence: z.int(), micros: z.int() }),
+  initial: { sequence: 0, micros: 0 },
 });
 
 const notAUuid = refuse.badRequest('The recipient has to be named by a uuid.');
@@ -59,7 +66,7 @@ const tooManyToOne = refuse.badRequest(
 const tooMany = refuse.badRequest('You have sent too many messages that nobody has processed yet.');
 const unknown = refuse.badRequest('There is no such message.');
 
-/** What is looked at before one is added. */
+/** The columns that are needed before a message is added. */
 const summary = [
   'uuid',
   'recipient_uuid',
@@ -77,7 +84,7 @@ const inboxSummary = [
 const sentPlan = (view: View, columns?: readonly (keyof SentMessageRow)[]) =>
   range(sentMessageTable, {
     after: 0,
-    through: view.get(sentSlice).place,
+    through: view.get(sentSlice).sequence,
     limit: entriesMax,
     ...(columns !== undefined && { columns }),
   });
@@ -131,7 +138,7 @@ export const sendMessage = signedInTurn({
     const draft = draftOf(request);
     if ('refused' in draft) return draft;
     const { recipientUuid, text, identifier } = draft;
-    const size = roomOf(text);
+    const size = countedBytes(text);
     const replaced = sent.rows.find(
       (row) =>
         identifier !== null &&
@@ -142,11 +149,11 @@ export const sendMessage = signedInTurn({
       .filter((row) => row !== replaced)
       .map((row) => ({ ...row, sender_uuid: turn.self.id }));
     const toThem = others.filter((row) => row.recipient_uuid === recipientUuid);
-    if (roomTaken(toThem) + size > pairRoomBytes) return tooManyToOne;
-    if (roomTaken(others) + size > sentRoomBytes) return tooMany;
+    if (totalBytes(toThem) + size > pairCapacityBytes) return tooManyToOne;
+    if (totalBytes(others) + size > sentCapacityBytes) return tooMany;
     if (replaced !== undefined)
       turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid: replaced.uuid });
-    const row = addSent(turn, recipientUuid, text, identifier, size);
+    const row = addSent(turn, draft, size);
     const message = ofSent(row);
     turn
       .tell(Inbox, recipientUuid)
@@ -155,19 +162,13 @@ export const sendMessage = signedInTurn({
   },
 });
 
-function addSent(
-  turn: Turn,
-  recipientUuid: string,
-  text: string,
-  identifier: string | null,
-  size: number,
-): SentMessageRow {
+function addSent(turn: Turn, { recipientUuid, text, identifier }: Draft, size: number): SentMessageRow {
   const before = turn.get(sentSlice);
   const micros = Math.max(turn.nowMicros, before.micros + 1);
   const row: SentMessageRow = {
     user_uuid: turn.self.id,
     uuid: turn.random.uuid(),
-    place: before.place + 1,
+    sequence: before.sequence + 1,
     recipient_uuid: recipientUuid,
     encrypted_message: text,
     replaceability_identifier: identifier,
@@ -175,7 +176,7 @@ function addSent(
     created_at: micros,
     updated_at: micros,
   };
-  turn.set(sentSlice, { place: row.place, micros });
+  turn.set(sentSlice, { sequence: row.sequence, micros });
   turn.put(sentMessageTable, row);
   return row;
 }
@@ -208,7 +209,7 @@ export const deleteMessages = signedInTurn({
   },
 });
 
-/** Removes them here, and has their senders forget their copies. */
+/** Also tells the senders, who then forget their copies. */
 export function removeReceived(
   turn: Turn,
   rows: readonly Pick<InboxMessageRow, 'uuid' | 'sender_uuid'>[],
@@ -219,7 +220,7 @@ export function removeReceived(
   }
 }
 
-/** Likewise for copies of what was sent. */
+/** Also tells the recipients. */
 export function withdraw(turn: Turn, rows: readonly Pick<SentMessageRow, 'uuid' | 'recipient_uuid'>[]): void {
   for (const [recipientUuid, theirs] of grouped(rows, (row) => row.recipient_uuid)) {
     for (const { uuid } of theirs) turn.remove(sentMessageTable, { user_uuid: turn.self.id, uuid });
@@ -231,7 +232,7 @@ export const messageSent = tell({
   ...Inbox.tells.messageSent,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, inboxSummary) }),
   turn: (turn, { message, replaces }, _sender, { inbox }) => {
-    if (!hasInbox(turn)) return;
+    if (!isActive(turn)) return;
     if (replaces !== undefined) forget(turn, [replaces], inbox);
     if (isRecentlyDeleted(turn, message.uuid)) return;
     const others = inbox.rows.filter((row) => row.uuid !== replaces);
@@ -249,28 +250,33 @@ const isAlike = (row: InboxMessageRow, message: Message): boolean =>
   row.replaceability_identifier === message.replaceability_identifier;
 
 function receive(turn: Turn, message: Message, others: readonly InboxMessageRow[]): void {
-  const { position } = nextPosition(turn, 'messages');
+  const row = addReceived(turn, message);
+  removeReceived(turn, surplus([...others, row], messageCapacityBytes));
+  turn.publish(User, messageArrived(turn.self.id, turn.nowMicros, message));
+}
+
+/** Stores a message that has come, at the next position. */
+export function addReceived(turn: Turn, message: Omit<Message, 'recipient_uuid'>): InboxMessageRow {
   const row: InboxMessageRow = {
     user_uuid: turn.self.id,
     uuid: message.uuid,
-    position,
+    position: nextPosition(turn, 'messages').position,
     sender_uuid: message.sender_uuid,
     encrypted_message: message.encrypted_message,
     replaceability_identifier: message.replaceability_identifier,
-    size: roomOf(message.encrypted_message),
+    size: countedBytes(message.encrypted_message),
     created_at: message.created_at_timestamp,
     updated_at: message.updated_at_timestamp,
   };
   turn.put(inboxMessageTable, row);
-  removeReceived(turn, surplus([...others, row], messageRoomBytes));
-  turn.publish(User, messageArrived(turn.self.id, turn.nowMicros, message));
+  return row;
 }
 
 export const messagesWithdrawn = tell({
   ...Inbox.tells.messagesWithdrawn,
   reads: (view) => ({ inbox: inboxMessagesPlan(view, ['uuid']) }),
   turn: (turn, { uuids }, _sender, { inbox }) => {
-    if (hasInbox(turn)) forget(turn, uuids, inbox);
+    if (isActive(turn)) forget(turn, uuids, inbox);
   },
 });
 
@@ -292,23 +298,18 @@ export const messagesGone = tell({
   },
 });
 
-export function received(row: InboxMessageRow): Message {
-  return {
-    uuid: row.uuid,
-    recipient_uuid: row.user_uuid,
-    sender_uuid: row.sender_uuid,
-    encrypted_message: row.encrypted_message,
-    replaceability_identifier: row.replaceability_identifier,
-    created_at_timestamp: row.created_at,
-    updated_at_timestamp: row.updated_at,
-  };
-}
+export const received = (row: InboxMessageRow): Message => messageOf(row, row.sender_uuid, row.user_uuid);
+const ofSent = (row: SentMessageRow): Message => messageOf(row, row.user_uuid, row.recipient_uuid);
 
-function ofSent(row: SentMessageRow): Message {
+function messageOf(
+  row: InboxMessageRow | SentMessageRow,
+  sender_uuid: string,
+  recipient_uuid: string,
+): Message {
   return {
     uuid: row.uuid,
-    recipient_uuid: row.recipient_uuid,
-    sender_uuid: row.user_uuid,
+    recipient_uuid,
+    sender_uuid,
     encrypted_message: row.encrypted_message,
     replaceability_identifier: row.replaceability_identifier,
     created_at_timestamp: row.created_at,

@@ -1,14 +1,13 @@
 /**
- * Notifications (docs/protocol/inbox.md, "Notifications"): what vaults tell their members, who find it by sync until it
- * is replaced.
+ * Notifications (docs/protocol/inbox.md, "Notifications"): what vaults tell their members. A sync gives each until another
+ * replaces it.
  *
- * There is one row for each subject, so one about the same replaces the one before it under a uuid of its own: whatever
- * clients do about one, they do again. Of one subject only its vault tells, in no order: `at` says what happened later.
- * What does not count any more stays as a `cleared` row, so that one which happened before and comes late is recognised.
+ * Each subject has one row. A new notification replaces it under a new uuid, so clients act on it again. Only one vault tells
+ * of a subject, and its tells come in no order: `at` says which happened later. A notification that no longer counts leaves a
+ * `cleared` row, which recognises an earlier one that comes late.
  *
- * The oldest rows go where there are too many.
+ * If there are too many rows, the oldest go.
  */
-
 import { z } from 'zod';
 import {
   type KeysResult,
@@ -20,14 +19,13 @@ import {
   type View,
 } from '../../../runtime/command.ts';
 import type { Notification } from '../../inbox-entries.ts';
-import { User } from '../contract.ts';
-import { notificationAdded } from '../events.ts';
-import type { Subject } from './contract.ts';
-import { Inbox } from './contract.ts';
-import { hasInbox, inboxSlice, nextPosition } from './positions.ts';
+import { notificationAdded, User } from '../contract.ts';
+import { isActive } from '../profile.ts';
+import { Inbox, type Subject } from './contract.ts';
+import { inboxSlice, nextPosition } from './positions.ts';
 import { type NotificationRow, notificationTable } from './tables.ts';
 
-/** Four hundred bytes each, all of them in a first sync. */
+/** Four hundred bytes each, and a first sync gives all of them. */
 export const notificationsMax = 1_000;
 
 type Rows = KeysResult<typeof notificationTable>;
@@ -75,7 +73,7 @@ const payloadSchema = z.object({
   secondaryIdentifier: z.string().optional(),
 });
 
-/** Of a payload that was written elsewhere. Undefined where it is none. */
+/** For a payload that another server wrote. Undefined: it is none. */
 export function subjectOfPayload(payload: string): string | undefined {
   try {
     const {
@@ -100,7 +98,7 @@ const plansOf = (view: View, subjects: readonly Subject[]) => ({
   oldest: range(notificationTable, {
     after: 0,
     through: view.get(inboxSlice).notifications,
-    // Those that are written now may be the oldest ones, and move.
+    // The rows that this turn writes may be the oldest, and move.
     limit: 2 * subjects.length,
     columns: ['subject'],
   }),
@@ -110,7 +108,7 @@ export const notified = tell({
   ...Inbox.tells.notified,
   reads: (view, { subject }) => plansOf(view, [subject]),
   turn: (turn, { subject, at }, _sender, reads) => {
-    if (hasInbox(turn)) notify(turn, [subject], at, reads);
+    if (isActive(turn)) notify(turn, [subject], at, reads);
   },
 });
 
@@ -118,11 +116,11 @@ export const itemsRemovedTell = tell({
   ...Inbox.tells.itemsRemoved,
   reads: (view, { vaultUuid, itemUuids }) => plansOf(view, itemsRemoved(vaultUuid, itemUuids)),
   turn: (turn, { vaultUuid, itemUuids, at }, _sender, reads) => {
-    if (hasInbox(turn)) notify(turn, itemsRemoved(vaultUuid, itemUuids), at, reads);
+    if (isActive(turn)) notify(turn, itemsRemoved(vaultUuid, itemUuids), at, reads);
   },
 });
 
-/** What a turn reads that notifies the user of these. */
+/** The rows that a turn needs to notify the user of these. */
 export const notifyPlans = plansOf;
 
 export function notify(turn: Turn, subjects: readonly Subject[], at: number, { known, oldest }: Reads): void {
@@ -162,7 +160,7 @@ function count(turn: Turn, more: number): void {
   turn.set(inboxSlice, { ...before, notificationCount: before.notificationCount + more });
 }
 
-/** But for those that were written in this turn, or are gone already. */
+/** Keeps the rows that this turn wrote. `removed` are gone already. */
 function removeOldest(
   turn: Turn,
   { rows }: Oldest,
@@ -181,16 +179,15 @@ function remove(turn: Turn, subject: string): void {
   count(turn, -1);
 }
 
-/** What a turn reads that clears these. */
+/** The rows that a turn needs to clear these. */
 export const clearPlans = plansOf;
 
-/** What was told about these does not count any more, if it happened before. */
+/** Notifications about these no longer count if they happened before `at`. */
 export function clear(
   turn: Turn,
   subjects: readonly Subject[],
   at: number,
-  { known, oldest }: Reads,
-  removed?: ReadonlySet<string>,
+  { known, oldest, removed }: Reads & { readonly removed?: ReadonlySet<string> },
 ): void {
   for (const subject of subjects) {
     const before = known.get(keyOf(turn, subject));
@@ -209,7 +206,7 @@ export const rejoined = tell({
   ...Inbox.tells.rejoined,
   reads: (view, { vaultUuid }) => clearPlans(view, [selfRemoved(vaultUuid)]),
   turn: (turn, { vaultUuid, at }, _sender, reads) => {
-    if (hasInbox(turn)) clear(turn, [selfRemoved(vaultUuid)], at, reads);
+    if (isActive(turn)) clear(turn, [selfRemoved(vaultUuid)], at, reads);
   },
 });
 
@@ -228,14 +225,14 @@ export const itemsRejoined = tell({
     }),
   }),
   turn: (turn, { vaultUuid, itemUuids, byYou, at }, _sender, { all, ...reads }) => {
-    if (!hasInbox(turn)) return;
+    if (!isActive(turn)) return;
     const theirs = itemsRemoved(vaultUuid, itemUuids);
     const kept = new Set(theirs.map(subjectText));
     const rows = byYou ? all.rows : [];
     const said = rows.filter(({ type, cleared }) => type === 'shared_vault_item_removed' && !cleared);
     const removed = new Set(said.map(({ subject }) => subject).filter((subject) => !kept.has(subject)));
     for (const subject of removed) remove(turn, subject);
-    clear(turn, theirs, at, reads, removed);
+    clear(turn, theirs, at, { ...reads, removed });
   },
 });
 

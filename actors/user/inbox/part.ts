@@ -1,6 +1,8 @@
-/** The commands and tells of the `user` actor for its inbox. */
+/** The inbox of an account (docs/protocol/inbox.md). */
+import { range } from '../../../runtime/command.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { userPart } from '../hooks.ts';
+import { Vault } from '../../vault/contract.ts';
+import { purging, userPart } from '../hooks.ts';
 import { Inbox } from './contract.ts';
 import { invited, inviteGone, listInboundInvites } from './invites.ts';
 import {
@@ -11,14 +13,62 @@ import {
   messageSent,
   messagesGone,
   messagesWithdrawn,
+  removeReceived,
   sendMessage,
   sentSlice,
+  withdraw,
 } from './messages.ts';
 import { itemsRejoined, itemsRemovedTell, notified, rejoined } from './notifications.ts';
 import { inboxSlice } from './positions.ts';
-import { inboxPurge } from './purge.ts';
 import { recentlyDeletedSlice } from './recently-deleted.ts';
 import { inboundInviteTable, inboxMessageTable, notificationTable, sentMessageTable } from './tables.ts';
+
+/** Each may cost a tell. */
+const messagesPerTurn = 100;
+const rowsPerTurn = 500;
+
+const inboxPurge = purging({
+  reads: (view) => {
+    const { messages, notifications, invites } = view.get(inboxSlice);
+    return {
+      messages: range(inboxMessageTable, {
+        after: 0,
+        through: messages,
+        limit: messagesPerTurn,
+        columns: ['uuid', 'sender_uuid'],
+      }),
+      sent: range(sentMessageTable, {
+        after: 0,
+        through: view.get(sentSlice).sequence,
+        limit: messagesPerTurn,
+        columns: ['uuid', 'recipient_uuid'],
+      }),
+      notifications: range(notificationTable, {
+        after: 0,
+        through: notifications,
+        limit: rowsPerTurn,
+        columns: ['subject'],
+      }),
+      invites: range(inboundInviteTable, {
+        after: 0,
+        through: invites,
+        limit: rowsPerTurn,
+        columns: ['vault_uuid'],
+      }),
+    };
+  },
+  turn: (turn, { messages, sent, notifications, invites }) => {
+    const user_uuid = turn.self.id;
+    // The vault need not wait for an answer any more.
+    for (const { vault_uuid } of invites.rows) turn.tell(Vault, vault_uuid).userGone();
+    removeReceived(turn, messages.rows);
+    withdraw(turn, sent.rows);
+    for (const { subject } of notifications.rows) turn.remove(notificationTable, { user_uuid, subject });
+    for (const { vault_uuid } of invites.rows) turn.remove(inboundInviteTable, { user_uuid, vault_uuid });
+    const isThrough = [messages, sent, notifications, invites].every(({ complete }) => complete);
+    return { left: isThrough ? 'nothing' : 'more' };
+  },
+});
 
 const commands = {
   listMessages,

@@ -1,11 +1,10 @@
-/** How far an inbox has come. What comes into it takes the next position of the user's collection, and is no item. */
+/** The positions of an inbox. Each entry takes the next position of the user's collection, as an item does. */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { head, stamp } from '../../collection/head.ts';
-import { profileSlice } from '../profile.ts';
 
-/** The highest position that a row of each table has had, so that a sync from there on asks for nothing. */
+/** The highest position that each table has had. A sync from there reads nothing. */
 export const inboxSlice = slice({
   name: 'inbox',
   format: 1,
@@ -13,7 +12,7 @@ export const inboxSlice = slice({
     messages: z.int(),
     notifications: z.int(),
     invites: z.int(),
-    /** Rows of notifications. */
+    /** The number of rows in the table of notifications. */
     notificationCount: z.int(),
   }),
   initial: { messages: 0, notifications: 0, invites: 0, notificationCount: 0 },
@@ -21,7 +20,7 @@ export const inboxSlice = slice({
 
 export type InboxList = 'messages' | 'notifications' | 'invites';
 
-/** The next position, and a time later than every one given in the collection before. */
+/** The next position, and a time after all that the collection has given. */
 export function nextPosition(turn: Turn, list: InboxList): { position: number; micros: number } {
   const before = turn.get(head);
   const { position, updated_at_timestamp: micros } = stamp(before, undefined, turn.nowMicros);
@@ -34,6 +33,3 @@ export function highestPosition(view: View): number {
   const { messages, notifications, invites } = view.get(inboxSlice);
   return Math.max(messages, notifications, invites);
 }
-
-/** What is told to an account that was deleted comes to nothing. */
-export const hasInbox = (view: View): boolean => view.get(profileSlice).state === 'active';

@@ -1,7 +1,7 @@
 /**
- * The uuids of what was deleted recently. Tells come in no order, so a tell that brings something may come after the tell that
- * deletes it. The latest uuids are remembered, as many as there is room for. Those that came before their deletion are among
- * them, since that cannot always be told apart.
+ * The uuids of entries that were deleted recently. Tells come in no order, so an entry may come after the tell that deletes it,
+ * and is then recognised. There is room for the latest uuids. They include entries that came before their deletion, as the two
+ * cannot always be told apart.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';

@@ -1,6 +1,6 @@
 /**
- * The rows of an inbox, and the copies of what its user has sent. `position` comes from the head of the user's
- * collection, so that the position of a sync token says of items and inbox alike how much of them a client has.
+ * The rows of an inbox, and copies of what its user has sent. Positions come from the head of the user's collection. So one
+ * position in a sync token covers items and inbox.
  */
 import { type RowOf, table } from '../../../runtime/table.ts';
 
@@ -14,7 +14,7 @@ export const inboxMessageTable = table({
     sender_uuid: 'uuid',
     encrypted_message: 'text',
     replaceability_identifier: 'text?',
-    /** What it takes of the room that there is (see room.ts). */
+    /** The room that it takes (`capacity.ts`). */
     size: 'int8',
     created_at: 'int8',
     updated_at: 'int8',
@@ -28,7 +28,7 @@ export const notificationTable = table({
   name: 'inbox_notification',
   columns: {
     user_uuid: 'uuid',
-    /** What it is about: there is one of each (see notifications.ts). */
+    /** What it is about. There is one row for each subject (`notifications.ts`). */
     subject: 'text',
     position: 'int8',
     uuid: 'uuid',
@@ -36,7 +36,7 @@ export const notificationTable = table({
     payload: 'text',
     /** The position of the vault's head when it happened. */
     happened_at: 'int8',
-    /** It does not count any more, and is kept so that what happened before is recognised when it comes late. */
+    /** It no longer counts. The row recognises an earlier notification that comes late. */
     cleared: 'bool',
     created_at: 'int8',
     updated_at: 'int8',
@@ -73,8 +73,8 @@ export const sentMessageTable = table({
     /** The sender. */
     user_uuid: 'uuid',
     uuid: 'uuid',
-    /** Its place among all that the user has ever sent. */
-    place: 'int8',
+    /** Its number among all messages that the user has ever sent. */
+    sequence: 'int8',
     recipient_uuid: 'uuid',
     encrypted_message: 'text',
     replaceability_identifier: 'text?',
@@ -83,6 +83,6 @@ export const sentMessageTable = table({
     updated_at: 'int8',
   },
   key: ['user_uuid', 'uuid'],
-  order: 'place',
+  order: 'sequence',
 });
 export type SentMessageRow = RowOf<typeof sentMessageTable>;

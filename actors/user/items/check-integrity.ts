@@ -1,8 +1,9 @@
 /**
- * Which of the user's items differ from what the client says it has (docs/protocol/sync.md, "Integrity"), without
- * fetching ciphertext: in their own collection first, then what they own in their vaults. Read a part at a time, so that a
- * large account holds nobody up, and until there are as many mismatches as an answer takes; an item that is saved meanwhile moves to the end and is checked once more, and the last
- * check counts.
+ * Finds which items differ from what the client says it has (docs/protocol/sync.md, "Integrity"), without reading ciphertext:
+ * first in the own collection, then the user's items in vaults.
+ *
+ * One turn reads one part, so that other calls of a large account come in between. The search stops at as many mismatches as an
+ * answer holds. An item that is saved meanwhile moves to the end, and only its last check counts.
  */
 import { crossOwner, range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
@@ -14,8 +15,8 @@ import {
   mismatchOf,
 } from '../../collection/integrity.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import { departingTransferVersions } from '../../collection/move/departures.ts';
 import { staying } from '../../collection/retrieve.ts';
+import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
@@ -67,11 +68,11 @@ function readPart(workflow: Reader, after: number) {
         columns,
       }),
     }),
-    turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, departingTransferVersions(turn)) }),
+    turn: (turn, { live }) => ({ ...live, rows: staying(live.rows, outgoingTransferVersions(turn)) }),
   });
 }
 
-/** What the user owns in their vaults, of each after the position that was reached there. */
+/** What the user owns in their vaults. `reached` has the position in each vault where the next part begins. */
 function readVaults(workflow: Reader, reached: Map<string, number>) {
   return workflow.turn({
     reads: (view) => ({
@@ -80,7 +81,7 @@ function readVaults(workflow: Reader, reached: Map<string, number>) {
         owners: [...membershipsOf(view).keys()].map((owner) => ({
           owner,
           after: reached.get(owner) ?? 0,
-          subset: 'live',
+          subset: 'live' as const,
         })),
         limit: partItems,
         columns,

@@ -1,9 +1,10 @@
 /**
- * The idle-sync cache: the plans and the answer of the last sync of each member of vaults. Nearly every sync finds nothing. The
- * next sync from the same token, at the same own head and inbox and in the same vaults, has the same plans. Where it finds
- * nothing either, it has the same answer, so the server neither reads nor makes a token of many marks again.
+ * The idle-sync cache: the plans and the answer of each vault member's last sync.
  *
- * Whether the vaults have something new is found out each time.
+ * Nearly every sync finds nothing. A sync with the same token, own head, inbox and vaults as the last one needs the same plans.
+ * If it finds nothing either, it gets the same answer. The server then neither reads nor builds a token of many cursors again.
+ *
+ * The cache does not say whether the vaults have something new: every sync looks for that.
  */
 import type { CrossOwnerResult, View } from '../../../runtime/command.ts';
 import type { AnyTable } from '../../../runtime/table.ts';
@@ -19,7 +20,7 @@ interface IdleSync<Plans> {
   readonly head: Head;
   readonly inbox: unknown;
   readonly plans: Plans;
-  /** The answer, where the sync found nothing. */
+  /** Set once a sync has found nothing. */
   reply?: SyncReply;
 }
 
@@ -29,7 +30,7 @@ interface CrossOwnerResults {
 }
 
 export class IdleSyncCache<Plans> {
-  /** One for each user who is in vaults, kept by the map of their durable memberships. It goes with that map. */
+  /** The key is the map of the user's durable memberships, so the entry goes when they change. Users without vaults have none. */
   readonly #last = new WeakMap<ReadonlyMap<string, number>, IdleSync<Plans>>();
 
   plans(view: View, request: SyncRequest, make: (view: View, request: SyncRequest) => Plans): Plans {
@@ -71,13 +72,13 @@ export class IdleSyncCache<Plans> {
   }
 }
 
-/** Undefined where a sync is of another kind. */
+/** Undefined: the cache is not for syncs of this kind. */
 function tokenOf(request: SyncRequest): string | undefined {
   if (isLegacy(request) || isVaultExclusive(request)) return undefined;
   return request.cursor_token || request.sync_token || undefined;
 }
 
-/** A token that stays where it was has passed nothing. */
+/** A token that has not moved has passed nothing. */
 function isWhereItWas(reply: SyncReply, token: string): boolean {
   const { sync_token, cursor_token, ...lists } = reply;
   return sync_token === token && cursor_token === undefined && Object.values(lists).every(isEmpty);

@@ -1,28 +1,57 @@
-/** The user's own items (docs/protocol/sync.md). */
+/** The items of a user (docs/protocol/sync.md). */
 import { range } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { item, purgeColumns } from '../../collection/item.ts';
-import { concludeTimer } from '../../collection/move/conclude-timer.ts';
-import { departureMap } from '../../collection/move/departures.ts';
+import { fullItem } from '../../collection/item-fields.ts';
+import { itemHere, oneItemPlan } from '../../collection/one-item.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
+import { owningRowsOf } from '../../collection/transfer/location-lookup.ts';
+import { finalizeTimer, outgoingTransferMap } from '../../collection/transfer/transfer.ts';
+import { refuse } from '../../reply.ts';
+import { VaultItems } from '../../vault/items/contract.ts';
 import { purging, userPart } from '../hooks.ts';
+import { signedInWorkflow } from '../signed-in.ts';
+import { askIfThere } from '../vaults/ask.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
 import { checkIntegrity } from './check-integrity.ts';
 import { Items } from './contract.ts';
-import { getItem } from './get-item.ts';
 import { returnToOwner } from './return-to-owner.ts';
 import { sync } from './sync.ts';
 
-/** Rows per commit: well below a commit's usual size, as a removal carries a key alone. */
+const notFound = refuse.notFound('Item not found.');
+
+/** If the item is in a vault, the vault decides who reads it. */
+const getItem = signedInWorkflow({
+  ...Items.commands.getItem,
+  run: async (workflow, { uuid }) => {
+    const { own, vault } = await workflow.turn({
+      reads: (view) => oneItemPlan(view, uuid),
+      turn: (turn, reads) => {
+        const own = itemHere(turn, uuid, reads);
+        const owningRow = owningRowsOf([...reads.first.rows, ...reads.moved.rows]).get(uuid.toLowerCase());
+        const isInVault = owningRow !== undefined && membershipsOf(turn).has(owningRow.collection);
+        return { own, vault: isInVault ? owningRow.collection : undefined };
+      },
+    });
+    if (own !== undefined) return { item: fullItem(own, uuid) };
+    if (vault === undefined) return notFound;
+    const asked = { by: workflow.self.id, uuid };
+    const answer = await askIfThere(workflow, VaultItems, vault, (ask) => ask.getItem(asked));
+    return answer?.item ? { item: answer.item } : notFound;
+  },
+});
+
+/** Rows in one commit. Each removal carries a key alone, so the commit stays well below its usual size. */
 export const purgeBatchItems = 500;
 
 export const items = userPart(Items, {
   name: 'items',
   uses: [ItemSettings],
-  slices: [head, departureMap],
+  slices: [head, outgoingTransferMap],
   tables: [item],
-  commands: { sync, checkIntegrity, getItem, comeHome: returnToOwner },
-  timers: { concludeDeparture: concludeTimer(Items.timers.concludeDeparture) },
+  commands: { sync, checkIntegrity, getItem, takeBack: returnToOwner },
+  timers: { finalizeOverdueTransfer: finalizeTimer(Items.timers.finalizeOverdueTransfer) },
   on: {
     purge: purging({
       reads: (view, { after }) => ({
@@ -37,7 +66,7 @@ export const items = userPart(Items, {
         removeItems(turn, rows);
         return {
           left: complete ? 'nothing' : 'more',
-          place: { after: Math.min(upTo, turn.get(head).position) },
+          progress: { after: Math.min(upTo, turn.get(head).position) },
         };
       },
     }),

@@ -1,13 +1,12 @@
 /**
- * What a save has the user's other devices told (docs/protocol/sockets.md, "Pushed items").
+ * Tells the user's other devices of a save (docs/protocol/sockets.md, "Pushed items").
  *
- * Always that something has changed, and where it is little, also what: the push says from which token to which it
- * leads, and the client that stands exactly there may take it for the sync. No client says whether it knows pushes. One
- * that does not takes no notice of them, which is why the plain frame always goes along.
+ * They always hear that something has changed. If it is little, they also get the items: the push leads from one token to
+ * another, and a client with exactly the first token may take it for a sync. No client says whether it knows pushes. One that
+ * does not ignores them, and syncs because of the plain frame.
  *
- * A turn saves one run of positions, and whatever else comes to the user, items or inbox, takes positions of its own. So
- * the token of the head before the turn is the token of those who had everything, and who applies the push has
- * everything up to the head after it.
+ * A turn saves one run of positions; everything else that comes to the user takes other positions. So a client whose token is
+ * the head before the turn had everything. With the push it has everything up to the head after the turn.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import type { Head } from '../../collection/head.ts';
@@ -16,14 +15,13 @@ import { fullItem } from '../../collection/item-fields.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import type { Progress } from '../../collection/sync-steps.ts';
 import { tokenAt } from '../../collection/token.ts';
-import { User } from '../contract.ts';
-import { itemsChanged, itemsPushed } from '../events.ts';
+import { itemsChanged, itemsPushed, User } from '../contract.ts';
 
 const pushedItemsMax = 50;
-/** Several of these fit a socket that reads slowly; what is larger is a sync's. */
+/** A slow socket holds several pushes of this size. Larger ones are left to a sync. */
 const pushedBytesMax = 16 * 1024;
 
-export function tellOtherDevices(turn: Turn, before: Head, after: Progress, sessionUuid: string): void {
+export function notifyOtherDevices(turn: Turn, before: Head, after: Progress, sessionUuid: string): void {
   turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros, sessionUuid));
   const rows = rowsBehind(before.position, after);
   const bytes = rows.reduce((sum, row) => sum + row.size, 0);
@@ -41,7 +39,7 @@ export function tellOtherDevices(turn: Turn, before: Head, after: Progress, sess
   turn.publish(User, itemsPushed(pushed));
 }
 
-/** As the turn has left them, each once: what it has merely recognised lies before. */
+/** Each row once, as the turn left it. A repeat that was only recognised has a position from before the turn. */
 function rowsBehind(position: number, { saved }: Progress): readonly ItemRow[] {
   const last = new Map(saved.map(({ row }) => [row.uuid, row]));
   return [...last.values()]

@@ -1,20 +1,19 @@
 /**
- * Takes back the items that a vault which has ended returns to their owner (`actors/vault/items/return-to-owners.ts`). This
- * is the arrival of a move (`actors/collection/move/departures.ts`) that nobody has asked for, so the item stays what it is,
- * its version included, and there is always room for it.
+ * Takes back items from a vault that has ended (`actors/vault/items/return-to-owners.ts`). It applies a transfer
+ * (`actors/collection/transfer/transfer.ts`) that no client has asked for. So the item keeps its content and version, and even
+ * a full account takes it.
  */
 import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
 import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../../collection/item.ts';
-import { locationsPlan } from '../../collection/move/location-lookup.ts';
-import { hasYetToArrive, type StoredReads } from '../../collection/sync-steps.ts';
-import { User } from '../contract.ts';
-import { itemsChanged } from '../events.ts';
-import { profileSlice } from '../profile.ts';
+import { canApply, type StoredReads } from '../../collection/sync-steps.ts';
+import { locationsPlan } from '../../collection/transfer/location-lookup.ts';
+import { itemsChanged, User } from '../contract.ts';
+import { isActive } from '../profile.ts';
 import { Items } from './contract.ts';
 
 export const returnToOwner = command({
-  ...Items.commands.comeHome,
+  ...Items.commands.takeBack,
   reads: (view, { items }) => ({
     stored: keys(
       item,
@@ -24,22 +23,22 @@ export const returnToOwner = command({
     ...locationsPlan(items.map(({ uuid }) => uuid)),
   }),
   turn: (turn, { items }, reads) => {
-    if (turn.get(profileSlice).state !== 'active') return { isGone: true, arrived: [] };
+    if (!isActive(turn)) return { isGone: true, applied: [] };
     const before = turn.get(head);
-    const arrived = items.filter((row) => arrive(turn, row, reads)).map(({ uuid }) => uuid);
+    const applied = items.filter((row) => apply(turn, row, reads)).map(({ uuid }) => uuid);
     if (turn.get(head) !== before) turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros));
-    return { isGone: false, arrived };
+    return { isGone: false, applied };
   },
 });
 
 const keyOf = ({ self }: Pick<View, 'self'>, { uuid }: ItemRow) => ({ collection: self.id, uuid });
 
-/** Whether it is here, now or since the call before this one. */
-function arrive(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
+/** True: the item is here, by this call or an earlier one. */
+function apply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   const hop = transferVersionOf(row) + 1;
   const here = reads.stored.get(keyOf(turn, row));
   if (here !== undefined && transferVersionOf(here) >= hop) return !isForwardingTombstone(here);
-  if (!hasYetToArrive(turn, row, reads)) return false;
+  if (!canApply(turn, row, reads)) return false;
   const before = turn.get(head);
   const position = before.position + 1;
   const returned: ItemRow = {

@@ -1,18 +1,16 @@
 /**
- * Item sync (docs/protocol/sync.md): one command, three ways to run it that share one answer.
+ * Item sync (docs/protocol/sync.md): one command that runs in one of three ways.
  *
- * - without items, a shared read. What it gives is bounded by the durable head, and when the client's
- *   token is that head, nothing is asked of the database and nothing waits.
- * - with what fits one turn, one turn. It gives the collection as it was before its own saves, so the token it answers is the
- *   head after them: anything another device saves gets a later position.
- * - with more than that, several turns, in order. Another device may save in between.
- *   The token then is the head after the last turn that began where the one before had ended; what this call saved
- *   behind that comes back once with the next sync, which clients take for what they have.
+ * - Without items it is a shared read. The durable head bounds what it gives. If the client's token is that head, it neither
+ *   asks the database nor waits.
+ * - Items that fit one turn are saved in one. The answer shows the collection as it was before the save, and its token is the
+ *   head after it. What another device saves later gets a later position.
+ * - More items take several turns, in order, and other devices may save in between. The token is then the head of the last turn
+ *   that began where the one before had ended. What this call has saved beyond that comes back once, with the next sync.
  *
- * A sync that the client has named goes through the journal (actors/user/sync-lane/carry-out.ts), and takes effect once.
+ * A sync that the client has named goes through the journal, and takes effect once (`actors/user/sync-lane/carry-out.ts`).
  *
- * A crash between two turns leaves the earlier ones saved. The client sends everything again, and what was saved
- * is recognised as a repeat.
+ * A crash between two turns keeps the earlier ones. The client sends everything again, and what was saved is recognised.
  */
 import { choice, type PlanResults, type Turn, type View } from '../../../runtime/command.ts';
 import { batchesOf, fitsOneTurn } from '../../collection/batches.ts';
@@ -51,8 +49,8 @@ import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
-import { type OwnPlace, saveElsewhere } from './places.ts';
-import { tellOtherDevices } from './push.ts';
+import { notifyOtherDevices } from './push.ts';
+import { type OwnCollection, saveInOtherCollections } from './save-across-collections.ts';
 import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVaults } from './vault-pages.ts';
 
 const { sync: shape } = Items.commands;
@@ -78,7 +76,7 @@ const read = signedInRead({
     ),
 });
 
-/** The short answer for a device that has everything, as nearly every device does. A user in vaults has to look there. */
+/** The short answer for a device that has everything, as nearly all have. A user in vaults needs a look into the vaults. */
 function upToDate(view: View, request: SyncRequest): SyncReply | undefined {
   const now = view.get(head);
   const sync_token = tokenAt(view.self.id, view.use(ItemSettings).generation, now, now.position);
@@ -90,9 +88,7 @@ function upToDate(view: View, request: SyncRequest): SyncReply | undefined {
 type Steps = SignedInWorkflow<SyncReply>;
 
 const oneTurnPlans = (view: View, request: SyncRequest) => ({
-  ...pagePlans(view, request),
-  ...vaultPlans(view, request),
-  ...inboxPlans(view, request),
+  ...plansOf(view, request),
   ...storedPlan({ view, request, items: request.items ?? none }),
 });
 
@@ -109,9 +105,10 @@ function runInOneTurn(
   const batch = { request, items, reads, by: memberOf(turn, by) };
   const progress = save(turn, batch, beginAll(turn, request, reads));
   if (isRefused(progress)) return progress;
-  // One that may be in a vault is left out: with the token of this answer it is looked for when it is sent again.
+  // An item that may be in a vault is left out of the answer. The client sends it again, and the token of this answer
+  // makes the server look.
   const mayBeInVault = !isLegacy(request) && membershipsOf(turn).size > 0;
-  const foreign = progress.elsewhere
+  const foreign = progress.notHere
     .filter(({ updated_at_timestamp: version }) => version === 0 || !mayBeInVault)
     .map((each) => refusal('uuid_conflict', each, turn.self.id));
   const whole = { ...progress, conflicts: [...progress.conflicts, ...foreign] };
@@ -124,12 +121,7 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   const sent = request.items ?? none;
   const [first = none, ...others] = batchesOf(sent, workflow.use(ItemSettings).turnLimits);
   const begun = await workflow.turn({
-    reads: (view) => ({
-      ...pagePlans(view, request),
-      ...vaultPlans(view, request),
-      ...inboxPlans(view, request),
-      ...storedPlan({ view, request, items: first }),
-    }),
+    reads: (view) => ({ ...plansOf(view, request), ...storedPlan({ view, request, items: first }) }),
     turn: (turn, reads, by) => {
       const inbox = givenInbox(turn, request, reads);
       const batch = { request, items: first, reads, by: memberOf(turn, by) };
@@ -138,19 +130,19 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
     },
   });
   let { progress } = begun;
-  for (const items of others) progress = await saveMore(workflow, request, items, progress);
-  const { departed, elsewhere } = progress;
-  if (departed.length + elsewhere.length > 0) {
-    const own = ownPlace(workflow, request, progress);
-    const places = { workflow, request, sessionUuid: begun.sessionUuid, own };
-    const elsewhereSaved = await saveElsewhere(places, progress);
-    if (isRefused(elsewhereSaved)) return elsewhereSaved;
+  for (const items of others) progress = await saveMore(workflow, { request, items }, progress);
+  const { transfers, notHere } = progress;
+  if (transfers.length + notHere.length > 0) {
+    const own = ownCollection(workflow, request, progress);
+    const context = { workflow, request, sessionUuid: begun.sessionUuid, own };
+    const others = await saveInOtherCollections(context, progress);
+    if (isRefused(others)) return others;
     const { saved, conflicts } = progress;
     progress = {
       ...progress,
-      saved: [...saved, ...elsewhereSaved.saved],
-      conflicts: [...conflicts, ...elsewhereSaved.conflicts],
-      vaults: past(progress.vaults, elsewhereSaved.passed),
+      saved: [...saved, ...others.saved],
+      conflicts: [...conflicts, ...others.conflicts],
+      vaults: past(progress.vaults, others.passed),
     };
   }
   return withInbox(answer(workflow.self.id, request, progress, workflow.use(ItemSettings)), begun.inbox);
@@ -158,7 +150,7 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
 
 const saveInSteps = signedInWorkflow({ ...shape, run: runInSteps });
 
-/** Whether one turn saves all of it. */
+/** One turn saves all of it. */
 const isPlain = (request: SyncRequest, settings: ItemSettings): boolean =>
   fitsOneTurn(request.items ?? none, settings.turnLimits) && !mayConcernVaults(request);
 
@@ -173,56 +165,51 @@ const namedSync = signedInWorkflow({
     }),
 });
 
-const getSyncCommand = signedInWorkflow({
+export const getSyncCommand = signedInWorkflow({
   ...SyncLane.commands.getSyncCommand,
   run: (workflow, asked) => commandStatus(workflow, asked, { plans: oneTurnPlans, turn: runInOneTurn }),
 });
 
-function saveMore(
-  workflow: Steps,
-  request: SyncRequest,
-  items: readonly ClientItem[],
-  before: Progress,
-  arriving?: ReadonlyMap<string, ItemRow>,
-): Promise<Progress> {
+interface More {
+  readonly request: SyncRequest;
+  readonly items: readonly ClientItem[];
+  /** The rows of items that a transfer brings from another collection. */
+  readonly incoming?: ReadonlyMap<string, ItemRow>;
+}
+
+function saveMore(workflow: Steps, more: More, before: Progress): Promise<Progress> {
   return workflow.turn({
-    reads: (view) => storedPlan({ view, request, items, roomBytes: before.roomBytes, arriving }),
-    turn: (turn, reads, by) =>
-      save(turn, { request, items, reads, by: memberOf(turn, by), ...(arriving && { arriving }) }, before),
+    reads: (view) => storedPlan({ view, ...more, roomBytes: before.roomBytes }),
+    turn: (turn, reads, by) => save(turn, { ...more, reads, by: memberOf(turn, by) }, before),
   });
 }
 
-/** What is saved there after the first round is answered, and moves no token: it comes back once. */
-function ownPlace(workflow: Steps, request: SyncRequest, { roomBytes, page, head: now }: Progress): OwnPlace {
-  const unsaved = {
-    page,
-    saved: [],
-    conflicts: [],
-    departed: [],
-    elsewhere: [],
-    roomBytes,
-    end: -1,
-    head: now,
-  };
-  const empty = { ...unsaved, vaults: noVaults };
+/** What arrives here after the first round comes back once: it does not move the token. */
+function ownCollection(
+  workflow: Steps,
+  request: SyncRequest,
+  { roomBytes, page, head: now }: Progress,
+): OwnCollection {
+  const unsaved = { page, saved: [], conflicts: [], transfers: [], notHere: [], vaults: noVaults };
+  const empty = { ...unsaved, roomBytes, end: -1, head: now };
   return {
-    save: (items) => saveMore(workflow, request, items, empty),
-    arrive: (items) => {
-      const rows = new Map(items.map(({ row }) => [row.uuid, row]));
+    save: (items) => saveMore(workflow, { request, items }, empty),
+    apply: (items) => {
+      const incoming = new Map(items.map(({ row }) => [row.uuid, row]));
       const sent = items.map((each) => each.sent);
-      return saveMore(workflow, request, sent, empty, rows);
+      return saveMore(workflow, { request, items: sent, incoming }, empty);
     },
   };
 }
 
-/** Together with what the user's vaults have for the user. */
+/** Begins with the own collection and with the user's vaults. */
 function beginAll(view: View, request: SyncRequest, reads: PageReads & VaultReads): Progress {
   const progress = begin(view, request, reads);
   return withVaults(progress, vaultPage(view, request, reads, progress.page));
 }
 
-/** What brings nothing must wait for nothing. */
-const sync = choice({
+/** A sync without items writes nothing, so it must not wait for the mailbox. */
+export const sync = choice({
   ...shape,
   choose: (request, by) => {
     const { items, identity } = request;
@@ -232,17 +219,14 @@ const sync = choice({
   },
 });
 
-export { getSyncCommand, sync };
-
 function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
   return { userUuid: turn.self.id, sessionUuid: session.uuid, readOnly: readonly };
 }
 
-/** Saves, and tells the user's other devices. */
 function save(turn: Turn, batch: Omit<Batch, 'timers'>, progress: Progress): Progress | Refused {
   const before = turn.get(head);
   const after = proceed(turn, { ...batch, timers: { ...Revisions.timers, ...Items.timers } }, progress);
   if (isRefused(after)) return after;
-  if (after.head !== before) tellOtherDevices(turn, before, after, batch.by.sessionUuid);
+  if (after.head !== before) notifyOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;
 }

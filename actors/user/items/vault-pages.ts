@@ -1,10 +1,10 @@
 /**
- * What a sync gives of the vaults that the user is a member of (docs/protocol/sync.md, "Items of vaults"): their committed
- * rows, read under the condition that the member's row exists. The user's own list of vaults only says where to look.
+ * What a sync gives from the user's vaults (docs/protocol/sync.md, "Items of vaults"). It reads committed rows of each vault,
+ * and only where the vault has a row for this member. The user's own list of vaults just says where to look.
  *
- * A token has two marks for each vault: one for its items, and one for the vault itself. Both carry the number of the
- * membership, so that a member who was away begins anew. Without a mark a vault begins at 0, with its live items alone; after
- * a token that says nothing to this server, with tombstones.
+ * A token has two cursors for each vault: one for its items and one for the vault itself. Both carry the number of the
+ * membership, so a member who was away begins anew. Without a cursor a vault begins at 0, with its live items alone. If this
+ * server cannot read the token, it begins at 0 with tombstones as well.
  */
 import {
   type CrossOwnerPlan,
@@ -14,13 +14,13 @@ import {
 } from '../../../runtime/command.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import type { Passed } from '../../collection/move/wire.ts';
 import { givenColumns, type Page, pageItems } from '../../collection/retrieve.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
 import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
-import { decodeToken, type Mark } from '../../collection/token.ts';
-import { membershipsMax } from '../../vault/bounds.ts';
+import { type Cursor, decodeToken } from '../../collection/token.ts';
+import type { Passed } from '../../collection/transfer/wire.ts';
+import { membershipsMax } from '../../vault/settings.ts';
 import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
@@ -34,11 +34,11 @@ type VaultPlans = {
   readonly vaults: CrossOwnerPlan<typeof vaultTable>;
 };
 
-/** Where the client stands in one vault. */
-interface Standing {
+/** How far the client has one vault. */
+interface VaultProgress {
   readonly vault: string;
-  readonly items: Mark;
-  readonly row: Mark;
+  readonly items: Cursor;
+  readonly row: Cursor;
   readonly subset: 'live' | 'present';
 }
 
@@ -49,14 +49,14 @@ const noPlans: VaultPlans = {
 };
 
 export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
-  const standings = standingsOf(view, request);
-  if (standings.length === 0) return noPlans;
+  const progress = vaultProgress(view, request);
+  if (progress.length === 0) return noPlans;
   const wanted = wantedOf(request);
   const membership = { table: memberTable, member: view.self.id };
   return {
     vaultItems: crossOwner(item, {
       membership,
-      owners: standings
+      owners: progress
         .filter(({ vault }) => wanted === undefined || wanted.has(vault))
         .map(({ vault, items, subset }) => ({ owner: vault, after: items.position, subset })),
       limit: pageItems(request.limit),
@@ -65,7 +65,7 @@ export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
     }),
     vaults: crossOwner(vaultTable, {
       membership,
-      owners: standings.map(({ vault, row }) => ({ owner: vault, after: row.position })),
+      owners: progress.map(({ vault, row }) => ({ owner: vault, after: row.position })),
       limit: membershipsMax,
     }),
   };
@@ -76,7 +76,7 @@ export interface VaultPage extends VaultPart {
   readonly complete: boolean;
 }
 
-/** In the turn or the read that begins the sync. */
+/** Call in the turn or the read that begins the sync. */
 export function vaultPage(
   view: View,
   request: SyncRequest,
@@ -84,23 +84,23 @@ export function vaultPage(
   own: Page,
 ): VaultPage {
   if (vaults.owners.length === 0) return nothing;
-  const standings = standingsOf(view, request);
+  const progress = vaultProgress(view, request);
   let items = pageItems(request.limit) - own.rows.length;
   let bytes = view.use(ItemSettings).transferLimitBytes - sizeOf(own.rows);
   let complete = own.complete;
   const foundIn = new Map(vaultItems.owners.map((each) => [each.owner, each]));
   const vaultRows = new Map(vaults.owners.map((each) => [each.owner, each]));
   const rows: ItemRow[] = [];
-  const marks: Mark[] = [];
+  const cursors: Cursor[] = [];
   const shared: VaultPart['shared'][number][] = [];
-  for (const { vault, items: mark, row: rowMark } of standings) {
+  for (const { vault, items: cursor, row: rowCursor } of progress) {
     const shown = vaultRows.get(vault);
-    // Not a member any more.
+    // The user is no longer a member.
     if (shown === undefined) continue;
     shared.push(...shown.rows.map(shownVault));
-    marks.push({ ...rowMark, position: shown.upTo });
+    cursors.push({ ...rowCursor, position: shown.upTo });
     const found = foundIn.get(vault);
-    let position = mark.position;
+    let position = cursor.position;
     for (const row of found?.rows ?? []) {
       if (!complete || items <= 0 || bytes <= 0) {
         complete = false;
@@ -112,27 +112,27 @@ export function vaultPage(
       bytes -= row.size ?? 0;
     }
     if (found !== undefined && !found.complete) complete = false;
-    marks.push({ ...mark, position });
+    cursors.push({ ...cursor, position });
   }
-  return { rows, complete, marks, shared };
+  return { rows, complete, cursors, shared };
 }
 
 const nothing: VaultPage = { rows: [], complete: true, ...noVaults };
 
 const sizeOf = (rows: readonly ItemRow[]): number => rows.reduce((sum, { size }) => sum + (size ?? 0), 0);
 
-/** The page of the own collection goes on with that of the vaults. */
-export function withVaults(progress: Progress, { rows, complete, marks, shared }: VaultPage): Progress {
-  if (marks.length === 0) return progress;
+/** Adds the rows of the vaults to the page of the own collection. */
+export function withVaults(progress: Progress, { rows, complete, cursors, shared }: VaultPage): Progress {
+  if (cursors.length === 0) return progress;
   const { page } = progress;
   return {
     ...progress,
     page: { ...page, rows: newest([...page.rows, ...rows]), complete: page.complete && complete },
-    vaults: { marks, shared },
+    vaults: { cursors, shared },
   };
 }
 
-/** An item that moves has two rows for a moment, of which one is newer. */
+/** An item that moves has two rows for a moment; the newer one counts. */
 function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
   const byUuid = new Map<string, ItemRow>();
   for (const row of rows) {
@@ -143,62 +143,70 @@ function newest(rows: readonly ItemRow[]): readonly ItemRow[] {
   return rows.filter((row) => byUuid.get(row.uuid) === row);
 }
 
-/** A device that had all items of a vault also has those that it has saved there since, and does not get them back. */
+/** A device that had all items of a vault does not get back what it has just saved there. */
 export function past(part: VaultPart, passed: readonly Passed[]): VaultPart {
   if (passed.length === 0) return part;
   return {
     ...part,
-    marks: part.marks.map((mark) => (ofItems.test(mark.generation) ? beyond(mark, passed) : mark)),
+    cursors: part.cursors.map((cursor) =>
+      ofItems.test(cursor.generation) ? beyond(cursor, passed) : cursor,
+    ),
   };
 }
 
-function beyond(mark: Mark, passed: readonly Passed[]): Mark {
-  let { position } = mark;
+function beyond(cursor: Cursor, passed: readonly Passed[]): Cursor {
+  let { position } = cursor;
   for (const { collection, before, after } of passed) {
-    if (collection === mark.collection && before <= position) position = Math.max(position, after);
+    if (collection === cursor.collection && before <= position) position = Math.max(position, after);
   }
-  return { ...mark, position };
+  return { ...cursor, position };
 }
 
 const ofItems = /_i[0-9a-z]+$/;
 
-/** Undefined: every vault's items are. */
+/** Undefined: the items of all vaults. */
 function wantedOf(request: SyncRequest): ReadonlySet<string> | undefined {
   if (!isVaultExclusive(request)) return undefined;
   return new Set((request.shared_vault_uuids ?? []).map((uuid) => uuid.toLowerCase()));
 }
 
-/** Old clients know nothing of vaults. */
-function standingsOf(view: View, request: SyncRequest): readonly Standing[] {
+/** Old clients know no vaults. */
+function vaultProgress(view: View, request: SyncRequest): readonly VaultProgress[] {
   if (isLegacy(request)) return [];
   const memberships = membershipsOf(view);
   if (memberships.size === 0) return [];
   const { generation } = view.use(ItemSettings);
   const token = request.cursor_token || request.sync_token;
   const known = token ? decodeToken(token) : undefined;
-  const isOurs = known?.some((mark) => mark.generation === generation) ?? false;
-  const marks = new Map(known?.map((mark) => [`${mark.collection} ${mark.generation}`, mark.position]));
+  const isOurs = known?.some((cursor) => cursor.generation === generation) ?? false;
+  const cursors = new Map(
+    known?.map((cursor) => [`${cursor.collection} ${cursor.generation}`, cursor.position]),
+  );
   return [...memberships].map(([vault, membership]) => {
     const number = membership.toString(36);
-    const markOf = (of: string) => marks.get(`${vault} ${of}`);
-    const at = (of: string): Mark => ({ collection: vault, generation: of, position: markOf(of) ?? 0 });
+    const positionIn = (named: string) => cursors.get(`${vault} ${named}`);
+    const at = (named: string): Cursor => ({
+      collection: vault,
+      generation: named,
+      position: positionIn(named) ?? 0,
+    });
     const items = at(`${generation}_i${number}`);
-    // With a mark of 0 the client may have saved here, and what it saved may be deleted since.
-    const isNew = markOf(items.generation) === undefined && (isOurs || !token);
+    // A client with a cursor of 0 may have saved items here that were deleted since: it needs their tombstones.
+    const isNew = positionIn(items.generation) === undefined && (isOurs || !token);
     return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'present' };
   });
 }
 
 /**
- * Whether the items of a request may be, or come to be, in vaults: one is named, or the client may have got them from one, as
- * far as its token says.
+ * True: an item of the request may be in a vault, or go to one. Either the request names a vault, or its token says that the
+ * client has got items from one.
  */
 export function mayConcernVaults({ items, sync_token, cursor_token }: SyncRequest): boolean {
   const sent = items ?? [];
   if (sent.some(({ shared_vault_uuid: vault }) => !isAbsent(vault))) return true;
-  const marks = decodeToken(cursor_token || sync_token || '');
-  if (marks === undefined) return sent.some(({ updated_at_timestamp: version }) => version !== 0);
-  return marks.some(({ generation }) => vaultGeneration.test(generation));
+  const cursors = decodeToken(cursor_token || sync_token || '');
+  if (cursors === undefined) return sent.some(({ updated_at_timestamp: version }) => version !== 0);
+  return cursors.some(({ generation }) => vaultGeneration.test(generation));
 }
 
 const vaultGeneration = /_[iv][0-9a-z]+$/;

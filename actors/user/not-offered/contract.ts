@@ -1,4 +1,4 @@
-/** What the account is answered about features that this server does not have (docs/protocol/not-offered.md). */
+/** The answers about features that this server does not have (docs/protocol/not-offered.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { refuse } from '../../reply.ts';
@@ -8,7 +8,7 @@ const nothing = z.object({});
 const reading = { access: 'reads', fields: nothing, ok: nothing } as const;
 const acting = { access: 'writes', fields: nothing, ok: nothing } as const;
 
-/** For every signed-in caller, or for administrators alone. What acts is always refused: 404. */
+/** Some are for every signed-in caller, some for administrators alone. What would change something is always refused: 404. */
 const commands = {
   showNothing: signedIn(reading),
   doNothing: signedIn(acting),

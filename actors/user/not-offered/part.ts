@@ -1,5 +1,5 @@
-import { adminRequired, mayAdminister } from '../admin-role.ts';
 import { userPart } from '../hooks.ts';
+import { adminRequired, mayAdminister } from '../roles.ts';
 import { signedInRead } from '../signed-in.ts';
 import { NotOffered, notOffered } from './contract.ts';
 

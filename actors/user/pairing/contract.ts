@@ -1,4 +1,4 @@
-/** What administrators ask of pairings (docs/protocol/pairing.md), and what comes of it in their audit trails. */
+/** What administrators ask about pairings (docs/protocol/pairing.md), and what their audit trails say of it. */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../pairing/operator-contract.ts';
 import { signedIn } from '../../signed-in.ts';
 
-/** All of them may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
+/** Each may be refused with 403 `admin-required`, and as `PairingAdministration` says. */
 const commands = {
   getPairing: signedIn({ access: 'reads', fields: z.object(subscriptionFields), ok: statusView }),
   listPairings: signedIn({ access: 'reads', fields: z.object({}), ok: listView }),
@@ -27,7 +27,7 @@ const commands = {
 };
 
 const tells = {
-  /** By the `pairing` actor, with the commit of what it tells of. */
+  /** Sent by the `pairing` actor in the commit of the event. */
   pairingNoted: z.object({
     event: z.enum([
       'assistant-pairing-started',

@@ -1,12 +1,11 @@
-/** The administration of pairings, as administrators ask it of their own actor. */
-
+/** The administration of pairings: passes the requests of administrators on to the `pairing` actor. */
 import { tell } from '../../../runtime/command.ts';
 import { pairingId } from '../../pairing/contract.ts';
 import { PairingAdministration } from '../../pairing/operator-contract.ts';
 import { administeredBy } from '../administered.ts';
 import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive } from '../profile.ts';
 import { UserPairing } from './contract.ts';
 
 const administered = administeredBy({
@@ -22,25 +21,16 @@ const administered = administeredBy({
 });
 
 const commands = {
-  getPairing: administered(UserPairing.commands.getPairing, (pairing, { by, subscriptionId }) =>
-    pairing.status({ by, subscriptionId }),
+  getPairing: administered(UserPairing.commands.getPairing, (pairing, asked) => pairing.status(asked)),
+  listPairings: administered(UserPairing.commands.listPairings, (pairing, asked) => pairing.list(asked)),
+  startPairing: administered(UserPairing.commands.startPairing, (pairing, asked) => pairing.start(asked)),
+  completePairing: administered(UserPairing.commands.completePairing, (pairing, asked) =>
+    pairing.complete(asked),
   ),
-  listPairings: administered(UserPairing.commands.listPairings, (pairing, { by }) => pairing.list({ by })),
-  startPairing: administered(UserPairing.commands.startPairing, (pairing, { by, subscriptionId }) =>
-    pairing.start({ by, subscriptionId }),
-  ),
-  completePairing: administered(
-    UserPairing.commands.completePairing,
-    (pairing, { by, code, state, subscriptionId }) => pairing.complete({ by, code, state, subscriptionId }),
-  ),
-  unpair: administered(UserPairing.commands.unpair, (pairing, { by, subscriptionId, confirmReferences }) =>
-    pairing.unpair({ by, subscriptionId, confirmReferences }),
-  ),
-  unpairAll: administered(UserPairing.commands.unpairAll, (pairing, { by, confirmation }) =>
-    pairing.unpairAll({ by, confirmation }),
-  ),
-  getPairingUsage: administered(UserPairing.commands.getPairingUsage, (pairing, { by, subscriptionId }) =>
-    pairing.usage({ by, subscriptionId }),
+  unpair: administered(UserPairing.commands.unpair, (pairing, asked) => pairing.unpair(asked)),
+  unpairAll: administered(UserPairing.commands.unpairAll, (pairing, asked) => pairing.unpairAll(asked)),
+  getPairingUsage: administered(UserPairing.commands.getPairingUsage, (pairing, asked) =>
+    pairing.usage(asked),
   ),
 };
 
@@ -48,7 +38,7 @@ const tells = {
   pairingNoted: tell({
     ...UserPairing.tells.pairingNoted,
     turn: (turn, { event, subscriptionId }) => {
-      if (turn.get(profileSlice).state === 'active') audit(turn, event, null, subscriptionId ?? undefined);
+      if (isActive(turn)) audit(turn, event, null, subscriptionId ?? undefined);
     },
   }),
 };

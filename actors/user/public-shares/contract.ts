@@ -20,7 +20,7 @@ const commands = {
   createShare: signedIn({
     access: 'writes',
     fields: z.object({
-      /** One of `shareTypes`; refused in the turn, as clients look for the tag of that refusal. */
+      /** One of `shareTypes`. The turn refuses any other, as clients look for the tag of that refusal. */
       type: z
         .unknown()
         .optional()
@@ -32,7 +32,7 @@ const commands = {
     }),
     ok: z.object({ shareId: z.string(), share: shareView }),
   }),
-  /** Newest first, with those that were ended lately. */
+  /** The newest first, with those that ended lately. */
   listShares: signedIn({
     access: 'reads',
     fields: z.object({}),
@@ -49,9 +49,9 @@ const commands = {
   showsShare: {
     request: ofShare,
     reply: z.object({
-      /** The account has it in its list. */
+      /** The account lists the share. */
       lists: z.boolean(),
-      /** Anyone who has the link may see it. */
+      /** Everyone who has the link may see it. */
       shows: z.boolean(),
       /** The size of its ciphertext. */
       bytes: z.number(),
@@ -60,7 +60,7 @@ const commands = {
 };
 
 const tells = {
-  /** By the share: when it was opened for the first time, and from when on nobody can open it any more. */
+  /** From the share: when it was first opened, and since when nobody can open it. */
   shareOpened: ofShare.extend({ atMs: z.number(), endedAtMs: z.number().nullable() }),
 };
 

@@ -1,4 +1,4 @@
-/** A share as a client sends it, checked. */
+/** Checks a share that a client sends. */
 import { z } from 'zod';
 import { type Refused, refuse } from '../../reply.ts';
 import { payloadBytesMax, shareTypes } from '../../share/contract.ts';
@@ -12,7 +12,7 @@ const sent = z.object({
   type: z.enum(shareTypes),
   encryptedPayload: z.string().min(1).refine(isStorableText),
   nickname: z.string().refine(isStorableText).nullish(),
-  // What is no boolean is refused: a client that means `true` must not get a share that stays open.
+  // Only booleans pass: a client that means `true` must not get a share that stays open.
   oneTimeView: z.boolean().nullish(),
   viewExpiresMinutes: z.int().min(1).max(minutesMax).nullish(),
 });

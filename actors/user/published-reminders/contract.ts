@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { openToBridges, signedIn } from '../../signed-in.ts';
-import { channels } from './destination.ts';
-import { deliveryErrors, occurrenceStates } from './published-reminder.ts';
+import { channels, deliveryErrors, occurrenceStates } from './published-reminder.ts';
 
 const config = z.object({
   channel: z.enum(channels),
@@ -11,13 +10,13 @@ const config = z.object({
   enabled: z.boolean(),
 });
 
-/** Times in milliseconds, but for when it is due. */
+/** Times are milliseconds, except `dueAtUtc`. */
 export const publishedReminder = z.object({
   id: z.string(),
   message: z.string(),
   /** ISO text, in UTC. */
   dueAtUtc: z.string(),
-  /** Absent: that of the configuration. */
+  /** Absent: the channel of the account. */
   channel: z.enum(channels).optional(),
   destination: z.string().optional(),
   sent: z.boolean(),
@@ -28,31 +27,31 @@ export const publishedReminder = z.object({
   state: z.enum(occurrenceStates),
   attempts: z.number(),
 });
-export type ShownPublishedReminder = z.infer<typeof publishedReminder>;
+export type PublishedReminderResponse = z.infer<typeof publishedReminder>;
 
-/** Judged in the actor, after the gates, which answers with tags of its own. */
-const given = z.unknown().optional();
+/** Judged in the actor after the feature flag, with a tag of its own for each refusal. */
+const unchecked = z.unknown().optional();
 
 const commands = {
-  /** Behind no gate: it tells of them. */
-  getDeliveryGates: signedIn({
+  /** Works while the feature is off, as it tells of that. */
+  getDeliveryFlags: signedIn({
     access: 'reads',
     fields: z.object({}),
     ok: z.object({
       reminderDeliveryEnabled: z.boolean(),
       allowed: z.boolean(),
       available: z.boolean(),
-      /** What the operator has set up. */
+      /** The channels that the operator has set up. */
       channels: z.object({ email: z.boolean(), telegram: z.boolean(), whatsapp: z.boolean() }),
     }),
   }),
-  /** Behind no gate. Refusals: 409 `delivery-in-flight`. */
+  /** Works while the feature is off. Refusals: 409 `delivery-in-flight`. */
   optOutOfDelivery: signedIn({
     access: 'writes',
     fields: z.object({}),
     ok: z.object({ optedOut: z.literal(true), alreadyDispatched: z.boolean() }),
   }),
-  /** Refusals of this and all that follow: 403 `reminder-delivery-disabled` and `reminder-delivery-not-allowed`. */
+  /** Refusals of this and all below: 403 `reminder-delivery-disabled` and `reminder-delivery-not-allowed`. */
   getDeliveryConfig: signedIn({
     access: 'reads',
     fields: z.object({}),
@@ -61,10 +60,10 @@ const commands = {
   /** Refusals: 400 `invalid-channel`, `invalid-destination`; 409 `delivery-in-flight`, `delivery-accepted`. */
   setDeliveryConfig: signedIn({
     access: 'writes',
-    fields: z.object({ channel: given, destination: given, enabled: given }),
+    fields: z.object({ channel: unchecked, destination: unchecked, enabled: unchecked }),
     ok: z.object({ config }),
   }),
-  /** What is due first comes first. */
+  /** The first due comes first. */
   listPublishedReminders: signedIn({
     access: 'reads',
     fields: z.object({}),
@@ -73,7 +72,13 @@ const commands = {
   /** Refusals: 400 `invalid-reminder`; 409 `reminder-not-recallable`, `reminder-limit`. */
   publishReminder: signedIn({
     access: 'writes',
-    fields: z.object({ id: given, message: given, dueAtUtc: given, channel: given, destination: given }),
+    fields: z.object({
+      id: unchecked,
+      message: unchecked,
+      dueAtUtc: unchecked,
+      channel: unchecked,
+      destination: unchecked,
+    }),
     ok: z.object({ created: z.boolean(), reminder: publishedReminder }),
   }),
   /** Refusals: 404 `reminder-not-found`; 409 `reminder-not-recallable`. */

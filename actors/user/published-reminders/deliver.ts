@@ -1,11 +1,11 @@
 /**
  * The job of an account that hands its reminders to messengers, one after another:
  *
- *     recover     what a run had in flight that is no more: nobody knows whether it arrived
+ *     recover     what an earlier run left in flight: nobody knows whether it arrived
  *     next        the oldest that is claimed
- *     hand over   once there is room with the provider, and before it hears anything: gates, configuration and round are
- *                 looked at again, and `in-flight` is committed
- *     conclude    what came of it
+ *     hand over   once the provider has room, and before it hears anything: flag, configuration and round are
+ *                 checked again, and `in-flight` is committed
+ *     conclude    the result
  */
 import { type JobRun, job, type Turn } from '../../../runtime/command.ts';
 import { type MessengerChannel, type MessengerResult, Messengers } from '../../messengers/messengers.ts';
@@ -15,16 +15,15 @@ import {
   countMessage,
   deliveryConfig,
   isSameTarget,
-  isTurnedOn,
+  mayDeliver,
   nextDayMs,
   ownTarget,
   targetOf,
 } from './delivery-config.ts';
-import { isOpen } from './gates.ts';
-import { textOf } from './messages.ts';
 import {
   afterFailure,
   backInQueue,
+  deliveredText,
   failed,
   inFlight,
   type PublishedReminder,
@@ -36,17 +35,17 @@ import { acceptedNow, armNext, put, setReminder } from './watch.ts';
 const { deliverReminders } = PublishedReminders.jobs;
 
 const minuteMs = 60_000;
-/** So that the job of an account with very many is one that ends. */
+/** An account with very many reminders needs several runs, each of which ends. */
 const runMs = 5 * minuteMs;
-/** The last may wait for room for a minute. */
+/** The last hand-over of a run may wait a minute for room. */
 const timeoutMs = runMs + 2 * minuteMs;
-/** Where the provider has not said when to come back. */
+/** For a provider that does not say when to come back. */
 const busyMs = minuteMs;
-/** What could not be sent at the same moment does not come back at the same moment. */
+/** Messages that failed at the same moment do not come back at the same moment. */
 const spreadMs = 4 * minuteMs;
 const notConfiguredMs = 15 * minuteMs;
 
-/** What the run holds of one: it is another's as soon as the round is another. */
+/** What a run knows of a reminder. With another round, the reminder is no longer this run's. */
 interface Claim {
   readonly id: string;
   readonly uuid: string;
@@ -76,7 +75,7 @@ async function send(run: JobRun, claim: Claim): Promise<void> {
   const handOver = () => run.turn({ turn: (turn) => handedOver(turn, claim) });
   const { signal } = run;
   const result = await run.use(Messengers).send({ channel, destination, text, handOver, signal });
-  // What a run that is not to go on could not conclude, its successor finds in flight.
+  // A run that must stop concludes nothing. The next run finds the reminder in flight.
   signal.throwIfAborted();
   await run.turn({ turn: (turn) => conclude(turn, claim, result) });
 }
@@ -94,17 +93,15 @@ function nextClaim(turn: Turn): Claim | undefined {
     .toSorted((a, b) => a.dueAtMs - b.dueAtMs);
   for (const each of mine) {
     const target = targetOf(ownTarget(turn, each), config);
-    if (mayLeave(turn) && target !== undefined && target.channel !== 'email') {
+    if (mayDeliver(turn) && target !== undefined && target.channel !== 'email') {
       const { id, uuid, round } = each;
       const { channel, destination } = target;
-      return { id, uuid, round, channel, destination, text: textOf(turn, each) };
+      return { id, uuid, round, channel, destination, text: deliveredText(turn, each) };
     }
     setReminder(turn, backInQueue(each, turn.nowMs));
   }
   return undefined;
 }
-
-const mayLeave = (turn: Turn): boolean => isOpen(turn) && isTurnedOn(turn);
 
 function held(turn: Turn, { id, uuid, round }: Claim): PublishedReminder | undefined {
   const reminder = turn.entry(publishedReminderMap, id);
@@ -116,7 +113,7 @@ function handedOver(turn: Turn, claim: Claim): boolean {
   const reminder = held(turn, claim);
   if (reminder?.state !== 'claimed') return false;
   const target = targetOf(ownTarget(turn, reminder), deliveryConfig(turn));
-  if (!mayLeave(turn) || !isSameTarget(target, claim)) {
+  if (!mayDeliver(turn) || !isSameTarget(target, claim)) {
     setReminder(turn, backInQueue(reminder, turn.nowMs));
     return false;
   }

@@ -1,10 +1,18 @@
-/** How an account has its published reminders delivered, and what of that is kept from one look at them to the next. */
+/** How an account has its published reminders delivered, and where each of them goes. */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
-import { channels, destinationOf, type Target } from './destination.ts';
-import { type Contents, contentsOf, type PublishedReminder } from './published-reminder.ts';
+import { reminderDelivery } from '../feature-flags.ts';
+import { isInUse } from '../profile.ts';
+import {
+  type Contents,
+  channels,
+  contentsOf,
+  destinationOf,
+  type PublishedReminder,
+  type Target,
+} from './published-reminder.ts';
 
 const configSchema = z.object({
   channel: z.enum(channels),
@@ -14,24 +22,20 @@ const configSchema = z.object({
 });
 type StoredConfig = z.infer<typeof configSchema>;
 
-interface DeliveryState {
-  readonly config: StoredConfig | null;
-  /** A request is asking mails back: nothing is claimed before. */
-  readonly heldUntilMs: number;
-  /** The day in UTC, and how many messages were handed to messengers in it. */
-  readonly day: number;
-  readonly messages: number;
-}
+const deliverySchema = z.object({
+  config: configSchema.nullable(),
+  /** A request is asking mails back. Nothing is claimed before this time. */
+  heldUntilMs: z.number(),
+  /** The day in UTC, and the number of messages to messengers on it. */
+  day: z.int(),
+  messages: z.int(),
+});
+type DeliveryState = Readonly<z.infer<typeof deliverySchema>>;
 
 export const deliverySlice = slice<DeliveryState>({
   name: 'reminder-delivery',
   format: 1,
-  schema: z.object({
-    config: configSchema.nullable(),
-    heldUntilMs: z.number(),
-    day: z.int(),
-    messages: z.int(),
-  }),
+  schema: deliverySchema,
   initial: { config: null, heldUntilMs: 0, day: 0, messages: 0 },
 });
 
@@ -60,12 +64,18 @@ function sealed(turn: Turn, { destination, ...rest }: DeliveryConfig): StoredCon
   return { ...rest, destination: turn.use(UserSecrets).seal(sealedFor(turn), destination, turn.random) };
 }
 
+/** The account is in use, and both the operator and the user want its reminders delivered. */
+export const isDeliveryOn = (view: View): boolean => isInUse(view) && reminderDelivery.isOn(view);
+
 export const isTurnedOn = (view: View): boolean => view.get(deliverySlice).config?.enabled === true;
+
+/** Messages may leave now. */
+export const mayDeliver = (view: View): boolean => isDeliveryOn(view) && isTurnedOn(view);
 
 export const holdClaims = (turn: Turn, untilMs: number): void =>
   turn.set(deliverySlice, { ...turn.get(deliverySlice), heldUntilMs: untilMs });
 
-/** Counts one more. False: there were as many today as there may be. */
+/** Counts one message. False: there were as many today as there may be. */
 export function countMessage(turn: Turn, perDayMax: number): boolean {
   const before = turn.get(deliverySlice);
   const day = dayOf(turn.nowMs);
@@ -83,7 +93,7 @@ export const nextDayMs = (nowMs: number): number => (dayOf(nowMs) + 1) * dayMs;
 
 type Own = Pick<PublishedReminder, 'channel'> & Pick<Contents, 'destination'>;
 
-/** Undefined: nowhere for now. What one says of itself goes before what the account says. */
+/** Undefined: nowhere for now. What the reminder says goes before what the account says. */
 export function targetOf(own: Own, config: DeliveryConfig | null): Target | undefined {
   const channel = own.channel ?? config?.channel;
   if (channel === undefined) return undefined;
@@ -97,13 +107,13 @@ export const ownTarget = (view: View, reminder: PublishedReminder): Own => ({
   destination: contentsOf(view, reminder).destination,
 });
 
-/** Whether it depends on what the account says. */
+/** True: the target depends on the configuration of the account. */
 export const inherits = ({ channel, destination }: Own): boolean => channel === null || destination === null;
 
 export const isSameTarget = (a: Partial<Target> | undefined, b: Partial<Target> | undefined): boolean =>
   a?.channel === b?.channel && a?.destination === b?.destination;
 
-/** Who sends what goes by the channel of this reminder. */
+/** The channel of the reminder decides who sends it. */
 export function viaOf({ channel }: Pick<PublishedReminder, 'channel'>, view: View): 'mail' | 'messenger' {
   const used = channel ?? view.get(deliverySlice).config?.channel;
   return used === 'email' || used === undefined ? 'mail' : 'messenger';

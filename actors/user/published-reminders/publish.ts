@@ -1,17 +1,17 @@
 /**
- * What clients do with published reminders (docs/protocol/delivery.md, "Published reminders"). Whatever changes or removes
- * an occurrence has the mail queue give back its mail first (`recall.ts`), and is decided on what is so after that.
+ * The commands for published reminders (docs/protocol/delivery.md, "Published reminders"). A command that changes or removes an
+ * occurrence first asks the mail queue to give back its mail (`recall.ts`). It decides on what is so after that.
  */
 import type { Turn, View } from '../../../runtime/command.ts';
 import { isMailConfigured } from '../../mailer/outgoing.ts';
 import { Messengers } from '../../messengers/messengers.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { isoTime } from '../iso-time.ts';
+import { reminderDelivery } from '../feature-flags.ts';
 import { putSetting } from '../settings/stored.ts';
 import { type SignedInWorkflow, signedInRead, signedInWorkflow } from '../signed-in.ts';
-import type { ShownPublishedReminder } from './contract.ts';
-import { PublishedReminders } from './contract.ts';
+import { isoTime } from '../times.ts';
+import { type PublishedReminderResponse, PublishedReminders } from './contract.ts';
 import {
   type DeliveryConfig,
   deliveryConfig,
@@ -21,8 +21,7 @@ import {
   setDeliveryConfig,
   targetOf,
 } from './delivery-config.ts';
-import { closedGate, isOpenToAll, isWanted } from './gates.ts';
-import { type GivenReminder, givenConfig, givenReminder } from './given.ts';
+import { type ReminderInput, readConfig, readReminder } from './input.ts';
 import {
   backInQueue,
   begun,
@@ -65,11 +64,11 @@ const beingSent: Refused = {
 
 const all = (view: View): readonly PublishedReminder[] => [...view.entries(publishedReminderMap).values()];
 
-/** A repeat of the call is answered here with what its last turn recorded. Writes nothing, so it is not recorded itself. */
+/** A repeat of the call gets here what its last turn recorded. This turn writes nothing, so nothing is recorded for it. */
 const answerRepeat = (workflow: Pick<SignedInWorkflow<unknown>, 'turn'>): Promise<unknown> =>
   workflow.turn({ recorded: true, turn: () => ({}) });
 
-/** Has the mails given back of what the first turn chooses; the last turn applies what it says. */
+/** The first turn chooses reminders, whose mails are then asked back. The last turn of the command applies the answers. */
 async function askedBack(
   workflow: Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'self'>,
   chosen: (turn: Turn) => readonly PublishedReminder[] | Refused,
@@ -83,13 +82,16 @@ async function askedBack(
   return askBack(workflow.actors, workflow.self.id, mails);
 }
 
-// --- gates ----------------------------------------------------------------------------------------------------
+// --- feature flags ----------------------------------------------------------------------------------------------------
 
-const getDeliveryGates = signedInWorkflow({
-  ...PublishedReminders.commands.getDeliveryGates,
+const getDeliveryFlags = signedInWorkflow({
+  ...PublishedReminders.commands.getDeliveryFlags,
   run: async (workflow) => {
     const { master, allowed } = await workflow.turn({
-      turn: (turn) => ({ master: isOpenToAll(turn), allowed: isWanted(turn) }),
+      turn: (turn) => ({
+        master: reminderDelivery.isOffered(turn),
+        allowed: reminderDelivery.isWanted(turn),
+      }),
     });
     const messengers = workflow.use(Messengers);
     const channels = {
@@ -117,9 +119,10 @@ const optOutOfDelivery = signedInWorkflow({
           armNext(turn);
           return beingSent;
         }
-        const isAnything = reminders.length > 0 || deliveryConfig(turn) !== null || isWanted(turn);
+        const isAnything =
+          reminders.length > 0 || deliveryConfig(turn) !== null || reminderDelivery.isWanted(turn);
         forgetDeliveries(turn);
-        if (isWanted(turn)) putSetting(turn, 'REMINDER_DELIVERY_ENABLED', 'false');
+        if (reminderDelivery.isWanted(turn)) putSetting(turn, 'REMINDER_DELIVERY_ENABLED', 'false');
         if (isAnything) audit(turn, 'reminder-delivery-ended', session);
         return { optedOut: true as const, alreadyDispatched: reminders.some(mayHaveArrived) };
       },
@@ -131,16 +134,16 @@ const optOutOfDelivery = signedInWorkflow({
 
 const getDeliveryConfig = signedInRead({
   ...PublishedReminders.commands.getDeliveryConfig,
-  answer: (view) => closedGate(view) ?? { config: deliveryConfig(view) },
+  answer: (view) => reminderDelivery.refusal(view) ?? { config: deliveryConfig(view) },
 });
 
 const configure = signedInWorkflow({
   ...PublishedReminders.commands.setDeliveryConfig,
   run: async (workflow, asked) => {
-    const wanted = givenConfig(asked);
+    const wanted = readConfig(asked);
     const recalls = await askedBack(workflow, (turn) => {
-      if (isRefused(wanted)) return closedGate(turn) ?? wanted;
-      return closedGate(turn) ?? refusedNow(turn, wanted) ?? affectedBy(turn, wanted);
+      if (isRefused(wanted)) return reminderDelivery.refusal(turn) ?? wanted;
+      return reminderDelivery.refusal(turn) ?? refusedNow(turn, wanted) ?? affectedBy(turn, wanted);
     });
     return workflow.lastTurn({
       turn: (turn, _reads, { session }) => {
@@ -149,7 +152,7 @@ const configure = signedInWorkflow({
         const affected = affectedBy(turn, wanted);
         const isElsewhere = !isSameTarget(configured(deliveryConfig(turn)), configured(wanted));
         const refused =
-          closedGate(turn) ??
+          reminderDelivery.refusal(turn) ??
           refusedNow(turn, wanted) ??
           (affected.some((each) => isMailQueued(each) && isInheriting(turn, each)) ? beingSent : undefined);
         if (refused === undefined && !isSameConfig(deliveryConfig(turn), wanted)) {
@@ -173,7 +176,7 @@ const configured = (config: DeliveryConfig | null) =>
 const isInheriting = (view: View, reminder: PublishedReminder): boolean =>
   inherits(ownTarget(view, reminder));
 
-/** Whatever the queue says. */
+/** Refusals that no answer of the queue can change. */
 function refusedNow(turn: Turn, wanted: DeliveryConfig): Refused | undefined {
   const before = deliveryConfig(turn);
   if (isSameConfig(before, wanted)) return undefined;
@@ -185,7 +188,7 @@ function refusedNow(turn: Turn, wanted: DeliveryConfig): Refused | undefined {
   return isElsewhere && inheriting.length > 0 ? alreadyAccepted : undefined;
 }
 
-/** What goes elsewhere by it; or everything, as nothing goes out any more. */
+/** The reminders whose target changes; all of them, if delivery is turned off. */
 function affectedBy(turn: Turn, wanted: DeliveryConfig): readonly PublishedReminder[] {
   const before = deliveryConfig(turn);
   if (isSameConfig(before, wanted)) return [];
@@ -193,12 +196,12 @@ function affectedBy(turn: Turn, wanted: DeliveryConfig): readonly PublishedRemin
   return wanted.enabled ? waiting.filter((each) => isInheriting(turn, each)) : waiting;
 }
 
-/** After a change of the configuration. */
+/** Call after a change of the configuration. */
 function redirect(turn: Turn, reminder: PublishedReminder, isElsewhere: boolean): void {
-  // It says itself where it goes, and is on its way.
+  // This reminder names its own target, and is on its way.
   if (isMailQueued(reminder)) return;
   if (isElsewhere && isInheriting(turn, reminder)) {
-    // What nobody has tried yet has nothing to forget.
+    // Nothing has been tried, so there is nothing to forget.
     const isUntouched = reminder.state === 'queued' && reminder.attempts === 0 && reminder.error === null;
     if (!isUntouched) put(turn, begun(reminder, turn.nowMs));
   } else if (reminder.state === 'claimed') put(turn, backInQueue(reminder, turn.nowMs));
@@ -210,7 +213,7 @@ const listPublishedReminders = signedInRead({
   ...PublishedReminders.commands.listPublishedReminders,
   answer: (view) => {
     const inOrder = all(view).toSorted((a, b) => a.dueAtMs - b.dueAtMs || (a.id < b.id ? -1 : 1));
-    return closedGate(view) ?? { reminders: inOrder.map((each) => shown(view, each)) };
+    return reminderDelivery.refusal(view) ?? { reminders: inOrder.map((each) => toResponse(view, each)) };
   },
 });
 
@@ -218,43 +221,43 @@ const publishReminder = signedInWorkflow({
   ...PublishedReminders.commands.publishReminder,
   run: async (workflow, asked) => {
     const read = (turn: Turn) =>
-      closedGate(turn) ?? givenReminder(asked, deliveryConfig(turn)?.channel ?? undefined);
+      reminderDelivery.refusal(turn) ?? readReminder(asked, deliveryConfig(turn)?.channel ?? undefined);
     const recalls = await askedBack(workflow, (turn) => {
-      const given = read(turn);
-      if (isRefused(given)) return given;
-      const before = turn.entry(publishedReminderMap, given.id);
-      return before !== undefined && changeOf(turn, before, given) === 'occurrence' ? [before] : [];
+      const input = read(turn);
+      if (isRefused(input)) return input;
+      const before = turn.entry(publishedReminderMap, input.id);
+      return before !== undefined && changeOf(turn, before, input) === 'occurrence' ? [before] : [];
     });
     return workflow.lastTurn({
       turn: (turn) => {
         applyAnswers(turn, recalls);
-        const given = read(turn);
-        const reminder = isRefused(given) ? given : publish(turn, given, workflow.callId);
+        const input = read(turn);
+        const reminder = isRefused(input) ? input : publish(turn, input, workflow.callId);
         armNext(turn);
         if (isRefused(reminder)) return reminder;
-        return { created: reminder.madeBy === workflow.callId, reminder: shown(turn, reminder) };
+        return { created: reminder.madeBy === workflow.callId, reminder: toResponse(turn, reminder) };
       },
     });
   },
 });
 
-function publish(turn: Turn, given: GivenReminder, callId: string): PublishedReminder | Refused {
-  const before = turn.entry(publishedReminderMap, given.id);
-  if (before === undefined) return create(turn, given, callId);
-  const change = changeOf(turn, before, given);
+function publish(turn: Turn, input: ReminderInput, callId: string): PublishedReminder | Refused {
+  const before = turn.entry(publishedReminderMap, input.id);
+  if (before === undefined) return create(turn, input, callId);
+  const change = changeOf(turn, before, input);
   if (change === 'none') return before;
-  if (change === 'occurrence' && !mayBegin(before, given)) return notRecallable;
+  if (change === 'occurrence' && !mayBegin(before, input)) return notRecallable;
   if (change === 'occurrence') dropMail(turn, before);
-  const record = withContents(turn, before, given);
+  const record = withContents(turn, before, input);
   const reminder = change === 'occurrence' ? begun(record, turn.nowMs) : record;
   put(turn, reminder);
   return { ...reminder, updatedAtMs: turn.nowMs };
 }
 
-function create(turn: Turn, given: GivenReminder, callId: string): PublishedReminder | Refused {
+function create(turn: Turn, input: ReminderInput, callId: string): PublishedReminder | Refused {
   if (turn.entries(publishedReminderMap).size >= publishedRemindersMax) return tooMany;
   const uuid = turn.random.uuid();
-  const { id, dueAtMs, channel, message, destination } = given;
+  const { id, dueAtMs, channel, message, destination } = input;
   const made: PublishedReminder = {
     id,
     uuid,
@@ -278,39 +281,40 @@ function create(turn: Turn, given: GivenReminder, callId: string): PublishedRemi
   return made;
 }
 
-function withContents(turn: Turn, before: PublishedReminder, given: GivenReminder): PublishedReminder {
-  const { dueAtMs, channel, message, destination } = given;
+function withContents(turn: Turn, before: PublishedReminder, input: ReminderInput): PublishedReminder {
+  const { dueAtMs, channel, message, destination } = input;
   const contents = sealContents(turn, before.uuid, { message, destination });
   return { ...before, contents, dueAtMs, channel };
 }
 
 /**
- * `record`: it is shown otherwise, and what is or was delivered stays what it is. Of one that was sent only a later time
- * makes another occurrence, as clients publish again whenever a note changes.
+ * `record`: only what is shown changes; a delivery in the past or under way stays. `occurrence`: it is delivered anew. A
+ * reminder that was sent gets a new occurrence only for a later time, as clients publish again whenever a note changes.
  */
 function changeOf(
   turn: Turn,
   before: PublishedReminder,
-  given: GivenReminder,
+  input: ReminderInput,
 ): 'none' | 'record' | 'occurrence' {
   const stored = { ...contentsOf(turn, before), channel: before.channel, dueAtMs: before.dueAtMs };
-  const isText = stored.message === given.message && stored.dueAtMs === given.dueAtMs;
-  if (isText && stored.channel === given.channel && stored.destination === given.destination) return 'none';
+  const isText = stored.message === input.message && stored.dueAtMs === input.dueAtMs;
+  if (isText && stored.channel === input.channel && stored.destination === input.destination) return 'none';
   const config = deliveryConfig(turn);
-  const isDelivery = !isText || !isSameTarget(targetOf(stored, config), targetOf(given, config));
+  const isDelivery = !isText || !isSameTarget(targetOf(stored, config), targetOf(input, config));
   if (!isDelivery) return 'record';
-  return before.state === 'sent' && given.dueAtMs <= before.dueAtMs ? 'record' : 'occurrence';
+  return before.state === 'sent' && input.dueAtMs <= before.dueAtMs ? 'record' : 'occurrence';
 }
 
-/** What may have arrived is not called back, but may come again at a later time. */
-const mayBegin = (before: PublishedReminder, { dueAtMs }: GivenReminder): boolean =>
+/** A reminder that may have arrived cannot be recalled, but may come again at a later time. */
+const mayBegin = (before: PublishedReminder, { dueAtMs }: ReminderInput): boolean =>
   isRecallable(before) || (isDispatched(before) && dueAtMs > before.dueAtMs);
 
 const deletePublishedReminder = signedInWorkflow({
   ...PublishedReminders.commands.deletePublishedReminder,
   run: async (workflow, { id }) => {
     await answerRepeat(workflow);
-    const found = (turn: Turn) => closedGate(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;
+    const found = (turn: Turn) =>
+      reminderDelivery.refusal(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;
     const recalls = await askedBack(workflow, (turn) => {
       const reminder = found(turn);
       return isRefused(reminder) ? reminder : [reminder];
@@ -332,7 +336,7 @@ const deletePublishedReminder = signedInWorkflow({
   },
 });
 
-function shown(view: View, reminder: PublishedReminder): ShownPublishedReminder {
+function toResponse(view: View, reminder: PublishedReminder): PublishedReminderResponse {
   const { message, destination } = contentsOf(view, reminder);
   const { id, state, channel, attempts, error, acceptedAtMs } = reminder;
   return {
@@ -352,7 +356,7 @@ function shown(view: View, reminder: PublishedReminder): ShownPublishedReminder 
 }
 
 export const publishedReminderCommands = {
-  getDeliveryGates,
+  getDeliveryFlags,
   optOutOfDelivery,
   getDeliveryConfig,
   setDeliveryConfig: configure,

@@ -1,30 +1,59 @@
 /**
- * A published reminder as it is stored, and how its occurrence goes from state to state.
+ * A published reminder as it is stored, and the states of its occurrence.
  *
- *     queued      not due, or held back: by a gate, a provider, or what could not be sent and is tried again
- *     claimed     it is being sent, and nobody outside has heard of it: the mail queue has its mail, or the job of the
- *                 account has it before it
- *     in-flight   committed before a messenger's provider hears anything
+ *     queued      not due, or held back: by the feature flag, by a provider, or until the next attempt
+ *     claimed     it is being sent, and nobody outside has heard of it: the mail queue has its mail, or the account's
+ *                 job has it next
+ *     in-flight   committed before the provider of a messenger hears anything
  *     accepted    the relay or provider has taken it
- *     sent        likewise, since a while
- *     failed      it was refused for good, or tried often enough
+ *     sent        accepted a while ago
+ *     failed      refused for good, or tried often enough
  *     uncertain   nobody knows whether it was taken: it is never sent again by itself
  *
  *     queued -> claimed -> in-flight -> accepted -> sent
  *       ^          |           |-> failed
- *       '----------'<----------|-> uncertain, also where a run finds it in flight that it has not begun
+ *       '----------'<----------|-> uncertain, also when a run finds one in flight that it has not begun
  *                   definite failure
  *
  * Invariants:
- * - Each time an occurrence leaves the queue it has a round of its own: what comes of an earlier one changes nothing, and no
- *   run hands over what was claimed in another round.
- * - Of one in flight the provider may have heard, so nothing puts it back but the answer that it was not taken.
+ * - An occurrence gets a new round each time it leaves the queue. Results of an earlier round change nothing, and no run hands
+ *   over what was claimed in another round.
+ * - The provider may have heard of one in flight. Only the answer that it was not taken puts it back.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
-import { channels } from './destination.ts';
+import { mailAddress } from '../../mailer/address.ts';
+import { isoTime } from '../times.ts';
+
+export const channels = ['email', 'telegram', 'whatsapp'] as const;
+export type Channel = (typeof channels)[number];
+
+export interface Target {
+  readonly channel: Channel;
+  readonly destination: string;
+}
+
+/** The number of a user, group or channel, or a public name. */
+const telegramChat = /^(-?\d{1,20}|@\w{5,32})$/;
+const telephone = /^\+?[1-9]\d{6,14}$/;
+
+export const isChannel = (input: unknown): input is Channel => channels.some((channel) => channel === input);
+
+/** The destination in the form that is used. Undefined: this is not exactly one destination of the channel. */
+export function destinationOf(channel: Channel, input: unknown): string | undefined {
+  if (typeof input !== 'string') return undefined;
+  const text = input.trim();
+  switch (channel) {
+    case 'email':
+      return mailAddress(text);
+    case 'telegram':
+      return telegramChat.test(text) ? text : undefined;
+    case 'whatsapp':
+      return telephone.test(text) ? text : undefined;
+  }
+}
 
 export const publishedRemindersMax = 1_000;
 
@@ -40,36 +69,36 @@ export const occurrenceStates = [
   'failed',
   'uncertain',
 ] as const;
-/** All that is shown of what went wrong: no provider's words. */
+/** Clients see no more of what went wrong, and no words of a provider. */
 export const deliveryErrors = ['not-configured', 'rejected', 'transient', 'timeout', 'uncertain'] as const;
 export type DeliveryError = (typeof deliveryErrors)[number];
 
 const storedSchema = z.object({
   /** The client's. */
   id: z.string(),
-  /** What others know it by: ids of clients are no secret, and not unique. */
+  /** The name for everyone else. Ids of clients are neither secret nor unique. */
   uuid: z.string(),
-  /** The call that made it, so that a repeat of the call is answered alike. */
+  /** The call that made it, so that a repeat of the call gets the same answer. */
   madeBy: z.string(),
   /** `Contents`, sealed. */
   contents: z.instanceof(Uint8Array) as z.ZodType<Uint8Array>,
-  /** Null: that of the account. */
+  /** Null: the channel of the account. */
   channel: z.enum(channels).nullable(),
   dueAtMs: z.number(),
   createdAtMs: z.number(),
   updatedAtMs: z.number(),
   state: z.enum(occurrenceStates),
   round: z.int(),
-  /** Who has it, or had it last. */
+  /** The one that has it now, or had it last. */
   via: z.enum(['mail', 'messenger']).nullable(),
-  /** The mail queue was told to give it back, and has not said that it did. */
+  /** The mail queue was asked to give it back, and has not reported that it did. */
   isRecalled: z.boolean(),
   attempts: z.int(),
   error: z.enum(deliveryErrors).nullable(),
   acceptedAtMs: z.number().nullable(),
   /** An earlier occurrence may have arrived. */
   wasDispatched: z.boolean().default(false),
-  /** When to come back to it, while it is queued or accepted. */
+  /** When to look at it again, while it is queued or accepted. */
   nextAtMs: z.number(),
 });
 export type PublishedReminder = z.infer<typeof storedSchema>;
@@ -84,7 +113,7 @@ export const publishedReminderMap = sliceMap<PublishedReminder>({
 
 const contentsSchema = z.object({
   message: z.string(),
-  /** Null: that of the account. */
+  /** Null: the destination of the account. */
   destination: z.string().nullable(),
 });
 export type Contents = z.infer<typeof contentsSchema>;
@@ -102,9 +131,16 @@ export const contentsOf = (
   { uuid, contents }: Pick<PublishedReminder, 'uuid' | 'contents'>,
 ): Contents => contentsSchema.parse(JSON.parse(view.use(UserSecrets).open(sealedFor(view, uuid), contents)));
 
+/** The text for mail and messengers. */
+export function deliveredText(view: View, reminder: PublishedReminder): string {
+  const { message } = contentsOf(view, reminder);
+  const due = `Reminder (due ${isoTime(reminder.dueAtMs)})`;
+  return message === '' ? due : `${due}: ${message}`;
+}
+
 // --- from state to state ----------------------------------------------------------------------------------------
 
-/** An occurrence begins. Whatever there was of an earlier one is over. */
+/** A new occurrence begins, and the earlier one is over. */
 export const begun = (before: PublishedReminder, nowMs: number): PublishedReminder => ({
   ...backInQueue(before, Math.max(before.dueAtMs, nowMs), null),
   attempts: 0,
@@ -135,7 +171,7 @@ export const backInQueue = (
 
 export const inFlight = (before: PublishedReminder): PublishedReminder => ({ ...before, state: 'in-flight' });
 
-/** Counted as sent at `sentAtMs`. */
+/** It counts as sent at `sentAtMs`. */
 export const accepted = (before: PublishedReminder, nowMs: number, sentAtMs: number): PublishedReminder => ({
   ...before,
   state: 'accepted',
@@ -164,7 +200,7 @@ export const uncertain = (before: PublishedReminder): PublishedReminder => ({
   isRecalled: false,
 });
 
-/** The provider has not taken it: another attempt later, or none any more. */
+/** The provider has not taken it. There is another attempt later, or none any more. */
 export function afterFailure(
   before: PublishedReminder,
   nowMs: number,
@@ -177,23 +213,23 @@ export function afterFailure(
 
 // --- what a state allows ----------------------------------------------------------------------------------------
 
-/** Which mails are to be asked back before anything is decided. */
+/** Its mail has to be asked back before anything is decided. */
 export const isMailQueued = ({ state, via }: PublishedReminder): boolean =>
   state === 'claimed' && via === 'mail';
 
-/** Once the queue was asked: what it has not given back, it is sending. */
+/** For use once the queue was asked. What it has not given back, it is sending. */
 export const isInFlight = (reminder: PublishedReminder): boolean =>
   reminder.state === 'in-flight' || isMailQueued(reminder);
 
-/** Somebody may have got it already. */
+/** The recipient may have this occurrence. */
 export const isDispatched = ({ state }: PublishedReminder): boolean =>
   state === 'accepted' || state === 'sent' || state === 'uncertain';
 
-/** The same of this or any earlier occurrence. */
+/** The recipient may have this or an earlier occurrence. */
 export const mayHaveArrived = (reminder: PublishedReminder): boolean =>
   reminder.wasDispatched || isDispatched(reminder);
 
-/** Whether its occurrence can be given up as if it had never been. */
+/** The occurrence can be given up as if it had never been. */
 export const isRecallable = (reminder: PublishedReminder): boolean => {
   const { state } = reminder;
   return !isInFlight(reminder) && state !== 'accepted' && state !== 'uncertain';

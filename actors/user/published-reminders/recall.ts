@@ -1,26 +1,24 @@
 /**
- * Asking the mail queue to give back mails before a request changes or removes what they are of:
+ * Asks the mail queue to give back mails, before a request changes or removes their reminders:
  *
- *     mark     turn: the reminders whose mails are asked back; nothing of the account is claimed for a while
+ *     mark     turn: the reminders whose mails are asked back; the account claims nothing for a while
  *     ask      the queue, outside any turn
- *     apply    turn: what the queue gave back is queued here again; what it has not, it is sending or has sent
+ *     apply    turn: a mail that the queue gave back is queued here again; any other is being sent, or was sent
  *
- * The queue tells of a mail that it gave back, too. So a request that dies in between leaves nothing behind that nobody
- * comes back to.
+ * The queue also reports each mail that it gave back. So if the request dies in between, the reminders go on by themselves.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import type { Actors } from '../../../runtime/handles.ts';
 import type { RecallResult } from '../../mailer/contract.ts';
 import { askToRecall } from '../../mailer/outgoing.ts';
 import { holdClaims } from './delivery-config.ts';
-import { mailIdOf } from './messages.ts';
 import {
   backInQueue,
   isMailQueued,
   type PublishedReminder,
   publishedReminderMap,
 } from './published-reminder.ts';
-import { acceptedNow, armNext, put } from './watch.ts';
+import { acceptedNow, armNext, mailIdOf, put } from './watch.ts';
 
 /** Longer than a request takes. After it the timer asks again. */
 const holdMs = 30_000;
@@ -54,7 +52,7 @@ export const askBack = (
     })),
   );
 
-/** To be followed by `armNext`. */
+/** Call `armNext` afterwards. */
 export function applyAnswers(turn: Turn, recalls: readonly Recall[]): void {
   if (recalls.length > 0) holdClaims(turn, 0);
   for (const { id, round, result } of recalls) {

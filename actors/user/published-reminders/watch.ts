@@ -1,32 +1,34 @@
 /**
- * One timer for all published reminders of an account. It claims what is due: mails it tells to the queue, for messengers
- * it starts the job (`deliver.ts`). And what a provider took a while ago it counts as sent.
+ * The timer of all published reminders of an account. It claims those that are due: it tells the mail queue of mails, and
+ * starts the job for messengers (`deliver.ts`). It also counts as sent what a provider took a while ago.
  *
- * Only a few of an account are claimed at a time, however many are due.
+ * Only a few reminders of an account are claimed at a time, even if many are due.
  */
 import { type Turn, timer } from '../../../runtime/command.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
-import { tellToRecall } from '../../mailer/outgoing.ts';
 import { Messengers } from '../../messengers/messengers.ts';
 import { AccountSettings } from '../../settings.ts';
+import { reminderDelivery } from '../feature-flags.ts';
+import { isInUse } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { PublishedReminders } from './contract.ts';
 import {
   type DeliveryConfig,
   deliveryConfig,
   deliverySlice,
+  isDeliveryOn,
   isTurnedOn,
+  mayDeliver,
   ownTarget,
   setDeliveryConfig,
   targetOf,
   viaOf,
 } from './delivery-config.ts';
-import { isInUse, isOpen, isOpenToAll, isWanted } from './gates.ts';
-import { mailIdOf, mailReminder } from './messages.ts';
 import {
   accepted,
   backInQueue,
   claimed,
+  deliveredText,
   failed,
   isMailQueued,
   type PublishedReminder,
@@ -38,15 +40,15 @@ import {
 const { watchDeliveries } = PublishedReminders.timers;
 const { deliverReminders } = PublishedReminders.jobs;
 
-/** With the mail queue, and with the job: each of them works on one at a time. */
+/** With the mail queue, and with the job. Each works on one at a time. */
 const claimsMax = 20;
-/** The most in one run of the timer. */
+/** In one run of the timer. */
 const dueMax = 50;
-/** How often what the operator has to change is tried again. */
+/** How often to try again what only the operator can change. */
 const pauseMs = 15 * 60_000;
-const askAgainMs = 60_000;
 
 const schedule = scheduleOf<PublishedReminder>({
+  name: 'published',
   map: publishedReminderMap,
   keyOf: ({ id }) => id,
   timer: watchDeliveries,
@@ -54,10 +56,10 @@ const schedule = scheduleOf<PublishedReminder>({
   recall: dropMail,
 });
 
-export const { arm: armNext } = schedule;
+export const { arm: armNext, mailIdOf } = schedule;
 const { all } = schedule;
 
-/** Changes the watch alone. A caller that changes several reminders arms the timer after the last. */
+/** Does not arm the timer. A caller that changes several reminders arms it after the last. */
 export function put(turn: Turn, reminder: PublishedReminder): void {
   turn.setEntry(publishedReminderMap, reminder.id, { ...reminder, updatedAtMs: turn.nowMs });
 }
@@ -74,9 +76,9 @@ export const acceptedNow = (turn: Turn, reminder: PublishedReminder): PublishedR
 
 function nextWatchMs(turn: Turn): (reminder: PublishedReminder) => number | undefined {
   const room = roomOf(all(turn));
-  const mayLeave = isInUse(turn) && isWanted(turn) && isTurnedOn(turn);
+  const mayLeave = isInUse(turn) && reminderDelivery.isWanted(turn) && isTurnedOn(turn);
   const { heldUntilMs } = turn.get(deliverySlice);
-  const openMs = isOpenToAll(turn) ? 0 : turn.nowMs + pauseMs;
+  const openMs = reminderDelivery.isOffered(turn) ? 0 : turn.nowMs + pauseMs;
   return (each) => {
     if (each.state === 'accepted' || isAskedBack(each)) return each.nextAtMs;
     const isNext = each.state === 'queued' && mayLeave && room[viaOf(each, turn)] > 0;
@@ -107,7 +109,7 @@ export const watchDeliveriesTimer = timer({
 });
 
 const mayClaim = (turn: Turn): boolean =>
-  isOpen(turn) && isTurnedOn(turn) && turn.nowMs >= turn.get(deliverySlice).heldUntilMs;
+  mayDeliver(turn) && turn.nowMs >= turn.get(deliverySlice).heldUntilMs;
 
 function claimDue(turn: Turn): void {
   const reminders = all(turn);
@@ -135,7 +137,9 @@ function claim(turn: Turn, reminder: PublishedReminder, config: DeliveryConfig |
   if (target.channel === 'email') {
     const mailed = claimed(reminder, 'mail');
     put(turn, mailed);
-    mailReminder(turn, mailed, target.destination);
+    const text = `${deliveredText(turn, mailed)}\n`;
+    const recipient = target.destination;
+    schedule.mail(turn, mailed, { source: 'published-reminder', recipient, subject: 'Reminder', text });
   } else {
     put(turn, claimed(reminder, 'messenger'));
     turn.start(deliverReminders, null);
@@ -148,7 +152,7 @@ function claim(turn: Turn, reminder: PublishedReminder, config: DeliveryConfig |
 export function publishedMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {
   const reminder = schedule.find(turn, uuid, round);
   if (reminder?.via !== 'mail') return;
-  // Also of one that was given up, where an administrator has tried it again.
+  // A reminder that was given up may be accepted too, if an administrator tried it again.
   if (outcome.outcome === 'accepted' && reminder.acceptedAtMs === null) {
     setReminder(turn, { ...acceptedNow(turn, reminder), attempts: outcome.attempts });
   } else if (reminder.state === 'claimed') {
@@ -168,8 +172,9 @@ function afterOutcome(turn: Turn, reminder: PublishedReminder, told: MailOutcome
         told.refusal === 'not-configured' ? 'not-configured' : 'transient',
       );
     case 'failed': {
-      // It was being sent when it was to be called back, or a gate has closed since.
-      const tried = reminder.isRecalled || !isOpen(turn) ? askedBack(turn, reminder) : reminder;
+      // It was recalled while it was being sent, or delivery was turned off since.
+      const tried =
+        reminder.isRecalled || !isDeliveryOn(turn) ? schedule.askedBack(turn, reminder) : reminder;
       return { ...tried, error: told.failure === 'timeout' ? 'timeout' : 'transient' };
     }
     default:
@@ -182,15 +187,13 @@ function afterOutcome(turn: Turn, reminder: PublishedReminder, told: MailOutcome
 
 const isAskedBack = (reminder: PublishedReminder): boolean => isMailQueued(reminder) && reminder.isRecalled;
 
-/** The queue tells of a mail that it gave back. It keeps what it is sending, and is asked again in case that came to nothing. */
-function askedBack(turn: Turn, reminder: PublishedReminder): PublishedReminder {
-  tellToRecall(turn, mailIdOf(reminder));
-  return { ...reminder, isRecalled: true, nextAtMs: turn.nowMs + askAgainMs };
-}
+const askBack = (turn: Turn, reminder: PublishedReminder): void =>
+  put(turn, schedule.askedBack(turn, reminder));
 
-const askBack = (turn: Turn, reminder: PublishedReminder): void => put(turn, askedBack(turn, reminder));
-
-/** Nobody outside has heard of what is claimed: mails are asked back, and the job finds that the rest is not its own. */
+/**
+ * Nobody outside has heard of what is claimed. The queue is asked for the mails, and the job finds that the others are not its
+ * own any more.
+ */
 export function pauseDeliveries(turn: Turn): void {
   for (const each of all(turn)) {
     if (isMailQueued(each)) askBack(turn, each);
@@ -200,18 +203,18 @@ export function pauseDeliveries(turn: Turn): void {
   armNext(turn);
 }
 
-/** The user has opened or closed the gate. */
+/** The user has turned the feature on or off. */
 export function applyGate(turn: Turn): void {
-  if (isWanted(turn)) armNext(turn);
+  if (reminderDelivery.isWanted(turn)) armNext(turn);
   else pauseDeliveries(turn);
 }
 
-/** An administrator could try it again that has failed. */
+/** An administrator could try a failed mail again. */
 export function dropMail(turn: Turn, reminder: PublishedReminder): void {
-  if (reminder.via === 'mail' && reminder.acceptedAtMs === null) tellToRecall(turn, mailIdOf(reminder));
+  if (reminder.via === 'mail' && reminder.acceptedAtMs === null) schedule.recallMail(turn, reminder);
 }
 
-/** Everything published, where it goes, and what the queue still has of it. */
+/** Forgets all reminders and the configuration, and recalls what the queue has of them. */
 export function forgetDeliveries(turn: Turn): void {
   schedule.forget(turn);
   setDeliveryConfig(turn, null);

@@ -11,20 +11,20 @@ const emailReminder = z.object({
   sent: z.boolean(),
   createdAt: z.number(),
 });
-export type ShownReminder = z.infer<typeof emailReminder>;
+export type ReminderResponse = z.infer<typeof emailReminder>;
 
-/** Judged in the actor, which answers all that is wrong with one tag. */
-const given = z.unknown().optional();
+/** Judged in the actor, with one tag for anything wrong. */
+const unchecked = z.unknown().optional();
 
 const commands = {
   /** Refusals: 400 `invalid-email-reminder`, `email-reminder-limit`, `email-reminders-disabled`, `email-delivery-unavailable`. */
   makeReminder: signedIn({
     access: 'writes',
-    /** `time` where `dueAt` is absent. */
-    fields: z.object({ dueAt: given, time: given, message: given }),
+    /** `time` counts if `dueAt` is absent. */
+    fields: z.object({ dueAt: unchecked, time: unchecked, message: unchecked }),
     ok: z.object({ emailReminder }),
   }),
-  /** Those that are due first come first. */
+  /** The first due comes first. */
   listReminders: signedIn({
     access: 'reads',
     fields: z.object({}),
@@ -42,7 +42,7 @@ export const Reminders = contract({
   name: 'user',
   commands: openToBridges(commands),
   timers: {
-    /** A reminder by e-mail is due, or leaves the list. */
+    /** A reminder is due, or leaves the list. */
     sendReminders: z.null(),
   },
 });

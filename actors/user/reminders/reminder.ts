@@ -1,29 +1,29 @@
 /**
- * A reminder by e-mail as it is stored, and what is due.
+ * A reminder by e-mail as it is stored, and what to do when it is due.
  *
- *     waiting  not due, or held back: by a gate, the queue, or because many are late
+ *     waiting  not due, or held back: by the operator, the user or the queue, or because many are late
  *     queued   the queue has its mail, or is told of it
  *     sent     a relay has it
  *     expired  it could not be sent within a week
  *
- * Each mail has a round of its own: what becomes of one that was recalled changes nothing.
+ * Each mail has a round of its own. The outcome of a recalled mail changes nothing.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
 
-/** Whatever the setting says: all of them are in memory while their account is in use. */
+/** A bound for any setting. All reminders are in memory while the account is in use. */
 export const remindersMax = 1_000;
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const expiryMs = 7 * dayMs;
-/** What is over stays in the list for so long. */
+/** How long a reminder stays in the list after it is sent or expired. */
 const keptMs = 30 * dayMs;
-/** How often a closed gate is tried. */
+/** How often to try again while the operator or the user has turned reminders off. */
 const gatePauseMs = 15 * minuteMs;
-/** What is later than that leaves with few others in a minute. */
+/** Only a few that are later than this leave in a minute. */
 const lateMs = 10 * minuteMs;
 const latePerMinute = 5;
 
@@ -35,14 +35,14 @@ const storedSchema = z.object({
   createdAtMs: z.number(),
   state: z.enum(['waiting', 'queued', 'sent', 'expired']),
   round: z.int(),
-  /** The queue was told to give its mail back, and has not said that it did. */
+  /** The queue was asked to give its mail back, and has not reported that it did. */
   isRecalled: z.boolean().default(false),
   /**
-   * The id of the mail of an earlier round, which may have arrived. The next mail bears it too, so that a program shows both as
-   * one.
+   * The message id of a mail of an earlier round, which may have arrived. The next mail has the same id, so that mail programs
+   * show both as one.
    */
   messageId: z.string().nullable().default(null),
-  /** When to come back to it: when it is due, or may be sent after all, or leaves the list. */
+  /** When to look at it again: it is due, may be sent after all, or leaves the list. */
   nextAtMs: z.number(),
 });
 export type Reminder = z.infer<typeof storedSchema>;
@@ -86,7 +86,7 @@ export const heldBack = (
 export const isGone = ({ state, nextAtMs }: Reminder, nowMs: number): boolean =>
   (state === 'sent' || state === 'expired') && nowMs >= nextAtMs;
 
-/** What becomes of those that are due, the oldest first. */
+/** The reminders that are due and their next states, the oldest first. */
 export function afterDue(all: Iterable<Reminder>, nowMs: number, isOpen: boolean): readonly Reminder[] {
   const due = [...all]
     .filter(({ state, nextAtMs }) => state === 'waiting' && nowMs >= nextAtMs)

@@ -1,24 +1,20 @@
-/** One timer for all reminders of an account. Both gates, the operator's and the user's, are read when one is due. */
+/** The timer of all reminders of an account. It reads the operator's setting and the user's when a reminder is due. */
 import { type Turn, timer } from '../../../runtime/command.ts';
 import { mailAddress } from '../../mailer/address.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
-import { sealMail, tellToRecall, tellToSend } from '../../mailer/outgoing.ts';
 import { AccountSettings } from '../../settings.ts';
-import { isBanned } from '../ban.ts';
-import { isoTime } from '../iso-time.ts';
-import { listenerFor } from '../mail-listener.ts';
-import { profileSlice } from '../profile.ts';
+import { textOf } from '../mails.ts';
+import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { settingValue } from '../settings/stored.ts';
+import { isoTime } from '../times.ts';
 import { Reminders } from './contract.ts';
 import { afterDue, ended, heldBack, isGone, messageOf, type Reminder, reminderMap } from './reminder.ts';
 
 const { sendReminders } = Reminders.timers;
-const askAgainMs = 60_000;
-
-const isInUse = (turn: Turn): boolean => turn.get(profileSlice).state === 'active' && !isBanned(turn);
 
 const schedule = scheduleOf<Reminder>({
+  name: 'reminder',
   map: reminderMap,
   keyOf: ({ uuid }) => uuid,
   timer: sendReminders,
@@ -32,9 +28,7 @@ const schedule = scheduleOf<Reminder>({
 export const {
   set: setReminder,
   remove: removeReminder,
-  /** In the commit that deletes the account. */
   forget: forgetReminders,
-  /** After a ban. */
   arm: resumeReminders,
 } = schedule;
 
@@ -58,35 +52,27 @@ export const sendRemindersTimer = timer({
 
 export const areWanted = (turn: Turn): boolean => settingValue(turn, 'EMAIL_REMINDERS_ENABLED') === 'true';
 
-/** The account's own address, while both gates are open. */
+/** The account's own address. Undefined: the operator or the user has turned reminders off. */
 function recipientOf(turn: Turn): string | undefined {
   const isOpen = turn.use(AccountSettings).emailReminders && areWanted(turn);
   return isOpen ? mailAddress(turn.get(profileSlice).email) : undefined;
 }
 
-const mailIdOf = ({ uuid, round }: Reminder): string => `reminder:${uuid}:${round}`;
-
-function send(turn: Turn, of: Reminder, recipient: string): void {
-  const message = messageOf(turn, of);
-  const text = [
+function send(turn: Turn, reminder: Reminder, recipient: string): void {
+  const message = messageOf(turn, reminder);
+  const text = textOf([
     message,
-    `It was due on ${isoTime(of.dueAtMs)}.`,
+    `It was due on ${isoTime(reminder.dueAtMs)}.`,
     'Your app lists the reminders that come by e-mail. There you can delete them, or turn these mails off.',
-  ];
-  const mail = {
-    ...({ id: mailIdOf(of), source: 'email-reminder', userUuid: turn.self.id, recipient } as const),
-    accountSinceMs: turn.get(profileSlice).createdAtMs,
-    listener: listenerFor(turn, 'reminder', of.uuid, of.round),
-    ...(of.messageId !== null && { messageId: of.messageId }),
-    subject: `Reminder: ${message}`,
-    text: `${text.join('\n\n')}\n`,
-  };
-  tellToSend(turn, sealMail(turn, mail));
+  ]);
+  const subject = `Reminder: ${message}`;
+  const again = reminder.messageId !== null && { messageId: reminder.messageId };
+  schedule.mail(turn, reminder, { source: 'email-reminder', recipient, subject, text, ...again });
 }
 
-function recall(turn: Turn, of: Reminder): void {
-  // An administrator could still send what has expired.
-  if (of.state === 'queued' || of.state === 'expired') tellToRecall(turn, mailIdOf(of));
+function recall(turn: Turn, reminder: Reminder): void {
+  // An administrator could still send an expired mail.
+  if (reminder.state === 'queued' || reminder.state === 'expired') schedule.recallMail(turn, reminder);
 }
 
 export function reminderMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {
@@ -104,7 +90,7 @@ export function reminderMailOutcome(turn: Turn, uuid: string, round: number, out
       setReminder(turn, heldBack(before, turn.nowMs, outcome.messageId));
       return;
     case 'failed':
-      // It was being sent when it was to be called back.
+      // The queue was sending it when it was recalled.
       if (before.isRecalled) askBack(turn, before);
       return;
     case 'refused':
@@ -119,8 +105,8 @@ function removeSent(turn: Turn, uuid: string): void {
 }
 
 /**
- * What no relay has is due again once the queue has said that it gave it back: after a change of the account's address,
- * as it would go to the old one, and when the account is banned, as nothing is sent for it.
+ * Recalls every mail that no relay has. Its reminder is due again once the queue reports that it gave the mail back. A ban
+ * needs that, as nothing is sent for the account. So does a change of address, as the mail would go to the old one.
  */
 export function recallReminders(turn: Turn): void {
   for (const each of turn.entries(reminderMap).values()) {
@@ -129,8 +115,5 @@ export function recallReminders(turn: Turn): void {
   schedule.arm(turn);
 }
 
-/** The queue keeps a mail that it is sending, and is asked again in case that came to nothing. */
-function askBack(turn: Turn, of: Reminder): void {
-  recall(turn, of);
-  turn.setEntry(reminderMap, of.uuid, { ...of, isRecalled: true, nextAtMs: turn.nowMs + askAgainMs });
-}
+const askBack = (turn: Turn, queued: Reminder): void =>
+  turn.setEntry(reminderMap, queued.uuid, schedule.askedBack(turn, queued));

@@ -8,17 +8,17 @@ const requestUuid = z.string().max(64);
 
 export const exportParts = ['items', 'revisions', 'files'] as const;
 
-/** Where a page begins: after this position of the own rows, or of those of a vault. */
-const exportPlaceSchema = z.object({
+/** Where a page begins: after this position in the own rows, or in those of a vault. */
+export const exportCursorSchema = z.object({
   part: z.enum(exportParts),
   vault: z.string().nullable(),
   after: z.number(),
 });
-export type ExportPlace = z.infer<typeof exportPlaceSchema>;
-export const firstExportPlace: ExportPlace = { part: 'items', vault: null, after: 0 };
+export type ExportCursor = z.infer<typeof exportCursorSchema>;
+export const firstExportCursor: ExportCursor = { part: 'items', vault: null, after: 0 };
 
 const commands = {
-  /** `data-export` alone. Refusals: 400. */
+  /** Only `data-export`. Refusals: 400. */
   makeRequest: signedInOf({
     access: 'writes',
     fields: z.object({ requestType: z.string().max(64) }),
@@ -29,27 +29,27 @@ const commands = {
         requestType: z.string(),
         /** The path of the download on this server. */
         path: z.string(),
-        /** Microseconds. */
+        /** Microseconds; so is `expiresAt`. */
         createdAt: z.int(),
         expiresAt: z.int(),
       }),
     }),
   }),
-  /** Begins a download, and ends the one before it. Refusals: 404, 429. */
+  /** Begins a download, and ends an earlier one. Refusals: 404, 429. */
   beginExport: signedInOf({
     access: 'writes',
     fields: z.object({ requestUuid }),
     ok: z.object({ downloadUuid: z.string(), version: z.string(), keyParams: keyParamsSchema }),
   }),
-  /** Refusals: 409 once another download has begun, or this one has taken too long. */
+  /** Refusals: 409 if another download has begun, or if this one took too long. */
   exportPage: signedInOf({
     access: 'writes',
-    fields: z.object({ downloadUuid: z.string(), place: exportPlaceSchema }),
+    fields: z.object({ downloadUuid: z.string(), cursor: exportCursorSchema }),
     ok: z.object({
       /** The rows of one part, separated by commas. */
       json: z.string(),
       /** Where the next page begins; null after the last one. */
-      next: exportPlaceSchema.nullable(),
+      next: exportCursorSchema.nullable(),
     }),
   }),
 };

@@ -1,7 +1,7 @@
 /**
- * What a download of the account has, a page at a time: its parts follow each other, and a part goes through the account's own
- * rows first and then through each of its vaults, in the order of their uuids. What a vault shows is decided by the row of the
- * member at the moment of the page (docs/protocol/account.md, "Requests").
+ * The pages of a download. Its parts follow each other. Each part has the account's own rows first, and then those in each
+ * vault, in the order of the vaults' uuids. The row of the member decides, at the moment of the page, what a vault shows
+ * (docs/protocol/account.md, "Requests").
  */
 import {
   type CrossOwnerPlan,
@@ -15,14 +15,14 @@ import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
 import { givenColumns } from '../../collection/retrieve.ts';
-import { ledgerSlice } from '../../collection/revisions/ledger.ts';
 import { given } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
-import { filesSlice } from '../../files/ledger.ts';
+import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
+import { filesSlice } from '../../files/state.ts';
 import { file } from '../../files/tables.ts';
 import { memberTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
-import { type ExportPlace, exportParts } from './contract.ts';
+import { type ExportCursor, exportParts } from './contract.ts';
 
 const pageRowsMax = 300;
 const pageBytesMax = 1_048_576;
@@ -32,13 +32,13 @@ interface Source<T extends AnyTable> {
   readonly head: (view: View) => number;
   readonly subset?: string;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
-  /** What of a vault is the member's own. */
+  /** The rows of a vault that are the member's own. */
   readonly isOf: (row: RowOf<T>, userUuid: string) => boolean;
   readonly shown: (row: RowOf<T>, vault: string | null) => object;
 }
 const source = <T extends AnyTable>(of: Source<T>): Source<AnyTable> => of as unknown as Source<AnyTable>;
 
-const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
+const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
   items: source({
     table: item,
     head: (view) => view.get(head).position,
@@ -49,14 +49,14 @@ const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
   }),
   revisions: source({
     table: revision,
-    head: (view) => view.get(ledgerSlice).place,
+    head: (view) => view.get(revisionUsageSlice).endOffset,
     isOf: (row, userUuid) => row.owner_uuid === userUuid,
     shown: (row) => given(row, row.item_uuid),
   }),
-  /** Files of a vault belong to no member; every member may read them all. */
+  /** Files of a vault belong to no member. Every member may read all of them. */
   files: source({
     table: file,
-    head: (view) => view.get(filesSlice).place,
+    head: (view) => view.get(filesSlice).sequence,
     isOf: () => true,
     shown: (row, vault) => ({
       remote_identifier: row.remote_identifier,
@@ -67,10 +67,9 @@ const sources: Readonly<Record<ExportPlace['part'], Source<AnyTable>>> = {
   }),
 };
 
-/** The plans of one page. */
 type PagePlans = { readonly own?: RangePlan<AnyTable>; readonly theirs?: CrossOwnerPlan<AnyTable> };
 
-export function pagePlans(view: View, { part, vault, after }: ExportPlace): PagePlans {
+export function pagePlans(view: View, { part, vault, after }: ExportCursor): PagePlans {
   const { table, head: headOf, subset, columns } = sources[part];
   const page = {
     limit: pageRowsMax,
@@ -89,15 +88,15 @@ export interface PageRows {
   readonly upTo: number;
 }
 
-/** The JSON of the rows, separated by commas, and where the next page begins. */
-export function exportPageOf(view: View, place: ExportPlace, { rows, complete, upTo }: PageRows) {
-  const { isOf, shown } = sources[place.part];
-  const own = place.vault === null ? rows : rows.filter((row) => isOf(row, view.self.id));
-  const json = own.map((row) => JSON.stringify(shown(row, place.vault))).join(',\n');
-  return { json, next: complete ? nextPlace(view, place) : { ...place, after: upTo } };
+/** The rows as JSON, separated by commas, and where the next page begins. */
+export function exportPageOf(view: View, cursor: ExportCursor, { rows, complete, upTo }: PageRows) {
+  const { isOf, shown } = sources[cursor.part];
+  const own = cursor.vault === null ? rows : rows.filter((row) => isOf(row, view.self.id));
+  const json = own.map((row) => JSON.stringify(shown(row, cursor.vault))).join(',\n');
+  return { json, next: complete ? nextCursor(view, cursor) : { ...cursor, after: upTo } };
 }
 
-function nextPlace(view: View, { part, vault }: ExportPlace): ExportPlace | null {
+function nextCursor(view: View, { part, vault }: ExportCursor): ExportCursor | null {
   const next = [...membershipsOf(view).keys()].find((each) => vault === null || each > vault);
   if (next !== undefined) return { part, vault: next, after: 0 };
   const [, following] = exportParts.slice(exportParts.indexOf(part));

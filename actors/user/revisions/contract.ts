@@ -8,19 +8,19 @@ import { signedIn } from '../../signed-in.ts';
 const uuid = z.string().max(64);
 
 const commands = {
-  /** Without content; nothing for an item that is not the user's. Refusals: 400 for what is no uuid. */
+  /** Without content. Empty for an item that is not the user's. Refusals: 400 for an invalid uuid. */
   listRevisions: signedIn({
     access: 'reads',
     fields: z.object({ itemUuid: uuid }),
     ok: z.object({ revisions: z.array(listedSchema).readonly() }),
   }),
-  /** Refusals: 400 for what is no uuid, 404 for one that is not there or not the user's. */
+  /** Refusals: 400 for an invalid uuid, 404 for a revision that does not exist or is not the user's. */
   getRevision: signedIn({
     access: 'reads',
     fields: z.object({ itemUuid: uuid, id: uuid }),
     ok: z.object({ revision: revisionSchema }),
   }),
-  /** Done as well where it is gone already. Refusals: 400 for what is no uuid. */
+  /** Succeeds also if the revision is gone already. Refusals: 400 for an invalid uuid. */
   deleteRevision: signedIn({
     access: 'writes',
     fields: z.object({ itemUuid: uuid, id: uuid }),

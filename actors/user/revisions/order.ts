@@ -1,10 +1,9 @@
-/** In which order the history of an item is listed, wherever it lies. */
 interface Listed {
   readonly uuid: string;
   readonly created_at: string;
 }
 
-/** Those of one moment by their uuids, so that every list has them alike. */
+/** Orders the history of an item. Revisions of one moment follow by uuid, so every list has the same order. */
 export function newestFirst(a: Listed, b: Listed): number {
   if (a.created_at !== b.created_at) return a.created_at < b.created_at ? 1 : -1;
   if (a.uuid === b.uuid) return 0;

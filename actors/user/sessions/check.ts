@@ -1,6 +1,6 @@
 /**
- * Whether credentials stand for a living session, in the order of docs/protocol/authentication.md, "Authenticating a
- * request". The MAC is already verified.
+ * Decides whether credentials stand for a living session, in the order of docs/protocol/authentication.md, "Authenticating a
+ * request". The gateway has verified the MAC.
  */
 import type { View } from '../../../runtime/command.ts';
 import type { State } from '../../../runtime/slice.ts';
@@ -8,57 +8,56 @@ import type { Credentials } from '../../identity/session-tokens.ts';
 import type { Refusal } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
 import { invalidAuth } from '../../signed-in.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
-import { revokedSessionMap, type Session, sessionMap, standingOf } from './session.ts';
+import { isInUse, profileSlice } from '../profile.ts';
+import { pairStatusOf, revokedSessionMap, type Session, sessionMap } from './session.ts';
 
 const revokedSession: Refusal = {
   reason: 'unauthenticated',
   tag: 'revoked-session',
   message: 'Your session has been revoked.',
-  bare: true,
+  withoutEnvelope: true,
 };
 const expiredAccessToken: Refusal = {
   reason: 'expired',
   tag: 'expired-access-token',
   message: 'The provided access token has expired.',
-  bare: true,
+  withoutEnvelope: true,
 };
 
 export type SessionCheck = { readonly session: Session } | { readonly refused: Refusal };
 
 /**
- * Which session, if any, may act for these credentials now. `bearerAlone`: one of cookie style is not asked for its cookie;
- * its bearer names it by 128 random bits.
+ * The session that may act by these credentials now. `bearerSuffices`: a cookie-style session needs no cookie, as its bearer names
+ * it by 128 random bits.
  */
 export function checkSession(
   view: View,
   credentials: Credentials,
   nowMs: number,
-  bearerAlone = false,
+  bearerSuffices = false,
 ): SessionCheck {
   const settings = view.use(AccountSettings);
   const session = findSession(view, credentials);
   const proven =
-    session && standingOf(session, 'accessHash', credentials, nowMs, settings.replacedPairGraceMs);
+    session && pairStatusOf(session, 'accessHash', credentials, nowMs - settings.replacedPairGraceMs);
   const isCookieStyle = credentials.style === 2 && session?.current.style === 2;
-  const standing = proven ?? (bearerAlone && isCookieStyle ? 'current' : undefined);
-  if (session === undefined || standing === undefined || !isKept(session, nowMs)) {
+  const status = proven ?? (bearerSuffices && isCookieStyle ? 'current' : undefined);
+  if (session === undefined || status === undefined || !isKept(session, nowMs)) {
     return { refused: isRevoked(view, credentials, nowMs) ? revokedSession : invalidAuth };
   }
-  if (view.get(profileSlice).state !== 'active' || isBanned(view)) return { refused: invalidAuth };
-  if (standing === 'replaced' || !accessIsFresh(session, nowMs, settings)) {
+  if (!isInUse(view)) return { refused: invalidAuth };
+  if (status === 'replaced' || !accessIsFresh(session, nowMs, settings)) {
     return { refused: expiredAccessToken };
   }
   return { session };
 }
 
-/** The session the credentials name, ended or not, before its secrets are looked at. */
+/** The session that the credentials name, ended or not. Its secrets are not checked. */
 export function findSession(state: State, { style, identifier }: Credentials): Session | undefined {
   return style === 2 ? findByPrivateIdentifier(state, identifier) : state.entry(sessionMap, identifier);
 }
 
-/** A user has a few sessions; walking them costs less than keeping an index right. */
+/** A user has few sessions. To walk them costs less than to maintain an index. */
 function findByPrivateIdentifier(state: State, privateIdentifier: string): Session | undefined {
   for (const session of state.entries(sessionMap).values()) {
     if (session.privateIdentifier === privateIdentifier) return session;
@@ -85,8 +84,8 @@ function isKept(revoked: { readonly keptUntilMs: number } | undefined, nowMs: nu
 }
 
 /**
- * A session may only read if it was made so or its account is listed by the operator (docs/protocol/authentication.md,
- * "Read-only sessions").
+ * A session is read-only if it was opened so, or if the operator lists its account (docs/protocol/authentication.md, "Read-only
+ * sessions").
  */
 export function isReadonly(view: View, session: Session): boolean {
   return session.readonly || view.use(AccountSettings).readonlyUsers.has(view.get(profileSlice).email);

@@ -1,4 +1,4 @@
-/** What is asked of the sessions of an account (docs/protocol/authentication.md). */
+/** The commands for the sessions of an account (docs/protocol/authentication.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { deviceSchema, issuedSchema, sessionEntrySchema } from '../../identity/session.ts';
@@ -12,14 +12,14 @@ export const Sessions = contract({
   name: 'user',
   commands: {
     /**
-     * The proof is in the request. Refusals: 400 of docs/protocol/authentication.md, "Refresh", 429 after too many
-     * within the grace.
+     * The proof is in the request. Refusals: the 400s of docs/protocol/authentication.md, "Refresh"; 429 after too many
+     * refreshes.
      */
     refresh: {
       request: z.object({
-        /** Finds the session and proves the access half. */
+        /** Finds the session, and proves the access half. */
         access: credentialsSchema,
-        /** Prove the refresh half; of the style of `access`. */
+        /** Prove the refresh half, in the style of `access`. */
         refreshSecrets: z.array(z.string()).readonly(),
         apiVersion: z.string(),
         device: deviceSchema,
@@ -28,22 +28,22 @@ export const Sessions = contract({
     },
 
     /**
-     * Ends the session of the credentials. An expired access token will do, its secret must match
-     * (docs/protocol/authentication.md, "Logout").
+     * Ends the session of the credentials (docs/protocol/authentication.md, "Logout"). An expired access token is enough, if
+     * its secret is right.
      */
     logout: {
       request: z.object({ credentials: credentialsSchema }),
       reply: answerSchema(z.object({ sessionUuid: z.string() })),
     },
 
-    /** Newest refresh expiry first. A read-only session is shown none. */
+    /** The latest refresh expiry first. A read-only session gets an empty list. */
     listSessions: signedIn({
       access: 'reads',
       fields: nothing,
       ok: z.array(sessionEntrySchema),
     }),
 
-    /** Refusals: 400 for the caller's own session and for one that is not there. */
+    /** Refusals: 400 for the caller's own session, and for one that does not exist. */
     deleteSession: signedIn({
       access: 'writes',
       fields: z.object({ sessionUuid: z.string() }),
@@ -55,9 +55,7 @@ export const Sessions = contract({
       ok: nothing,
     }),
 
-    /**
-     * Whether there is a living session, and which (docs/protocol/authentication.md, "Validation for other services").
-     */
+    /** Tells other services whose session it is (docs/protocol/authentication.md, "Validation for other services"). */
     validateSession: signedIn({
       access: 'reads',
       fields: nothing,
@@ -66,25 +64,24 @@ export const Sessions = contract({
     /** The same for routes that take the bearer of a cookie-style session without its cookie. */
     validateBearer: signedIn({
       access: 'reads',
-      bearerAlone: true,
+      bearerSuffices: true,
       fields: nothing,
       ok: nothing,
     }),
 
     /**
-     * For gateways alone: which of these sessions, for which one has or is about to open sockets, are still alive. If
-     * any is, the gateway is subscribed to this user from then on. No access token is asked for: a socket outlives its
-     * own.
+     * For gateways alone. Says which of these sessions are alive, for sockets that are open or about to open. If any is, the
+     * gateway gets the user's events from then on. A socket outlives its access token, so none is asked for.
      */
     openSocket: {
       request: z.object({ gateway: z.string(), sessions: z.array(z.string()).readonly() }),
       reply: z.object({
         living: z.array(z.string()).readonly(),
-        /** The incarnation of the host that events will come from; undefined where none will. */
+        /** The incarnation of the host that sends the events; undefined: there will be none. */
         host: z.string().optional(),
-        /** The vaults where the user is a member, with the numbers of the memberships: a hint. */
+        /** The user's vaults, with the numbers of the memberships: a hint. */
         vaults: z.record(z.string(), z.number()).optional(),
-        /** When the first of the living ends by its age, of which nobody is told. */
+        /** When the first of the living ends by its age, which no event tells. */
         endsInMs: z.number().optional(),
       }),
     },

@@ -1,11 +1,11 @@
 /**
- * What the sessions dialog shows of a device: `<browser name version> on <os name version>`
- * (docs/protocol/authentication.md, "The list of sessions").
+ * The name of a device in the list of sessions: `<browser name version> on <os name version>` (docs/protocol/authentication.md,
+ * "The list of sessions").
  */
 
 type Pattern = readonly [name: string, pattern: RegExp];
 
-/** In this order: most agents also claim to be the ones further down. */
+/** The order counts: most agents also name browsers further down. */
 const browsers: readonly Pattern[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d+(?:\.\d+)*)/],
   ['Opera', /\b(?:OPR|Opera)\/(\d+(?:\.\d+)*)/],

@@ -1,6 +1,6 @@
 /**
- * Handing out token pairs, to open a session and to refresh it. Secrets leave in the reply and in cookies,
- * and only their hashes stay.
+ * Issues token pairs, for a new session and for a refresh. The secrets leave in the reply and in cookies, and only their hashes
+ * stay.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { hasSessions } from '../../identity/key-params.ts';
@@ -9,8 +9,7 @@ import { type SessionStyle, SessionTokens, secretBytes } from '../../identity/se
 import { AccountSettings } from '../../settings.ts';
 import { settingValue } from '../settings/stored.ts';
 import { isReadonly } from './check.ts';
-import { endSessions } from './end.ts';
-import { type Pair, type Session, secretHash, sessionMap, sessionsMax } from './session.ts';
+import { endSessions, type Pair, type Session, secretHash, sessionMap, sessionsMax } from './session.ts';
 
 const cookieApiVersion = '20240226';
 
@@ -22,7 +21,7 @@ export interface NewSession {
   readonly bridgeToken?: string;
 }
 
-/** Opens what an account of this protocol version signs in with. */
+/** Opens the kind of session that the account's protocol version knows. */
 export function grantAccess(turn: Turn, protocolVersion: string, wanted: NewSession): Granted {
   return hasSessions(protocolVersion) ? openSession(turn, wanted) : openLegacySession(turn, wanted);
 }
@@ -39,7 +38,7 @@ function openLegacySession(turn: Turn, wanted: NewSession): Granted {
   return { token, sessionUuid: uuid };
 }
 
-/** Makes room for it if need be. */
+/** Makes room first, where there is none. */
 function keepSession(turn: Turn, wanted: NewSession & { readonly legacy?: true }, pair: NewPair): Session {
   makeRoom(turn);
   const session: Session = {
@@ -61,7 +60,7 @@ function keepSession(turn: Turn, wanted: NewSession & { readonly legacy?: true }
   return session;
 }
 
-/** Gives a session a new pair and a new life. The pair it had stays in grace. */
+/** Gives a session a new pair and a new expiry. The old pair stays in grace. */
 export function renewSession(
   turn: Turn,
   session: Session,
@@ -81,8 +80,8 @@ export function renewSession(
 }
 
 /**
- * An account that hides its name is not recognisable by its devices either (docs/protocol/authentication.md, "What is
- * kept of a session" and "Registration").
+ * An account that hides its name must not be recognised by its devices (docs/protocol/authentication.md, "What is kept of a
+ * session" and "Registration").
  */
 function keptDevice(turn: Turn, device: Device): Device {
   const isLogged = settingValue(turn, 'LOG_SESSION_USER_AGENT') === 'enabled';
@@ -146,7 +145,7 @@ function expiries(turn: Turn, ephemeral: boolean) {
   };
 }
 
-/** Drops sessions that have ended and, where that is not enough, the one that would end first. */
+/** Drops the sessions that have ended. If that is not enough, drops the one that would end first. */
 function makeRoom(turn: Turn): void {
   const living: Session[] = [];
   const ending: string[] = [];

@@ -1,12 +1,13 @@
 /**
- * When a session was last used, for the list of sessions. An idle sync writes nothing, so its time is kept in memory alone. A turn
- * of the session that saves something stores it too, at most every ten minutes: one more row in that commit. Whatever was not
- * stored is lost when the actor leaves memory, and the list then shows the time of the last save or refresh.
+ * When a session was last used, for the list of sessions.
+ *
+ * An idle sync writes nothing, so its time is in memory alone. A turn that saves something stores the time too, at most every
+ * ten minutes: one more row in its commit. When the actor leaves memory, the list falls back to the time that was stored.
  */
 import type { Activation, Turn, View } from '../../../runtime/command.ts';
 import { type Session, sessionMap, sessionsMax } from './session.ts';
 
-/** A whole minute costs an idle sync no allocation, which milliseconds do. */
+/** Whole minutes cost an idle sync no allocation. Milliseconds would. */
 const minuteMs = 60_000;
 const storedEveryMs = 10 * minuteMs;
 
@@ -28,7 +29,7 @@ export function noteUse(
   }
 }
 
-/** To the minute. */
+/** Accurate to the minute. */
 export const lastUseMs = (activation: Activation, { uuid, updatedAtMs }: Used): number =>
   Math.max(updatedAtMs, (minutes.get(activation)?.get(uuid) ?? 0) * minuteMs);
 

@@ -1,17 +1,63 @@
 /** The sessions of an account (docs/protocol/authentication.md). */
-import type { Turn } from '../../../runtime/command.ts';
+import { command, type Turn } from '../../../runtime/command.ts';
 import { SessionTokens } from '../../identity/session-tokens.ts';
+import { refuse } from '../../reply.ts';
 import { AccountSettings } from '../../settings.ts';
+import { audit } from '../audit/trail.ts';
 import { userPart } from '../hooks.ts';
+import { isActive } from '../profile.ts';
+import { signedInRead } from '../signed-in.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
+import { findSession } from './check.ts';
 import { Sessions } from './contract.ts';
-import { endAllSessions } from './end.ts';
 import { listSessions } from './list-sessions.ts';
-import { logout } from './logout.ts';
-import { openSocket } from './open-socket.ts';
 import { refresh } from './refresh.ts';
 import { deleteOtherSessions, deleteSession } from './revoke.ts';
-import { revokedSessionMap, sessionMap } from './session.ts';
-import { validateBearer, validateSession } from './validate.ts';
+import {
+  endAllSessions,
+  endSessions,
+  graceStartMsOf,
+  pairStatusOf,
+  revokedSessionMap,
+  sessionMap,
+} from './session.ts';
+
+const openSocket = command({
+  ...Sessions.commands.openSocket,
+  turn: (turn, { gateway, sessions }) => {
+    const leftMs = (uuid: string) => (turn.entry(sessionMap, uuid)?.keptUntilMs ?? 0) - turn.nowMs;
+    const living = isActive(turn) ? sessions.filter((uuid) => leftMs(uuid) > 0) : [];
+    if (living.length === 0) return { living };
+    return {
+      living,
+      host: turn.subscribe(gateway),
+      vaults: Object.fromEntries(membershipsOf(turn)),
+      endsInMs: Math.min(...living.map(leftMs)),
+    };
+  },
+});
+
+const invalidSessionToken = refuse.unauthenticated('Invalid session token.');
+
+const logout = command({
+  ...Sessions.commands.logout,
+  repeat: 'recorded',
+  turn: (turn, { credentials }) => {
+    const session = findSession(turn, credentials);
+    if (session === undefined || turn.nowMs >= session.keptUntilMs) return invalidSessionToken;
+    if (!pairStatusOf(session, 'accessHash', credentials, graceStartMsOf(turn))) return invalidSessionToken;
+    endSessions(turn, [session.uuid]);
+    audit(turn, 'signed-out', session, session.uuid);
+    return { ok: { sessionUuid: session.uuid } };
+  },
+});
+
+const validateSession = signedInRead({
+  ...Sessions.commands.validateSession,
+  answer: (_view, _request, _reads, { session, readonly }) => ({ sessionUuid: session.uuid, readonly }),
+});
+
+const validateBearer = signedInRead({ ...Sessions.commands.validateBearer, answer: () => ({}) });
 
 export const sessions = userPart(Sessions, {
   name: 'sessions',
@@ -30,7 +76,7 @@ export const sessions = userPart(Sessions, {
   on: { accountDeleted: forgetSessions, banned: endAllSessions },
 });
 
-/** Every token of the account is worthless from now on, and no device is told to wipe its data. */
+/** Makes every token of the account worthless. The sessions do not become "revoked", so no device wipes its data. */
 function forgetSessions(turn: Turn): void {
   endAllSessions(turn);
   for (const uuid of turn.entries(revokedSessionMap).keys()) turn.removeEntry(revokedSessionMap, uuid);

@@ -1,30 +1,24 @@
 /**
- * Refresh: a pair for a new pair (docs/protocol/authentication.md, "Refresh").
+ * Refresh: a new token pair for an old one (docs/protocol/authentication.md, "Refresh").
  *
- * A client that loses the answer of a refresh asks again with the pair it has, so a pair that was replaced less
- * than the grace time ago still refreshes, any number of times and in any order: each refresh puts the current
- * pair into grace and makes a new one. A client whose pair was replaced within the grace is never locked out,
- * which is why a session that has rotated too often within the grace refuses another refresh instead of
- * dropping a pair.
+ * A client that loses the answer asks again with the pair it has. So a pair that was replaced less than the grace time ago
+ * still refreshes, any number of times and in any order. Each refresh puts the current pair into grace and makes a new one.
+ *
+ * A client whose pair is in grace is never locked out. So a session with too many pairs in grace refuses the next refresh
+ * instead of dropping a pair.
  */
+import type { z } from 'zod';
 import { command, type Turn } from '../../../runtime/command.ts';
-import type { Device, Issued } from '../../identity/session.ts';
-import type { Credentials } from '../../identity/session-tokens.ts';
+import type { Issued } from '../../identity/session.ts';
 import { answerOf, type Refused, refuse } from '../../reply.ts';
-import { AccountSettings } from '../../settings.ts';
 import { findSession } from './check.ts';
 import { Sessions } from './contract.ts';
 import { renewSession } from './issue.ts';
-import { inGrace, type Session, standingOf } from './session.ts';
+import { graceStartMsOf, inGrace, pairStatusOf, type Session } from './session.ts';
 
-interface RefreshRequest {
-  readonly access: Credentials;
-  readonly refreshSecrets: readonly string[];
-  readonly apiVersion: string;
-  readonly device: Device;
-}
+type RefreshRequest = z.infer<typeof Sessions.commands.refresh.request>;
 
-/** Pairs in grace at most; they all fit a slice many times over. */
+/** The most pairs in grace. They fit a slice many times over. */
 const replacedPairsMax = 200;
 
 const invalidParameters = refuse.badRequest('The provided parameters are not valid.', 'invalid-parameters');
@@ -42,27 +36,26 @@ function refreshSession(
   { access, refreshSecrets, apiVersion, device }: RefreshRequest,
 ): Issued | Refused {
   const { nowMs } = turn;
-  const graceMs = turn.use(AccountSettings).replacedPairGraceMs;
+  const graceStartMs = graceStartMsOf(turn);
   const session = findSession(turn, access);
   if (session === undefined || session.legacy) return invalidParameters;
-  if (standingOf(session, 'accessHash', access, nowMs, graceMs) === undefined) return invalidParameters;
+  if (pairStatusOf(session, 'accessHash', access, graceStartMs) === undefined) return invalidParameters;
   const refresh = { style: access.style, secrets: refreshSecrets };
-  if (standingOf(session, 'refreshHash', refresh, nowMs, graceMs) === undefined) return invalidRefreshToken;
+  if (pairStatusOf(session, 'refreshHash', refresh, graceStartMs) === undefined) return invalidRefreshToken;
   if (nowMs >= session.refreshExpiresAtMs) return expiredRefreshToken;
   if (nowMs >= session.keptUntilMs) return invalidParameters;
-  const retired = retireCurrent(session, nowMs, graceMs);
-  if (retired.replaced.length > replacedPairsMax) return tooManyRefreshes(retired, nowMs, graceMs);
+  const retired = retireCurrent(session, nowMs, graceStartMs);
+  if (retired.replaced.length > replacedPairsMax) return tooManyRefreshes(retired, graceStartMs);
   return renewSession(turn, retired, { apiVersion, device });
 }
 
-function retireCurrent(session: Session, nowMs: number, graceMs: number): Session {
-  const still = inGrace(session.replaced, nowMs, graceMs);
+function retireCurrent(session: Session, nowMs: number, graceStartMs: number): Session {
+  const still = inGrace(session.replaced, graceStartMs);
   return { ...session, replaced: [...still, { ...session.current, replacedAtMs: nowMs }] };
 }
 
-/** Room comes as soon as the oldest pair has left its grace. */
-function tooManyRefreshes({ replaced: [oldest] }: Session, nowMs: number, graceMs: number): Refused {
+/** There is room again once the oldest pair leaves its grace. */
+function tooManyRefreshes({ replaced: [oldest] }: Session, graceStartMs: number): Refused {
   const message = 'Too many refreshes of one session. Please try again later.';
-  const retryAfterMs = (oldest?.replacedAtMs ?? nowMs) + graceMs - nowMs;
-  return refuse.tooMany(message, retryAfterMs);
+  return refuse.tooMany(message, (oldest?.replacedAtMs ?? graceStartMs) - graceStartMs);
 }

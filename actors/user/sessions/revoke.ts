@@ -1,5 +1,5 @@
 /**
- * Ending other sessions of the account, so that their clients wipe what they hold (docs/protocol/authentication.md,
+ * Ends other sessions of the account in a way that makes their clients wipe what they hold (docs/protocol/authentication.md,
  * "Revoking sessions").
  */
 import type { Turn } from '../../../runtime/command.ts';
@@ -7,8 +7,14 @@ import { refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
 import { signedInTurn } from '../signed-in.ts';
 import { Sessions } from './contract.ts';
-import { endSessions } from './end.ts';
-import { knowsNoSessions, revokedSessionMap, type Session, sessionMap, sessionsMax } from './session.ts';
+import {
+  endSessions,
+  knowsNoSessions,
+  revokedSessionMap,
+  type Session,
+  sessionMap,
+  sessionsMax,
+} from './session.ts';
 
 export const deleteSession = signedInTurn({
   ...Sessions.commands.deleteSession,
@@ -35,10 +41,6 @@ export const deleteOtherSessions = signedInTurn({
   },
 });
 
-/**
- * Ends sessions so that their clients learn of it and wipe their data (docs/protocol/authentication.md, "Revoking
- * sessions").
- */
 function revoke(turn: Turn, sessions: readonly Session[]): void {
   makeRoomForRevoked(turn, sessions.length);
   endSessions(
@@ -50,7 +52,7 @@ function revoke(turn: Turn, sessions: readonly Session[]): void {
   }
 }
 
-/** Forgets what has expired and, where that is not enough, what would expire first. */
+/** Forgets what has expired. If that is not enough, forgets what would expire first. */
 function makeRoomForRevoked(turn: Turn, count: number): void {
   const oldestFirst = [...turn.entries(revokedSessionMap)].toSorted(
     ([, a], [, b]) => a.keptUntilMs - b.keptUntilMs,

@@ -2,72 +2,67 @@
  * A session and its token pairs (docs/protocol/authentication.md, "What is kept of a session" and "Refresh").
  *
  * Invariants:
- * - Secrets are never stored, only their SHA-256.
- * - A pair that a refresh replaced stays with its session for the grace time, whatever style replaced it, so that
- *   a client whose answer was lost can carry on. Every pair ever handed out is current, in grace, or older than that.
- * - A session past `keptUntilMs` counts as absent; its entry goes when the next session is opened.
+ * - Only the SHA-256 of a secret is stored.
+ * - A pair that a refresh replaced stays with its session for the grace time, so that a client whose answer was lost can go on.
+ *   Every pair that was ever issued is current, in grace, or older than that.
+ * - A session past `keptUntilMs` counts as absent. Its entry goes when the next session opens.
  */
 import { hash } from 'node:crypto';
 import { z } from 'zod';
+import type { Turn, View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import {
-  type Credentials,
-  equalInConstantTime,
-  namedSecret,
-  type SessionStyle,
-} from '../../identity/session-tokens.ts';
+import { type Credentials, equalInConstantTime, namedSecret } from '../../identity/session-tokens.ts';
 import { refuse } from '../../reply.ts';
-
-/** What is kept of one access and one refresh secret: their SHA-256 in hex. */
-export interface Pair {
-  readonly style: SessionStyle;
-  readonly accessHash: string;
-  readonly refreshHash: string;
-}
-
-export interface ReplacedPair extends Pair {
-  readonly replacedAtMs: number;
-}
-
-export interface Session {
-  readonly uuid: string;
-  readonly privateIdentifier: string;
-  readonly current: Pair;
-  readonly replaced: readonly ReplacedPair[];
-  readonly accessExpiresAtMs: number;
-  readonly refreshExpiresAtMs: number;
-  /** The refresh expiry, or sooner for an ephemeral session. */
-  readonly keptUntilMs: number;
-  readonly ephemeral: boolean;
-  readonly readonly: boolean;
-  readonly apiVersion: string;
-  readonly userAgent: string | null;
-  readonly ipAddress: string | null;
-  readonly snjsVersion: string | null;
-  readonly applicationVersion: string | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  /** The uuid of the bridge token that opened it: it ends with that. */
-  readonly bridgeToken?: string | undefined;
-  /**
-   * A session of an account of protocol 001 to 003, whose client knows no sessions. It has the access token alone, which is good
-   * until the session ends and cannot be refreshed.
-   */
-  readonly legacy?: true | undefined;
-}
-
-/** A session that was ended from another device. It is remembered so that its clients wipe their data. */
-export interface RevokedSession {
-  readonly privateIdentifier: string;
-  /** Its refresh expiry: no client of it can come back after that. */
-  readonly keptUntilMs: number;
-}
+import { AccountSettings } from '../../settings.ts';
+import { sessionsEnded, User } from '../contract.ts';
 
 const pairFields = {
   style: z.union([z.literal(1), z.literal(2)]),
   accessHash: z.string(),
   refreshHash: z.string(),
 };
+const pairSchema = z.object(pairFields);
+/** The SHA-256 of one access secret and one refresh secret, in hex. */
+export type Pair = Readonly<z.infer<typeof pairSchema>>;
+
+const replacedPairSchema = z.object({ ...pairFields, replacedAtMs: z.number() });
+export type ReplacedPair = Readonly<z.infer<typeof replacedPairSchema>>;
+
+const sessionSchema = z.object({
+  uuid: z.string(),
+  privateIdentifier: z.string(),
+  current: pairSchema,
+  replaced: z.array(replacedPairSchema).readonly(),
+  accessExpiresAtMs: z.number(),
+  refreshExpiresAtMs: z.number(),
+  /** The refresh expiry, or sooner for an ephemeral session. */
+  keptUntilMs: z.number(),
+  ephemeral: z.boolean(),
+  readonly: z.boolean(),
+  apiVersion: z.string(),
+  userAgent: z.string().nullable(),
+  ipAddress: z.string().nullable(),
+  snjsVersion: z.string().nullable(),
+  applicationVersion: z.string().nullable(),
+  createdAtMs: z.number(),
+  updatedAtMs: z.number(),
+  /** The bridge token that opened it. The session ends with that token. */
+  bridgeToken: z.string().optional(),
+  /**
+   * The account has protocol 001 to 003, whose clients know no sessions. There is only an access token. It is good until the
+   * session ends, and cannot be refreshed.
+   */
+  legacy: z.literal(true).optional(),
+});
+export type Session = Readonly<z.infer<typeof sessionSchema>>;
+
+const revokedSessionSchema = z.object({
+  privateIdentifier: z.string(),
+  /** Its refresh expiry: after that no client of it can come back. */
+  keptUntilMs: z.number(),
+});
+/** A session that another device has ended. It is remembered so that its clients wipe their data. */
+export type RevokedSession = Readonly<z.infer<typeof revokedSessionSchema>>;
 
 export const sessionsMax = 1_000;
 
@@ -76,26 +71,7 @@ export const sessionMap = sliceMap<Session>({
   family: 'session',
   format: 1,
   entriesMax: sessionsMax,
-  schema: z.object({
-    uuid: z.string(),
-    privateIdentifier: z.string(),
-    current: z.object(pairFields),
-    replaced: z.array(z.object({ ...pairFields, replacedAtMs: z.number() })).readonly(),
-    accessExpiresAtMs: z.number(),
-    refreshExpiresAtMs: z.number(),
-    keptUntilMs: z.number(),
-    ephemeral: z.boolean(),
-    readonly: z.boolean(),
-    apiVersion: z.string(),
-    userAgent: z.string().nullable(),
-    ipAddress: z.string().nullable(),
-    snjsVersion: z.string().nullable(),
-    applicationVersion: z.string().nullable(),
-    createdAtMs: z.number(),
-    updatedAtMs: z.number(),
-    bridgeToken: z.string().optional(),
-    legacy: z.literal(true).optional(),
-  }),
+  schema: sessionSchema,
 });
 
 /** By session uuid. */
@@ -103,7 +79,7 @@ export const revokedSessionMap = sliceMap<RevokedSession>({
   family: 'revoked-session',
   format: 1,
   entriesMax: sessionsMax,
-  schema: z.object({ privateIdentifier: z.string(), keptUntilMs: z.number() }),
+  schema: revokedSessionSchema,
 });
 
 /** The answer to a legacy session that asks about sessions. */
@@ -114,18 +90,17 @@ export const knowsNoSessions = refuse.badRequest(
 
 export const isBridge = ({ bridgeToken }: Pick<Session, 'bridgeToken'>): boolean => bridgeToken !== undefined;
 
-/** Tells the pairs of a session apart, and proves nothing. */
+/** Tells the pairs of a session apart. It proves nothing. */
 export const pairName = ({ accessHash }: Pick<Pair, 'accessHash'>): string => accessHash.slice(0, 32);
 
 export const secretHash = (secret: string): string => hash('sha256', secret, 'hex');
 
-/** How the pair that one of these secrets belongs to stands, or undefined if no pair of that style has it. */
-export function standingOf(
+/** Whether one of these secrets belongs to the current pair or one in grace. Undefined: to none of that style. */
+export function pairStatusOf(
   session: Session,
   half: 'accessHash' | 'refreshHash',
   { style, secrets }: Pick<Credentials, 'style' | 'secrets'>,
-  nowMs: number,
-  graceMs: number,
+  graceStartMs: number,
 ): 'current' | 'replaced' | undefined {
   const [name = ''] = secrets;
   const hashes = style === 'lane' ? noHashes : hashesOf(session, { style, secrets });
@@ -134,18 +109,18 @@ export function standingOf(
       ? half === 'accessHash' && equalInConstantTime(name, pairName(pair))
       : pair.style === style && hashes.has(pair[half]);
   if (has(session.current)) return 'current';
-  return inGrace(session.replaced, nowMs, graceMs).some(has) ? 'replaced' : undefined;
+  return inGrace(session.replaced, graceStartMs).some(has) ? 'replaced' : undefined;
 }
 
 const noHashes: ReadonlySet<string> = new Set();
 const knownHashes = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** A browser may keep an older one beside it, of another domain or partition. It sends the newest last. */
+/** A browser may keep an older cookie of another domain or partition beside it. It sends the newest last. */
 const cookiesOfSessionMax = 2;
 
 /**
- * The gateway hands on the same credentials for the same bearer, so their hashes are made once. They are looked up by
- * digest: a caller learns nothing from how long it takes, as nobody chooses a digest.
+ * The gateway passes the same credentials object for the same bearer, so its hashes are made once. Callers cannot choose a
+ * digest, so the time of a look-up by digest tells them nothing.
  */
 function hashesOf(
   { uuid }: Pick<Session, 'uuid'>,
@@ -167,10 +142,20 @@ function secretsNamed(sessionUuid: string, secrets: readonly string[]): readonly
     .map((secret) => secret.slice(prefix.length));
 }
 
-export function inGrace(
-  replaced: readonly ReplacedPair[],
-  nowMs: number,
-  graceMs: number,
-): readonly ReplacedPair[] {
-  return replaced.filter((pair) => nowMs - pair.replacedAtMs < graceMs);
+/** Pairs that were replaced after this are in grace. */
+export const graceStartMsOf = (view: View & { readonly nowMs: number }): number =>
+  view.nowMs - view.use(AccountSettings).replacedPairGraceMs;
+
+export const inGrace = (replaced: readonly ReplacedPair[], graceStartMs: number): readonly ReplacedPair[] =>
+  replaced.filter(({ replacedAtMs }) => replacedAtMs > graceStartMs);
+
+/** The only way in which sessions end: their tokens become worthless, and their sockets close. */
+export function endSessions(turn: Turn, uuids: Iterable<string>): void {
+  const ended = [...uuids];
+  for (const uuid of ended) turn.removeEntry(sessionMap, uuid);
+  if (ended.length > 0) turn.publish(User, sessionsEnded(ended));
+}
+
+export function endAllSessions(turn: Turn): void {
+  endSessions(turn, turn.entries(sessionMap).keys());
 }

@@ -2,7 +2,17 @@
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { openToBridges, signedInOf } from '../../signed-in.ts';
-import { settingSchema } from './schema.ts';
+
+const settingSchema = z.object({
+  uuid: z.string(),
+  name: z.string(),
+  value: z.string().nullable(),
+  /** Microseconds; so is `updatedAt`. */
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  sensitive: z.boolean(),
+});
+export type Setting = z.infer<typeof settingSchema>;
 
 export { isRefusedSetting, settingsActedOn, settingValueBytesMax } from './known.ts';
 
@@ -14,13 +24,13 @@ const password = z.string().optional();
 const oneSetting = z.object({ success, setting: settingSchema.optional() });
 
 const commands = {
-  /** Those that are not secret. */
+  /** All but secrets. */
   listSettings: signedInOf({
     access: 'reads',
     fields: nothing,
     ok: z.object({ success, settings: z.array(settingSchema) }),
   }),
-  /** For a secret, says only that it is set. Refusals: 400 for an unknown name and for what is not set, 423. */
+  /** For a secret it only says that it is set. Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
   getSetting: signedInOf({
     access: 'reads',
     fields: z.object({ name, password }),
@@ -36,7 +46,7 @@ const commands = {
     }),
     ok: oneSetting,
   }),
-  /** Refusals: 400 for an unknown name and for what is not set, 423. */
+  /** Refusals: 400 for an unknown name, and for a setting that is not set; 423. */
   deleteSetting: signedInOf({
     access: 'writes',
     fields: z.object({ name, password }),

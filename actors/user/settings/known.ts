@@ -1,33 +1,29 @@
 /**
- * Every setting of an account, declared once (docs/protocol/account.md, "Settings"): what clients may name, who may
- * set it, what it may hold, and whether it is a secret. A name that is not here is refused.
+ * Every setting of an account, declared once (docs/protocol/account.md, "Settings"): its values, who may set it, and whether it
+ * is secret. Any other name is refused.
  */
 import { parsedSwitch } from '../../../runtime/setting.ts';
-import { isUsableEscrow } from '../factors/usable-escrow.ts';
 
 export interface KnownSetting {
-  /** Encrypted at rest, and never shown to a client again. */
+  /** Stored encrypted, and never shown to a client again. */
   readonly secret?: true;
-  /**
-   * `user`: by the endpoint of the settings. Others have endpoints of their own, or are set only by the
-   * server.
-   */
+  /** `user`: by the endpoint of the settings. The others have endpoints of their own, or only the server sets them. */
   readonly setBy: 'user' | 'administrator' | 'second-factor' | 'server';
-  /** The values it may hold; any text when absent. */
+  /** Absent: any text. */
   readonly values?: readonly string[];
-  /** The first of its two values means on. `true` and `false`, `yes` and `no`, `on` and `off`, `1` and `0` set it too. */
+  /** The first of the two values means on. `true` and `false`, `yes` and `no`, `on` and `off`, `1` and `0` set it too. */
   readonly isSwitch?: true;
-  /** Why a value may not be set, unless it may. */
+  /** Why a value may not be set. Undefined: it may. */
   readonly refusalOf?: (value: string) => string | undefined;
-  /** The value of an account that never set it. */
+  /** The value of an account that has never set it. */
   readonly default?: string;
-  /** How the account is signed in to, or who learns of it: not for bridges. Secrets are not either. */
+  /** It decides how one signs in to the account, or who learns of it. Bridges may not set it, and no secret either. */
   readonly protects?: true;
-  /** The server does nothing by it: it keeps the value for clients. */
+  /** The server keeps the value for clients, and does nothing by it. */
   readonly onlyKept?: true;
 }
 
-/** UTF-8 bytes of a value; large enough for a recovery's escrow, which is the largest. */
+/** UTF-8 bytes of a value. The largest is the escrow of a recovery. */
 export const settingValueBytesMax = 64 * 1024;
 
 const trueOrFalse = { isSwitch: true, values: ['true', 'false'] } as const;
@@ -66,7 +62,7 @@ const accountSettings = {
   MUTE_MARKETING_EMAILS: { ...keptForClients, ...mutedOrNot, default: 'not_muted' },
   CONFLICT_RESOLUTION_STRATEGY: { ...keptForClients, values: ['ask', 'keepBoth', 'keepLocal', 'keepRemote'] },
   SEARCH_INDEX_ENABLED: { ...keptForClients, ...trueOrFalse },
-  /** To make a reminder is to ask for the mail, so it is on until the user turns it off. */
+  /** To make a reminder is to ask for a mail, so it is on until the user turns it off. */
   EMAIL_REMINDERS_ENABLED: { ...byUser, ...trueOrFalse, default: 'true' },
   CALDAV_ENABLED: { ...byUser, ...trueOrFalse },
   REMINDER_DELIVERY_ENABLED: { ...byUser, ...trueOrFalse },
@@ -95,10 +91,10 @@ const accountSettings = {
   NEXTCLOUD_BACKUP_ALLOWED: { ...byAdministrator, ...trueOrFalse, onlyKept: true },
 } as const satisfies Record<string, KnownSetting>;
 
-/** What clients may read and set through the subscription, too. Every account has one, so they are kept like all others. */
+/** Settings that clients may also read and set by way of the subscription. They are stored like the others. */
 const subscriptionSettings = {
   MUTE_SIGN_IN_EMAILS: { ...byUser, ...mutedOrNot, default: 'not_muted', protects: true },
-  /** By default what the operator allows every account. */
+  /** The default is the operator's limit for all accounts. */
   FILE_UPLOAD_BYTES_LIMIT: byServer,
   FILE_UPLOAD_BYTES_USED: { ...byServer, default: '0' },
 } as const satisfies Record<string, KnownSetting>;
@@ -113,20 +109,20 @@ const all: Readonly<Record<SettingName, KnownSetting>> = {
 
 export const settingNames = Object.keys(all) as readonly SettingName[];
 
-/** Those that change what the server does. */
+/** The settings that change what the server does. */
 export const settingsActedOn: readonly string[] = Object.entries(all)
   .filter(([, { onlyKept }]) => onlyKept !== true)
   .map(([name]) => name);
 
 export const knownSetting = (name: SettingName): KnownSetting => all[name];
 
-/** What a bridge may not set or remove. */
+/** A bridge may neither set nor remove these. */
 export function protectsAccount(name: SettingName): boolean {
   const { setBy, secret = false, protects = false } = knownSetting(name);
   return secret || protects || setBy !== 'user';
 }
 
-/** The value as it is stored, or why it may not be set. */
+/** The value to store, or why it may not be set. */
 export function checkedValue(
   name: SettingName,
   given: string,
@@ -138,7 +134,7 @@ export function checkedValue(
   return why === undefined ? { value } : { why };
 }
 
-/** Whether an import may not bring it. A null is as good as any value. */
+/** True: an import may not bring it. It may bring any setting as null. */
 export function isRefusedSetting(givenName: string, value: string | undefined): boolean {
   const name = settingNamed(givenName);
   if (name === undefined) return true;
@@ -150,7 +146,7 @@ function switchedTo([on, off]: readonly string[] = [], given: string): string {
   return (isOn === undefined ? undefined : isOn ? on : off) ?? given;
 }
 
-/** Names are case-insensitive. Undefined for an unknown one. */
+/** Undefined: there is no setting of this name, in upper or lower case. */
 export const settingNamed = (name: string): SettingName | undefined => nameIn(all, name);
 export const subscriptionSettingNamed = (name: string): SubscriptionSettingName | undefined =>
   nameIn(subscriptionSettings, name);
@@ -158,4 +154,19 @@ export const subscriptionSettingNamed = (name: string): SubscriptionSettingName 
 function nameIn<Names extends object>(names: Names, given: string): (keyof Names & string) | undefined {
   const name = given.toUpperCase();
   return Object.hasOwn(names, name) ? (name as keyof Names & string) : undefined;
+}
+
+/**
+ * Whether a recovery could use what a client leaves for it (docs/protocol/account.md, "Recovery of an account"). Asked when the
+ * value is stored, so that no user relies on a useless one, and again when it is looked up. Version 1 was protected by the
+ * password alone, so it is never handed out without the password.
+ */
+export function isUsableEscrow(text: string): boolean {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const { version } = (parsed ?? {}) as { readonly version?: unknown };
+    return typeof version === 'number' && version > 1;
+  } catch {
+    return false;
+  }
 }

@@ -1,77 +1,73 @@
-/** The settings an account has stored, one entry each. Secrets are sealed. */
+/** The settings that an account has stored, one entry each. Secrets are sealed. */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
 import { type State, sliceMap } from '../../../runtime/slice.ts';
 import { FileSettings } from '../../files/settings.ts';
-import { derivedUuid } from '../../identity/derived-uuid.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
+import { derivedUuid } from '../../identity/uuid-text.ts';
 import { profileSlice } from '../profile.ts';
+import type { Setting } from './contract.ts';
 import { knownSetting, type SettingName } from './known.ts';
-import type { Setting } from './schema.ts';
 
-interface StoredSetting {
-  readonly uuid: string;
-  /** Null in a setting that was set to null, secret or not. */
-  readonly value: string | Uint8Array | null;
-  readonly createdAtMicros: number;
-  readonly updatedAtMicros: number;
-}
+const storedSettingSchema = z.object({
+  uuid: z.string(),
+  /** Null: the setting was set to null, secret or not. */
+  value: z.union([z.string(), z.instanceof(Uint8Array), z.null()]),
+  createdAtMicros: z.number(),
+  updatedAtMicros: z.number(),
+});
+type StoredSetting = Readonly<z.infer<typeof storedSettingSchema>>;
 
 /** By name. */
 export const settingMap = sliceMap<StoredSetting>({
   family: 'setting',
   format: 1,
   entriesMax: 64,
-  schema: z.object({
-    uuid: z.string(),
-    value: z.union([z.string(), z.instanceof(Uint8Array), z.null()]),
-    createdAtMicros: z.number(),
-    updatedAtMicros: z.number(),
-  }),
+  schema: storedSettingSchema,
 });
 
-/** Whether the account has stored it itself. */
+/** The account has set it, even if to null. */
 export const isStored = (state: State, name: SettingName): boolean =>
   state.entry(settingMap, name) !== undefined;
 
-/** What it holds, secrets included: for the server's own use. The default if it was never set, or set to null. */
+/** The value for the server's own use, secrets included. The default, if it was never set or is null. */
 export function settingValue(view: View, name: SettingName): string | null {
   const value = view.entry(settingMap, name)?.value ?? null;
   if (value === null) return defaultOf(view, name) ?? null;
   return value instanceof Uint8Array ? view.use(UserSecrets).open(sealedFor(view, name), value) : value;
 }
 
-/** A secret, as shown to clients that proved the password. */
-export function revealedSetting(view: View, name: SettingName): Setting | undefined {
+/** A secret, for a client that has proven the password. */
+export function secretResponse(view: View, name: SettingName): Setting | undefined {
   const stored = view.entry(settingMap, name);
-  return stored && shown(name, { ...stored, value: settingValue(view, name) });
+  return stored && toResponse(name, { ...stored, value: settingValue(view, name) });
 }
 
-/**
- * What a client is shown. Undefined for what was never set and has no default. Must not be called for
- * secrets.
- */
-export function shownSetting(view: View, name: SettingName): Setting | undefined {
+/** What clients see. Undefined: it was never set, and has no default. Never call it for a secret. */
+export function settingResponse(view: View, name: SettingName): Setting | undefined {
   const { secret = false } = knownSetting(name);
   if (secret) throw new Error(`the setting ${name} is not to be shown`);
   const stored = view.entry(settingMap, name);
-  if (stored !== undefined) return shown(name, stored);
+  if (stored !== undefined) return toResponse(name, stored);
   const initial = defaultOf(view, name);
   if (initial === undefined) return undefined;
   const createdAtMicros = view.get(profileSlice).createdAtMs * 1_000;
   const times = { createdAtMicros, updatedAtMicros: createdAtMicros };
-  return shown(name, { uuid: derivedUuid(`${view.self.id} ${name}`), value: initial, ...times });
+  return toResponse(name, { uuid: derivedUuid(`${view.self.id} ${name}`), value: initial, ...times });
 }
 
-/** What every account may upload is the operator's to say. */
+/** The operator decides how much every account may upload. */
 const defaultOf = (view: View, name: SettingName): string | undefined =>
   name === 'FILE_UPLOAD_BYTES_LIMIT' ? uploadLimit(view.use(FileSettings)) : knownSetting(name).default;
 
-/** As clients read it. */
+/** -1 tells clients that there is no limit. */
 const uploadLimit = ({ accountBytesMax }: FileSettings): string =>
   accountBytesMax === 0 ? '-1' : String(accountBytesMax);
 
-function shown(name: SettingName, { uuid, value, createdAtMicros, updatedAtMicros }: StoredSetting): Setting {
+function toResponse(
+  name: SettingName,
+  { uuid, value, createdAtMicros, updatedAtMicros }: StoredSetting,
+): Setting {
   if (value instanceof Uint8Array) throw new Error(`the setting ${name} is not to be shown`);
   return { uuid, name, value, createdAt: createdAtMicros, updatedAt: updatedAtMicros, sensitive: false };
 }
@@ -86,8 +82,8 @@ export function putSetting(turn: Turn, name: SettingName, value: string | null):
   });
 }
 
-/** With a uuid and times that it has had elsewhere. */
-export function placeSetting(
+/** For an import, with the uuid and times of the other server. */
+export function restoreSetting(
   turn: Turn,
   name: SettingName,
   value: string | null,
@@ -110,7 +106,7 @@ const sealedFor = (view: View, name: SettingName) => ({
   purpose: `setting ${name}`,
 });
 
-/** UTF-8 bytes of all values but this one. */
+/** UTF-8 bytes of all other values. */
 export function otherSettingBytes(state: State, except: SettingName): number {
   let bytes = 0;
   for (const [name, { value }] of state.entries(settingMap)) {

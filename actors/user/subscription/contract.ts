@@ -1,7 +1,7 @@
 /** What clients and other actors ask of subscriptions, invites and features (docs/protocol/account.md). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
-import { activatedSchema, premiumSchema } from '../../identity/premium.ts';
+import { activatedSchema, premiumSchema } from '../../identity/signin-messages.ts';
 import { answerSchema } from '../../reply.ts';
 import { openToBridges, signedIn, signedInOf } from '../../signed-in.ts';
 import { featureSchema } from './features.ts';
@@ -9,12 +9,12 @@ import { featureSchema } from './features.ts';
 const nothing = z.object({});
 const success = z.boolean();
 
-/** Times in microseconds, as all of these. */
+/** Microseconds. */
 const times = { endsAt: z.int(), createdAt: z.int(), updatedAt: z.int() };
 
 const features = z.array(featureSchema).readonly();
 
-/** What a subscription token says beside whose it is. */
+/** The content of a subscription token, besides its user. */
 const claims = z.object({ credentialsVersion: z.number(), endsSeconds: z.number() });
 const byToken = <Ok>(ok: z.ZodType<Ok>) => ({ request: claims, reply: answerSchema(ok), ok });
 
@@ -52,7 +52,7 @@ const tokenCommands = {
       }),
     }),
   ),
-  /** Likewise. */
+  /** The proof is a subscription token. Refusals: 401. */
   offlineFeatures: byToken(z.object({ success, features, roles: z.array(z.string()) })),
 };
 
@@ -70,7 +70,7 @@ const commands = {
         renewedAt: z.int(),
         cancelled: z.boolean(),
         subscriptionId: z.int(),
-        /** `shared`: from the user whose invite was accepted. */
+        /** `shared`: the user has accepted the invite of another. */
         subscriptionType: z.enum(['regular', 'shared']),
         userUuid: z.string(),
       }),
@@ -90,13 +90,13 @@ const commands = {
     fields: z.object({ identifier: z.string().max(1_024) }),
     ok: z.object({ success, sharedSubscriptionInvitationUuid: z.string() }),
   }),
-  /** Names other people: not for a session that may only read. */
+  /** The list names other people, so a read-only session is refused. */
   listInvites: signedIn({
     access: 'writes',
     fields: nothing,
     ok: z.object({ invitations: z.array(invitation) }),
   }),
-  /** By the inviter it is cancelled, by the invitee declined. Refusals: 400. */
+  /** The inviter cancels it by this, and the invitee declines it. Refusals: 400. */
   endInvite: signedIn({ access: 'writes', fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
   /** By the invitee. Refusals: 400. */
   declineInvite: signedIn({
@@ -107,7 +107,7 @@ const commands = {
   /** By the invitee. Refusals: 400. */
   acceptInvite: signedIn({ access: 'writes', fields: z.object({ inviteUuid }), ok: z.object({ success }) }),
 
-  /** Asked of the inviter by the invitee's actor, which has checked who that is. */
+  /** Asked by the invitee's actor, which has checked who the invitee is. */
   answerInvite: {
     request: z.object({
       inviteUuid: z.string(),
@@ -115,27 +115,27 @@ const commands = {
       email: z.string(),
       answer: z.enum(['accepted', 'declined']),
     }),
-    /** The subscription that is shared; absent where there is no such invite for them. */
+    /** The id of the shared subscription. Absent: there is no such invite for them. */
     reply: z.object({ subscriptionId: z.int().optional() }),
   },
 
   // --- conformance runs ---------------------------------------------------------------------------------------
 
-  /** Does nothing on a server that is not for conformance runs. */
+  /** Does nothing, unless the server is for conformance runs. */
   activatePremium: { request: premiumSchema, reply: activatedSchema },
 };
 
 const ofInvite = z.object({ inviteUuid: z.string() });
 
 const tells = {
-  /** To the invitee: the invite was accepted. */
+  /** To the invitee: the invite is accepted. */
   subscriptionShared: ofInvite.extend({ subscriptionId: z.int() }),
-  /** To the invitee: it is shared no more. */
+  /** To the invitee: the subscription is no longer shared. */
   subscriptionUnshared: ofInvite,
   /** To the inviter: the owner of this address does not want it, or no longer does. */
   inviteLeft: ofInvite.extend({ email: z.string() }),
 
-  /** Somebody has asked for a subscription token for the owner of this address. */
+  /** A request for a subscription token for this address. */
   mailSubscriptionToken: z.object({ email: z.string() }),
 };
 

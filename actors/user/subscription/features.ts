@@ -1,6 +1,6 @@
 /**
- * What every account may use, under the identifiers, permissions and descriptors that clients know. A client compares them
- * with a list of its own, so one that is missing is locked.
+ * The features of every account, with the identifiers, permissions and descriptors that clients know. A client compares them
+ * with its own list, and locks a feature that is missing here.
  */
 import { z } from 'zod';
 
@@ -56,16 +56,9 @@ const editor = (identifier: string, permission: string, note_type: string, descr
 const oldEditor = (
   identifier: string,
   permission: string,
-  note_type: string,
-  file_type: string,
-  descriptor: Descriptor = {},
+  { note_type = '', ...descriptor }: Descriptor,
 ): Feature =>
-  editor(identifier, permission, note_type, {
-    file_type,
-    interchangeable: true,
-    deprecated: true,
-    ...descriptor,
-  });
+  editor(identifier, permission, note_type, { interchangeable: true, deprecated: true, ...descriptor });
 
 const atRoot = { index_path: 'index.html' };
 const own = 'org.standardnotes';
@@ -120,15 +113,29 @@ export const features: readonly Feature[] = [
     file_type: 'json',
     interchangeable: false,
   }),
-  oldEditor(`${own}.code-editor`, 'code-editor', 'code', 'txt', atRoot),
-  oldEditor(`${own}.plus-editor`, 'plus', 'rich-text', 'html'),
-  oldEditor(`${own}.bold-editor`, 'bold', 'rich-text', 'html'),
-  oldEditor(`${own}.simple-task-editor`, 'task-editor', 'task', 'md', { interchangeable: false }),
-  oldEditor(`${own}.advanced-markdown-editor`, 'markdown-pro', 'markdown', 'md'),
-  oldEditor(`${own}.simple-markdown-editor`, 'markdown-basic', 'markdown', 'md'),
-  oldEditor(`${own}.minimal-markdown-editor`, 'markdown-minimist', 'markdown', 'md', atRoot),
-  oldEditor(`${own}.fancy-markdown-editor`, 'markdown-math', 'markdown', 'md', atRoot),
-  oldEditor(`${own}.markdown-visual-editor`, 'markdown-visual', 'markdown', 'md', {
+  oldEditor(`${own}.code-editor`, 'code-editor', { note_type: 'code', file_type: 'txt', ...atRoot }),
+  oldEditor(`${own}.plus-editor`, 'plus', { note_type: 'rich-text', file_type: 'html' }),
+  oldEditor(`${own}.bold-editor`, 'bold', { note_type: 'rich-text', file_type: 'html' }),
+  oldEditor(`${own}.simple-task-editor`, 'task-editor', {
+    note_type: 'task',
+    file_type: 'md',
+    interchangeable: false,
+  }),
+  oldEditor(`${own}.advanced-markdown-editor`, 'markdown-pro', { note_type: 'markdown', file_type: 'md' }),
+  oldEditor(`${own}.simple-markdown-editor`, 'markdown-basic', { note_type: 'markdown', file_type: 'md' }),
+  oldEditor(`${own}.minimal-markdown-editor`, 'markdown-minimist', {
+    note_type: 'markdown',
+    file_type: 'md',
+    ...atRoot,
+  }),
+  oldEditor(`${own}.fancy-markdown-editor`, 'markdown-math', {
+    note_type: 'markdown',
+    file_type: 'md',
+    ...atRoot,
+  }),
+  oldEditor(`${own}.markdown-visual-editor`, 'markdown-visual', {
+    note_type: 'markdown',
+    file_type: 'md',
     index_path: 'build/index.html',
   }),
   feature(`${own}.file-safe`, 'component:filesafe', {

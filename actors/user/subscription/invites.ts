@@ -1,15 +1,15 @@
 /**
- * Invites to share a subscription (docs/protocol/account.md, "Subscription invites"), as the inviter has them. The
- * invitee's side is in `shares.ts`.
+ * Invites to share a subscription, on the inviter's side (docs/protocol/account.md, "Subscription invites"). The invitee's side
+ * is in `shares.ts`.
  *
  *     sent      by the inviter; for a while
  *     accepted  by the owner of the invited address
  *     declined  by the same, before or after; or the account of the invitee is gone
  *     canceled  by the inviter, or nobody has answered in time
  *
- * An invite is decided here and nowhere else, each time in one commit. The invitee's actor says that it wants to share
- * before it asks (`shares.ts`), and whatever ends that is told by a tell in the commit that ends it, so after a crash at
- * any step both come to say the same:
+ * Only this actor decides about an invite, each time in one commit. The invitee's actor commits that it wants to share before
+ * it asks (`shares.ts`). The commit that ends sharing also tells the other side. So after a crash at any step both sides come
+ * to say the same:
  *
  *     invitee                              inviter
  *     wanted, durable  -- answerInvite ->  accepted, durable, and tells `subscriptionShared`
@@ -18,41 +18,49 @@
  *     deleted, tells `inviteLeft`  ----->  declined
  *     not shared  <- subscriptionUnshared  canceled, or deleted
  *
- * Tells come in no order. A `subscriptionShared` that finds nothing wanted is answered with `inviteLeft`, and no tell
- * takes back what is decided otherwise.
+ * Tells come in no order. The invitee answers a `subscriptionShared` that it no longer wants with `inviteLeft`. No tell
+ * reverses a later decision.
  */
 import { z } from 'zod';
 import { command, type Turn, tell, type View } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
+import { table } from '../../../runtime/table.ts';
 import { normaliseUsername } from '../../identity/usernames.ts';
 import { mailAddress } from '../../mailer/address.ts';
+import { tellToRecall } from '../../mailer/outgoing.ts';
 import { refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { sendMail } from '../mails.ts';
+import { isActive, isBanned, profileSlice } from '../profile.ts';
 import { signedInRead, signedInTurn } from '../signed-in.ts';
 import { Subscription } from './contract.ts';
-import { inviteTable } from './invite-table.ts';
-import { mailInvite, recallInvite } from './mails.ts';
 import { ownSubscriptionId } from './own-subscription.ts';
+
+/** Finds the inviter: an invitee knows only the uuid of the invite. */
+export const inviteTable = table({
+  name: 'subscription_invite',
+  columns: { user_uuid: 'uuid', uuid: 'uuid' },
+  key: ['user_uuid', 'uuid'],
+  unique: [['uuid']],
+});
 
 /** Sent or accepted. */
 const openInvitesMax = 5;
-/** Each sends a mail, and a cancelled one makes room for the next. */
+/** Each sends a mail, and cancelling one makes room for the next. */
 const invitesPerDayMax = 20;
-/** Old ones are listed as long as there is room for them. */
+/** Old invites are listed while there is room for them. */
 const invitesMax = 50;
 const dayMicros = 86_400_000_000;
-/** An address that has not answered by then can be invited again. */
+/** After this time without an answer, the address can be invited again. */
 const answerMicros = 30 * dayMicros;
 
 const inviteSchema = z.object({
   uuid: z.string(),
-  /** Addresses as they were when it was sent. */
+  /** The addresses at the time of the invite. */
   inviter: z.string(),
   invitee: z.string(),
   status: z.enum(['sent', 'canceled', 'accepted', 'declined']),
-  /** Who has accepted it. */
+  /** The user who has accepted it. */
   inviteeUuid: z.string().nullable(),
   createdAtMicros: z.number(),
   updatedAtMicros: z.number(),
@@ -121,13 +129,13 @@ export const listInvites = signedInRead({
   },
 });
 
-/** False if it is not one of the account's own. */
+/** False: it is none of the account's own. */
 export function cancelInvite(turn: Turn, inviteUuid: string): boolean {
   const invite = currentInvite(turn, inviteUuid);
   if (invite === undefined) return false;
   if (!isOpen(invite)) return true;
   change(turn, invite, { status: 'canceled' });
-  if (invite.inviteeUuid === null) recallInvite(turn, inviteUuid);
+  if (invite.inviteeUuid === null) tellToRecall(turn, inviteMailId(inviteUuid));
   else turn.tell(Subscription, invite.inviteeUuid).subscriptionUnshared({ inviteUuid });
   return true;
 }
@@ -146,13 +154,13 @@ export const answerInvite = command({
   ...Subscription.commands.answerInvite,
   turn: (turn, { inviteUuid, userUuid, email, answer }) => {
     const invite = currentInvite(turn, inviteUuid);
-    if (turn.get(profileSlice).state !== 'active' || invite === undefined) return {};
+    if (!isActive(turn) || invite === undefined) return {};
     const subscriptionId = ownSubscriptionId(turn);
     const isTheirs = invite.inviteeUuid === userUuid;
     if (invite.status === 'sent' ? invite.invitee !== email : !isTheirs) return {};
     if (invite.status === answer) return { subscriptionId };
     if (!isOpen(invite)) return {};
-    // It can be accepted once the ban is over.
+    // The invite can be accepted once the ban is over.
     if (answer === 'accepted' && isBanned(turn)) return {};
     change(turn, invite, { status: answer, inviteeUuid: userUuid });
     if (answer === 'accepted')
@@ -173,7 +181,7 @@ export const inviteLeft = tell({
 
 const isOpen = ({ status }: Invite): boolean => status === 'sent' || status === 'accepted';
 
-/** As it is now: one that nobody has answered in time counts as cancelled then. */
+/** An invite that nobody has answered in time counts as cancelled from then on. */
 function asOf(view: View, invite: Invite): Invite {
   const endsAtMicros = invite.createdAtMicros + answerMicros;
   if (invite.status !== 'sent' || view.nowMicros < endsAtMicros) return invite;
@@ -198,4 +206,30 @@ function forget(turn: Turn, invite: Invite | undefined): void {
   if (invite === undefined) return;
   turn.removeEntry(inviteMap, invite.uuid);
   turn.remove(inviteTable, { user_uuid: turn.self.id, uuid: invite.uuid });
+}
+
+const inviteMailId = (inviteUuid: string): string => `invite:${inviteUuid}`;
+
+/** If no mail can be sent, the invite exists all the same. */
+function mailInvite(
+  turn: Turn,
+  { uuid, inviter, invitee }: Pick<Invite, 'uuid' | 'inviter' | 'invitee'>,
+): void {
+  const text = [
+    `${inviter} invites you to share a subscription for notes.`,
+    '',
+    `To accept, sign in as ${invitee} where ${inviter} has an account, and give your app this invite:`,
+    '',
+    `    ${uuid}`,
+    '',
+    'If you do not know who that is, there is nothing you need to do.',
+  ];
+  sendMail(turn, {
+    id: inviteMailId(uuid),
+    source: 'invite',
+    recipient: invitee,
+    accountSinceMs: turn.get(profileSlice).createdAtMs,
+    subject: 'You are invited to share a subscription',
+    text: text.join('\n'),
+  });
 }

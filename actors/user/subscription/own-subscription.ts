@@ -1,33 +1,27 @@
 /**
- * The subscription of an account. Every account has full access and no account has bought it, so what clients read is
- * made from the account itself (docs/protocol/account.md, "Subscription and features"), unless a conformance run has
- * given it another one.
+ * The subscription of an account. Every account has full access, and none was bought. So the account itself yields what clients
+ * read (docs/protocol/account.md, "Subscription and features"), unless a conformance run has set something else.
  */
 import { z } from 'zod';
 import type { View } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
-import { derivedUuid } from '../../identity/derived-uuid.ts';
+import { derivedUuid } from '../../identity/uuid-text.ts';
 import { profileSlice } from '../profile.ts';
 
-interface Premium {
-  readonly subscriptionId: number;
-  readonly planName: string;
-  readonly endsAtMicros: number;
-  readonly sinceMicros: number;
-}
+const premiumSchema = z
+  .object({
+    subscriptionId: z.number(),
+    planName: z.string(),
+    endsAtMicros: z.number(),
+    sinceMicros: z.number(),
+  })
+  .nullable();
 
-/** What a conformance run has given; null: nothing. */
-export const premiumSlice = slice<Premium | null>({
+/** Set by a conformance run. Null: nothing is. */
+export const premiumSlice = slice<Readonly<z.infer<typeof premiumSchema>>>({
   name: 'premium',
   format: 1,
-  schema: z
-    .object({
-      subscriptionId: z.number(),
-      planName: z.string(),
-      endsAtMicros: z.number(),
-      sinceMicros: z.number(),
-    })
-    .nullable(),
+  schema: premiumSchema,
   initial: null,
 });
 
@@ -50,6 +44,6 @@ export function ownSubscription(view: View) {
 export const ownSubscriptionId = (view: View): number =>
   view.get(premiumSlice)?.subscriptionId ?? derivedId(view.self.id);
 
-/** A number of ten digits that stays the same, as clients know it from elsewhere. */
+/** A number of ten digits that never changes for the account, as clients know them. */
 const derivedId = (userUuid: string): number =>
   1_000_000_000 + (Number.parseInt(derivedUuid(`subscription ${userUuid}`).slice(0, 8), 16) % 1_000_000_000);

@@ -1,12 +1,13 @@
 /**
- * What others share with an account: the invites to subscriptions that its owner has accepted. The protocol between
- * both accounts is in `invites.ts`.
+ * Subscriptions that others share with an account: the invites that its owner has accepted. `invites.ts` has the protocol
+ * between both accounts.
  *
  *     wanted   durable before the inviter is asked, so that an account which is deleted meanwhile tells of it
  *     shared   the inviter has answered, by reply or tell; it has a subscription id
  *     (gone)   refused, or ended by either
  *
- * A crash after `wanted` leaves it. It counts as nothing: the invite can be accepted again, and makes room for others.
+ * A crash after `wanted` leaves the entry. It counts as nothing: the invite can be accepted again, and the entry makes room for
+ * others.
  */
 import { z } from 'zod';
 import { lookup, type Turn, tell, type View } from '../../../runtime/command.ts';
@@ -17,28 +18,24 @@ import { unlessAbsent } from '../../unless-absent.ts';
 import { profileSlice } from '../profile.ts';
 import { type SignedInWorkflow, signedInWorkflow } from '../signed-in.ts';
 import { Subscription } from './contract.ts';
-import { inviteTable } from './invite-table.ts';
-import { cancelInvite } from './invites.ts';
+import { cancelInvite, inviteTable } from './invites.ts';
 
 const sharesMax = 20;
 
-interface Share {
-  readonly inviterUuid: string;
-  /** Null as long as the inviter has not answered. */
-  readonly subscriptionId: number | null;
-  readonly sinceMicros: number;
-}
+const shareSchema = z.object({
+  inviterUuid: z.string(),
+  /** Null: the inviter has not answered yet. */
+  subscriptionId: z.number().nullable(),
+  sinceMicros: z.number(),
+});
+type Share = Readonly<z.infer<typeof shareSchema>>;
 
 /** By the uuid of the invite. */
 export const shareMap = sliceMap<Share>({
   family: 'subscription-share',
   format: 1,
   entriesMax: sharesMax,
-  schema: z.object({
-    inviterUuid: z.string(),
-    subscriptionId: z.number().nullable(),
-    sinceMicros: z.number(),
-  }),
+  schema: shareSchema,
 });
 
 const unknown = refuse.badRequest('This invite is not valid any more.');
@@ -113,7 +110,7 @@ export const subscriptionUnshared = tell({
   turn: (turn, { inviteUuid }) => unshare(turn, inviteUuid),
 });
 
-/** For an account that is deleted, while it has its address. */
+/** For an account that is deleted, while it still has its address. */
 export function leaveShares(turn: Turn): void {
   const { email } = turn.get(profileSlice);
   for (const [inviteUuid, { inviterUuid }] of turn.entries(shareMap)) {
@@ -122,17 +119,17 @@ export function leaveShares(turn: Turn): void {
   }
 }
 
-/** The subscription that is shared with the account for the longest time. */
+/** The subscription that has been shared with the account for the longest time. */
 export function sharedSubscriptionId(view: View): number | undefined {
   const shared = [...view.entries(shareMap).values()].filter(({ subscriptionId }) => subscriptionId !== null);
   const [first] = shared.toSorted((a, b) => a.sinceMicros - b.sinceMicros);
   return first?.subscriptionId ?? undefined;
 }
 
-/** No invite has a text that is no uuid. */
+/** A text that is no uuid names no invite. */
 const inviteNamed = (uuid: string) => ({ invite: lookup(inviteTable, isUuid(uuid) ? [{ uuid }] : []) });
 
-/** False where there is no room for it. */
+/** False: there is no room for it. */
 function want(turn: Turn, inviteUuid: string, inviterUuid: string): boolean {
   const shares = turn.entries(shareMap);
   if (shares.has(inviteUuid)) return true;
@@ -145,7 +142,7 @@ function want(turn: Turn, inviteUuid: string, inviterUuid: string): boolean {
   return true;
 }
 
-/** False if it is not wanted any more. */
+/** False: it is not wanted any more. */
 function share(turn: Turn, inviteUuid: string, subscriptionId: number): boolean {
   const wanted = turn.entry(shareMap, inviteUuid);
   if (wanted === undefined) return false;
@@ -165,7 +162,7 @@ interface InviteAnswer {
   readonly answer: 'accepted' | 'declined';
 }
 
-/** The id of the subscription; undefined where the inviter, or such an invite of theirs, is not there any more. */
+/** The id of the subscription. Undefined: the inviter is gone, or has no such invite. */
 async function answer(
   { self, actors }: Pick<SignedInWorkflow<unknown>, 'self' | 'actors'>,
   inviterUuid: string,

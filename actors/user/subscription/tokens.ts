@@ -1,17 +1,18 @@
 /**
- * Subscription tokens (docs/protocol/account.md, "Subscription tokens"). A signed-in caller gets one, and so does anyone who
- * reads the mail of the account's address.
+ * Subscription tokens (docs/protocol/account.md, "Subscription tokens"). A signed-in caller gets one; so does anyone who reads
+ * the mail of the account's address.
  */
-import { sharedRead, type View } from '../../../runtime/command.ts';
+import { sharedRead, tell, type View } from '../../../runtime/command.ts';
 import {
   invalidSubscriptionToken,
   type SubscriptionClaims,
   SubscriptionTokens,
   subscriptionTokenAgeMs,
 } from '../../identity/subscription-tokens.ts';
-import { isBanned } from '../ban.ts';
-import { callerOf } from '../caller.ts';
-import { profileSlice } from '../profile.ts';
+import { mailAddress } from '../../mailer/address.ts';
+import { sendMail } from '../mails.ts';
+import { isBanned, profileSlice } from '../profile.ts';
+import { callerOf } from '../roles.ts';
 import { signedInRead } from '../signed-in.ts';
 import { Subscription } from './contract.ts';
 import { features } from './features.ts';
@@ -27,7 +28,7 @@ export const makeSubscriptionToken = signedInRead({
 export const offlineSubscription = sharedRead({
   ...Subscription.commands.offlineSubscription,
   answer: (view, claims) => {
-    if (!stands(view, claims)) return { refused: invalidSubscriptionToken };
+    if (!isValid(view, claims)) return { refused: invalidSubscriptionToken };
     const { email } = view.get(profileSlice);
     return { ok: { success: true, subscription: { uuid: nilUuid, email, ...ownSubscription(view) } } };
   },
@@ -36,24 +37,49 @@ export const offlineSubscription = sharedRead({
 export const offlineFeatures = sharedRead({
   ...Subscription.commands.offlineFeatures,
   answer: (view, claims) => {
-    if (!stands(view, claims)) return { refused: invalidSubscriptionToken };
+    if (!isValid(view, claims)) return { refused: invalidSubscriptionToken };
     const roles = callerOf(view).roles.map(({ name }) => name);
     return { ok: { success: true, features, roles } };
   },
 });
 
-/** Who is not signed in learns no uuid. */
+/** The caller is not signed in, so the reply does not tell the account's uuid. */
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-export function mintToken(view: Now): string {
+function mintToken(view: Now): string {
   const { credentialsVersion } = view.get(profileSlice);
   const endsSeconds = Math.floor((view.nowMs + subscriptionTokenAgeMs) / 1_000);
   return view.use(SubscriptionTokens).mint({ userUuid: view.self.id, credentialsVersion, endsSeconds });
 }
 
-/** A change of credentials ends every token, and a ban lets none be used while it lasts. */
-function stands(view: Now, claims: Omit<SubscriptionClaims, 'userUuid'>): boolean {
+/** A change of credentials ends every token. During a ban none is accepted. */
+function isValid(view: Now, claims: Omit<SubscriptionClaims, 'userUuid'>): boolean {
   const { state, credentialsVersion } = view.get(profileSlice);
   const isCurrent = state === 'active' && credentialsVersion === claims.credentialsVersion;
   return isCurrent && !isBanned(view) && view.nowMs < claims.endsSeconds * 1_000;
 }
+
+/** Anyone who knows the address may ask for it. Only the owner of the mailbox sees it. */
+export const mailSubscriptionToken = tell({
+  ...Subscription.tells.mailSubscriptionToken,
+  turn: (turn, { email: asked }) => {
+    const { state, email } = turn.get(profileSlice);
+    const isTheirs = state === 'active' && email === asked;
+    if (!isTheirs || isBanned(turn) || mailAddress(email) === undefined) return;
+    const text = [
+      'This token shows an app the subscription and the features of your account:',
+      '',
+      `    ${mintToken(turn)}`,
+      '',
+      'It is valid for three hours, and opens nothing else. If you did not ask for it, there is nothing you need to do.',
+    ];
+    sendMail(turn, {
+      id: `subscription-token:${turn.random.uuid()}`,
+      source: 'other',
+      recipient: email,
+      expiresAtMs: turn.nowMs + subscriptionTokenAgeMs,
+      subject: 'Your subscription token',
+      text: text.join('\n'),
+    });
+  },
+});

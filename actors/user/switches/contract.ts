@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { openToBridges, signedIn } from '../../signed-in.ts';
 
-/** Times in milliseconds. The address that is sent is never among it. */
+/** Times are milliseconds. The link that is sent is never shown. */
 const deadManSwitch = z.object({
   uuid: z.string(),
   recipientEmail: z.string(),
@@ -17,29 +17,29 @@ const deadManSwitch = z.object({
   sendAttempts: z.int(),
   nextAttemptAt: z.number().nullable(),
   lastAttemptAt: z.number().nullable(),
-  /** The most that the deadline moves on after an outage of the server. */
+  /** The longest time that an outage of the server can add to the deadline. */
   outageGrace: z.number(),
 });
-export type ShownSwitch = z.infer<typeof deadManSwitch>;
+export type SwitchResponse = z.infer<typeof deadManSwitch>;
 
 const switchId = z.string().max(64);
 
-/** Judged in the actor, which answers all that is wrong with one tag. */
-const given = z.unknown().optional();
+/** Judged in the actor, with one tag for anything wrong. */
+const unchecked = z.unknown().optional();
 
 const commands = {
   /** Refusals: 400 `invalid-dead-man-switch` and `email-delivery-unavailable`, 409 `dead-man-switch-limit`. */
   makeSwitch: signedIn({
     access: 'writes',
     fields: z.object({
-      recipientEmail: given,
-      /** The same, where `recipientEmail` is absent. */
-      recipient: given,
-      shareUrl: given,
-      intervalDays: given,
-      /** The first one; without it, an interval from now. */
-      deadline: given,
-      message: given,
+      recipientEmail: unchecked,
+      /** Counts if `recipientEmail` is absent. */
+      recipient: unchecked,
+      shareUrl: unchecked,
+      intervalDays: unchecked,
+      /** The first deadline. Absent: one interval from now. */
+      deadline: unchecked,
+      message: unchecked,
     }),
     ok: z.object({ deadManSwitch }),
   }),
@@ -67,7 +67,7 @@ export const Switches = contract({
   name: 'user',
   commands: openToBridges(commands),
   timers: {
-    /** Something comes for one of its dead man's switches. */
+    /** A switch needs a warning, a look, its mail or another attempt. */
     watchSwitches: z.null(),
   },
 });

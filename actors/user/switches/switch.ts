@@ -1,7 +1,7 @@
 /**
- * A dead man's switch as it is stored, and what becomes of it with time.
+ * A dead man's switch as it is stored, and what time does to it.
  *
- *     armed    its deadline is to come, or nobody has looked since it passed
+ *     armed    the deadline is to come, or nobody has looked since it passed
  *     queued   the deadline has passed; the queue has its mail, or is told of it
  *     waiting  the queue could not take it, and is told again at `nextAttemptAtMs`
  *     sent     a relay has it
@@ -14,9 +14,9 @@
  *
  * Invariants:
  * - Check-ins, deadlines and deletion are turns of one mailbox, so a check-in before the deadline always wins.
- * - Each deadline is a round, and a mail belongs to a round: what becomes of the mail of an earlier one changes nothing.
- * - In the last day before a deadline the timer looks at it several times, and every few minutes in the last hour. A look
- *   that comes late shows that the server was away and could not take a check-in. The owner then gets the lost time back.
+ * - Each deadline is a round, and a mail belongs to a round. The outcome of an earlier mail changes nothing.
+ * - In the last day before a deadline the timer looks at the switch several times, and every few minutes in the last hour. A
+ *   late look shows that the server was away and could take no check-in. The owner then gets the lost time back.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../../runtime/command.ts';
@@ -30,13 +30,13 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 const watchEveryMs = 5 * minuteMs;
-/** The last part before a deadline in which looks come at that pace. */
+/** The last part before a deadline, with looks at that pace. */
 const closeMs = hourMs;
-/** The part in which there are looks at all. */
+/** The part before a deadline that has looks at all. */
 const watchMs = dayMs;
-/** A look is late by less on a server that is there. */
+/** On a server that is running, looks are less late than this. */
 const lateMs = 10 * minuteMs;
-/** The least that an owner is given after an outage: a warning has to reach them. */
+/** The least time that an owner gets after an outage: enough for a warning to reach them. */
 const graceMinMs = hourMs;
 
 const storedSchema = z.object({
@@ -49,14 +49,14 @@ const storedSchema = z.object({
   deadlineMs: z.number(),
   round: z.int(),
   state: z.enum(['armed', 'queued', 'waiting', 'sent']),
-  /** When its owner is to be warned; null: that is done. */
+  /** When to warn the owner. Null: that is done. */
   warnAtMs: z.number().nullable(),
-  /** When a check-in, or a look shortly before the deadline, last showed that the server is there. */
+  /** The last time that showed the server running: a check-in, or a look shortly before the deadline. */
   seenAtMs: z.number(),
   sendAttempts: z.int(),
   nextAttemptAtMs: z.number().nullable(),
   lastAttemptAtMs: z.number().nullable(),
-  /** The id of an earlier mail about this deadline, which may have arrived. */
+  /** The message id of an earlier mail about this deadline, which may have arrived. */
   messageId: z.string().nullable().default(null),
 });
 export type Switch = z.infer<typeof storedSchema>;
@@ -85,7 +85,7 @@ export const sealContents = (turn: Turn, uuid: string, contents: Contents): Uint
 export const contentsOf = (view: View, { uuid, contents }: Switch): Contents =>
   contentsSchema.parse(JSON.parse(view.use(UserSecrets).open(sealedFor(view, uuid), contents)));
 
-/** A round begins. The warning comes a day ahead, or half-way where there are no two. */
+/** A round begins. The warning comes a day before the deadline, or half-way if it is less than two days away. */
 export function armed(nowMs: number, deadlineMs: number) {
   return {
     deadlineMs,
@@ -106,7 +106,7 @@ export const checkedIn = (before: Switch, nowMs: number): Switch => ({
   lastCheckInAtMs: nowMs,
 });
 
-/** What is to be told by mail, and to whom. */
+/** `warn`: a mail to the owner. `fire`: the mail to the recipient. */
 type Telling = 'warn' | 'fire';
 
 export interface Watched {
@@ -114,7 +114,7 @@ export interface Watched {
   readonly telling?: Telling;
 }
 
-/** What a look at it finds at this moment. `graceMaxMs`: the most that an owner is given after an outage. */
+/** What a look at this moment finds. `graceMaxMs` is the longest time that an owner gets after an outage. */
 export function watched(before: Switch, nowMs: number, graceMaxMs: number): Watched {
   const { state, deadlineMs, warnAtMs, nextAttemptAtMs } = before;
   if (state === 'waiting' && nextAttemptAtMs !== null && nowMs >= nextAttemptAtMs) {
@@ -133,8 +133,8 @@ export function watched(before: Switch, nowMs: number, graceMaxMs: number): Watc
 }
 
 /**
- * How long the owner is given after an outage, and 0 if there was none: as long as the server may have been away, at least
- * an hour. Nobody knows when in between two looks the server went away, so the whole time since the last one counts.
+ * How long the owner gets after an outage; 0 if there was none. It is as long as the server may have been away, and at least an
+ * hour. The outage may have begun at any time since the last look, so all of that counts.
  */
 function graceOf(before: Switch, nowMs: number, graceMaxMs: number): number {
   const dueMs = nextWatchMs(before, before.seenAtMs) ?? nowMs;
@@ -142,7 +142,7 @@ function graceOf(before: Switch, nowMs: number, graceMaxMs: number): number {
   return Math.min(graceMaxMs, Math.max(graceMinMs, nowMs - before.seenAtMs));
 }
 
-/** When to look at it next; undefined where nothing comes with time. */
+/** When to look next. Undefined: time changes nothing. */
 export function nextWatchMs(
   { state, deadlineMs, warnAtMs, nextAttemptAtMs }: Switch,
   nowMs: number,
@@ -153,7 +153,7 @@ export function nextWatchMs(
   return Math.min(lookMs, warnAtMs ?? lookMs);
 }
 
-/** The time left is halved from look to look, until there is an hour left. */
+/** Each look halves the time left, until an hour is left. */
 function nextLookMs(deadlineMs: number, nowMs: number): number {
   const leftMs = deadlineMs - nowMs;
   if (leftMs > watchMs) return deadlineMs - watchMs;

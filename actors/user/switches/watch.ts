@@ -1,26 +1,26 @@
 /**
- * One timer for all switches of an account, armed for what comes first: a warning, a look, a deadline, another attempt.
- * With a ban it rests, and what has not left is recalled; afterwards it finds what was to come long overdue, as after
- * an outage.
+ * The timer of all switches of an account. It is armed for the earliest warning, look, deadline or attempt. During a ban it
+ * rests, and mails that have not left are recalled. After the ban it finds everything overdue, as after an outage.
  */
 import { type Turn, timer } from '../../../runtime/command.ts';
+import { mailAddress } from '../../mailer/address.ts';
 import type { MailOutcome } from '../../mailer/contract.ts';
+import { tellToRecall } from '../../mailer/outgoing.ts';
 import { AccountSettings } from '../../settings.ts';
 import { audit } from '../audit/trail.ts';
-import { isBanned } from '../ban.ts';
-import { profileSlice } from '../profile.ts';
+import { sendMail } from '../mails.ts';
+import { isInUse, profileSlice } from '../profile.ts';
 import { scheduleOf } from '../schedule.ts';
 import { Switches } from './contract.ts';
-import { forgetMail, mailSwitch, recallMails, tellOwnerSent, warnOwner } from './mails.ts';
+import { mailToRecipient, type Notice, noticeOfSending, warning } from './mails.ts';
 import { nextWatchMs, type Switch, switchMap, watched } from './switch.ts';
 
 const { watchSwitches } = Switches.timers;
 /** A mail is dead if an administrator discards it. */
 const deadRetryMs = 86_400_000;
 
-const isInUse = (turn: Turn): boolean => turn.get(profileSlice).state === 'active' && !isBanned(turn);
-
 const schedule = scheduleOf<Switch>({
+  name: 'switch',
   map: switchMap,
   keyOf: ({ uuid }) => uuid,
   timer: watchSwitches,
@@ -28,12 +28,7 @@ const schedule = scheduleOf<Switch>({
   recall: recallMails,
 });
 
-export const {
-  set: setSwitch,
-  remove: removeSwitch,
-  /** In the commit that deletes the account. */
-  forget: forgetSwitches,
-} = schedule;
+export const { set: setSwitch, remove: removeSwitch, forget: forgetSwitches } = schedule;
 
 export const watchSwitchesTimer = timer({
   ...watchSwitches,
@@ -48,10 +43,28 @@ function watchOne(turn: Turn, before: Switch): void {
   const { after, telling } = watched(before, turn.nowMs, turn.use(AccountSettings).switchOutageGraceMs);
   if (after === before) return;
   turn.setEntry(switchMap, after.uuid, after);
-  if (telling === 'warn') warnOwner(turn, after);
+  if (telling === 'warn') notify(turn, after, warning(turn, after));
   if (telling !== 'fire') return;
-  mailSwitch(turn, after);
+  const again = after.messageId !== null && { messageId: after.messageId };
+  schedule.mail(turn, after, { ...mailToRecipient(turn, after), ...again });
   if (before.state === 'armed') audit(turn, 'dead-man-switch-fired', null, after.uuid);
+}
+
+const noticeIdOf = (entry: Switch, about: Notice['about']): string => `${schedule.mailIdOf(entry)}:${about}`;
+
+/** Mails the owner. An account whose name is no address gets no notices. */
+function notify(turn: Turn, entry: Switch, { about, subject, text }: Notice): void {
+  const { email, createdAtMs: accountSinceMs } = turn.get(profileSlice);
+  const recipient = mailAddress(email);
+  if (recipient === undefined) return;
+  const id = noticeIdOf(entry, about);
+  sendMail(turn, { id, source: 'dead-man-switch-notice', accountSinceMs, recipient, subject, text });
+}
+
+/** Nobody gets a mail of this round that has not left. */
+export function recallMails(turn: Turn, entry: Switch): void {
+  if (entry.state === 'queued') schedule.recallMail(turn, entry);
+  if (entry.state === 'armed' && entry.warnAtMs === null) tellToRecall(turn, noticeIdOf(entry, 'warning'));
 }
 
 export function switchMailOutcome(turn: Turn, uuid: string, round: number, outcome: MailOutcome): void {
@@ -62,11 +75,11 @@ export function switchMailOutcome(turn: Turn, uuid: string, round: number, outco
     case 'accepted': {
       const after: Switch = { ...before, state: 'sent', nextAttemptAtMs: null, lastAttemptAtMs: atMs };
       setSwitch(turn, after);
-      if (isInUse(turn)) tellOwnerSent(turn, after);
+      if (isInUse(turn)) notify(turn, after, noticeOfSending(turn, after));
       return;
     }
     case 'failed':
-      // They come in no order.
+      // Reports come in no order.
       if (attempts < before.sendAttempts) return;
       setSwitch(turn, { ...before, sendAttempts: attempts, nextAttemptAtMs, lastAttemptAtMs: atMs });
       return;
@@ -74,8 +87,8 @@ export function switchMailOutcome(turn: Turn, uuid: string, round: number, outco
       setSwitch(turn, { ...before, state: 'waiting', nextAttemptAtMs });
       break;
     case 'dead':
-      // A mail of its own comes: of this one nothing may be left that an administrator could still send.
-      forgetMail(turn, before);
+      // A new mail will come. An administrator must not be able to send this one any more.
+      schedule.recallMail(turn, before);
       setSwitch(turn, {
         ...before,
         state: 'waiting',
@@ -87,13 +100,16 @@ export function switchMailOutcome(turn: Turn, uuid: string, round: number, outco
   }
 }
 
-/** While an account is banned nothing is sent for it. */
+/** Nothing is sent for a banned account. */
 export function pauseSwitches(turn: Turn): void {
   for (const each of turn.entries(switchMap).values()) recallMails(turn, each);
   turn.disarm(watchSwitches);
 }
 
-/** What was recalled when the ban began is armed again, so that it is overdue like all that its owner could not keep off. */
+/**
+ * Arms the switches that were recalled when the ban began. They are then overdue, like those whose deadline the owner could not
+ * prevent.
+ */
 export function resumeSwitches(turn: Turn): void {
   for (const each of turn.entries(switchMap).values()) {
     if (each.state !== 'queued') continue;

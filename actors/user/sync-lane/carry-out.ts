@@ -1,15 +1,16 @@
 /**
- * A sync that its client has named (docs/protocol/sockets.md, "The journal") takes effect once, whether it comes over the
- * lane, over HTTP, or over both.
+ * Makes a sync that its client has named take effect once (docs/protocol/sockets.md, "The journal"), even if it comes over the
+ * lane and over HTTP.
  *
  *     unknown --hold--> held --carry out--> journaled (it changed something) or remembered (it did not)
  *                         `--30 s, refused--> unknown
  *
- * - What fits one turn is looked up, saved and journaled in that turn: the commit holds the save and the entry, or neither.
- * - What needs several turns is held meanwhile, so that no second attempt runs beside it, and journaled in a turn after the
- *   last. A crash in between leaves it unknown: it is sent again, and what was saved is recognised item by item.
- * - A command over the lane is held before its client is told that it was accepted. While it is held its status is `accepted`;
- *   once the hold has ended it is not carried out any more, so that `unknown` stays true until the client asks again.
+ * - A sync that fits one turn is looked up, saved and journaled in that turn. The commit has the save and the entry, or
+ *   neither.
+ * - A sync that needs several turns is held meanwhile, so that no second attempt runs beside it. A last turn journals it. A
+ *   crash in between leaves it unknown: the client sends it again, and each saved item is recognised.
+ * - A command over the lane is held before its client hears that it was accepted, and has the status `accepted` from then on.
+ *   Once the hold has ended it is not carried out any more. So `unknown` stays true until the client asks again.
  */
 import {
   type KeysResult,
@@ -44,7 +45,7 @@ import { entryOf, type JournalEntry, replyAgain, uuidsInConflict } from './entry
 import { type CommandPlan, commandPlan, findEntry, isJournalFull, journal } from './journal.ts';
 import { commandKey, laneMemory } from './memory.ts';
 
-/** How a sync is run in one turn. */
+/** How to run a sync in one turn. */
 export interface OneTurn<P extends Plans> {
   readonly plans: (view: View, request: SyncRequest) => P;
   readonly turn: (
@@ -61,46 +62,51 @@ export interface Ways<P extends Plans> extends OneTurn<P> {
 }
 
 type Steps = SignedInWorkflow<SyncReply>;
-type Asked = SignedInRequest<SyncRequest>;
+type NamedSync = SignedInRequest<SyncRequest>;
 type Known = { readonly entry: JournalEntry };
 
-/** Answers with what the command came to, now or before. */
+interface Attempt {
+  readonly request: NamedSync;
+  readonly identity: CommandIdentity;
+  readonly callId: string;
+}
+
+/** Answers with the result of this attempt, or of an earlier one. */
 export async function carryOut<P extends Plans>(
   workflow: Steps,
-  request: Asked,
+  request: NamedSync,
   ways: Ways<P>,
 ): Promise<SyncReply | Refused> {
   const named = identityOf(request.identity ?? { id: null, digest: null });
   const identity = isLegacy(request) ? needsModernApi : named;
-  // The session comes first, and a turn checks it.
+  // A turn gives the refusal, as it checks the session first.
   if (isRefused(identity)) return workflow.turn<never>({ turn: () => identity });
-  const begun = ways.isPlain
-    ? await inOneTurn(workflow, request, identity, ways)
-    : await begin(workflow, request, identity);
+  const attempt = { request, identity, callId: workflow.callId };
+  const begun = ways.isPlain ? await inOneTurn(workflow, attempt, ways) : await begin(workflow, attempt);
   const { entry, reply: answer } = begun;
-  // Once it is known what it came to, no second attempt has to be kept off.
+  // With a result, no second attempt has to be kept away.
   const release = () => begun.memory.release(begun.key, identity.hold ?? workflow.callId);
   if (answer !== undefined) {
     release();
     return answer;
   }
-  if (entry === undefined) return inSteps(workflow, request, identity, ways, begun);
+  if (entry === undefined) return inSteps(workflow, attempt, ways, begun);
   release();
   const reply = await replayed(workflow, entry, request.items ?? [], ways);
   return answered(reply ?? (await ways.steps(workflow, request)), identity, true);
 }
 
-/** What is remembered waits for the turn to end: one that runs again may have seen what never became durable. */
+/** An idle result is remembered after the turn. A turn that runs again may have seen what never became durable. */
 async function inOneTurn<P extends Plans>(
   workflow: Steps,
-  request: Asked,
-  identity: CommandIdentity,
+  attempt: Attempt,
   { plans, turn: run }: OneTurn<P>,
 ): Promise<Begun> {
+  const { request, identity } = attempt;
   const done = await workflow.turn<Begun & { readonly idle?: JournalEntry }, P & CommandPlan>({
     reads: (view) => ({ ...plans(view, request), ...commandPlan(view, request, identity.id) }),
     turn: (turn, reads, by) => {
-      const known = lookUp(turn, reads, by, identity, workflow.callId);
+      const known = lookUp(turn, reads, by, attempt);
       if (isRefused(known)) return known;
       const begun = begunOf(turn, by, identity);
       if (known !== undefined) return { ...begun, ...known };
@@ -109,7 +115,7 @@ async function inOneTurn<P extends Plans>(
       if (isRefused(reply)) return reply;
       const modern = reply as ModernSyncReply;
       const isIdle = turn.get(head) === before;
-      if (!isIdle) journal(turn, by.session.uuid, identity, request, modern);
+      if (!isIdle) journal(turn, { sessionUuid: by.session.uuid, identity, request, reply: modern });
       return {
         ...begun,
         reply: answered(reply, identity, false) as SyncReply,
@@ -122,12 +128,12 @@ async function inOneTurn<P extends Plans>(
 }
 
 interface Begun {
-  /** Where it is held. */
+  /** The memory that holds the command. */
   readonly memory: ReturnType<typeof laneMemory>;
   readonly key: string;
-  /** What it came to before. */
+  /** The result of an earlier attempt. */
   readonly entry?: JournalEntry;
-  /** What it came to in this turn. */
+  /** The result of this turn. */
   readonly reply?: SyncReply;
 }
 
@@ -136,15 +142,16 @@ const begunOf = (turn: Turn, { session }: SignedIn, { id }: CommandIdentity): Be
   key: commandKey(session.uuid, id),
 });
 
-function begin(workflow: Steps, request: Asked, identity: CommandIdentity): Promise<Begun> {
+function begin(workflow: Steps, attempt: Attempt): Promise<Begun> {
+  const { request, identity, callId } = attempt;
   return workflow.turn<Begun, CommandPlan>({
     reads: (view) => commandPlan(view, request, identity.id),
     turn: (turn, reads, by) => {
-      const known = lookUp(turn, reads, by, identity, workflow.callId);
+      const known = lookUp(turn, reads, by, attempt);
       if (isRefused(known)) return known;
       const begun = begunOf(turn, by, identity);
       if (known !== undefined) return { ...begun, ...known };
-      const isHeld = begun.memory.hold(begun.key, identity.hold ?? workflow.callId, turn.nowMs);
+      const isHeld = begun.memory.hold(begun.key, identity.hold ?? callId, turn.nowMs);
       return isHeld ? begun : isUnderWay;
     },
   });
@@ -152,8 +159,7 @@ function begin(workflow: Steps, request: Asked, identity: CommandIdentity): Prom
 
 async function inSteps<P extends Plans>(
   workflow: Steps,
-  request: Asked,
-  identity: CommandIdentity,
+  { request, identity, callId }: Attempt,
   { steps }: Ways<P>,
   { memory, key }: Begun,
 ): Promise<SyncReply | Refused> {
@@ -164,27 +170,27 @@ async function inSteps<P extends Plans>(
     await workflow.turn({
       reads: (view) => commandPlan(view, request, identity.id),
       turn: (turn, reads, { session }) => {
-        // A repeat of this very call holds the command too, and may have been faster.
+        // A repeat of this call holds the command too, and may have been faster.
         const isJournaled = findEntry(turn, reads, session.uuid, identity.id) !== undefined;
-        if (modern.saved_items.length > 0 && !isJournaled)
-          journal(turn, session.uuid, identity, request, modern);
+        if (modern.saved_items.length > 0 && !isJournaled) {
+          journal(turn, { sessionUuid: session.uuid, identity, request, reply: modern });
+        }
         return {};
       },
     });
     if (modern.saved_items.length === 0) memory.remember(key, entryOf(identity.digest, request, modern));
     return answered(reply, identity, false);
   } finally {
-    memory.release(key, identity.hold ?? workflow.callId);
+    memory.release(key, identity.hold ?? callId);
   }
 }
 
-/** What keeps the command from being carried out now. */
+/** What is known of the command, or why it may not run now. */
 function lookUp(
   turn: Turn,
   reads: PlanResults<CommandPlan>,
   { session }: SignedIn,
-  { id, digest, hold }: CommandIdentity,
-  callId: string,
+  { identity: { id, digest, hold }, callId }: Attempt,
 ): Known | Refused | undefined {
   const entry = findEntry(turn, reads, session.uuid, id);
   if (entry !== undefined) return equalInConstantTime(digest, entry.digest) ? { entry } : otherDigest;
@@ -194,7 +200,7 @@ function lookUp(
   return isJournalFull(turn) ? journalFull : undefined;
 }
 
-/** Undefined: the items have to be sent again. */
+/** Undefined: the client has to send its items again. */
 function replayed<P extends Plans>(
   workflow: Pick<Steps, 'turn'>,
   entry: JournalEntry,
@@ -226,7 +232,7 @@ function replayed<P extends Plans>(
     .then(({ reply }) => reply);
 }
 
-/** What has become of a command, and what it answered if that can be told without its items. */
+/** The status of a command, with its result where that needs no items of the client. */
 export async function commandStatus<P extends Plans>(
   workflow: SignedInWorkflow<CommandStatus>,
   asked: SignedInRequest<{ readonly commandId: string; readonly digest?: string | null | undefined }>,

@@ -1,4 +1,4 @@
-/** What the user's actor is asked for the sync lane (docs/protocol/sockets.md, "The sync lane"). */
+/** The sync lane as the user's actor serves it (docs/protocol/sockets.md, "The sync lane"). */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { syncReplyJson, syncReplySchema } from '../../collection/sync-reply.ts';
@@ -10,38 +10,38 @@ const commandStatusSchema = z.object({
     status: z.enum(['unknown', 'accepted', 'committed']),
     digest: z.string().optional(),
   }),
-  /** Absent where it cannot be told without the items that were sent. */
+  /** Absent: it cannot be told without the items that the client sent. */
   result: syncReplySchema.optional(),
 });
 export type CommandStatus = z.infer<typeof commandStatusSchema>;
 
-/** What a ticket says, besides whose device it is for. */
+/** The content of a ticket, besides the user. */
 const ticketClaimsSchema = z.object({
   sessionUuid: z.string(),
-  /** The token pair that it was got with (`pairName`). */
+  /** The token pair of the device that asked for it (`pairName`). */
   pair: z.string(),
-  /** It is worth nothing in another activation of the actor. */
+  /** No other activation of the actor accepts the ticket. */
   activation: z.string(),
   expiresAtMs: z.number(),
 });
 export type TicketClaims = z.infer<typeof ticketClaimsSchema>;
 
 const commands = {
-  /** What a ticket has to say for the session to be let in by it. */
+  /** The content of a new ticket for this session. */
   mintSyncTicket: signedIn({
     access: 'reads',
     fields: z.object({}),
     ok: ticketClaimsSchema.extend({ issuedAtMs: z.number() }),
   }),
   /**
-   * Spends a ticket by this attempt, which may come twice. `spent`: by another, expired, or of another activation. `gone`: the
-   * session has ended. `stale`: the session lives, and has other tokens now.
+   * Redeems a ticket for this attempt, which may come twice. `spent`: another attempt has it, it has expired, or it is of
+   * another activation. `gone`: the session has ended. `stale`: the session has other tokens now.
    */
   spendSyncTicket: {
     request: ticketClaimsSchema.extend({ nonce: z.string(), attempt: z.string() }),
     reply: z.object({ verdict: z.enum(['good', 'spent', 'gone', 'stale']) }),
   },
-  /** Whether the session may run this command over the lane, and from then on nobody else does for a while. */
+  /** Decides whether the session may run this command over the lane, and then keeps other attempts away for a while. */
   holdSyncCommand: signedIn({
     access: 'reads',
     fields: z.object({
@@ -52,7 +52,7 @@ const commands = {
     }),
     ok: z.object({ verdict: z.enum(['held', 'read-only', 'not-authorized', 'disabled', 'busy']) }),
   }),
-  /** The command will not be carried out after all. */
+  /** The command will not run after all. */
   releaseSyncCommand: {
     request: z.object({ sessionUuid: z.string(), commandId: z.string(), hold: z.string() }),
     reply: z.object({}),
@@ -72,7 +72,7 @@ export const SyncLane = contract({
   name: 'user',
   commands,
   timers: {
-    /** The oldest command of its journal is too old, or there are too many. */
+    /** The oldest commands of the journal are too old, or there are too many. */
     trimSyncJournal: z.null(),
   },
 });

@@ -1,9 +1,9 @@
 /**
- * What the journal keeps of a command (docs/protocol/sockets.md, "The journal"): from which token it pulled, what it saved,
- * what conflicted, and the token it gave. Ciphertext is never kept: a repeat reads it again.
+ * What the journal keeps of a command (docs/protocol/sockets.md, "The journal"): the token that it pulled from, what it saved,
+ * the conflicts, and the token that it gave. It never keeps ciphertext: a repeat reads that again.
  *
- * A repeat pulls from the same token once more and answers with the token that was given first. An item that has changed since
- * then lies behind that token, so the next sync gives it; one that has not is in the page that is read again.
+ * A repeat pulls from the same token, and answers with the token that was given first. An item that has changed since lies
+ * behind that token, so the next sync gives it. An item that has not changed is in the page that is read again.
  */
 import { z } from 'zod';
 import { type Conflict, conflictTypes, syncConflict, unsavedItem } from '../../collection/conflicts.ts';
@@ -24,7 +24,7 @@ const fromSchema = z.object({
   shared_vault_uuids: z.array(z.string()).nullish(),
 });
 
-/** A command of which nobody can tell what it answered: only that it was carried out. */
+/** Absent: the command ran, and its answer is unknown. */
 const outcomeSchema = z.object({
   saved: z.array(z.record(z.string(), z.unknown())).readonly(),
   conflicts: z.array(z.tuple([z.string(), z.enum(conflictTypes)])).readonly(),
@@ -38,7 +38,7 @@ export interface JournalEntry extends Kept {
   readonly digest: string;
 }
 
-/** Of one entry. A larger one keeps no list: its items are recognised one by one when they are sent again. */
+/** The bound of one entry. A larger one keeps no lists: the client sends the items again, and each is recognised. */
 const keptCharactersMax = 64 * 1024;
 
 export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncReply): JournalEntry {
@@ -57,10 +57,7 @@ export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncR
   return isLarge(kept) ? { digest, from: {} } : { digest, ...kept };
 }
 
-/**
- * Tokens and types are any text that a client sends, and entries stay in memory too. So their characters are counted before
- * anything of them is kept or written.
- */
+/** Clients send tokens and types of any length, and entries stay in memory. So this counts characters before anything is kept. */
 function isLarge(kept: Kept): boolean {
   let left = keptCharactersMax;
   const fits = (value: unknown): boolean => {
@@ -81,23 +78,23 @@ export const readEntry = (digest: string, text: string): JournalEntry => ({
   ...keptSchema.parse(JSON.parse(text)),
 });
 
-/** Uuids of the conflicts whose other side is to be read again. */
+/** The conflicts for which a repeat reads the server's item again. */
 export const uuidsInConflict = ({ outcome }: JournalEntry): readonly string[] =>
   (outcome?.conflicts ?? []).flatMap(([uuid, type]) =>
     type === 'sync_conflict' ? [uuid.toLowerCase()] : [],
   );
 
-/** What is read for a repeat. */
+/** What a repeat reads. */
 export interface ReadAgain {
   readonly userUuid: string;
   /** What a sync from the same token gives now. */
   readonly pulled: ModernSyncReply;
   row(uuid: string): ItemRow | undefined;
-  /** What the command has brought, where it was sent again. */
+  /** The items of the command, where the client has sent them again. */
   readonly sent: readonly ClientItem[] | undefined;
 }
 
-/** Undefined: only a repeat that brings its items again can be answered. */
+/** Undefined: only a repeat with the items can be answered. */
 export function replyAgain({ outcome }: JournalEntry, again: ReadAgain): ModernSyncReply | undefined {
   if (outcome === undefined) return undefined;
   const conflicts = outcome.conflicts.map((each) => conflictAgain(each, again));
@@ -117,7 +114,7 @@ export function replyAgain({ outcome }: JournalEntry, again: ReadAgain): ModernS
   };
 }
 
-/** Undefined: there is no other side any more, so that the client sends the item again. */
+/** Undefined: the server's item is gone, so the client sends its own again. */
 function conflictAgain(
   [uuid, type]: readonly [string, Conflict['type']],
   { userUuid, row, sent }: ReadAgain,

@@ -1,15 +1,15 @@
 /**
- * The journal of sync commands (docs/protocol/sockets.md, "The journal"): what makes a command take effect once, whichever
- * way it comes and however often.
+ * The journal of sync commands (docs/protocol/sockets.md, "The journal"). It makes a command take effect once, by any way and
+ * after any number of attempts.
  *
  * Invariants:
  * - A command that changes something is written here in the commit of the change. A crash leaves both or neither.
- * - A command that changes nothing has no row: it is remembered in memory for a while, and running it again does no harm.
- * - A row is kept for seven days, of a user with very many commands for the last ten thousand. The user's own timer removes
- *   what is older; it is armed while there are rows, and not otherwise.
+ * - A command that changes nothing has no row. Memory keeps it for a while, and to run it again does no harm.
+ * - A row stays for seven days, or while it is among the user's last ten thousand. A timer removes the others; it is armed
+ *   while there are rows.
  *
- * The count of a user's commands lies in the head of their collection, which the save writes anyway: so a command costs one
- * row, and a sync without a command costs nothing.
+ * The save writes the head of the collection anyway, so the head counts the commands. A command then costs one row, and a sync
+ * without a name costs nothing.
  */
 import { z } from 'zod';
 import {
@@ -22,20 +22,39 @@ import {
   type View,
 } from '../../../runtime/command.ts';
 import { slice } from '../../../runtime/slice.ts';
+import { table } from '../../../runtime/table.ts';
 import { head } from '../../collection/head.ts';
 import type { ModernSyncReply } from '../../collection/sync-reply.ts';
 import type { SyncRequest } from '../../collection/sync-request.ts';
 import type { Credentials } from '../../identity/session-tokens.ts';
 import type { CommandIdentity } from '../../sync-command.ts';
+import { purging } from '../hooks.ts';
 import { findSession } from '../sessions/check.ts';
-import { syncCommandTable } from './command-table.ts';
 import { SyncLane } from './contract.ts';
 import { entryOf, entryText, type JournalEntry, readEntry } from './entry.ts';
 import { commandKey, laneMemory } from './memory.ts';
 
+export const syncCommandTable = table({
+  name: 'sync_command',
+  columns: {
+    user_uuid: 'uuid',
+    session_uuid: 'uuid',
+    command_id: 'text',
+    /** The number of the command among all of the user. */
+    number: 'int8',
+    digest: 'text',
+    /** Milliseconds. */
+    kept_until: 'int8',
+    /** The entry as JSON, without its digest. */
+    outcome: 'text',
+  },
+  key: ['user_uuid', 'session_uuid', 'command_id'],
+  order: 'number',
+});
+
 const keptMs = 7 * 86_400_000;
 const commandsKept = 10_000;
-/** Twice what is kept: the timer is far behind. */
+/** Twice what is kept: more rows mean that the timer is far behind. */
 const commandsMax = 2 * commandsKept;
 const batchRows = 500;
 
@@ -45,9 +64,9 @@ export const journalSlice = slice({
   name: 'sync-journal',
   format: 1,
   schema: z.object({
-    /** Every row up to this number is gone. */
+    /** All rows up to this number are removed. */
     gone: z.int(),
-    /** Whether the timer is armed. */
+    /** The timer is armed. */
     trimming: z.boolean(),
   }),
   initial: { gone: 0, trimming: false },
@@ -58,7 +77,7 @@ export interface CommandPlan {
   readonly command: KeysPlan<typeof syncCommandTable>;
 }
 
-/** A command is its session's. Without one nothing is found, and the check of the session refuses. */
+/** A command belongs to a session. Without one nothing is found, and the check of the session refuses. */
 export function commandPlan(
   view: View,
   { credentials }: { readonly credentials: Credentials },
@@ -69,7 +88,6 @@ export function commandPlan(
   return { command: keys(syncCommandTable, session === undefined ? [] : [wanted]) };
 }
 
-/** What is known of a command of this session. */
 export function findEntry(
   view: View,
   { command }: PlanResults<Pick<CommandPlan, 'command'>>,
@@ -85,14 +103,15 @@ export function isJournalFull(view: View): boolean {
   return commandsOf(view) - view.get(journalSlice).gone >= commandsMax;
 }
 
-/** In the turn of the last of its changes. */
-export function journal(
-  turn: Turn,
-  sessionUuid: string,
-  identity: CommandIdentity,
-  request: SyncRequest,
-  reply: ModernSyncReply,
-): void {
+interface Journaled {
+  readonly sessionUuid: string;
+  readonly identity: CommandIdentity;
+  readonly request: SyncRequest;
+  readonly reply: ModernSyncReply;
+}
+
+/** Call in the turn of the last change that the command makes. */
+export function journal(turn: Turn, { sessionUuid, identity, request, reply }: Journaled): void {
   const entry = entryOf(identity.digest, request, reply);
   const number = commandsOf(turn) + 1;
   turn.set(head, { ...turn.get(head), commands: number });
@@ -143,17 +162,15 @@ export const trimSyncJournalTimer = timer({
   },
 });
 
-/** Of an account that is deleted. True: there may be more. */
-export function purgeSomeCommands(
-  turn: Turn,
-  { oldest }: PlanResults<ReturnType<typeof oldestPlan>>,
-): boolean {
-  if (oldest.rows.length === 0) return false;
-  removeRows(turn, oldest.rows);
-  turn.set(journalSlice, { gone: oldest.rows.at(-1)?.number ?? 0, trimming: false });
-  return true;
-}
-export const commandsLeftPlan = oldestPlan;
+export const journalPurge = purging({
+  reads: oldestPlan,
+  turn: (turn, { oldest: { rows } }) => {
+    if (rows.length === 0) return { left: 'nothing' };
+    removeRows(turn, rows);
+    turn.set(journalSlice, { gone: rows.at(-1)?.number ?? 0, trimming: false });
+    return { left: 'more' };
+  },
+});
 
 function removeRows(
   turn: Turn,

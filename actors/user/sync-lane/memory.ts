@@ -1,20 +1,17 @@
 /**
- * What the user's actor keeps of the lane while it is in memory, and no longer: spent tickets, held commands, and the
- * last commands that changed nothing. All of it may be lost. A ticket names the activation that it was made in and is worth
- * nothing in another, and a command whose hold is lost is not carried out.
+ * What the actor keeps of the lane in memory alone: redeemed tickets, held commands, and the last commands that changed
+ * nothing.
  *
- * Turns write here, although a turn may run more than once: every write names who makes it, and writing it again
- * changes nothing. The answer of a command is written after its turn, as it rests on what the turn has seen.
+ * All of it may be lost. A ticket names its activation, and no other activation accepts it. A command whose hold is lost does
+ * not run.
+ *
+ * Turns write here, and a turn may run more than once. So each write names its author, and a second write of the same author
+ * changes nothing. The result of a command is written after its turn, as it depends on what the turn has read.
  */
 import type { Activation, View } from '../../../runtime/command.ts';
 import type { JournalEntry } from './entry.ts';
 
-interface Spent {
-  readonly by: string;
-  readonly untilMs: number;
-}
-
-interface Held {
+interface Claim {
   readonly by: string;
   readonly untilMs: number;
 }
@@ -24,15 +21,15 @@ const spentMax = 256;
 /** More than a user's sockets have at a time. */
 const heldMax = 128;
 const recentMax = 16;
-/** Longer than a command may take once it was asked for. */
+/** Longer than a command may take from its request on. */
 const holdMs = 30_000;
 
 class LaneMemory {
-  readonly #spent = new Map<string, Spent>();
-  readonly #held = new Map<string, Held>();
+  readonly #spent = new Map<string, Claim>();
+  readonly #held = new Map<string, Claim>();
   readonly #recent = new Map<string, JournalEntry>();
 
-  /** Whether this attempt has the ticket. False: it was spent by another, or too many were. */
+  /** False: another attempt has the ticket, or there are too many. */
   spend(nonce: string, by: string, untilMs: number, nowMs: number): boolean {
     const spent = this.#spent.get(nonce);
     if (spent !== undefined) return spent.by === by;
@@ -42,7 +39,7 @@ class LaneMemory {
     return true;
   }
 
-  /** False: another attempt holds it, or too many are held. */
+  /** False: another attempt holds the command, or there are too many. */
   hold(key: string, by: string, nowMs: number): boolean {
     dropEnded(this.#held, nowMs);
     const holder = this.#held.get(key)?.by;
@@ -51,7 +48,7 @@ class LaneMemory {
     return true;
   }
 
-  /** Who may carry out this command. */
+  /** The attempt that may run this command. */
   holder(key: string, nowMs: number): string | undefined {
     const held = this.#held.get(key);
     return held !== undefined && nowMs < held.untilMs ? held.by : undefined;
@@ -87,5 +84,5 @@ function dropEnded(entries: Map<string, { readonly untilMs: number }>, nowMs: nu
   for (const [key, { untilMs }] of entries) if (nowMs >= untilMs) entries.delete(key);
 }
 
-/** A command is its session's: no other finds it. */
+/** Other sessions do not find the command. */
 export const commandKey = (sessionUuid: string, commandId: string): string => `${sessionUuid} ${commandId}`;

@@ -1,21 +1,106 @@
-/** What the account does for the sync lane (docs/protocol/sockets.md, "The sync lane"). */
-import { purging, userPart } from '../hooks.ts';
+/** The sync lane of an account (docs/protocol/sockets.md, "The sync lane"). */
+
+import type { z } from 'zod';
+import { command, type Turn, type View } from '../../../runtime/command.ts';
+import type { Refused } from '../../reply.ts';
+import { userPart } from '../hooks.ts';
 import { getSyncCommand } from '../items/sync.ts';
-import { syncCommandTable } from './command-table.ts';
+import { isInUse } from '../profile.ts';
+import { checkSession } from '../sessions/check.ts';
+import { pairName, sessionMap } from '../sessions/session.ts';
+import { settingValue } from '../settings/stored.ts';
+import { type SignedIn, signedInRead, signedInTurn } from '../signed-in.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
 import { SyncLane } from './contract.ts';
-import { commandsLeftPlan, journalSlice, purgeSomeCommands, trimSyncJournalTimer } from './journal.ts';
-import { syncLaneCommands } from './tickets-and-holds.ts';
+import { journalPurge, journalSlice, syncCommandTable, trimSyncJournalTimer } from './journal.ts';
+import { commandKey, laneMemory } from './memory.ts';
+
+const ticketMs = 30_000;
+
+const syncDisabled = 'SYNC_DISABLED';
+
+/** Clients look for `code`. Without `Retry-After` they stop asking for tickets. */
+const switchedOff: Refused = {
+  refused: {
+    reason: 'unavailable',
+    tag: syncDisabled,
+    payload: { code: syncDisabled },
+    message: 'An administrator has switched the sync lane off for this account. Items sync over HTTP.',
+  },
+};
+
+const isSwitchedOff = (view: View): boolean => settingValue(view, 'LIVE_SYNC_ENABLED') === 'false';
+
+const mintSyncTicket = signedInRead({
+  ...SyncLane.commands.mintSyncTicket,
+  answer: (view, _request, _reads, { session }) =>
+    isSwitchedOff(view)
+      ? switchedOff
+      : {
+          sessionUuid: session.uuid,
+          pair: pairName(session.current),
+          activation: view.activation.id,
+          issuedAtMs: view.nowMs,
+          expiresAtMs: view.nowMs + ticketMs,
+        },
+});
+
+const spendSyncTicket = command({
+  ...SyncLane.commands.spendSyncTicket,
+  turn: (turn, { activation, nonce, attempt, expiresAtMs, sessionUuid, pair }) => {
+    const isCurrent = activation === turn.activation.id && turn.nowMs < expiresAtMs;
+    if (!isCurrent || !laneMemory(turn).spend(nonce, attempt, expiresAtMs, turn.nowMs)) {
+      return { verdict: 'spent' as const };
+    }
+    return { verdict: verdictOn(turn, sessionUuid, pair) };
+  },
+});
+
+function verdictOn(turn: Turn, sessionUuid: string, pair: string): 'good' | 'gone' | 'stale' {
+  const session = turn.entry(sessionMap, sessionUuid);
+  if (session === undefined || turn.nowMs >= session.keptUntilMs || !isInUse(turn)) return 'gone';
+  const credentials = {
+    userUuid: turn.self.id,
+    style: 'lane',
+    identifier: sessionUuid,
+    secrets: [pair],
+  } as const;
+  return 'session' in checkSession(turn, credentials, turn.nowMs) ? 'good' : 'stale';
+}
+
+const holdSyncCommand = signedInTurn({
+  ...SyncLane.commands.holdSyncCommand,
+  turn: (turn, asked, _reads, by) => ({ verdict: holdVerdict(turn, asked, by) }),
+});
+
+type Hold = typeof SyncLane.commands.holdSyncCommand;
+
+function holdVerdict(
+  turn: Turn,
+  { commandId, hold, saves, vaults }: z.infer<Hold['fields']>,
+  { session, readonly }: SignedIn,
+): z.infer<Hold['ok']>['verdict'] {
+  if (isSwitchedOff(turn)) return 'disabled';
+  if (saves && readonly) return 'read-only';
+  const memberships = membershipsOf(turn);
+  if (!vaults.every((uuid) => memberships.has(uuid.toLowerCase()))) return 'not-authorized';
+  const isHeld = laneMemory(turn).hold(commandKey(session.uuid, commandId), hold, turn.nowMs);
+  return isHeld ? 'held' : 'busy';
+}
+
+const releaseSyncCommand = command({
+  ...SyncLane.commands.releaseSyncCommand,
+  turn: (turn, { sessionUuid, commandId, hold }) => {
+    laneMemory(turn).release(commandKey(sessionUuid, commandId), hold);
+    return {};
+  },
+});
 
 export const syncLane = userPart(SyncLane, {
   name: 'sync-lane',
   slices: [journalSlice],
   tables: [syncCommandTable],
-  commands: { ...syncLaneCommands, getSyncCommand },
+  commands: { mintSyncTicket, spendSyncTicket, holdSyncCommand, releaseSyncCommand, getSyncCommand },
   timers: { trimSyncJournal: trimSyncJournalTimer },
-  on: {
-    purgeFirst: purging({
-      reads: commandsLeftPlan,
-      turn: (turn, reads) => ({ left: purgeSomeCommands(turn, reads) ? 'more' : 'nothing' }),
-    }),
-  },
+  on: { purgeFirst: journalPurge },
 });

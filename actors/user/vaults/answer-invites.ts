@@ -1,7 +1,7 @@
-/** Invites to shared vaults that a user answers. The vault decides about each (`actors/vault/invites.ts`). */
+/** The user answers invites to shared vaults. The vault decides about each (`actors/vault/membership/invites.ts`). */
 import { keys } from '../../../runtime/command.ts';
 import { isRefused } from '../../reply.ts';
-import { noSuchInvite } from '../../vault/contract.ts';
+import { noSuchInvite, Vault } from '../../vault/contract.ts';
 import { audit } from '../audit/trail.ts';
 import { forgetInviteCopy, inboundInvitesPlan, inviteCopyPlan } from '../inbox/invites.ts';
 import { clear, clearPlans, selfRemoved } from '../inbox/notifications.ts';
@@ -9,10 +9,9 @@ import { inboundInviteTable } from '../inbox/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
-import { mayCollaborate, switchedOff } from './may-collaborate.ts';
-import { noteJoined, startJoining, stopJoining } from './memberships.ts';
+import { mayCollaborate, noteJoined, startJoining, stopJoining, switchedOff } from './memberships.ts';
 
-/** The next sync has to show what was accepted, so the user's own actor notes it before it answers. */
+/** The next sync must show what was accepted, so the user's actor notes it before it answers. */
 export const acceptVaultInvite = signedInWorkflow({
   ...Vaults.commands.acceptVaultInvite,
   run: async (workflow, request) => {
@@ -43,7 +42,7 @@ export const acceptVaultInvite = signedInWorkflow({
         }
         forgetInviteCopy(turn, { vaultUuid, inviteUuid }, reads);
         clear(turn, [selfRemoved(vaultUuid)], joined.membership, reads);
-        // The vault may have told before that the user was let in, or even that they were removed again.
+        // A tell may have come first: that the user was let in, or even that they were removed again.
         if (!noteJoined(turn, { vaultUuid, ...joined })) stopJoining(turn, vaultUuid);
         if (!isMember) audit(turn, 'shared-vault-joined', session, vaultUuid);
         return { success: true };
@@ -87,7 +86,7 @@ export const declineInboundInvites = signedInWorkflow({
       turn: (_turn, { inbound }) => inbound.rows,
     });
     await forEach(inbound, ({ vault_uuid, uuid: inviteUuid }) =>
-      askIfThere(workflow, vault_uuid, (vault) => vault.endInvite({ by, inviteUuid })),
+      askIfThere(workflow, Vault, vault_uuid, (vault) => vault.endInvite({ by, inviteUuid })),
     );
     return workflow.lastTurn({
       reads: () => ({

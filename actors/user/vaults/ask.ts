@@ -1,8 +1,9 @@
 /**
- * What a user asks of a vault: the user's own actor checks the session, and the vault decides. A vault that does not exist
- * refuses as one does where the user is no member.
+ * Asks vaults on behalf of a user. The user's actor checks the session, and the vault decides. A vault that does not exist
+ * refuses like one where the user is no member.
  */
-import type { Ask } from '../../../runtime/handles.ts';
+import type { CommandShapes } from '../../../runtime/contract.ts';
+import type { Ask, KindRef } from '../../../runtime/handles.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
@@ -12,13 +13,13 @@ import type { SignedInWorkflow } from '../signed-in.ts';
 type Asks = Pick<SignedInWorkflow<unknown>, 'actors'>;
 type AskVault = Ask<typeof Vault.commands>;
 
-/** How many vaults are asked at once on behalf of one caller. */
+/** How many vaults one caller asks at the same time. */
 const atOnce = 8;
 
-/** As vaults know them. */
+/** The form that vaults know. Undefined: it is no uuid. */
 export const uuidOf = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);
 
-/** For what names nobody: so that it is the vault that refuses, after it has looked at who asks. */
+/** For a text that names no user. The vault then checks the caller first, and refuses. */
 export const namesNoUser = '00000000-0000-0000-0000-000000000000';
 
 export async function askVault<Ok extends object>(
@@ -27,19 +28,20 @@ export async function askVault<Ok extends object>(
   asks: (ask: AskVault) => Promise<Answer<Ok>>,
   unlessThere: Refused = noSuchVault,
 ): Promise<Ok | Refused> {
-  const answer = await askIfThere(workflow, vaultUuid, asks);
+  const answer = await askIfThere(workflow, Vault, vaultUuid, asks);
   if (answer === undefined) return unlessThere;
   return isRefused(answer) ? answer : answer.ok;
 }
 
-/** Undefined where there is no such vault. */
-export async function askIfThere<Reply>(
+/** Asks by the contract of one part of the vault. Undefined: there is no such vault. */
+export async function askIfThere<Commands extends CommandShapes, Reply>(
   { actors }: Asks,
+  part: KindRef<Commands>,
   vaultUuid: string,
-  asks: (ask: AskVault) => Promise<Reply>,
+  asks: (ask: Ask<Commands>) => Promise<Reply>,
 ): Promise<Reply | undefined> {
   const uuid = uuidOf(vaultUuid);
-  return uuid === undefined ? undefined : unlessAbsent(asks(actors.get(Vault, uuid).ask));
+  return uuid === undefined ? undefined : unlessAbsent(asks(actors.get(part, uuid).ask));
 }
 
 export async function forEach<T>(all: readonly T[], work: (each: T) => Promise<unknown>): Promise<void> {
@@ -48,5 +50,5 @@ export async function forEach<T>(all: readonly T[], work: (each: T) => Promise<u
   }
 }
 
-/** For a step that looks at the session alone. */
+/** A step that only checks the session. */
 export const sessionAlone = { turn: () => ({}) };

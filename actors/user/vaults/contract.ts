@@ -1,4 +1,4 @@
-/** What is asked of a user about shared vaults (docs/protocol/shared-vaults.md), and what vaults tell the user. */
+/** What a user is asked about shared vaults (docs/protocol/shared-vaults.md), and what vaults tell the user. */
 import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { permissions, vaultInviteSchema } from '../../inbox-entries.ts';
@@ -14,7 +14,7 @@ const ofInvite = ofVault.extend({ inviteUuid: uuid });
 const invite = z.object({ invite: vaultInviteSchema });
 const invites = z.object({ invites: z.array(vaultInviteSchema) });
 
-/** Changes something, and answers that it is done. */
+/** A command that changes something, and answers that it is done. */
 const change = <Fields extends z.ZodObject>(
   fields: Fields,
 ): SignedInShape<z.infer<Fields>, z.infer<typeof done>> =>
@@ -24,14 +24,14 @@ const change = <Fields extends z.ZodObject>(
     ok: done,
   });
 
-/** Refusals: 400 throughout, and 403 where collaboration is switched off for the account. */
+/** Refusals: 400 for all, and 403 if collaboration is switched off for the account. */
 const commands = {
   createVault: signedIn({
     access: 'writes',
     fields: nothing,
     ok: z.object({ sharedVault: vaultSchema, sharedVaultUser: memberSchema }),
   }),
-  /** Those that the user is a member of. */
+  /** The vaults that the user is a member of. */
   listVaults: signedIn({
     access: 'reads',
     fields: nothing,
@@ -71,24 +71,24 @@ const commands = {
   acceptVaultInvite: change(ofInvite),
   /** Declines, or cancels. */
   endVaultInvite: change(ofInvite),
-  /** Those that the caller has sent, to this vault. */
+  /** The invites that the caller has sent for this vault. */
   listVaultInvites: signedIn({ access: 'reads', fields: ofVault, ok: invites }),
   cancelVaultInvites: change(ofVault),
-  /** Those that the caller has sent, to all. */
+  /** The invites that the caller has sent for all vaults. */
   listOutboundInvites: signedIn({ access: 'reads', fields: nothing, ok: invites }),
   cancelOutboundInvites: change(nothing),
-  /** Those that wait for the caller's answer. */
+  /** The invites that the caller has not answered. */
   declineInboundInvites: change(nothing),
 };
 
 const membership = z.object({ vaultUuid: z.string(), membership: z.number() });
 
-/** By vaults, in no order: see `memberships.ts`. */
+/** From vaults, in no order (`memberships.ts`). */
 const tells = {
   joined: membership,
-  /** And the user is notified, in the same tell: one commit may end a thousand memberships. `at`: as in the inbox. */
+  /** The same tell notifies the user, as one commit may end a thousand memberships. `at` is as in the inbox. */
   left: membership.extend({ at: z.int() }),
-  /** Somebody has invited the user for the first time to this vault. */
+  /** The vault has invited the user for the first time. */
   mailVaultInvite: z.object({ inviteUuid: z.string() }),
 };
 

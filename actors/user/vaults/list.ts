@@ -1,13 +1,13 @@
-/** The shared vaults that a user is a member of, as their own rows say at this moment. */
+/** The shared vaults of a user, as the rows of the vaults say at this moment. */
 import { crossOwner, type View } from '../../../runtime/command.ts';
-import { membershipsMax } from '../../vault/bounds.ts';
+import { membershipsMax } from '../../vault/settings.ts';
 import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
 import { signedInRead } from '../signed-in.ts';
 import { Vaults } from './contract.ts';
 import { membershipsOf } from './memberships.ts';
 
-/** Rows of vaults are read under the condition that the user is a member. */
+/** A vault gives its rows only to members. */
 export const membershipFor = ({ self }: Pick<View, 'self'>) => ({ table: memberTable, member: self.id });
 
 export const fromStart = (vaultUuids: Iterable<string>) =>

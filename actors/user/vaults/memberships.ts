@@ -1,13 +1,13 @@
 /**
- * Where a user is a member, as far as the user's own actor has heard: a hint of where to look, and no authority. The vault
- * alone decides who is a member, by the rows of its members.
+ * The user's memberships, as far as the user's own actor has heard of them. They say where to look and authorize nothing: only
+ * the rows of a vault decide who is a member.
  *
  *     joining  durable before the vault is asked to let the user in, so that an account that is deleted meanwhile tells it
  *     member   the vault has let the user in, by reply or tell
  *     left     nothing of this membership may come any more
  *
- * Vaults tell of memberships by their numbers, which grow, and tells come in no order: the greater number wins, and
- * `left` ends its number for good. Ended memberships are remembered while there is room.
+ * Vaults number the memberships, and their tells come in no order. The greater number wins, and `left` ends its number for
+ * good. Ended memberships are remembered while there is room.
  */
 import { z } from 'zod';
 import { type Turn, tell, type View } from '../../../runtime/command.ts';
@@ -16,43 +16,40 @@ import { head } from '../../collection/head.ts';
 import { isFull } from '../../collection/quota.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { type Refused, refuse } from '../../reply.ts';
-import { membershipsMax } from '../../vault/bounds.ts';
 import { Vault } from '../../vault/contract.ts';
-import { VaultSettings } from '../../vault/settings.ts';
+import { membershipsMax, VaultSettings } from '../../vault/settings.ts';
 import { audit } from '../audit/trail.ts';
 import { User } from '../contract.ts';
 import { notify, notifyPlans, selfRemoved } from '../inbox/notifications.ts';
-import { profileSlice } from '../profile.ts';
+import { isActive, profileSlice } from '../profile.ts';
+import { settingValue } from '../settings/stored.ts';
 import { Vaults } from './contract.ts';
 
 const endedMax = 500;
-/** Much longer than a vault is waited for. */
+/** Much longer than the wait for a vault. */
 const joiningMicros = 3_600_000_000;
 
-export interface Membership {
-  /** While joining, that of the last time; 0 before the first. */
-  readonly membership: number;
-  readonly state: 'joining' | 'member' | 'left';
-  readonly sinceMicros: number;
-}
+const membershipSchema = z.object({
+  /** While joining, the number of the last time; 0 before the first. */
+  membership: z.number(),
+  state: z.enum(['joining', 'member', 'left']),
+  sinceMicros: z.number(),
+});
+export type Membership = Readonly<z.infer<typeof membershipSchema>>;
 
 /** By the vault's uuid. */
 export const membershipMap = sliceMap<Membership>({
   family: 'membership',
   format: 1,
   entriesMax: membershipsMax + endedMax,
-  schema: z.object({
-    membership: z.number(),
-    state: z.enum(['joining', 'member', 'left']),
-    sinceMicros: z.number(),
-  }),
+  schema: membershipSchema,
 });
 
 /**
- * The items in a vault return to their owner however much the account holds (see ../items/return-to-owner.ts). So a user
- * whose account is full may begin no other vault: they could fill and end one after the other without end.
+ * Items of a vault return to their owner even if the account is full (`../items/return-to-owner.ts`). So the user of a full
+ * account may not begin another vault. Otherwise they could fill and end one after the other.
  */
-const homeIsFull = refuse.tooLarge(
+const accountIsFull = refuse.tooLarge(
   'This account holds as much as this server allows. Please delete something before you begin with another shared vault.',
 );
 const tooMany = refuse.badRequest('You are a member of as many shared vaults as you can be.');
@@ -61,8 +58,8 @@ const nowhere: ReadonlyMap<string, number> = new Map();
 const numbersOf = new WeakMap<ReadonlyMap<string, Membership>, ReadonlyMap<string, number>>();
 
 /**
- * The numbers of the user's memberships by vault, in the order of the vaults' uuids. While what is durable does not change,
- * it is the same map each time.
+ * The numbers of the memberships by vault, in the order of the vaults' uuids. It is the same map as long as the durable state
+ * is the same.
  */
 export function membershipsOf(view: View): ReadonlyMap<string, number> {
   const entries = view.entries(membershipMap);
@@ -85,7 +82,7 @@ export function startJoining(turn: Turn, vaultUuid: string): Joining | Refused {
   const before = turn.entry(membershipMap, vaultUuid);
   if (before?.state === 'member') return { vaultUuid, isMember: true };
   const isRepeat = before !== undefined && isCounted(turn, before);
-  if (!isRepeat && isFull(turn.get(head), turn.use(ItemSettings).quota)) return homeIsFull;
+  if (!isRepeat && isFull(turn.get(head), turn.use(ItemSettings).quota)) return accountIsFull;
   const others = [...turn.entries(membershipMap)].filter(([uuid]) => uuid !== vaultUuid);
   const taken = others.filter(([, entry]) => isCounted(turn, entry)).length;
   if (taken >= turn.use(VaultSettings).vaultsMax) return tooMany;
@@ -93,7 +90,7 @@ export function startJoining(turn: Turn, vaultUuid: string): Joining | Refused {
   return { vaultUuid, isMember: false };
 }
 
-/** The vault has said no, or has let the user in and out again. */
+/** The vault has refused, or has let the user in and out again. */
 export function stopJoining(turn: Turn, vaultUuid: string): void {
   const before = turn.entry(membershipMap, vaultUuid);
   if (before?.state !== 'joining') return;
@@ -106,7 +103,7 @@ interface Numbered {
   readonly membership: number;
 }
 
-/** False where that was known, or is over. */
+/** False: this was known, or is over. */
 export function noteJoined(turn: Turn, { vaultUuid, membership }: Numbered): boolean {
   const before = turn.entry(membershipMap, vaultUuid);
   if (before !== undefined && before.membership >= membership) return false;
@@ -115,18 +112,17 @@ export function noteJoined(turn: Turn, { vaultUuid, membership }: Numbered): boo
   return true;
 }
 
-/** Likewise. */
+/** False: this was known, or is over. */
 export function noteLeft(turn: Turn, { vaultUuid, membership }: Numbered): boolean {
   const before = turn.entry(membershipMap, vaultUuid);
   if (before !== undefined && before.membership > membership) return false;
   if (before?.membership === membership && before.state !== 'member') return false;
-  // The user has asked to be let in again, so there is no need to say that they were not.
+  // The user has asked again to be let in, so a membership that ended is nothing to tell.
   const state = before?.state === 'joining' ? 'joining' : 'left';
   note(turn, vaultUuid, { membership, state });
   return true;
 }
 
-/** A `left` tells of an end that the user did not bring about, and goes into their trail then. */
 export const joinedTell = tell({
   ...Vaults.tells.joined,
   turn: (turn, joined) => {
@@ -136,17 +132,18 @@ export const joinedTell = tell({
   },
 });
 
+/** The user did not end this membership, so it goes into their audit trail. */
 export const leftTell = tell({
   ...Vaults.tells.left,
   reads: (view, { vaultUuid }) => notifyPlans(view, [selfRemoved(vaultUuid)]),
   turn: (turn, left, _sender, reads) => {
-    if (turn.get(profileSlice).state !== 'active') return;
+    if (!isActive(turn)) return;
     if (noteLeft(turn, left)) audit(turn, 'shared-vault-left', null, left.vaultUuid);
     notify(turn, [selfRemoved(left.vaultUuid)], left.at, reads);
   },
 });
 
-/** For an account that is deleted: tells some of its vaults. False once all are told. */
+/** For an account that is deleted: tells some of its vaults. False: all of them know. */
 export function leaveSomeVaults(turn: Turn, atMost: number): boolean {
   const uuids = [...turn.entries(membershipMap).keys()].slice(0, atMost);
   for (const uuid of uuids) {
@@ -171,3 +168,9 @@ function forgetOldest(turn: Turn): void {
     .toSorted(([, a], [, b]) => a.sinceMicros - b.sinceMicros);
   if (oldest !== undefined) turn.removeEntry(membershipMap, oldest[0]);
 }
+
+/** If an administrator switches it off, the account makes no shared vaults, joins none and invites nobody. */
+export const mayCollaborate = (view: View): boolean =>
+  settingValue(view, 'COLLABORATION_ENABLED') !== 'false';
+
+export const switchedOff = refuse.forbidden('Collaboration is switched off for this account.');

@@ -1,12 +1,12 @@
 /**
- * Invites to shared vaults that a user sends. The vault decides about each (`actors/vault/invites.ts`); their number over all
- * vaults is counted here, by their rows. Only owners invite, so the user's own vaults are the ones to look at.
+ * The user sends invites to shared vaults. The vault decides about each (`actors/vault/membership/invites.ts`). This actor limits their
+ * number over all vaults, and counts the rows of the vaults for that. Only owners invite, so it looks at the user's own vaults.
  */
 import { type CrossOwnerResult, crossOwner, type PlanResults, type View } from '../../../runtime/command.ts';
 import { encryptedMessageBytesMax } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { isStorableText } from '../../storable-text.ts';
-import { noSuchInvite } from '../../vault/contract.ts';
+import { noSuchInvite, Vault } from '../../vault/contract.ts';
 import { VaultSettings } from '../../vault/settings.ts';
 import { shownInvite } from '../../vault/shown.ts';
 import { type InviteRow, inviteTable } from '../../vault/tables.ts';
@@ -14,11 +14,11 @@ import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
 import { Vaults } from './contract.ts';
 import { fromStart, membershipFor, ownVaultsPlan } from './list.ts';
-import { mayCollaborate, switchedOff } from './may-collaborate.ts';
+import { mayCollaborate, switchedOff } from './memberships.ts';
 
-/** The most of all unanswered invites of a user, so that one list holds them. */
+/** For all unanswered invites of a user, so that one list holds them. */
 const sentBytesMax = 8 * 1_048_576;
-/** Calls beside each other may go beyond what each of them finds to be free. */
+/** Calls that run at the same time may exceed the limit together. */
 const listedMax = 5_000;
 
 const notAUuid = refuse.badRequest('The recipient has to be named by a uuid.');
@@ -82,7 +82,7 @@ export const listVaultInvites = signedInWorkflow({
   run: async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionAlone);
     const { id: by } = workflow.self;
-    const sent = await askIfThere(workflow, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
+    const sent = await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.sentInvites({ by }));
     return sent ?? { invites: [] };
   },
 });
@@ -107,7 +107,7 @@ export const cancelVaultInvites = signedInWorkflow({
   run: async (workflow, { sharedVaultUuid }) => {
     await workflow.turn(sessionAlone);
     const { id: by } = workflow.self;
-    await askIfThere(workflow, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
+    await askIfThere(workflow, Vault, sharedVaultUuid, (vault) => vault.cancelInvites({ by }));
     return { success: true };
   },
 });
@@ -118,7 +118,7 @@ export const cancelOutboundInvites = signedInWorkflow({
     const owned = await workflow.turn({ reads: ownVaultsPlan, turn: ownedBy });
     const { id: by } = workflow.self;
     await forEach(owned, (vaultUuid) =>
-      askIfThere(workflow, vaultUuid, (vault) => vault.cancelInvites({ by })),
+      askIfThere(workflow, Vault, vaultUuid, (vault) => vault.cancelInvites({ by })),
     );
     return { success: true };
   },
@@ -143,7 +143,7 @@ const sentPlan = (view: View, owned: readonly string[], columns?: readonly (keyo
 const rowsOf = ({ owners }: CrossOwnerResult<typeof inviteTable>): readonly InviteRow[] =>
   owners.flatMap(({ rows }) => rows);
 
-/** Whether one invite more may be sent, or one that was sent be changed: that is not counted. */
+/** One more invite may be sent, or one that was sent may be changed. The changed one does not count. */
 const roomAmong = (owned: readonly string[], isReplaced: (row: InviteRow) => boolean) => ({
   reads: (view: View) => ({ sent: sentPlan(view, owned, ['invitee', 'uuid', 'bytes']) }),
   turn: (turn: View, { sent }: { readonly sent: CrossOwnerResult<typeof inviteTable> }) => {

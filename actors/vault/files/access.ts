@@ -1,15 +1,15 @@
 /**
- * What a member may do with the files of a vault, by the rows of this moment: a removed member has access to none from that
- * commit on, whatever tokens they hold. The user's own actor, which alone asks, has checked the session.
+ * The rights of a member on the files of a vault, by the rows of this moment: a removed member has no access from that commit
+ * on, whatever tokens they hold. Only the user's own actor asks, and it has checked the session.
  */
 import { type KeysResult, keys, type View } from '../../../runtime/command.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { isVoid } from '../../files/redeemed.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { memberKey, vaultKey } from '../member-list.ts';
-import { memberTable, vaultTable } from '../tables.ts';
+import { type MemberRow, memberTable, vaultTable } from '../tables.ts';
 
-export const invalidToken = refuse.forbidden('This valet token is not valid any more.', 'invalid-auth');
 export const onlyReads = refuse.badRequest('You may only read in this shared vault.');
 
 export const accessPlan = (view: View, by: string) => ({
@@ -25,10 +25,14 @@ interface Reads {
 export function accessOf(view: Pick<View, 'self'>, by: string, { vaults, member }: Reads) {
   const vault = vaults.get(vaultKey(view));
   const asker = member.get(memberKey(view, by));
-  return vault && asker && { vault, mayWrite: asker.permission !== 'read' };
+  return vault && asker && { vault, ...rightsOf({ asker }) };
 }
 
-/** Undefined: the token allows it. Whether it is redeemed is another question. */
+export const rightsOf = ({ asker }: { readonly asker: Pick<MemberRow, 'permission'> }) => ({
+  mayWrite: asker.permission !== 'read',
+});
+
+/** Undefined if the token allows the use. It may still be redeemed. */
 export function refusalOf(
   view: View,
   claims: ValetClaims,

@@ -1,26 +1,18 @@
-/** What the vault is asked about its files with a valet token. */
+/** The commands of a vault for its files, most of them by a valet token. */
 import { command, keys, sharedRead } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
-import { cleanupTimer } from '../../files/cleanup.ts';
-import { discardFile, removalJob } from '../../files/garbage.ts';
-import { beingMoved, isMoving } from '../../files/move.ts';
-import { redeem, redeemedOn } from '../../files/redeemed.ts';
-import { file } from '../../files/tables.ts';
-import { answerOf, refuse } from '../../reply.ts';
-import { noSuchVault, Vault } from '../contract.ts';
+import { deleteByToken, invalidToken, openedFile, stillThere } from '../../files/by-token.ts';
+import { file, fileKey } from '../../files/tables.ts';
+import { noSuchVault } from '../contract.ts';
 import { memberListFor, notify } from '../member-list.ts';
-import { accessOf, accessPlan, invalidToken, onlyReads, refusalOf } from './access.ts';
-import { eraseFilesTimer } from './end.ts';
-import { concludeFileMoveTimer, moveCommands } from './move.ts';
-import { cleanup, vaultFiles } from './own-files.ts';
-import { changePlan, fileKey, uploadCommands } from './uploads.ts';
-
-const unknownFile = refuse.notFound('There is no such file.');
-/** Clients ask then whether to delete the item all the same. */
-const nothingToDelete = refuse.badRequest('There is no such file.');
+import { accessOf, accessPlan, onlyReads, refusalOf, rightsOf } from './access.ts';
+import { VaultFiles } from './contract.ts';
+import { moveCommands } from './move.ts';
+import { vaultFiles } from './own-files.ts';
+import { changePlan, uploadCommands } from './uploads.ts';
 
 const mayUseFiles = sharedRead({
-  ...Vault.commands.mayUseFiles,
+  ...VaultFiles.commands.mayUseFiles,
   reads: (view, { by }) => accessPlan(view, by),
   answer: (view, { by, writes }, reads) => {
     const access = accessOf(view, by, reads);
@@ -30,59 +22,42 @@ const mayUseFiles = sharedRead({
 });
 
 const deleteFile = command({
-  ...Vault.commands.deleteFile,
+  ...VaultFiles.commands.deleteFile,
   reads: changePlan,
   turn: (turn, asked, { files, ...reads }) => {
     const { claims } = asked;
     const memberList = memberListFor(turn, claims.userUuid, reads);
-    const refused = refusalOf(
-      turn,
-      claims,
-      memberList && { mayWrite: memberList.asker.permission !== 'read' },
-    );
+    const refused = refusalOf(turn, claims, memberList && rightsOf(memberList));
     if (refused !== undefined || memberList === undefined) return refused ?? invalidToken;
-    const key = fileKey(turn, asked);
-    const row = files.get(key);
-    const isRedeemed = redeemedOn(turn, claims) !== undefined;
-    if (isRedeemed) return answerOf(row === undefined ? {} : invalidToken);
-    if (row === undefined) return nothingToDelete;
-    if (isMoving(turn, row)) return beingMoved;
-    turn.remove(file, key);
-    discardFile(turn, cleanup, row);
-    vaultFiles(turn, memberList.vault).quota.grow(-row.bytes);
-    redeem(turn, claims, 'delete');
+    const row = files.get(fileKey(turn, claims.remoteIdentifier));
+    const deleted = deleteByToken(turn, vaultFiles(turn, memberList.vault), claims, row);
+    if (deleted !== 'deleted') return deleted;
     notify(turn, memberList.members, 'shared_vault_file_removed', turn.get(head).position);
     return { ok: {} };
   },
 });
 
 const openFile = sharedRead({
-  ...Vault.commands.openFile,
+  ...VaultFiles.commands.openFile,
   reads: (view, asked) => ({
     ...accessPlan(view, asked.claims.userUuid),
-    files: keys(file, [fileKey(view, asked)]),
+    files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
   }),
   answer: (view, asked, { files, ...reads }) => {
     const refused = refusalOf(view, asked.claims, accessOf(view, asked.claims.userUuid, reads));
-    if (refused !== undefined) return refused;
-    const row = files.get(fileKey(view, asked));
-    if (row === undefined) return unknownFile;
-    const { upload_uuid: uploadUuid, stored_under: storedUnder, bytes, layout } = row;
-    return { ok: { uploadUuid, storedUnder, bytes, layout } };
+    return refused ?? openedFile(files.get(fileKey(view, asked.claims.remoteIdentifier)));
   },
 });
 
 const checkToken = sharedRead({
-  ...Vault.commands.checkToken,
+  ...VaultFiles.commands.checkToken,
   reads: (view, asked) => ({
     ...accessPlan(view, asked.claims.userUuid),
-    files: keys(file, [fileKey(view, asked)]),
+    files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
   }),
   answer: (view, { claims, uploadUuid }, { files, ...reads }) => {
     const refused = refusalOf(view, claims, accessOf(view, claims.userUuid, reads));
-    if (refused !== undefined) return refused;
-    const row = files.get(fileKey(view, { claims }));
-    return uploadUuid === undefined || row?.upload_uuid === uploadUuid ? { ok: {} } : unknownFile;
+    return refused ?? stillThere(files.get(fileKey(view, claims.remoteIdentifier)), uploadUuid);
   },
 });
 
@@ -94,9 +69,3 @@ export const fileCommands = {
   openFile,
   checkToken,
 };
-export const fileTimers = {
-  tendFiles: cleanupTimer(cleanup, vaultFiles),
-  eraseFiles: eraseFilesTimer,
-  concludeFileMove: concludeFileMoveTimer,
-};
-export const fileJobs = { removeBlobs: removalJob(cleanup) };

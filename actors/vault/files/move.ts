@@ -1,54 +1,55 @@
-/** A vault as the source or the target of a file that moves (`actors/files/move.ts`). */
+/** A vault as the source or the target of a file that moves (`actors/files/transfer.ts`). */
 import { command, keys, type Turn, tell, timer, type View, workflow } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
+import { invalidToken } from '../../files/by-token.ts';
 import { refusalByGarbage } from '../../files/garbage.ts';
+import { file, fileKey } from '../../files/tables.ts';
 import {
-  arrivalPlan,
-  arriveFile,
-  type Concluding,
-  concludeFile,
-  concludePlan,
-  departFile,
-  forgetArrival,
+  applyFileTransfer,
+  applyPlan,
+  type Finalizing,
+  finalizeFileTransfer,
+  finalizePlan,
+  forgetIncoming,
+  prepareFileTransfer,
   settleFile,
-} from '../../files/move.ts';
-import { file } from '../../files/tables.ts';
+} from '../../files/transfer.ts';
 import { type Answer, answerOf, isRefused } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { Vault } from '../contract.ts';
 import { memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
-import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
+import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
+import { VaultFiles } from './contract.ts';
 import { releaseAt, vaultFiles } from './own-files.ts';
-import { fileKey, holdAt, ownerChanged, writing } from './uploads.ts';
+import { holdAt, ownerChanged, writing } from './uploads.ts';
 
-const { concludeFileMove } = Vault.timers;
+const { finalizeOverdueFile } = VaultFiles.timers;
 
-const depart = command({
-  ...Vault.commands.departFile,
+const prepare = command({
+  ...VaultFiles.commands.prepareFileTransfer,
   reads: (view, asked) => ({
     ...accessPlan(view, asked.claims.userUuid),
-    files: keys(file, [fileKey(view, asked)]),
+    files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
   }),
   turn: (turn, asked, { files, ...reads }) => {
     const { claims, to } = asked;
     const access = accessOf(turn, claims.userUuid, reads);
     const refused = refusalOf(turn, claims, access);
     if (refused !== undefined || access === undefined) return refused ?? invalidToken;
-    const departed = departFile({
+    const prepared = prepareFileTransfer({
       turn,
       claims,
-      row: files.get(fileKey(turn, asked)),
+      row: files.get(fileKey(turn, claims.remoteIdentifier)),
       to,
-      timer: concludeFileMove,
+      timer: finalizeOverdueFile,
     });
-    if (isRefused(departed)) return departed;
-    return { ok: 'file' in departed ? { ...departed, fromOwnerUuid: access.vault.owner_uuid } : departed };
+    if (isRefused(prepared)) return prepared;
+    return { ok: 'file' in prepared ? { ...prepared, fromOwnerUuid: access.vault.owner_uuid } : prepared };
   },
 });
 
-/** Where it has counted for the same owner so far, there is room for it. */
-const arrive = workflow({
-  ...Vault.commands.arriveFile,
+/** If the file has counted for the same owner so far, there is room for it. */
+const apply = workflow({
+  ...VaultFiles.commands.applyFileTransfer,
   run: async (steps, { claims, file: moving, fromOwnerUuid }): Promise<Answer<Record<string, never>>> => {
     const first = await steps.turn(writing(claims, (_turn, vault) => ({ ownerUuid: vault.owner_uuid })));
     if (isRefused(first)) return first;
@@ -59,18 +60,18 @@ const arrive = workflow({
       if (refused !== undefined) return refused;
     }
     return steps.turn({
-      reads: (view) => ({ ...memberListPlan(view), ...arrivalPlan(view, moving) }),
+      reads: (view) => ({ ...memberListPlan(view), ...applyPlan(view, moving) }),
       turn: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
-        const asker = memberList && { mayWrite: memberList.asker.permission !== 'read' };
-        const refused = memberList === undefined ? invalidToken : refusalOf(turn, claims, asker);
+        const refused =
+          memberList === undefined ? invalidToken : refusalOf(turn, claims, rightsOf(memberList));
         const changed =
           memberList !== undefined && memberList.vault.owner_uuid !== ownerUuid ? ownerChanged : undefined;
         const garbage = () => refusalByGarbage(turn, vaultFiles(turn));
-        const arrived = refused ?? changed ?? arriveFile(turn, moving, reads, garbage);
-        if (arrived !== 'arrived' || memberList === undefined) {
+        const applied = refused ?? changed ?? applyFileTransfer(turn, moving, reads, garbage);
+        if (applied !== 'applied' || memberList === undefined) {
           if (ownerUuid !== fromOwnerUuid) releaseAt(turn, ownerUuid, claims.id);
-          return answerOf(arrived === 'was here' || arrived === 'arrived' ? {} : arrived);
+          return answerOf(applied === 'was here' || applied === 'applied' ? {} : applied);
         }
         vaultFiles(turn, memberList.vault).quota.grow(moving.bytes, claims.id);
         notify(turn, memberList.members, 'shared_vault_file_uploaded', turn.get(head).position);
@@ -80,66 +81,66 @@ const arrive = workflow({
   },
 });
 
-const plansToConclude = (view: View, id: string) => ({ ...memberListPlan(view), ...concludePlan(view, id) });
-type Reads = Parameters<typeof memberListOf>[1] & Pick<Concluding, 'files'>;
+const finalizePlans = (view: View, id: string) => ({ ...memberListPlan(view), ...finalizePlan(view, id) });
+type Reads = Parameters<typeof memberListOf>[1] & Pick<Finalizing, 'files'>;
 
 /** The vault may have ended meanwhile. */
-function conclude(
+function finalize(
   turn: Turn,
   id: string,
-  arrived: Concluding['arrived'],
+  applied: Finalizing['applied'],
   { files, ...reads }: Reads,
 ): boolean {
   const memberList = memberListOf(turn, reads);
   const owner = vaultFiles(turn, memberList?.vault);
-  const concluded = concludeFile(turn, { id, arrived, files, owner, timer: concludeFileMove });
-  if (concluded === undefined) return false;
-  const { kind, uuid } = concluded.to;
-  const target = kind === 'user' ? turn.tell(Files, uuid) : turn.tell(Vault, uuid);
-  if (concluded.outcome === 'given up') {
-    target.fileGivenUp({ id, hop: concluded.hop });
+  const finalized = finalizeFileTransfer(turn, { id, applied, files, owner, timer: finalizeOverdueFile });
+  if (finalized === undefined) return false;
+  const { kind, uuid } = finalized.to;
+  const target = kind === 'user' ? turn.tell(Files, uuid) : turn.tell(VaultFiles, uuid);
+  if (finalized.outcome === 'given up') {
+    target.fileGivenUp({ id, hop: finalized.hop });
     return false;
   }
-  target.fileMoved({ uploadUuid: concluded.uploadUuid });
+  target.fileMoved({ uploadUuid: finalized.uploadUuid });
   notify(turn, memberList?.members ?? [], 'shared_vault_file_removed', turn.get(head).position);
   return true;
 }
 
 export const moveCommands = {
-  departFile: depart,
-  arriveFile: arrive,
-  concludeFile: command({
-    ...Vault.commands.concludeFile,
-    reads: (view, { claims }) => plansToConclude(view, claims.id),
-    turn: (turn, { claims, arrived }, reads) => ({
-      ok: { moved: conclude(turn, claims.id, arrived, reads) },
+  prepareFileTransfer: prepare,
+  applyFileTransfer: apply,
+  finalizeFileTransfer: command({
+    ...VaultFiles.commands.finalizeFileTransfer,
+    reads: (view, { claims }) => finalizePlans(view, claims.id),
+    turn: (turn, { claims, applied }, reads) => ({
+      ok: { moved: finalize(turn, claims.id, applied, reads) },
     }),
   }),
 };
 
-export const concludeFileMoveTimer = timer({
-  ...concludeFileMove,
+export const finalizeOverdueFileTimer = timer({
+  ...finalizeOverdueFile,
   missed: 'fire-once',
-  reads: (view, { id }) => plansToConclude(view, id),
+  reads: (view, { id }) => finalizePlans(view, id),
   turn: (turn, { id }, reads) => {
-    conclude(turn, id, 'unknown', reads);
+    finalize(turn, id, 'unknown', reads);
   },
 });
 
 export const fileMoveTells = {
   fileMoved: tell({
-    ...Vault.tells.fileMoved,
-    turn: (turn, { uploadUuid }) => forgetArrival(turn, uploadUuid),
+    ...VaultFiles.tells.fileMoved,
+    turn: (turn, { uploadUuid }) => forgetIncoming(turn, uploadUuid),
   }),
   fileGivenUp: tell({
-    ...Vault.tells.fileGivenUp,
+    ...VaultFiles.tells.fileGivenUp,
     turn: (turn, givenUp, { address: { kind, id } }) => {
-      const source = kind === 'user' ? turn.tell(Files, id) : turn.tell(Vault, id);
+      const source = kind === 'user' ? turn.tell(Files, id) : turn.tell(VaultFiles, id);
       source.fileSettled(givenUp);
     },
   }),
   fileSettled: tell({
-    ...Vault.tells.fileSettled,
-    turn: (turn, givenUp) => settleFile(turn, givenUp, concludeFileMove),
+    ...VaultFiles.tells.fileSettled,
+    turn: (turn, givenUp) => settleFile(turn, givenUp, finalizeOverdueFile),
   }),
 };

@@ -1,6 +1,6 @@
 /**
- * A vault as an owner of files. They count in the quota of the user who owns the vault, at whose actor room is made before an upload
- * holds anything:
+ * A vault as an owner of files. They count in the quota of the user who owns the vault, so that user's actor has to grant room
+ * before an upload holds anything:
  *
  *     vault                                    its owner
  *     an upload is to hold more
@@ -9,28 +9,30 @@
  *     closed or ended, in one commit:
  *                ~~ vaultFiles ~~>             holds nothing any more; the total of the vault's files counts
  *
- * A member holds a few uploads at most. Where they have as many, the next takes the place of their oldest in this vault that
- * nothing was sent to: the owner is asked again, with that one as `givesUp`, and it ends in the turn that opens the next. Where
- * something was sent to it meanwhile, it stays and the next is refused. The owner counts the bytes of both until told of an end, so
- * that a crash before that turn leaves the member with one upload too many, and never the owner with too many bytes.
+ * A member may have only a few uploads open. One more replaces their oldest in this vault that nothing was sent to: the owner is
+ * asked again, with that upload as `givesUp`, and it ends in the turn that opens the next. If something was sent to it meanwhile,
+ * it stays and the next is refused. The owner counts the bytes of both until it hears of an end. So a crash before that turn
+ * leaves the member with one upload too many, and never the owner with too many bytes.
  *
- * An upload never holds more than was granted to it. The row of the vault has the total, and changes in the commit that
- * changes the files; its `updated_at` does not.
+ * An upload never holds more than was granted to it. The row of the vault has the total. It changes in the commit that changes
+ * the files, and its `updated_at` does not.
  */
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { sliceMap } from '../../../runtime/slice.ts';
-import type { Cleanup } from '../../files/ledger.ts';
-import type { Owner } from '../../files/owner.ts';
-import type { Quota } from '../../files/quota.ts';
+import type { Owner, Quota } from '../../files/owner.ts';
 import { FileSettings } from '../../files/settings.ts';
+import type { Cleanup } from '../../files/state.ts';
 import { uploadsMax } from '../../files/uploads.ts';
 import { Files } from '../../user/files/contract.ts';
-import { nextChangeStamp } from '../change-stamp.ts';
-import { Vault } from '../contract.ts';
+import { nextChangeStamp } from '../state.ts';
 import { type VaultRow, vaultTable } from '../tables.ts';
+import { VaultFiles } from './contract.ts';
 
-export const cleanup: Cleanup = { timer: Vault.timers.tendFiles, remove: Vault.jobs.removeBlobs };
+export const cleanup: Cleanup = {
+  timer: VaultFiles.timers.cleanUpFiles,
+  remove: VaultFiles.jobs.removeBlobs,
+};
 
 /** By the uuid of the upload. */
 export const grantMap = sliceMap<{
@@ -45,7 +47,7 @@ export const grantMap = sliceMap<{
   schema: z.object({ bytes: z.number(), ownerUuid: z.string(), by: z.string().optional() }),
 });
 
-/** Without the row of the vault, files can only go. */
+/** `vault` is absent once the vault has ended; then files can only be removed. */
 export function vaultFiles(turn: Turn, vault?: VaultRow): Owner {
   const { fileBytesMax, accountBytesMax } = turn.use(FileSettings);
   const garbageBytesMax = accountBytesMax === 0 ? Number.POSITIVE_INFINITY : accountBytesMax;
@@ -72,7 +74,7 @@ export function releaseAt(turn: Turn, ownerUuid: string, holdUuid: string): void
   turn.tell(Files, ownerUuid).vaultFiles({ bytes: null, ended: [holdUuid] });
 }
 
-/** At most once in a turn: it is the row as the turn has read it. */
+/** Call it once in a turn, at most: it starts from the row as the turn has read it. */
 function countBytes(turn: Turn, vault: VaultRow, byBytes: number, ended: readonly string[]): void {
   const { position } = nextChangeStamp(turn);
   const used = vault.file_bytes + byBytes;

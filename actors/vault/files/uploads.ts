@@ -1,12 +1,13 @@
-/** Uploads into a vault: what members do is as in an account (`actors/files/uploads.ts`), once its owner has made room. */
+/** Uploads into a vault. They are those of an account (`actors/files/uploads.ts`), after its owner has granted room. */
 import { command, keys, type Turn, type View, type Workflow, workflow } from '../../../runtime/command.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import { head } from '../../collection/head.ts';
+import { answerIfRedeemed, invalidToken, refusalOfChunk } from '../../files/by-token.ts';
 import { closePersisted } from '../../files/closing.ts';
-import { chunkBytesMax } from '../../files/layout.ts';
-import { noSpace } from '../../files/quota.ts';
+import { noSpace } from '../../files/owner.ts';
 import { redeem, redeemedOn } from '../../files/redeemed.ts';
-import { file } from '../../files/tables.ts';
+import { haveWatched } from '../../files/state.ts';
+import { file, fileKey } from '../../files/tables.ts';
 import {
   abandonChunk,
   abandonPlan,
@@ -15,7 +16,6 @@ import {
   finishChunk,
   giveUpUnsent,
   heldWith,
-  isChunkNumber,
   oldestUnsent,
   openUpload,
   refusalToOpen,
@@ -23,20 +23,18 @@ import {
   uploadAgeMs,
   usuallyHeld,
 } from '../../files/uploads.ts';
-import { haveWatched } from '../../files/watched.ts';
 import type { ValetClaims } from '../../identity/valet-tokens.ts';
 import { type Answer, answerOf, isRefused, type Refused, refuse } from '../../reply.ts';
 import { Files } from '../../user/files/contract.ts';
-import { Vault } from '../contract.ts';
 import { memberListFor, memberListPlan, notify } from '../member-list.ts';
 import type { VaultRow } from '../tables.ts';
-import { accessOf, accessPlan, invalidToken, refusalOf } from './access.ts';
+import { accessOf, accessPlan, refusalOf, rightsOf } from './access.ts';
+import { VaultFiles } from './contract.ts';
 import { grantMap, releaseAt, vaultFiles } from './own-files.ts';
 
-/** After the end of an upload: what nobody has told of then counts no more. */
+/** Time after the end of an upload. Then the owner stops counting its room, even if it heard of no end. */
 const graceMs = 3_600_000;
 
-const wrongChunk = refuse.badRequest('That is not a chunk of a file.');
 export const ownerChanged: Refused = refuse.notNow(
   'The shared vault changes hands. Please try again.',
   1_000,
@@ -46,7 +44,7 @@ interface ByToken {
   readonly claims: ValetClaims;
 }
 
-/** A turn of a member who may write, by a token that is not redeemed. */
+/** A turn for a member who may write, by a token that is not redeemed. */
 export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRow) => R | Refused) => ({
   reads: (view: View) => accessPlan(view, claims.userUuid),
   turn: (turn: Turn, reads: Parameters<typeof accessOf>[2]): R | Refused => {
@@ -59,16 +57,16 @@ export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRo
 
 interface Held {
   readonly holdUuid: string;
-  /** The member who uploads; nobody for what moves, whose bytes are there. */
+  /** The member who uploads; absent for a file that moves, whose bytes are in the store already. */
   readonly by?: string;
   readonly bytes: number;
-  /** The upload whose place it takes. */
+  /** The upload that this one replaces. */
   readonly instead?: string;
-  /** An upload that may have to end for it. */
+  /** An upload that may have to end for this one. */
   readonly givesUp?: string;
 }
 
-/** Has the owner make room for what an upload, or a file that comes, holds all in all. */
+/** Asks the owner to grant room for all that an upload, or a file that comes, holds. */
 export async function holdAt(
   { actors, nowMs }: Pick<Workflow, 'actors' | 'nowMs'>,
   ownerUuid: string,
@@ -85,7 +83,7 @@ export async function holdAt(
   }
 }
 
-/** The last turn of an upload that holds more than before. What it does not take is given back. */
+/** The turn that uses a new grant of an upload. If the turn refuses, the grant is given back. */
 const granted = <Ok>(
   claims: ValetClaims,
   ownerUuid: string,
@@ -112,7 +110,7 @@ const granted = <Ok>(
   };
 };
 
-/** As `holdAt`, but where the member has too many uploads open, their oldest that nothing was sent to is to be given up. */
+/** As `holdAt`. If the member has too many uploads open, it gives up their oldest that nothing was sent to. */
 async function roomToOpen(
   steps: Workflow,
   ownerUuid: string,
@@ -127,7 +125,7 @@ async function roomToOpen(
 }
 
 const open = workflow({
-  ...Vault.commands.openUpload,
+  ...VaultFiles.commands.openUpload,
   run: async (steps, { claims, uploadUuid }): Promise<Answer<Record<never, never>>> => {
     const first = await steps.turn(
       writing(claims, (turn, vault) => {
@@ -159,10 +157,10 @@ const open = workflow({
 });
 
 const begin = workflow({
-  ...Vault.commands.beginChunk,
+  ...VaultFiles.commands.beginChunk,
   run: async (steps, { claims, ...chunk }) => {
-    const isOne = isChunkNumber(chunk.number) && chunk.bytes > 0 && chunk.bytes <= chunkBytesMax;
-    if (!isOne) return wrongChunk;
+    const wrong = refusalOfChunk(chunk);
+    if (wrong !== undefined) return wrong;
     const { remoteIdentifier } = claims;
     const run = (turn: Turn, vault: VaultRow) =>
       beginChunk(turn, vaultFiles(turn, vault), { remoteIdentifier, ...chunk });
@@ -187,7 +185,7 @@ const begin = workflow({
 });
 
 const finish = workflow({
-  ...Vault.commands.finishChunk,
+  ...VaultFiles.commands.finishChunk,
   run: async (steps, { claims, ...stored }) => {
     const { remoteIdentifier } = claims;
     const run = (turn: Turn, vault: VaultRow) =>
@@ -196,47 +194,36 @@ const finish = workflow({
   },
 });
 
-/** Allowed to the member who began it. Nothing is gained by it. */
+/** The member who began the upload may do so even without other rights, as nothing is gained by it. */
 const abandon = command({
-  ...Vault.commands.abandonChunk,
+  ...VaultFiles.commands.abandonChunk,
   reads: (view, { claims: { remoteIdentifier }, uploadUuid }) =>
     abandonPlan(view, { remoteIdentifier, uploadUuid }),
   turn: (turn, { claims: { remoteIdentifier }, ...abandoned }, reads) =>
     answerOf(abandonChunk(turn, vaultFiles(turn), { remoteIdentifier, ...abandoned }, reads)),
 });
 
-export const fileKey = ({ self }: Pick<View, 'self'>, { claims }: ByToken) => ({
-  owner_uuid: self.id,
-  remote_identifier: claims.remoteIdentifier,
-});
-
-/** Everybody is told, so all members are read. */
+/** All members are notified, so their rows are read. */
 export const changePlan = (view: View, asked: ByToken) => ({
   ...memberListPlan(view),
-  files: keys(file, [fileKey(view, asked)]),
+  files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
 });
 
 const close = workflow({
-  ...Vault.commands.closeUpload,
+  ...VaultFiles.commands.closeUpload,
   run: (steps, asked) => {
     const { claims } = asked;
     return closePersisted(steps, claims.remoteIdentifier, {
       reads: (view) => changePlan(view, asked),
       early: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
-        const refused = refusalOf(
-          turn,
-          claims,
-          memberList && { mayWrite: memberList.asker.permission !== 'read' },
-        );
-        if (refused !== undefined) return refused;
-        const redeemed = redeemedOn(turn, claims);
-        return redeemed && answerOf(redeemed.on === 'close' ? {} : invalidToken);
+        const refused = refusalOf(turn, claims, memberList && rightsOf(memberList));
+        return refused ?? answerIfRedeemed(turn, claims);
       },
       close: (turn, { files, ...reads }) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
         if (memberList === undefined) return invalidToken;
-        const replaced = files.get(fileKey(turn, asked));
+        const replaced = files.get(fileKey(turn, claims.remoteIdentifier));
         const closed = closeUpload(
           turn,
           vaultFiles(turn, memberList.vault),

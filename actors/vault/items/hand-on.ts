@@ -1,14 +1,13 @@
 /**
- * What the items of a vault say once a survivor has taken over: the old owner's are the survivor's, for every member and by
- * their next syncs. The take-over itself is one commit (`actors/vault/successors.ts`); this timer then writes the items, as
- * many at once as one turn saves, each under a new position and with everything else as it was, so that what members are
- * about to save still fits.
+ * Writes the new owner into the items after a survivor has taken over, so that members see it by their next syncs. The
+ * take-over itself is one commit (`actors/vault/successors.ts`). This timer then writes the items, as many at once as one turn
+ * saves. Each gets a new position and keeps everything else, its version included, so that saves in progress still succeed.
  *
  *     scan    the items after a position; those whose owner has a successor are written
- *     again   from the beginning, as long as there are items on their way to another collection, which are passed over
+ *     again   from the beginning, as long as items were passed over because they may be leaving
  *
- * A crash leaves the timer of the last page, whose turn finds what is written already. In a vault that has ended meanwhile the
- * items return to their owners (`return-to-owners.ts`), which looks at successors itself.
+ * A crash leaves the timer of the last page, whose turn skips the items that are written already. In a vault that has ended
+ * meanwhile the items return to their owners (`return-to-owners.ts`); that job asks for successors itself.
  */
 import {
   type RangePlan,
@@ -20,18 +19,18 @@ import {
 } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
 import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
-import { departingTransferVersions } from '../../collection/move/departures.ts';
 import { ItemSettings } from '../../collection/settings.ts';
-import { Vault } from '../contract.ts';
-import { standingSlice } from '../standing.ts';
+import { outgoingTransferVersions } from '../../collection/transfer/transfer.ts';
+import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
-import { notifyMembers } from './notify-members.ts';
+import { VaultItems } from './contract.ts';
+import { notifyMembers } from './notify.ts';
 
-const { handItemsOn } = Vault.timers;
+const { handItemsOn } = VaultItems.timers;
 
-/** Members hear of their new owner first. */
+/** Time for members to hear of the new owner first. */
 const pauseMs = 5_000;
-/** Longer than a departure lasts. */
+/** Longer than a transfer lasts. */
 const awaitedPauseMs = 60_000;
 
 export function handItemsOnSoon(turn: Turn): void {
@@ -56,15 +55,15 @@ export const handItemsOnTimer = timer({
   missed: 'fire-once',
   reads: pagePlan,
   turn: (turn, { isAwaiting }, { page }: Reads) => {
-    if (turn.get(standingSlice) !== 'open') return;
-    const departing = departingTransferVersions(turn);
-    const isLeaving = (row: ItemRow) => departing.get(row.uuid) === transferVersionOf(row);
-    const transferred = page.rows.filter(({ owner_uuid: owner }) => successorOfOwner(turn, owner) !== owner);
+    if (turn.get(statusSlice) !== 'open') return;
+    const moving = outgoingTransferVersions(turn);
+    const isLeaving = (row: ItemRow) => moving.get(row.uuid) === transferVersionOf(row);
+    const handedOn = page.rows.filter(({ owner_uuid: owner }) => successorOfOwner(turn, owner) !== owner);
     writeAs(
       turn,
-      transferred.filter((row) => !isLeaving(row)),
+      handedOn.filter((row) => !isLeaving(row)),
     );
-    const awaits = isAwaiting || transferred.some(isLeaving);
+    const awaits = isAwaiting || handedOn.some(isLeaving);
     if (!page.complete) turn.arm(handItemsOn, turn.nowMs, { after: page.upTo, isAwaiting: awaits });
     else if (awaits) turn.arm(handItemsOn, turn.nowMs + awaitedPauseMs, { after: 0, isAwaiting: false });
   },

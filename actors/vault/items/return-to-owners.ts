@@ -1,49 +1,49 @@
 /**
- * The job of a vault that has ended: each of its items returns to its owner, by the same move as any other
- * (`actors/collection/move/departures.ts`), as many at once as one turn saves:
+ * The job of a vault that has ended: it returns each item to its owner, by the same transfer as any other
+ * (`actors/collection/transfer/transfer.ts`), as many at once as one turn saves:
  *
  *     next       the owner of the oldest item that is left
- *     depart     the oldest of that owner's items; if the owner is gone, their items are removed
- *     take back  asked of the owner's actor; what does not arrive stays for the next round
- *     conclude
+ *     prepare    the oldest of that owner's items; if the owner is gone, their items are removed
+ *     take back  asked of the owner's actor; an item that it does not take stays for the next round
+ *     finalize
  *
  * A run that dies begins again with what is left.
  */
 import { type JobRun, job, range, type Turn, type View } from '../../../runtime/command.ts';
 import { head } from '../../collection/head.ts';
 import { type ItemRow, item, purgeColumns } from '../../collection/item.ts';
-import { conclude, concludePlan, depart } from '../../collection/move/departures.ts';
 import { removeItems } from '../../collection/remove.ts';
 import { ItemSettings } from '../../collection/settings.ts';
+import { finalizePlan, finalizeTransfer, prepareTransfer } from '../../collection/transfer/transfer.ts';
 import { unlessAbsent } from '../../unless-absent.ts';
 import { Items } from '../../user/items/contract.ts';
-import { Vault } from '../contract.ts';
 import { successorOfOwner } from '../successors.ts';
+import { VaultItems } from './contract.ts';
 
 const minuteMs = 60_000;
-/** So that the job of a vault with very many items is one that ends, and another host goes on soon where one has died. */
+/** A job of a vault with very many items ends after this and starts again, so that another host soon takes over after a crash. */
 const runMs = minuteMs;
 const timeoutMs = 2 * minuteMs;
-/** As rows without ciphertext. */
+/** These rows are read without ciphertext. */
 const removedAtOnceMax = 500;
 
-const { sendHome } = Vault.jobs;
-const { concludeDeparture } = Vault.timers;
+const { returnToOwners } = VaultItems.jobs;
+const { finalizeOverdueTransfer } = VaultItems.timers;
 
 export const returnToOwnersJob = job({
-  ...sendHome,
+  ...returnToOwners,
   timeoutMs,
   run: async (run) => {
     const untilMs = run.nowMs + runMs;
     while (run.nowMs < untilMs) {
       const { owner, isThrough } = await nextOwner(run);
       if (isThrough) return run.finish();
-      // What was to be the next has moved on while it was read.
+      // The next item has moved on while it was read.
       if (owner === undefined) continue;
       if (await isGone(run, owner)) await removeAll(run, owner);
       else await bring(run, owner);
     }
-    return run.finish({ turn: (turn) => turn.start(sendHome, null) });
+    return run.finish({ turn: (turn) => turn.start(returnToOwners, null) });
   },
 });
 
@@ -87,7 +87,7 @@ const isGone = async (run: JobRun, owner: string): Promise<boolean> => {
 };
 
 const askToTakeBack = (run: JobRun, owner: string, items: readonly ItemRow[]) =>
-  unlessAbsent(run.actors.get(Items, owner).ask.comeHome({ items }));
+  unlessAbsent(run.actors.get(Items, owner).ask.takeBack({ items }));
 
 function removeAll(run: JobRun, owner: string): Promise<void> {
   return run.turn({
@@ -101,14 +101,14 @@ async function bring(run: JobRun, owner: string): Promise<void> {
     reads: (view) => leftPlan(view, view.use(ItemSettings).turnLimits.items),
     turn: (turn, reads) => {
       const items = ofOwner(turn, owner, reads);
-      return { id: depart(turn, { to: owner }, items, concludeDeparture), items };
+      return { id: prepareTransfer(turn, { to: owner }, items, finalizeOverdueTransfer), items };
     },
   });
-  const arrived = (await askToTakeBack(run, owner, items))?.arrived ?? [];
+  const applied = (await askToTakeBack(run, owner, items))?.applied ?? [];
   await run.turn({
-    reads: (view) => concludePlan(view, id, arrived),
+    reads: (view) => finalizePlan(view, id, applied),
     turn: (turn, reads) => {
-      conclude({ turn, id, arrived, reads, timer: concludeDeparture });
+      finalizeTransfer({ turn, id, applied, reads, timer: finalizeOverdueTransfer });
     },
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The history of an item as long as it was in the vault (docs/protocol/sync.md, "Revisions"): for all members while it is here, and
- * once it has left, for its owner, as that of an item without a vault. The vault decides, by its members of that moment.
+ * The history of an item from its time in the vault (docs/protocol/sync.md, "Revisions"). All members may read it while the item is
+ * here. Once the item has left, only its owner may, and the history then names no vault.
  */
 import { command, type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { isForwardingTombstone, item } from '../../collection/item.ts';
@@ -13,11 +13,11 @@ import {
   revisionKey,
 } from '../../collection/revisions/read.ts';
 import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
-import { Vault } from '../contract.ts';
 import { memberKey } from '../member-list.ts';
-import { standingSlice } from '../standing.ts';
+import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
+import { VaultItems } from './contract.ts';
 
 interface Asked {
   readonly by: string;
@@ -38,14 +38,14 @@ interface Access {
   readonly member: KeysResult<typeof memberTable>;
 }
 
-/** How the revisions are shown to the asking user; undefined where they may not see them. */
+/** Prepares the revisions for the asking user; undefined if the user may not see them. */
 function shownTo(
   view: View,
   asked: Asked,
   { items, member }: Access,
 ): ((row: RevisionRow) => RevisionRow) | undefined {
   const row = items.get(itemKey(view, asked));
-  if (row === undefined || view.get(standingSlice) !== 'open') return undefined;
+  if (row === undefined || view.get(statusSlice) !== 'open') return undefined;
   if (!isForwardingTombstone(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
   return successorOfOwner(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
 }
@@ -60,7 +60,7 @@ const outOfVault = (row: RevisionRow): RevisionRow => ({
 });
 
 export const listRevisions = sharedRead({
-  ...Vault.commands.listRevisions,
+  ...VaultItems.commands.listRevisions,
   reads: (view, asked) => ({ ...accessPlan(view, asked), rows: historyPlan(view.self.id, asked.itemUuid) }),
   answer: (view, asked, { rows, ...access }) => {
     const shown = shownTo(view, asked, access);
@@ -71,7 +71,7 @@ export const listRevisions = sharedRead({
 });
 
 export const getRevision = sharedRead({
-  ...Vault.commands.getRevision,
+  ...VaultItems.commands.getRevision,
   reads: (view, asked) => ({
     ...accessPlan(view, asked),
     rows: keys(revision, [ownKey(view, asked)]),
@@ -84,7 +84,7 @@ export const getRevision = sharedRead({
 });
 
 export const deleteRevision = command({
-  ...Vault.commands.deleteRevision,
+  ...VaultItems.commands.deleteRevision,
   reads: (view, asked) => ({
     ...accessPlan(view, asked),
     rows: keys(revision, [ownKey(view, asked)], 0),

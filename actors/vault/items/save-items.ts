@@ -1,6 +1,6 @@
 /**
- * Saving in the collection of a vault, asked by the actor of the user who saves (docs/protocol/sync.md, "Items of vaults"). The
- * turn that saves looks at the user's row in the vault, so the rights are those of that moment.
+ * Saves items in the collection of a vault (docs/protocol/sync.md, "Items of vaults"), asked by the actor of the saving user. The
+ * turn that saves reads the user's row in the vault, so the rights are those of that moment.
  */
 import {
   command,
@@ -16,19 +16,18 @@ import { head, itemsThrough } from '../../collection/head.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
 import type { ClientItem } from '../../collection/item-fields.ts';
-import type { SaveResult } from '../../collection/move/wire.ts';
 import { notMember } from '../../collection/save.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
 import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';
+import type { SaveResult } from '../../collection/transfer/wire.ts';
 import type { Permission } from '../../inbox-entries.ts';
 import { type Answer, isRefused } from '../../reply.ts';
-import { Vault } from '../contract.ts';
 import { memberKey, memberUuidsPlan } from '../member-list.ts';
-import { standingSlice } from '../standing.ts';
+import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
-import { notifyMembers } from './notify-members.ts';
-import { leave, leavePlan, notifyRejoined, returning } from './notify-moves.ts';
+import { VaultItems } from './contract.ts';
+import { leave, leavePlan, notifyMembers, notifyRejoined, returning } from './notify.ts';
 
 interface BySaver {
   readonly by: string;
@@ -45,37 +44,37 @@ interface Reads extends StoredReads {
 }
 
 export const saveItems = command({
-  ...Vault.commands.saveItems,
+  ...VaultItems.commands.saveItems,
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
     ...storedPlan({ view, request: requestOf(asked), items: asked.items }),
     left: leftPlan(view, asked.items),
   }),
   turn: (turn, asked, { left, ...reads }) => {
-    if (turn.get(standingSlice) !== 'ended')
+    if (turn.get(statusSlice) !== 'ended')
       return saveByMember({ turn, saver: asked, items: asked.items, reads });
     return saveInEndedVault({ turn, saver: asked, items: asked.items, reads, left });
   },
 });
 
-export const arriveItems = command({
-  ...Vault.commands.arriveItems,
+export const applyItemTransfer = command({
+  ...VaultItems.commands.applyItemTransfer,
   reads: (view, asked) => ({
     ...memberPlan(view, asked),
     ...storedPlan({
       view,
       request: requestOf(asked),
       items: sentOf(asked),
-      arriving: rowsOf(asked),
+      incoming: rowsOf(asked),
     }),
     members: memberUuidsPlan(view),
   }),
   turn: (turn, asked, { members, ...reads }) => {
-    const arriving = rowsOf(asked);
-    const back = returning(turn, arriving, reads.stored);
-    if (turn.get(standingSlice) === 'ended')
+    const incoming = rowsOf(asked);
+    const back = returning(turn, incoming, reads.stored);
+    if (turn.get(statusSlice) === 'ended')
       return saveInEndedVault({ turn, saver: asked, items: sentOf(asked), reads });
-    const result = saveByMember({ turn, saver: asked, items: sentOf(asked), reads, arriving });
+    const result = saveByMember({ turn, saver: asked, items: sentOf(asked), reads, incoming });
     if (isRefused(result)) return result;
     const saved = result.ok.saved.map(({ row }) => row.uuid);
     const rejoined = saved.filter((uuid) => back.has(uuid));
@@ -84,9 +83,9 @@ export const arriveItems = command({
   },
 });
 
-type Arrivals = { readonly items: readonly { readonly row: ItemRow; readonly sent: ClientItem }[] };
-const sentOf = ({ items }: Arrivals): readonly ClientItem[] => items.map(({ sent }) => sent);
-const rowsOf = ({ items }: Arrivals): ReadonlyMap<string, ItemRow> =>
+type Incoming = { readonly items: readonly { readonly row: ItemRow; readonly sent: ClientItem }[] };
+const sentOf = ({ items }: Incoming): readonly ClientItem[] => items.map(({ sent }) => sent);
+const rowsOf = ({ items }: Incoming): ReadonlyMap<string, ItemRow> =>
   new Map(items.map(({ row }) => [row.uuid, row]));
 
 function saveByMember({
@@ -94,16 +93,16 @@ function saveByMember({
   saver,
   items,
   reads: { member, ...reads },
-  arriving,
+  incoming,
 }: {
   readonly turn: Turn;
   readonly saver: BySaver;
   readonly items: readonly ClientItem[];
   readonly reads: Reads;
-  readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
+  readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
 }): Answer<SaveResult> {
   const permission = (member.get(memberKey(turn, saver.by))?.permission ?? null) as Permission | null;
-  return saveAs({ turn, saver, permission, items, reads, arriving });
+  return saveAs({ turn, saver, permission, items, reads, incoming });
 }
 
 function saveAs({
@@ -112,25 +111,32 @@ function saveAs({
   permission,
   items,
   reads,
-  arriving,
+  incoming,
 }: {
   readonly turn: Turn;
   readonly saver: BySaver;
   readonly permission: Permission | null;
   readonly items: readonly ClientItem[];
   readonly reads: StoredReads;
-  readonly arriving?: ReadonlyMap<string, ItemRow> | undefined;
+  readonly incoming?: ReadonlyMap<string, ItemRow> | undefined;
 }): Answer<SaveResult> {
   const vault = { permission, owns: (ownerUuid: string) => successorOfOwner(turn, ownerUuid) === saver.by };
   const by = { userUuid: saver.by, sessionUuid: saver.sessionUuid, readOnly: false, vault };
   const request = requestOf(saver);
   const owned = { ...reads, stored: withSuccessors(turn, reads.stored) };
-  const batch = { request, items, reads: owned, by, timers: Vault.timers, ...(arriving && { arriving }) };
+  const batch = {
+    request,
+    items,
+    reads: owned,
+    by,
+    timers: VaultItems.timers,
+    ...(incoming && { incoming }),
+  };
   const before = turn.get(head);
   const progress = proceed(turn, batch, unbegun(turn));
   if (isRefused(progress)) return progress;
   notifyMembers(turn, before, saver);
-  const { saved, conflicts, departed, elsewhere } = progress;
+  const { saved, conflicts, transfers, notHere } = progress;
   const given = isLegacy(request)
     ? saved
     : saved.map(({ row, uuid }) => ({ uuid, row: withoutContent(row) }));
@@ -139,13 +145,13 @@ function saveAs({
     before: itemsThrough(before),
     after: itemsThrough(turn.get(head)),
   };
-  return { ok: { saved: given, conflicts, departed, elsewhere, passed } };
+  return { ok: { saved: given, conflicts, transfers, notHere, passed } };
 }
 
-/** Clients keep their own. */
+/** Clients keep their own ciphertext. */
 const withoutContent = (row: ItemRow): ItemRow => ({ ...row, content: null });
 
-/** What a survivor has taken over says so whenever it is saved, and wherever it goes, also before it was written anew. */
+/** Rows with their present owners, so that a save or a transfer writes the successor even before `hand-on.ts` has. */
 const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult<typeof item> => ({
   get: (key) => {
     const row = stored.get(key);
@@ -154,13 +160,14 @@ const withSuccessors = (view: View, stored: KeysResult<typeof item>): KeysResult
 });
 
 /**
- * In a vault that has ended, which has no members any more. What owners may still have saved here:
+ * Saves in a vault that has ended, which has no members any more. Owners may still send:
  *
- *     a tombstone   the client that has ended a vault deletes what was in it, and goes on to name the vault
- *     a repeat      the save took effect before the end, and its answer was lost; a refusal would have the client copy its own save
+ *     a tombstone   the client that has ended a vault deletes its items, and still names the vault
+ *     a repeat      the save took effect before the end, and its answer was lost; if it were refused, the client would make a
+ *                   copy of its own save
  *
- * Where the item has returned to its owner meanwhile, both are decided there. `left`: what there is here of the items,
- * absent where they come from another collection.
+ * If the item has returned to its owner meanwhile, the owner's collection decides both. `left` has the rows of the items here;
+ * it is absent if they come from another collection.
  */
 function saveInEndedVault({
   turn,
@@ -183,15 +190,15 @@ function saveInEndedVault({
   const going = (to: Way) => ways.filter(({ way }) => way === to).map(({ sent }) => sent);
   const result = saveAs({ turn, saver, permission: 'admin', items: going('here'), reads });
   if (isRefused(result)) return result;
-  const { saved, conflicts, elsewhere, ...rest } = result.ok;
+  const { saved, conflicts, notHere, ...rest } = result.ok;
   const refused = going('refused').map((sent) => notMember(sent, saver.by));
   return {
     ok: {
       ...rest,
       saved: saved.map(({ row, uuid }) => ({ uuid, row: outOfVault(row) })),
       conflicts: [...conflicts.map(atHome), ...refused],
-      elsewhere: [...elsewhere, ...going('returned')],
-      homeless: going('orphaned'),
+      notHere: [...notHere, ...going('returned')],
+      orphaned: going('orphaned'),
     },
   };
 }
@@ -203,10 +210,10 @@ const keyOf = ({ self }: Pick<View, 'self'>, uuid: string) => ({
   uuid: uuid.toLowerCase(),
 });
 
-/** Without ciphertext. Also of items that were never synced, which a vault that has not ended takes as new. */
+/** Without ciphertext. It includes items that were never synced, which an open vault would take as new. */
 function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof item> {
   const uuids = new Set(items.flatMap(({ uuid }) => (isUuid(uuid) ? [uuid.toLowerCase()] : [])));
-  const sought = view.get(standingSlice) === 'ended' ? [...uuids] : [];
+  const sought = view.get(statusSlice) === 'ended' ? [...uuids] : [];
   return keys(
     item,
     sought.map((uuid) => keyOf(view, uuid)),
@@ -214,7 +221,7 @@ function leftPlan(view: View, items: readonly ClientItem[]): KeysPlan<typeof ite
   );
 }
 
-/** `row`: what is left of the item here. */
+/** `row`: the item's row here, which may be a forwarding tombstone. */
 function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | undefined): Way {
   const isOwn = row?.owner_uuid === by;
   const isHere = row !== undefined && !isForwardingTombstone(row);
@@ -224,7 +231,7 @@ function wayOf({ by, sessionUuid }: BySaver, sent: ClientItem, row: ItemRow | un
   return row.fingerprint.equals(fingerprintOf(sessionUuid, sent)) ? 'here' : 'refused';
 }
 
-/** As it will be once it has returned to its owner. */
+/** The item as it will be once it has returned to its owner. */
 const outOfVault = <T extends Pick<ItemRow, 'shared_vault_uuid' | 'last_edited_by_uuid'>>(item: T): T => ({
   ...item,
   shared_vault_uuid: null,
@@ -236,11 +243,11 @@ const atHome = ({ server_item, ...conflict }: Conflict): Conflict => ({
   ...(server_item && { server_item: outOfVault(server_item) }),
 });
 
-export const concludeItems = command({
-  ...Vault.commands.concludeItems,
-  reads: (view, { id, arrived }) => leavePlan(view, id, arrived),
-  turn: (turn, { id, arrived, by }, reads) => {
-    leave({ turn, id, arrived, reads, by });
+export const finalizeItemTransfer = command({
+  ...VaultItems.commands.finalizeItemTransfer,
+  reads: (view, { id, applied }) => leavePlan(view, id, applied),
+  turn: (turn, { id, applied, by }, reads) => {
+    leave({ turn, id, applied, reads, by });
     return {};
   },
 });

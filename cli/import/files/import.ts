@@ -1,6 +1,6 @@
 /**
- * Files, part by part: never one as a whole in memory. A file is there from its last call on, and what it holds is compared then by
- * its hash. What an attempt has left that was killed, the server sweeps away.
+ * Imports files part by part, and never holds a whole file in memory. A file exists from its last call on. Its content is then
+ * compared by its hash. The server sweeps away what a killed attempt has left.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {
@@ -85,8 +85,8 @@ async function importFile(
   const parts: ImportFilePart[] = [];
   for await (const content of partsOf(await files.read(source), limits.filePartBytes)) {
     hash.update(content);
-    const mark = randomBytes(8).toString('hex');
-    const part = { number: parts.length + 1, bytes: content.byteLength, mark };
+    const nonce = randomBytes(8).toString('hex');
+    const part = { number: parts.length + 1, bytes: content.byteLength, nonce };
     await target.ask(ImportService.writeFilePart, { file, part, content });
     parts.push(part);
   }

@@ -1,4 +1,7 @@
-/** Where the files of the other server lie: `<owner>/<name>`, two uuids, in a folder or a bucket. Anything else is not a file of a user. */
+/**
+ * The files of the other server: `<owner>/<name>`, two uuids, in a folder or a bucket. Anything else there is not a user's
+ * file.
+ */
 import { createReadStream, type Dir } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,11 +21,11 @@ export interface SourceFiles {
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** @throws Failure */
-export async function openFiles(place: string): Promise<SourceFiles> {
-  if (place.startsWith('s3://')) return openBucket(new URL(place));
-  const found = await stat(place).catch(() => undefined);
-  if (!found?.isDirectory()) throw new Failure(exitCodes.usage, `There is no folder ${place}.`);
-  return openFolder(place);
+export async function openFiles(location: string): Promise<SourceFiles> {
+  if (location.startsWith('s3://')) return openBucket(new URL(location));
+  const found = await stat(location).catch(() => undefined);
+  if (!found?.isDirectory()) throw new Failure(exitCodes.usage, `There is no folder ${location}.`);
+  return openFolder(location);
 }
 
 function openFolder(root: string): SourceFiles {
@@ -54,7 +57,7 @@ async function folderOf(path: string): Promise<Dir> {
   }
 }
 
-/** Credentials come from where the SDK of S3 looks for them: the environment, or the file of a profile. */
+/** The SDK of S3 finds the credentials: in the environment, or in the file of a profile. */
 async function openBucket(url: URL): Promise<SourceFiles> {
   const { GetObjectCommand, ListObjectsV2Command, S3Client } = await import('@aws-sdk/client-s3');
   const endpoint = url.searchParams.get('endpoint') ?? undefined;

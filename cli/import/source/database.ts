@@ -1,4 +1,7 @@
-/** The database of the other server, as far as an import reads it. Statements quote by backticks, which both kinds understand. */
+/**
+ * The database of the other server, as far as an import reads it. Statements quote by backticks, which both kinds of database
+ * understand.
+ */
 
 import { exitCodes, Failure } from '../../failure.ts';
 
@@ -8,14 +11,14 @@ export type Row = Readonly<Record<string, Value>>;
 export interface Selection {
   readonly columns: string;
   readonly table: string;
-  /** Of this table alone, as the pages of a large one go by its `uuid`. */
+  /** The condition of this table only, because the pages of a large table go by its `uuid`. */
   readonly where: string;
   readonly values: readonly Value[];
 }
 
 export interface Database {
   all(sql: string, values?: readonly Value[]): Promise<readonly Row[]>;
-  /** All rows, in no order that counts, and never the whole of them in memory. `columns` has to name `uuid`. */
+  /** All rows, in no particular order, and never all of them in memory. `columns` has to name `uuid`. */
   each(selection: Selection): AsyncIterable<Row>;
   columnsOf(table: string): Promise<readonly string[]>;
   /** The length of a text in bytes. */
@@ -23,7 +26,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** What is read can be read again: another pass goes on. */
+/** Everything read can be read again, so another pass can continue. */
 export const readFailure = (error: unknown): Failure =>
   new Failure(
     exitCodes.unavailable,
@@ -39,7 +42,7 @@ export function textIn(row: Row, column: string): string | undefined {
   return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value);
 }
 
-/** Whole numbers beyond what a double holds exactly do not occur, and would not survive. */
+/** Whole numbers that a double cannot hold exactly do not occur, and would be rounded. */
 export function numberIn(row: Row, column: string): number {
   const value = Number(row[column] ?? 0);
   if (!Number.isSafeInteger(value))
@@ -50,7 +53,7 @@ export function numberIn(row: Row, column: string): number {
 /** Null counts as false. */
 export const flagIn = (row: Row, column: string): boolean => Number(row[column] ?? 0) !== 0;
 
-/** A date and time without a zone; those without fractions too. Undefined for none. */
+/** A date and time without a zone, with or without fractions. Undefined if there is none. */
 export function millisecondsIn(row: Row, column: string, utcOffsetMinutes: number): number | undefined {
   const text = textIn(row, column);
   if (text === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The MySQL or MariaDB of a self-hosted server, read in one consistent snapshot. Large tables are read in pages by their primary
- * key, which every secondary index of InnoDB ends with.
+ * The MySQL or MariaDB of a self-hosted server, read in one consistent snapshot. Large tables are read in pages by their
+ * primary key, because every secondary index of InnoDB ends with it.
  */
 import type { Connection } from 'mysql2/promise';
 import { exitCodes, Failure } from '../../failure.ts';
@@ -60,7 +60,7 @@ async function connect(url: URL, password: string | undefined): Promise<Connecti
       password: password ?? decodeURIComponent(url.password),
       database: decodeURIComponent(url.pathname.slice(1)),
       charset: 'utf8mb4',
-      // Zones are applied nowhere: times are read as they stand there.
+      // Reads times as stored, without applying a zone.
       dateStrings: true,
       supportBigNumbers: true,
       connectTimeout: 10_000,

@@ -1,6 +1,6 @@
 /**
- * The SQLite file of a home server. It is read page by page and never written to. The exclusive mode is what lets a reader
- * without shared memory see the journal beside it (`-wal`), where most of a small database may still be.
+ * The SQLite file of a home server. It is read page by page and never written to. In exclusive mode a reader without shared
+ * memory sees the journal beside the file (`-wal`), where most of a small database may still be.
  */
 import { existsSync, rmdirSync } from 'node:fs';
 import { exitCodes, Failure } from '../../failure.ts';
@@ -47,13 +47,13 @@ export async function openSqlite(path: string): Promise<Database> {
 }
 
 /**
- * This reader locks a file by a folder beside it, which nobody else looks at. It stays where a reader was killed, and two that read
- * do each other no harm.
+ * This reader locks a file by a folder beside it, which no other program looks at. A killed reader leaves the folder. Two
+ * readers do each other no harm.
  */
 function forgetOwnLock(path: string): void {
   try {
     rmdirSync(`${path}.lock`);
   } catch {
-    // There is none.
+    // There is no such folder.
   }
 }

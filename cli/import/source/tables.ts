@@ -1,6 +1,6 @@
 /**
- * What is read from the other server's tables, in the words of this one. Which tables and columns there are, and what they mean, is
- * that server's: this is the one file that knows.
+ * Reads the other server's tables, in the terms of this server. That server decides which tables and columns there are and what
+ * they mean. Only this file knows them.
  */
 import { exitCodes, Failure } from '../../failure.ts';
 import {
@@ -41,7 +41,7 @@ export interface SourceAuthenticator {
   readonly createdAtMs: number;
 }
 
-/** What tells one state of an item from another, and where it belongs. */
+/** The fields that tell one state of an item from another, and where the item belongs. */
 export interface ItemKey {
   readonly uuid: string;
   readonly ownerUuid: string;
@@ -84,7 +84,7 @@ export interface SourceRevision extends Omit<RevisionKey, 'bytes'> {
 
 export interface History {
   readonly count: number;
-  /** Undefined where no revision has a time. */
+  /** Undefined if no revision has a time. */
   readonly latestMs: number | undefined;
 }
 
@@ -136,12 +136,12 @@ const times = (row: Row) => ({
   updatedAt: numberIn(row, 'updated_at_timestamp'),
 });
 
-/** The other server finds an account by its address in lower case alone. */
+/** The other server finds an account only by its address in lower case. */
 const rankOf = (row: Row): number => (textIn(row, 'email') === textIn(row, 'email')?.toLowerCase() ? 1 : 0);
 
 const lower = (row: Row, column: string): string => (textIn(row, column) ?? '').toLowerCase();
 
-/** Tables whose rows are counted, so that everything that was read is accounted for. */
+/** Tables whose rows are counted, so that the report accounts for everything that was read. */
 export const countedTables = [
   'users',
   'items',
@@ -167,7 +167,7 @@ export class Tables {
     this.#utcOffsetMinutes = utcOffsetMinutes;
   }
 
-  /** @throws Failure unless it has the tables of a release since March 2024 */
+  /** @throws Failure unless the tables are those of a release since March 2024 */
   async check(): Promise<void> {
     const sessions = await this.#main.columnsOf('sessions');
     if (!sessions.includes('snjs')) {
@@ -207,7 +207,10 @@ export class Tables {
     }
   }
 
-  /** Of each address that several accounts have but for its case: those accounts, the one with the newest items first, else in lower case. */
+  /**
+   * The groups of accounts whose addresses differ only in case. In each, the account with the newest items comes first, then by
+   * lower case.
+   */
   async sharedAddresses(): Promise<readonly (readonly string[])[]> {
     const shared = await this.#main.all(
       'SELECT LOWER(TRIM(`email`)) AS address FROM `users` WHERE `email` IS NOT NULL GROUP BY LOWER(TRIM(`email`)) HAVING COUNT(*) > 1',
@@ -246,7 +249,7 @@ export class Tables {
     return rows.map(settingOf).toSorted((a, b) => a.updatedAt - b.updatedAt);
   }
 
-  /** Whether anybody has a second factor that only the key of the other server opens. */
+  /** Whether any user has a second factor that only the key of the other server opens. */
   async hasEncryptedFactors(): Promise<boolean> {
     const rows = await this.#main.all(
       "SELECT 1 AS n FROM `settings` WHERE `name` = 'MFA_SECRET' AND `value` IS NOT NULL AND `server_encryption_version` = 1 LIMIT 1",
@@ -254,7 +257,7 @@ export class Tables {
     return rows.length > 0;
   }
 
-  /** A user server key to try the key of the other server on. */
+  /** Some user's server key, to try the key of the other server on. */
   async anyServerKey(): Promise<string | undefined> {
     const [row] = await this.#main.all(
       'SELECT `encrypted_server_key` AS k FROM `users` WHERE `encrypted_server_key` IS NOT NULL ORDER BY `uuid` LIMIT 1',
@@ -276,7 +279,7 @@ export class Tables {
 
   // --- items ------------------------------------------------------------------------------------------------------
 
-  /** Those that the user has created, also in vaults. */
+  /** The items that the user has created, with those in vaults. */
   async *itemsOf(userUuid: string): AsyncGenerator<ItemKey> {
     yield* this.#itemKeys('`user_uuid` = ?', userUuid);
   }
@@ -309,7 +312,7 @@ export class Tables {
     }));
   }
 
-  /** Those of these that are there, without their contents. */
+  /** Those of these items that exist, without their contents. */
   async itemKeys(uuids: readonly string[]): Promise<readonly Omit<ItemKey, 'bytes'>[]> {
     if (uuids.length === 0) return [];
     const sql = `SELECT \`uuid\`, \`user_uuid\`, \`shared_vault_uuid\`, \`deleted\`, \`created_at_timestamp\`, \`updated_at_timestamp\` FROM \`items\` WHERE \`uuid\` IN ${placeholders(uuids)}`;

@@ -35,8 +35,8 @@ export class InboundBudget {
 const share: Share = { least: 512 * 1_024, percentOfFree: 25 };
 
 /**
- * Bytes that all sockets of the lane hold together: waiting commands and unread answers. A user whose clients read
- * nothing reaches their share of the free memory, so they cost nobody else the lane.
+ * Bytes that all sockets of the lane hold together: waiting commands and unread answers. A user whose clients read nothing gets
+ * no more than their share of the free memory, so others keep the lane.
  */
 export class LaneMemory {
   readonly #bytesMax: number;

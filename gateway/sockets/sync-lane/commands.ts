@@ -20,7 +20,7 @@ import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
 import type { Actors, Ask, KindRef } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
 import { refusalOf } from '../../http/errors.ts';
-import { type RouteRefusal, statusOf } from '../../http/refusal-status.ts';
+import { type RouteRefusal, statusOf } from '../../http/refusal.ts';
 import { validateRequest } from '../../http/request.ts';
 import type { ClientFrame } from './envelope.ts';
 
@@ -139,7 +139,7 @@ export class Commands {
     }
   }
 
-  /** Nothing more will happen, so nobody has to wait until the hold expires. */
+  /** Nothing more will happen, so no client has to wait until the hold expires. */
   async #release(commandId: string, credentials: Credentials, hold: string): Promise<void> {
     const asked = { sessionUuid: credentials.identifier, commandId, hold };
     await this.#of(SyncLane, credentials)

@@ -72,7 +72,7 @@ export interface LaneServices {
 
 const authMs = 5_000;
 /** A little longer than the library waits for a client that does not read. */
-const lingerMs = 46_000;
+const lingerMs = 70_000;
 /** An AUTH has a ticket and a few names. An anonymous client may not have anything larger parsed. */
 const authBytesMax = 4 * 1_024;
 const queuedFramesMax = 8;
@@ -276,7 +276,7 @@ export class LaneSocket {
     this.#answer(frame, { type: 'AUTHENTICATED', payload: authenticated });
   }
 
-  /** Undefined: nobody could say. */
+  /** Undefined if the actor could not be asked. */
   async #spend(ticket: SyncTicket): Promise<AuthVerdict | undefined> {
     try {
       return await this.#lane.spend(ticket);

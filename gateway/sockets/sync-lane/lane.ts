@@ -3,7 +3,7 @@
  * (docs/protocol/sockets.md, "The sync lane").
  *
  * The lane refuses an upgrade over HTTP, before there is a socket. The library pings a socket that was silent for
- * half a minute, and drops one that does not answer.
+ * nearly a minute, and drops one that does not answer.
  */
 import type { Registry } from 'prom-client';
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
@@ -17,12 +17,12 @@ import { accessKeyHeader } from '../../admission/access-key.ts';
 import type { ClientAddress } from '../../admission/client-address.ts';
 import type { RateLimiter } from '../../admission/rate-limit.ts';
 import type { AccessLog } from '../../http/access-log.ts';
+import type { BodyWriterOptions } from '../../http/body-writer.ts';
 import type { Connections } from '../../http/connections.ts';
 import type { Framing } from '../../http/framing.ts';
 import type { RequestHeaders } from '../../http/headers.ts';
-import type { OutflowOptions } from '../../http/outflow.ts';
 import { type Refusal, refusalHeaders, refusalJson, tooManyRequests } from '../../http/refusal.ts';
-import { jsonType, Responder, somebody } from '../../http/responder.ts';
+import { anonymousReader, jsonType, Responder } from '../../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from '../../http/uws.ts';
 import type { GatewaySettings } from '../../settings.ts';
 import { socketPath } from '../admission.ts';
@@ -49,7 +49,7 @@ export interface LaneOptions {
   readonly limiter: RateLimiter;
   readonly clientAddress: ClientAddress;
   readonly log: AccessLog;
-  readonly replies: OutflowOptions;
+  readonly replies: BodyWriterOptions;
   readonly framing: Framing;
   readonly connections: Pick<Connections, 'hold' | 'socketClosed'>;
   readonly requestId: () => string;
@@ -212,7 +212,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
 
   function refuse(res: HttpResponse, refusal: Refusal): void {
     const responder = new Responder(res, options.requestId(), options.replies, {
-      reader: somebody,
+      reader: anonymousReader,
       done: () => {},
     });
     res.onAborted(() => responder.abort());

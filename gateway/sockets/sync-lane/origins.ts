@@ -34,8 +34,8 @@ export function createOrigins(
 }
 
 /**
- * Whether to tell the client about the lane. Browsers send no `Origin` with a GET to their own server. This admits
- * nobody: the upgrade decides, and knows the scheme.
+ * Whether to tell the client about the lane. Browsers send no `Origin` with a GET to their own server. This does not admit the
+ * client: the upgrade decides, and knows the scheme.
  */
 export function mayOpenLane(
   { origins, sameOrigin }: Pick<GatewaySettings['syncLane'], 'origins' | 'sameOrigin'>,

@@ -2,11 +2,62 @@
  * The page of a public share. It asks before it opens the share, because opening may use it up and the page cannot
  * know in advance. It shows the content as text and never as markup.
  */
-import { type Fetched, fetchShare } from './fetch-share.ts';
-import { type Link, takeLink } from './link.ts';
-import { nodeOf } from './rich-elements.ts';
-import { richTextOf } from './rich-text.ts';
-import { type Note, type Opened, unseal } from './sealed.ts';
+
+import { type Rich, richTextOf } from './rich-text.ts';
+import { keyOf, type Note, type Opened, unseal } from './sealed.ts';
+
+/** Fetches the content of a share from the server, which may give it only once. */
+type Fetched =
+  | { readonly fetched: 'payload'; readonly payload: string }
+  | { readonly fetched: 'gone' | 'too-many' | 'refused' | 'unreachable' };
+
+async function fetchShare(shareId: string): Promise<Fetched> {
+  try {
+    const answer = await fetch(`v1/shares/${shareId}`, { credentials: 'omit', redirect: 'error' });
+    if (answer.status === 404) return { fetched: 'gone' };
+    if (answer.status === 429) return { fetched: 'too-many' };
+    if (!answer.ok) return { fetched: 'refused' };
+    const { encryptedPayload } = (await answer.json()) as { readonly encryptedPayload: unknown };
+    return { fetched: 'payload', payload: String(encryptedPayload) };
+  } catch {
+    return { fetched: 'unreachable' };
+  }
+}
+
+/** Reads the link in the address bar: which share, and the key that no server may see. */
+interface Link {
+  readonly shareId: string;
+  readonly key: Uint8Array;
+}
+
+const idForm = /^[0-9a-f-]{36}$/i;
+
+/** Removes the key from the address bar, and so from the history. Undefined if the link is incomplete. */
+function takeLink(): Link | undefined {
+  const { hash, search } = location;
+  history.replaceState(null, '', search);
+  const shareId = new URLSearchParams(search).get('shared') ?? '';
+  const key = keyOf(hash.slice(1));
+  return key === undefined || !idForm.test(shareId) ? undefined : { shareId, key };
+}
+
+/** Puts a rich text into the page. Only names of `rich-text.ts` become elements, and texts become text nodes. */
+function nodeOf(rich: Rich): Node {
+  if (typeof rich === 'string') return document.createTextNode(rich);
+  const element = document.createElement(rich.name);
+  element.append(...rich.children.map(nodeOf));
+  if (element instanceof HTMLAnchorElement && rich.href !== undefined) {
+    element.setAttribute('href', rich.href);
+    element.rel = 'noopener noreferrer nofollow';
+    element.target = '_blank';
+  }
+  if (element instanceof HTMLInputElement) {
+    element.type = 'checkbox';
+    element.disabled = true;
+    element.checked = rich.checked ?? false;
+  }
+  return element;
+}
 
 type Problem = Exclude<Fetched['fetched'], 'payload'> | Exclude<Opened['opened'], 'notes'> | 'incomplete';
 

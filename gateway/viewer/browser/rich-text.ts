@@ -16,7 +16,7 @@ export interface RichElement {
   readonly checked?: boolean;
 }
 
-/** Deeper than anybody writes, and far less than a browser's stack allows. */
+/** Deeper than users write, and far less than a browser's stack allows. */
 const depthMax = 64;
 const nodesMax = 50_000;
 
@@ -50,10 +50,7 @@ export type ElementName =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * Undefined if the text is no such document, or is deeper or longer than anybody writes: the page then shows it
- * unchanged.
- */
+/** Undefined if the text is no such document, or is deeper or longer than users write. The page then shows it unchanged. */
 export function richTextOf(text: string): readonly Rich[] | undefined {
   const root = rootOf(text);
   if (root === undefined) return undefined;

@@ -12,7 +12,7 @@ export interface Note {
 /**
  *     notes        a note, or the notes of a tag with its title
  *     other        something else, which may have been given for the only time: it is shown as it is
- *     wrong-key    the key does not fit, or somebody has changed what it should open
+ *     wrong-key    the key does not fit, or the content was changed
  *     unsupported  sealed in a way that is not known here
  */
 export type Opened =

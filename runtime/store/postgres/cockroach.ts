@@ -1,7 +1,7 @@
-/** Which of the two databases this is, and what is said to CockroachDB alone: everything else both understand. */
+/** Tells the two databases apart, and has the settings for CockroachDB only. Both understand everything else. */
 import pg from 'pg';
 
-/** Errors of a user that may not say it, or of a server that does not have it: insufficient_privilege, feature_not_supported. */
+/** The user may not set it, or the server does not have it: insufficient_privilege, feature_not_supported. */
 const rejections = ['42501', '0A000'];
 
 export async function isCockroach(client: pg.ClientBase): Promise<boolean> {
@@ -9,12 +9,12 @@ export async function isCockroach(client: pg.ClientBase): Promise<boolean> {
   return isCockroachVersion(rows[0]?.version ?? '');
 }
 
-/** By what `version()` says. */
+/** Judges by the text of `version()`. */
 export const isCockroachVersion = (version: string): boolean => !version.startsWith('PostgreSQL');
 
 /**
- * Zone configurations make a table cheaper and change nothing that is in it, so that a server which refuses them, as those
- * that are rented often do, serves as well.
+ * Zone configurations make a table cheaper and change none of its content. So a server that refuses them serves as well; rented
+ * servers often do.
  */
 export async function configureZone(client: pg.ClientBase, sql: string): Promise<void> {
   if (!(await isCockroach(client))) return;

@@ -1,11 +1,10 @@
-/** Which columns a read names, and how each comes whole. */
+/** The SQL columns of a declared table: how it is laid out, which columns a read names, and how it gets each of them whole. */
 import type { AnyTable } from '../../table.ts';
 import { StoreError } from '../store.ts';
-import { wholeValue } from './large.ts';
-import { layoutOf } from './layout.ts';
-import { columnsOf, ident, subsetPredicate } from './sql.ts';
+import { type LargeColumn, largeColumn, wholeValue } from './large.ts';
+import { columnsOf, ident, type SqlTable, subsetPredicate } from './sql.ts';
 
-/** The columns that are asked, with key and order, in the order declared, so that one set of columns is one statement. */
+/** The columns asked for, with key and order, in the order of the declaration. So one set of columns is one statement. */
 export function orderedColumns(table: AnyTable, asked: readonly string[] | undefined): readonly string[] {
   const declared = Object.keys(columnsOf(table));
   if (asked === undefined) return declared;
@@ -13,7 +12,7 @@ export function orderedColumns(table: AnyTable, asked: readonly string[] | undef
   return declared.filter((column) => wanted.has(column));
 }
 
-/** What a subquery has to carry so that `selectList` can be made from it. */
+/** The columns that a subquery has to carry for `selectList`. */
 export function carriedColumns(table: AnyTable, columns: readonly string[]): readonly string[] {
   const { large } = layoutOf(table);
   const counts = large !== undefined && columns.includes(large.column) ? [large.count] : [];
@@ -50,4 +49,35 @@ export function subsetCondition({ name, subsets }: AnyTable, subset: string): st
 export function assertPage({ limit, budgetBytes = 1 }: { limit: number; budgetBytes?: number | undefined }) {
   if (limit < 1) throw new StoreError('defect', 'a limit is at least 1');
   if (budgetBytes < 1) throw new StoreError('defect', 'a byte budget is at least 1');
+}
+
+/** The SQL tables of a declared table. */
+interface Layout {
+  /** With `generation` in the primary key, and a count of parts for a large column. */
+  readonly main: SqlTable;
+  readonly large: LargeColumn | undefined;
+}
+
+const layouts = new WeakMap<AnyTable, Layout>();
+
+/** Cached per table, because every row of every commit asks for it. */
+export function layoutOf(table: AnyTable): Layout {
+  const known = layouts.get(table);
+  if (known !== undefined) return known;
+  const made = computeLayout(table);
+  layouts.set(table, made);
+  return made;
+}
+
+function computeLayout(table: AnyTable): Layout {
+  const key: readonly string[] = table.key;
+  const large = table.large === undefined ? undefined : largeColumn(table, table.large);
+  const generation: readonly string[] = table.generation === undefined ? [] : [table.generation];
+  const main: SqlTable = {
+    name: table.name,
+    columns: large === undefined ? columnsOf(table) : { ...columnsOf(table), [large.count]: 'int8' },
+    primaryKey: [...new Set([...key, ...generation])],
+    removal: key.map((column) => ({ column, operator: '=' })),
+  };
+  return { main, large };
 }

@@ -1,27 +1,27 @@
 /**
- * The batch commit: one statement that begins with the fence and derives all else from the actors
- * that passed it. Members pass or fail alone; an error fails them all and applies nothing.
+ * The batch commit: one statement that begins with the fence and derives everything else from the actors that passed it.
+ * Members pass or fail independently. An error fails all of them and applies nothing.
  *
  * Invariants:
- * - A statement changes a table in one place only. Where a batch both removes from a table and puts into it, it
- *   becomes a transaction of two statements: the fence with every removal, then the puts that clash. The row locks
- *   taken by the fence hold until its end, so the second needs no fence of its own, only the list of who passed.
+ * - A statement changes a table in one place only. A batch that both removes from a table and puts into it becomes a
+ *   transaction of two statements: the fence with every removal, then the puts that clash. The row locks of the fence last
+ *   until the end, so the second statement needs only the list of members that passed.
  * - Removals come first, so that a commit may hand a unique value from one row to another.
  * - Members and rows are sorted by key, so that two batches take their locks in one order.
- * - The number of statement shapes is that of the sets of tables written together: each distinct text is prepared
- *   once per connection, up to the bound in `pool.ts`.
+ * - There are as many statement texts as sets of tables that are written together. A connection prepares each once, up to the
+ *   bound in `pool.ts`.
  */
 import type { AnyRow } from '../../table.ts';
 import type { Commit, Write } from '../store.ts';
+import { layoutOf } from './columns.ts';
 import { keyOf, type LargeColumn, partsOf } from './large.ts';
-import { layoutOf } from './layout.ts';
 import { ident, idents, Parameters, type SqlTable, type Statement, typeOf } from './sql.ts';
 import { nowMs } from './statements.ts';
 
 export interface BatchCommit {
   /** Returns the members that passed the fence, as `member`. */
   readonly first: Statement;
-  /** What must follow in the same transaction, for the members that passed. */
+  /** The statement that follows in the same transaction, for the members that passed. */
   readonly second: ((passed: readonly number[]) => Statement) | undefined;
 }
 
@@ -37,7 +37,7 @@ interface TableChange {
   readonly removals: Entry[];
 }
 
-/** `member` in what the statement returns is the index in `commits`. */
+/** The statement returns `member`, an index into `commits`. */
 export function batchCommit(commits: readonly Commit[]): BatchCommit {
   const changes = collect(commits);
   const clashing = changes.filter((change) => change.puts.length > 0 && change.removals.length > 0);
@@ -113,8 +113,8 @@ function remove({ table, removals }: TableChange, parameters: Parameters): strin
 }
 
 /**
- * The rows of members that passed, as arrays, one per column. A join keeps no order, so each row also has its
- * place: rows that contend for a unique key must meet it in the same order in every batch.
+ * The rows of members that passed, as one array per column. A join keeps no order, so each row also has its position. Rows that
+ * contend for a unique key must meet it in the same order in every batch.
  */
 function source(
   table: SqlTable,
@@ -164,7 +164,7 @@ function collectWrite(changeOf: ChangeOf, member: number, write: Write): void {
   const parts = partsOf(write.put[large.column]);
   const inRow = parts.length === 0 ? write.put : { ...write.put, [large.column]: null };
   changeOf(main).puts.push(entry(main, member, { ...inRow, [large.count]: parts.length }));
-  // Only where `generation` keeps an insert from hitting an older row is there nothing stale to delete.
+  // There is nothing stale to delete only if `generation` keeps an insert from hitting an older row.
   const isFresh = write.isNew && write.table.generation !== undefined;
   if (isFresh && parts.length === 0) return;
   const key = keyOf(write.table, write.put);

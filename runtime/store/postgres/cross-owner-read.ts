@@ -1,13 +1,13 @@
 /**
- * A cross-owner read is one statement, whose one snapshot holds the membership table and the rows alike.
+ * A cross-owner read is one statement. Its one snapshot holds the membership table and the rows alike.
  *
- *   authorized  of the owners asked, those whose membership table has a row: a look into its key each
- *   page      their rows, one owner after the other, up to one beyond the limit: a look into the index by order each, on
- *             PostgreSQL until there are enough; where rows succeed each other, one more for each row
- *   fitting   says of each whether the limit and the running sum of sizes still have room for it
+ *   authorized  the owners whose membership table has a row for the reader: one look into its key for each owner asked
+ *   page        their rows, one owner after the other, up to one beyond the limit: one look into the index by order for each. On
+ *               PostgreSQL it stops when there are enough. If rows succeed each other, it takes one more look for each row
+ *   fitting     whether the limit and the running sum of sizes still have room for each row
  *
- * An authorized reader gets an answer, with rows or without. The first row that does not fit is never fetched, but its place
- * among the owners comes with each row of the answer.
+ * An authorized reader gets an answer, with rows or without. The first row that does not fit is never fetched. Each row of the
+ * answer carries the position of that row's owner.
  */
 import { type AnyRow, type AnyTable, ownerColumn } from '../../table.ts';
 import { type CrossOwnerRead, StoreError, type StoreRows } from '../store.ts';
@@ -32,22 +32,22 @@ export function crossOwnerRead(read: CrossOwnerRead, dialect: Dialect): PlannedR
   const carried = [
     ...new Set([...carriedColumns(table, asked), ...(budgetBytes === undefined ? [] : [sizeOf(table)])]),
   ].map(ident);
-  const inOrder = `(ORDER BY p.asked_place, p.${order} ROWS UNBOUNDED PRECEDING)`;
+  const inOrder = `(ORDER BY p.asked_index, p.${order} ROWS UNBOUNDED PRECEDING)`;
   const fits = [`count(*) OVER ${inOrder} <= ${parameters.add('int8', read.limit)}`];
   if (budgetBytes !== undefined) {
     const size = `coalesce(p.${ident(sizeOf(table))}, 0)`;
     fits.push(`sum(${size}) OVER ${inOrder}::int8 - ${size} < ${parameters.add('int8', budgetBytes)}`);
   }
   const text = `WITH authorized AS (${authorized(read, parameters)}),
-    page AS (SELECT a.asked_place, ${carried.map((column) => `t.${column}`).join(', ')}
+    page AS (SELECT a.asked_index, ${carried.map((column) => `t.${column}`).join(', ')}
       FROM ${dialect === 'CockroachDB' ? rowsOfEach(read, carried, parameters) : rowsOfAuthorized(read, carried, parameters)}
-      ORDER BY a.asked_place, t.${order} LIMIT ${parameters.add('int8', read.limit + 1)}),
-    fitting AS (SELECT p.asked_place, ${carried.map((column) => `p.${column}`).join(', ')},
+      ORDER BY a.asked_index, t.${order} LIMIT ${parameters.add('int8', read.limit + 1)}),
+    fitting AS (SELECT p.asked_index, ${carried.map((column) => `p.${column}`).join(', ')},
       ${fits.join(' AND ')} AS fits FROM page AS p)
-    SELECT a.asked_place, (SELECT min(f.asked_place) FROM fitting AS f WHERE NOT f.fits) AS cut_place,
+    SELECT a.asked_index, (SELECT min(f.asked_index) FROM fitting AS f WHERE NOT f.fits) AS cut_index,
       ${selectList(table, asked, 't')}
-    FROM authorized AS a LEFT JOIN fitting AS t ON t.asked_place = a.asked_place AND t.fits
-    ORDER BY a.asked_place, t.${order}`;
+    FROM authorized AS a LEFT JOIN fitting AS t ON t.asked_index = a.asked_index AND t.fits
+    ORDER BY a.asked_index, t.${order}`;
   return {
     statement: { text, values: parameters.values },
     finish: (rows) => finish(read, rows),
@@ -64,28 +64,28 @@ function authorized({ table, membership, owners }: CrossOwnerRead, parameters: P
   if (new Set(owners.map((each) => each.owner)).size < owners.length)
     throw new StoreError('defect', 'an owner is asked twice in one read');
   const arrays = [
-    parameters.array('int8', [...owners.keys()], (place) => place),
+    parameters.array('int8', [...owners.keys()], (index) => index),
     parameters.array(typeOf(columnsOf(table), ownerColumn(table)), owners, (each) => each.owner),
     parameters.array('int8', owners, ({ after }) => after),
     parameters.array('text', owners, ({ subset }) => subset ?? ''),
   ];
   const memberValue = parameters.add(typeOf(columnsOf(membership.table), member), membership.member);
-  return `SELECT w.asked_place, w.asked_owner, w.asked_after, w.asked_subset
-      FROM unnest(${arrays.join(', ')}) AS w(asked_place, asked_owner, asked_after, asked_subset)
+  return `SELECT w.asked_index, w.asked_owner, w.asked_after, w.asked_subset
+      FROM unnest(${arrays.join(', ')}) AS w(asked_index, asked_owner, asked_after, asked_subset)
       JOIN ${ident(membership.table.name)} AS g ON g.${ident(owner)} = w.asked_owner AND g.${ident(member)} = ${memberValue}`;
 }
 
-/** Of each owner a branch, whether they are authorized or not: the limit of each bounds what is read in vain. */
+/** One branch for each owner, authorized or not. The limit of each bounds what is read in vain. */
 function rowsOfEach(read: CrossOwnerRead, carried: readonly string[], parameters: Parameters): string {
   const { table, owners, limit } = read;
   const max = parameters.add('int8', limit + 1);
-  const asked = owners.map((each, place) => ({ ...each, place }));
+  const asked = owners.map((each, index) => ({ ...each, index }));
   const branches = subsetsOf(read).flatMap((subset) =>
     branchesOf({
       parameters,
       items: asked.filter((each) => each.subset === subset),
       columns: [
-        { name: 'place', type: 'int8', of: ({ place }) => place },
+        { name: 'index', type: 'int8', of: ({ index }) => index },
         { name: 'owner', type: typeOf(columnsOf(table), ownerColumn(table)), of: ({ owner }) => owner },
         { name: 'after', type: 'int8', of: ({ after }) => after },
       ],
@@ -94,10 +94,10 @@ function rowsOfEach(read: CrossOwnerRead, carried: readonly string[], parameters
         rowsOfOwner(table, { owner: value('owner'), after: value('after'), subset, more: [], max }),
     }),
   );
-  return `(${branches.join(' UNION ALL ')}) AS t JOIN authorized AS a ON a.asked_place = t.asked_place`;
+  return `(${branches.join(' UNION ALL ')}) AS t JOIN authorized AS a ON a.asked_index = t.asked_index`;
 }
 
-/** Of each that is authorized. With several subsets one of them answers; each is found by its own index. */
+/** The rows of authorized owners. With several subsets each has a branch, because each is found by its own index. */
 function rowsOfAuthorized(read: CrossOwnerRead, carried: readonly string[], parameters: Parameters): string {
   const { table, limit } = read;
   const subsets = subsetsOf(read);
@@ -109,11 +109,11 @@ function rowsOfAuthorized(read: CrossOwnerRead, carried: readonly string[], para
   });
   const ofOne =
     branches.length === 1 ? branches.join() : branches.map((branch) => `(${branch})`).join(' UNION ALL ');
-  return `(SELECT asked_place, asked_owner, asked_after, asked_subset FROM authorized ORDER BY asked_place) AS a
+  return `(SELECT asked_index, asked_owner, asked_after, asked_subset FROM authorized ORDER BY asked_index) AS a
       CROSS JOIN LATERAL (${ofOne}) AS t`;
 }
 
-/** Of nobody it is the statement of anybody. */
+/** A read of no owners has the statement of a read without subsets. */
 const subsetsOf = ({ owners }: CrossOwnerRead): readonly (string | undefined)[] =>
   owners.length === 0 ? [undefined] : [...new Set(owners.map(({ subset }) => subset))].sort();
 
@@ -137,7 +137,7 @@ function rowsOfOwner(table: AnyTable, { owner, after, subset, more, max }: RowsO
         WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${max}`;
 }
 
-/** The null check has the databases know that the index, which leaves out rows without, has what is looked for. */
+/** The index leaves out rows with null. The null check lets the databases know that it still has every row that is looked for. */
 function unsucceeded({ name, succession }: AnyTable): readonly string[] {
   if (succession === undefined) return [];
   const [of, by] = [ident(succession.of), ident(succession.by)];
@@ -148,16 +148,16 @@ function unsucceeded({ name, succession }: AnyTable): readonly string[] {
 }
 
 function finish({ table, owners }: CrossOwnerRead, answered: readonly AnyRow[]): StoreRows {
-  const cut = answered[0]?.['cut_place'] ?? null;
-  const places = [...new Set(answered.map((row) => Number(row['asked_place'])))];
+  const cut = answered[0]?.['cut_index'] ?? null;
+  const indices = [...new Set(answered.map((row) => Number(row['asked_index'])))];
   return {
     rows: answered.filter((row) => row[ownerColumn(table)] !== null).map(declared),
     complete: cut === null,
-    authorized: places.map((place) => ({
-      owner: owners[place]?.owner ?? '',
-      complete: cut === null || place < Number(cut),
+    authorized: indices.map((index) => ({
+      owner: owners[index]?.owner ?? '',
+      complete: cut === null || index < Number(cut),
     })),
   };
 }
 
-const declared = ({ asked_place: _, cut_place: __, ...row }: AnyRow): AnyRow => row;
+const declared = ({ asked_index: _, cut_index: __, ...row }: AnyRow): AnyRow => row;

@@ -1,19 +1,19 @@
 /**
- * The first rows of each of several: of each shard, owner or value up to a limit of its own, in the order of an index.
+ * The first rows for each of several shards, owners or values, up to a limit for each, in the order of an index.
  *
  *   PostgreSQL    LATERAL over arrays: one text for any number, and the database stops at the last row that is wanted
- *   CockroachDB   one branch of UNION ALL for each: a limit within LATERAL becomes a sort of every match there
+ *   CockroachDB   one branch of UNION ALL for each: there a limit within LATERAL becomes a sort of every match
  *                 (docs/decisions/0021-what-is-said-to-cockroachdb-alone.md)
  *
- * The number of branches is rounded up to a power of two, so that few texts are prepared. A branch that is too many asks for
- * null, which nothing equals.
+ * The number of branches is rounded up to a power of two, so that few texts are prepared. A surplus branch asks for null, which
+ * nothing equals.
  */
 import type { ColumnType } from '../../table.ts';
 import { ident, type Parameters } from './sql.ts';
 
 export type Dialect = 'PostgreSQL' | 'CockroachDB';
 
-/** A statement names so many shards at most: each is a branch there, and the planner has to go through all of them. */
+/** The most shards that a statement names: each is a branch there, and the planner goes through all of them. */
 export const shardsMax: Readonly<Record<Dialect, number>> = {
   PostgreSQL: Number.POSITIVE_INFINITY,
   CockroachDB: 64,
@@ -30,15 +30,15 @@ export interface Each<T> {
   readonly parameters: Parameters;
   readonly items: readonly T[];
   readonly columns: readonly EachColumn<T>[];
-  /** What is selected of each row. */
+  /** The columns selected from each row. */
   readonly selected: string;
-  /** From FROM to LIMIT, by what stands for the columns of one item. */
+  /** The SQL from FROM to LIMIT. `value` gives the expression for a column of the item. */
   readonly rows: (value: (column: string) => string) => string;
-  /** What the rows are called. */
+  /** The alias of the rows. */
   readonly alias: string;
 }
 
-/** What follows FROM. */
+/** The SQL after FROM. */
 export function firstOfEach<T>(each: Each<T>): string {
   const { dialect, parameters, items, columns, selected, rows, alias } = each;
   if (dialect === 'CockroachDB') return `(${branchesOf(each).join(' UNION ALL ')}) AS ${alias}`;
@@ -49,7 +49,7 @@ export function firstOfEach<T>(each: Each<T>): string {
     CROSS JOIN LATERAL (SELECT ${selected} ${rows(value)}) AS ${alias}`;
 }
 
-/** A column of the item that a row was found for. */
+/** A column of the item for which a row was found. */
 export const askedOf = (dialect: Dialect, alias: string, column: string): string =>
   dialect === 'CockroachDB' ? `${alias}.${ident(`asked_${column}`)}` : `w.${ident(column)}`;
 
@@ -73,5 +73,5 @@ export function branchesOf<T>({
 
 function padded<T>(items: readonly T[]): readonly (T | null)[] {
   const count = 2 ** Math.ceil(Math.log2(Math.max(1, items.length)));
-  return Array.from({ length: count }, (_, place) => items[place] ?? null);
+  return Array.from({ length: count }, (_, index) => items[index] ?? null);
 }

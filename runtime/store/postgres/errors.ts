@@ -1,16 +1,16 @@
 /**
- * What a failed statement means for its sender. All of commit safety depends on one distinction: `unknown` is for what
- * may still have been applied, everything else certainly was not.
+ * What a failed statement means for its sender. All of commit safety depends on one distinction: an `unknown` statement may
+ * still have been applied, and any other certainly was not.
  *
- * Only this is certain: an error of severity ERROR, after which the server serves on, with a code
- * that says what went wrong before the effect. A server that ends the connection (FATAL) or itself (PANIC) with its
- * answer may have made the statement durable first, whichever code it gives; one whose disk is full does
- * that with the very code by which it refuses statements without harm.
+ * Only one kind of error is certain: one of severity ERROR, after which the server serves on, with a code for a cause before
+ * the effect. A server may end the connection (FATAL) or itself (PANIC) with its answer. It may have made the statement durable
+ * first, whichever code it gives. A server with a full disk does so with the very code by which it refuses statements without
+ * harm.
  */
 import { DatabaseError } from 'pg';
 import { StoreError, type StoreFailure } from '../store.ts';
 
-/** SQLSTATE codes and, below, classes (their first two characters). Any other leaves the outcome open. */
+/** SQLSTATE codes and, below, classes (their first two characters). After any other code the outcome is unknown. */
 const failureByCode: Readonly<Record<string, StoreFailure>> = {
   '23505': 'rejected',
   '40001': 'conflict',
@@ -21,7 +21,7 @@ const failureByCode: Readonly<Record<string, StoreFailure>> = {
 const failureByClass: Readonly<Record<string, StoreFailure>> = {
   '53': 'unavailable',
   '58': 'unavailable',
-  // The statement was not understood, or its values do not fit what they were meant for.
+  // The server did not understand the statement, or its values do not fit.
   '0A': 'defect',
   '21': 'defect',
   '22': 'defect',
@@ -31,16 +31,16 @@ const failureByClass: Readonly<Record<string, StoreFailure>> = {
   '54': 'defect',
 };
 
-/** CockroachDB says so of a commit whose fate it does not know, under more than one code. */
+/** CockroachDB says this, under more than one code, of a commit whose outcome it does not know. */
 const isAmbiguous = /result is ambiguous/i;
 /** CockroachDB refuses a write to a range that has outgrown its bound, before the write has any effect. */
 const isBackpressure = /applying backpressure/i;
 
-/** Maps what the driver threw for a statement it had been handed. */
+/** Maps an error that the driver threw for a statement it had taken. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   if (!(error instanceof DatabaseError)) {
-    // Not the server's answer: a closed or reset connection, or the driver's own time-out.
+    // Not an answer of the server: a closed or reset connection, or the driver's own time-out.
     const reason = error instanceof Error ? error.message : String(error);
     return new StoreError('unknown', `the outcome is unknown: ${reason}`);
   }
@@ -54,7 +54,7 @@ function failureOf(error: DatabaseError): StoreFailure {
   return failureByCode[code] ?? failureByClass[code.slice(0, 2)] ?? 'unknown';
 }
 
-/** A prepared statement that a schema change has outdated. A fresh parse is always safe: nothing was executed. */
+/** A schema change has outdated a prepared statement. Parsing it again is always safe, because nothing was executed. */
 export function isStalePlan(error: unknown): boolean {
   return (
     error instanceof DatabaseError &&
@@ -68,14 +68,14 @@ export function isAnswer(error: unknown): boolean {
   return error instanceof DatabaseError && error.severity === 'ERROR';
 }
 
-/** The driver hands on a severity in the server's language (`lc_messages`), in which it may be any other word. */
+/** The driver passes on the severity in the server's language (`lc_messages`), where it may be any other word. */
 export function isOfOtherLanguage(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && !['ERROR', 'FATAL', 'PANIC'].includes(error.severity ?? '');
 }
 
 /**
- * Codes and names only: the server's messages may quote values, and those are addresses and bodies of people.
- * Class 42 (wrong statement) and the classes of a failing server quote none.
+ * Codes and names only. The server's messages may quote values, which are addresses and bodies of people. Class 42 (wrong
+ * statement) and the classes of a failing server quote none.
  */
 function describe(error: DatabaseError): string {
   const code = error.code ?? 'no code';

@@ -21,8 +21,8 @@ function createGathered(atOnceMax: number, unanswered: ReadonlySet<number> = new
     many: async (asked) => {
       statements.push(asked);
       await ended();
-      const answers = asked.map((each, place) => [place, `${each} together`] as const);
-      return new Map(answers.filter((_, place) => !unanswered.has(asked[place] as number)));
+      const answers = asked.map((each, index) => [index, `${each} together`] as const);
+      return new Map(answers.filter((_, index) => !unanswered.has(asked[index] as number)));
     },
   });
   const end = async (error?: Error) => {

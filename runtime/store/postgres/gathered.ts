@@ -1,16 +1,16 @@
 /**
- * Answers many askers by one statement. As long as few ask, each has a statement of their own at once; those who come while
- * several statements are under way are gathered for the next one. A statement begins after all of its askers have come, so
- * that each sees whatever was committed before they asked.
+ * Answers many askers by one statement. A few askers at once have a statement each, immediately. Askers that come while several
+ * statements run are gathered for the next one. A statement begins after all of its askers have come, so that each sees
+ * everything that was committed before it asked.
  *
- * Whom the common statement does not answer, or all of them where it fails, are asked for one by one.
+ * Askers that the common statement does not answer are served one by one. So are all of them if it fails.
  */
 export interface GatheredOptions<Asked, Answer> {
-  /** Statements under way. */
+  /** The most statements that run at once. */
   readonly atOnceMax: number;
   readonly batchMax: number;
   readonly one: (asked: Asked) => Promise<Answer>;
-  /** The answers by their places in the list; what is missing is asked for by itself. */
+  /** The answers by their positions in the list. An item without an answer is asked for by itself. */
   readonly many: (asked: readonly Asked[]) => Promise<ReadonlyMap<number, Answer>>;
 }
 
@@ -56,7 +56,7 @@ export class Gathered<Asked, Answer> {
       return;
     }
     const answers = await many(askers.map(({ asked }) => asked)).catch(() => new Map<number, Answer>());
-    // Nobody else waits for these: they may be waiting for a lock.
-    for (const [place, { asked, resolve }] of askers.entries()) resolve(answers.get(place) ?? one(asked));
+    // Other askers do not wait for these, which may be waiting for a lock.
+    for (const [index, { asked, resolve }] of askers.entries()) resolve(answers.get(index) ?? one(asked));
   }
 }

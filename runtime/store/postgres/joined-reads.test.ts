@@ -5,15 +5,15 @@ import { joinReads } from './joined-reads.ts';
 
 const seat = table({
   name: 'seat',
-  columns: { owner: 'text', place: 'int8', code: 'text' },
-  key: ['owner', 'place'],
+  columns: { owner: 'text', number: 'int8', code: 'text' },
+  key: ['owner', 'number'],
   unique: [['code']],
-  order: 'place',
+  order: 'number',
 });
 const ticket = table({ name: 'ticket', columns: { owner: 'text' }, key: ['owner'] });
 
-const keyOf = (owner: string, place: number) => ({ owner, place });
-const keys = (...found: readonly { owner: string; place: number }[]): StoreRead => ({
+const keyOf = (owner: string, number: number) => ({ owner, number });
+const keys = (...found: readonly { owner: string; number: number }[]): StoreRead => ({
   read: 'keys',
   table: seat,
   keys: found,
@@ -34,11 +34,11 @@ test('reads by the same columns of one table are one, and each is answered with 
   ]);
   t.is(joined.length, 1);
   const rows = [
-    { owner: 'ada', place: 1 },
-    { owner: 'ada', place: 2 },
-    { owner: 'bob', place: 1 },
+    { owner: 'ada', number: 1 },
+    { owner: 'ada', number: 2 },
+    { owner: 'bob', number: 1 },
   ];
-  const answers = joined[0]?.split({ rows, complete: true }).map(({ place, found }) => [place, found.rows]);
+  const answers = joined[0]?.split({ rows, complete: true }).map(({ index, found }) => [index, found.rows]);
   t.deepEqual(answers, [
     [0, [rows[1], rows[0]]],
     [1, [rows[2]]],
@@ -55,11 +55,11 @@ test('reads of other tables, by other columns, and ranges stay apart', (t) => {
     range,
     byCode('b'),
   ]);
-  const places = joined.map(({ read, split }) => [
+  const indices = joined.map(({ read, split }) => [
     read.read,
-    split({ rows: [], complete: true }).map(({ place }) => place),
+    split({ rows: [], complete: true }).map(({ index }) => index),
   ]);
-  t.deepEqual(places, [
+  t.deepEqual(indices, [
     ['range', [0]],
     ['range', [4]],
     ['keys', [1]],

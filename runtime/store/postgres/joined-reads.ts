@@ -1,66 +1,66 @@
 /**
- * Reads that one statement can answer together: by key or by the same unique key of the same table, for any owners. A read with a
- * limit or a budget of its own goes alone.
+ * Joins reads that one statement can answer together: reads by key, or by the same unique key, of one table, for any owners. A
+ * read with a limit or a budget stays by itself.
  */
 import { type AnyRow, tupleText } from '../../table.ts';
 import { isJoinable, type KeysRead, type LookupRead, type StoreRead, type StoreRows } from '../store.ts';
 
 export interface JoinedRead {
   readonly read: StoreRead;
-  /** What was found, as the answer to each of the reads given that this one stands for. */
+  /** Splits the rows found into an answer for each of the original reads. */
   split(found: StoreRows): readonly Answer[];
 }
 
 interface Answer {
-  /** Which of the reads given it answers. */
-  readonly place: number;
+  /** The index of the original read that it answers. */
+  readonly index: number;
   readonly found: StoreRows;
 }
 
 type Matching = KeysRead | LookupRead;
 interface Member {
   readonly read: Matching;
-  readonly place: number;
+  readonly index: number;
 }
 
 export function joinReads(reads: readonly StoreRead[]): readonly JoinedRead[] {
-  const alone: JoinedRead[] = [];
+  const unbatched: JoinedRead[] = [];
   const together = new Map<string, [Member, ...Member[]]>();
-  for (const [place, read] of reads.entries()) {
+  for (const [index, read] of reads.entries()) {
     if (!isJoinable(read)) {
-      alone.push(single(read, place));
+      unbatched.push(single(read, index));
       continue;
     }
     const name = `${read.table.name} ${columnsOf(read).join()}`;
     const same = together.get(name);
-    if (same === undefined) together.set(name, [{ read, place }]);
-    else same.push({ read, place });
+    if (same === undefined) together.set(name, [{ read, index }]);
+    else same.push({ read, index });
   }
-  return [...alone, ...[...together.values()].map(joined)];
+  return [...unbatched, ...[...together.values()].map(joined)];
 }
 
-const single = (read: StoreRead, place: number): JoinedRead => ({
+const single = (read: StoreRead, index: number): JoinedRead => ({
   read,
-  split: (found) => [{ place, found }],
+  split: (found) => [{ index, found }],
 });
 
 function joined(members: readonly [Member, ...Member[]]): JoinedRead {
   const [first] = members;
-  if (members.length === 1) return single(first.read, first.place);
+  if (members.length === 1) return single(first.read, first.index);
   const by = columnsOf(first.read);
   const { table } = first.read;
   return {
     read: { read: 'lookup', table, unique: by, values: members.flatMap(({ read }) => valuesOf(read)) },
     split({ rows }) {
       const byValue = new Map(rows.map((row) => [tupleText(by, row), row]));
-      return members.map(({ read, place }) => {
-        return { place, found: { rows: rowsFor(by, valuesOf(read), byValue), complete: true } };
+      return members.map(({ read, index }) => {
+        return { index, found: { rows: rowsFor(by, valuesOf(read), byValue), complete: true } };
       });
     },
   };
 }
 
-/** In the order wanted, each once. */
+/** In the order wanted, without repeats. */
 function rowsFor(
   by: readonly string[],
   wanted: readonly AnyRow[],

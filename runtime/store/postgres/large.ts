@@ -1,14 +1,14 @@
 /**
- * Large values. A table may declare one `text?` column whose values can reach 16 MiB. A value of more than
- * 512 KiB is cut into parts, which are rows of `<table>_part (key..., part, content)`; the row itself then holds
- * NULL and, in `<column>_parts`, how many there are.
+ * Large values. A table may declare one `text?` column whose values can reach 16 MiB. A value above 512 KiB is cut into parts,
+ * which are rows of `<table>_part (key..., part, content)`. The row itself then holds NULL, and the number of parts in
+ * `<column>_parts`.
  *
  * Invariants:
  * - Row and parts change in one commit, so a reader of one statement sees a value whole.
- * - Parts 0 .. n-1 of a row with `<column>_parts` = n exist, and no others: a rewrite or a removal deletes what
- *   is stale, because deleted ciphertext must be gone.
- * - A new small row never touches the part table. That holds only where an insert cannot hit an older row of the
- *   same key: in tables with `generation`.
+ * - A row with `<column>_parts` = n has exactly the parts 0 .. n-1. A rewrite or a removal deletes stale parts, because deleted
+ *   ciphertext must be gone.
+ * - A new small row never touches the part table. That holds only in tables with `generation`, where an insert cannot hit an
+ *   older row of the same key.
  */
 import type { AnyRow, AnyTable } from '../../table.ts';
 import { columnsOf, ident, type SqlTable } from './sql.ts';
@@ -19,7 +19,7 @@ const partUnitsMax = Math.floor(wholeBytesMax / 3);
 
 export interface LargeColumn {
   readonly column: string;
-  /** The column of the row that counts its parts. */
+  /** The column with the number of the row's parts. */
   readonly count: string;
   readonly part: SqlTable;
 }
@@ -44,9 +44,9 @@ export function largeColumn(table: AnyTable, column: string): LargeColumn {
   };
 }
 
-/** The parts of a value, or none when it is small enough to stay in its row. */
+/** The parts of a value. None if it is small enough to stay in its row. */
 export function partsOf(value: unknown): readonly string[] {
-  // A unit takes at least a byte and at most three; only between the two must the bytes be counted.
+  // A unit takes one byte at least and three at most. Only lengths between these bounds need an exact count.
   if (typeof value !== 'string' || value.length * 3 <= wholeBytesMax) return [];
   if (value.length <= wholeBytesMax && Buffer.byteLength(value) <= wholeBytesMax) return [];
   const parts: string[] = [];
@@ -58,7 +58,7 @@ export function partsOf(value: unknown): readonly string[] {
   return parts;
 }
 
-/** Never between the halves of a surrogate pair: alone they are not valid UTF-8. */
+/** Never cuts between the halves of a surrogate pair, because a half is not valid UTF-8. */
 function endOfPart(value: string, start: number): number {
   const end = start + partUnitsMax;
   if (end >= value.length) return value.length;
@@ -67,7 +67,7 @@ function endOfPart(value: string, start: number): number {
   return isHighSurrogate ? end - 1 : end;
 }
 
-/** The large column as an expression that puts the parts together. They are read only for rows that have some. */
+/** An expression that puts the parts of the large column together. It reads parts only for rows that have some. */
 export function wholeValue(table: AnyTable, large: LargeColumn, alias: string): string {
   const key: readonly string[] = table.key;
   const joined = key.map((name) => `p.${ident(name)} = ${alias}.${ident(name)}`).join(' AND ');

@@ -1,9 +1,9 @@
 /**
  * Applies migrations in order, one process at a time (`schema-lock.ts`).
  *
- * Each statement that has no record is run, outside of a transaction, and then recorded. A crash between the two runs
- * it again, which is why each says IF NOT EXISTS. A database that lacks nothing is asked for its records by one query
- * and left as it is, and so is one with a record that is not known here: it is of a newer release.
+ * Each statement without a record runs outside of a transaction and is then recorded. A crash between the two runs it again, so
+ * each says IF NOT EXISTS. If a database lacks nothing, one query finds that out and nothing changes. A database with a record
+ * unknown here belongs to a newer release, and does not change either.
  */
 import pg from 'pg';
 import type { Migration } from '../../migration.ts';
@@ -12,10 +12,10 @@ import { configureZone } from './cockroach.ts';
 import { toStoreError } from './errors.ts';
 import { connect, underSchemaLock } from './schema-lock.ts';
 
-/** What PostgreSQL says of a table that is not there. */
+/** PostgreSQL's code for a missing table. */
 const undefinedTable = '42P01';
 
-/** What can be run again after a crash. */
+/** Statements of this form can run again after a crash. */
 const commonForm = / IF (NOT )?EXISTS /;
 const zoneForm = /^ALTER TABLE \w+ CONFIGURE ZONE USING /;
 
@@ -28,7 +28,7 @@ export class NewerSchemaError extends StoreError {
   }
 }
 
-/** What the database lacks of `migrations`, in their order. Changes nothing. Rejects with a StoreError. */
+/** The `migrations` that the database lacks, in order. Changes nothing. @throws StoreError */
 export async function pendingMigrations(
   connection: pg.ClientConfig,
   migrations: readonly Migration[],
@@ -44,7 +44,7 @@ export async function pendingMigrations(
   }
 }
 
-/** Brings the database up to `migrations`. Returns the ids it applied. Rejects with a StoreError. */
+/** Brings the database up to `migrations`. Returns the ids that it applied. @throws StoreError */
 export async function migrate(
   connection: pg.ClientConfig,
   migrations: readonly Migration[],
@@ -81,7 +81,7 @@ async function missingIn(client: pg.Client, migrations: readonly Migration[]): P
   return migrations.filter(({ id }) => !recorded.has(id));
 }
 
-/** None in a database in which nothing was ever applied. */
+/** Empty for a database to which nothing was ever applied. */
 async function recordedIds(client: pg.Client): Promise<readonly string[]> {
   try {
     const { rows } = await client.query<{ id: string }>('SELECT id FROM migration ORDER BY id');

@@ -1,7 +1,7 @@
 /**
- * The statements about nodes, their leases and who owns which shard. Times are milliseconds by the
- * database's clock, those of a statement of its start, so that a renewal that had to wait can only make a lease shorter
- * than its holder believes by less than the holder's own caution.
+ * The statements about nodes, their leases, and the owners of shards. Times are milliseconds by the database's clock, taken at
+ * the start of the statement. So a renewal that had to wait makes a lease shorter than its holder believes, but by less than
+ * the holder's safety margin.
  */
 import type { HeldShard, NodeRow } from '../store.ts';
 import type { Statement } from './sql.ts';
@@ -10,9 +10,8 @@ import { nowMs } from './statements.ts';
 const isExpired = `node.expires_at < ${nowMs}`;
 
 /**
- * Takes the node's row from an earlier process that is gone; no row comes back where a later start has it or
- * the predecessor's lease runs. `started` comes from a statement of its own: a number drawn in this one would be the
- * latest whenever it ran.
+ * Takes the node's row from an earlier process that is gone. Returns no row if a later start has it or the predecessor's lease
+ * still runs. `started` comes from a statement of its own: a number drawn in this one would be the latest whenever it ran.
  */
 export const register = (
   node: NodeRow,
@@ -41,7 +40,7 @@ export const register = (
   ],
 });
 
-/** What prevents a registration. */
+/** The row that prevents a registration. */
 export const registered = (nodeId: string): Statement => ({
   text: `SELECT started, expires_at - ${nowMs} AS expires_in_ms FROM node WHERE id = $1`,
   values: [nodeId],
@@ -53,7 +52,7 @@ export const renew = (nodeId: string, incarnation: string, leaseMs: number): Sta
   values: [nodeId, incarnation, leaseMs],
 });
 
-/** Once no node row has the incarnation, everything it owned is free. */
+/** Once no node row has the incarnation, all of its shards are free. */
 export const leave = (nodeId: string, incarnation: string): Statement => ({
   text: `UPDATE node SET incarnation = NULL, expires_at = CASE WHEN ${isExpired} THEN expires_at ELSE ${nowMs} END
     WHERE id = $1 AND incarnation = $2`,
@@ -66,7 +65,7 @@ export const nodes = (): Statement => ({
   values: [],
 });
 
-/** Of any incarnation where none is named. */
+/** If no incarnation is named, any one counts. */
 export const setConnected = (nodeId: string, incarnation: string, connected: boolean): Statement => ({
   text: 'UPDATE node SET connected = $3 WHERE id = $1 AND incarnation = $2',
   values: [nodeId, incarnation, connected],
@@ -88,7 +87,7 @@ export const removeNodes = (beforeMs: number): Statement => ({
   values: [beforeMs],
 });
 
-/** Of these shards, those that no live incarnation holds, or none but the claimer, who is live. -1: never taken. */
+/** Those of these shards that no live incarnation holds, or only the claimer, if it is live. -1: never taken. */
 export const freeShards = (shards: readonly number[], claimer: string | null): Statement => ({
   text: `SELECT w.shard, coalesce(shard.epoch, -1) AS epoch FROM unnest($1::int8[]) AS w(shard)
     LEFT JOIN shard ON shard.shard = w.shard
@@ -109,8 +108,8 @@ const nextOf = (counter: string): Statement => ({
 });
 
 /**
- * Takes the shards, if the claimer itself is live, that are as they were seen free: a shard that was taken meanwhile has
- * another epoch, and an incarnation that was dead once is dead for ever.
+ * Takes the shards that are still as they were seen free, if the claimer itself is live. A shard that was taken meanwhile has
+ * another epoch. An incarnation that was dead once stays dead.
  */
 export const takeShards = (
   nodeId: string,
@@ -138,7 +137,7 @@ export const shards = (): Statement => ({
   values: [],
 });
 
-/** By epoch, so that one that comes late frees nothing that was claimed again. */
+/** Releases by epoch, so that a late release frees no shard that was claimed again. */
 export const release = (
   incarnation: string,
   shards: readonly number[],

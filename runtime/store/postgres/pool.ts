@@ -1,10 +1,10 @@
 /**
- * A small pool of connections with a queue in the application: bounded, and with a deadline. Whoever finds it
- * full or waits too long is told `unavailable`, before anything was sent.
+ * A small pool of connections with a queue in the application, bounded and with a deadline. A caller that finds it full or
+ * waits too long gets `unavailable` before anything was sent.
  *
- * What a connection carries: READ COMMITTED, a statement time-out, a shorter lock time-out (so that a blocked
- * statement ends as a plain conflict) and a limit on idle transactions (so that a paused process cannot hold its
- * locks). The driver's own time-out is longer than the server's: it is for a server that no longer answers.
+ * Each connection has READ COMMITTED and a statement time-out. Its lock time-out is shorter, so that a blocked statement ends
+ * as a plain conflict. A limit on idle transactions keeps a paused process from holding its locks. The driver's own time-out is
+ * longer than the server's: it is for a server that no longer answers.
  */
 import pg from 'pg';
 import { StoreError } from '../store.ts';
@@ -16,21 +16,24 @@ export interface PoolLimits {
   readonly connectionsMax: number;
   /** How many callers may wait for a connection. */
   readonly queueMax: number;
-  /** How long one may wait for a connection, connecting included. */
+  /** How long a caller may wait for a connection, including the time to connect. */
   readonly waitMaxMs: number;
   readonly statementTimeoutMs: number;
-  /** How long a statement may wait for a lock: at most, and where nothing is said, half as long as it may take. */
+  /** The longest wait for a lock. By default half the time of a statement. */
   readonly lockWaitMaxMs?: number;
 }
 
 export type Row = Record<string, string | number | boolean | Buffer | null>;
 
-/** Distinct statements that are prepared under a name; any further one is parsed anew each time. */
+/** Statements prepared under a name. Any further text is parsed anew each time. */
 const preparedMax = 256;
 const answerSlackMaxMs = 2_000;
-/** A process that is paused or cut off within a transaction holds its locks, of a claim the whole cluster's, so long. */
+/**
+ * The longest time that a paused or disconnected process holds the locks of a transaction. A claim's lock blocks the whole
+ * cluster.
+ */
 const idleTransactionMaxMs = 3_000;
-/** Connections beyond the first are closed when they were idle for so long. */
+/** All connections but one are closed after this idle time. */
 const idleMaxMs = 60_000;
 
 export class ConnectionPool {
@@ -58,11 +61,11 @@ export class ConnectionPool {
       onConnect: prepareSession,
     });
     this.#pool.on('error', onError);
-    // The pool listens only to idle connections; one that breaks while it is out would end the process.
+    // The pool listens only to idle connections. Without a listener, a connection that breaks in use would end the process.
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  /** Runs `work` on one connection. Rejects with a StoreError. */
+  /** Runs `work` on one connection. @throws StoreError */
   async run<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     try {
       return await this.#attempt(work, (text) => this.#names.nameOf(text));
@@ -80,7 +83,7 @@ export class ConnectionPool {
     return this.run((connection) => connection.query(statement));
   }
 
-  /** Runs `work` between BEGIN and COMMIT; a result that is not `worth` it is rolled back and returned all the same. */
+  /** Runs `work` between BEGIN and COMMIT. A result that is not `worth` committing is rolled back and still returned. */
   transaction<T>(
     work: (connection: Connection) => Promise<T>,
     worth: (result: T) => boolean = () => true,
@@ -98,7 +101,7 @@ export class ConnectionPool {
     });
   }
 
-  /** Waits for what is running. May be called again. */
+  /** Waits for running work. May be called again. */
   async close(): Promise<void> {
     if (!this.#pool.ending) await this.#pool.end();
   }
@@ -135,7 +138,7 @@ export class ConnectionPool {
   }
 }
 
-/** The names of prepared statements: one per text and, because each costs the server memory, only so many. */
+/** The names of prepared statements: one per text, up to a number, because each costs the server memory. */
 export class StatementNames {
   readonly #namesMax: number;
   readonly #names = new Map<string, string>();
@@ -179,7 +182,7 @@ export class Connection {
     await this.#send({ text });
   }
 
-  /** After a failure. Where this fails too the connection is given up; what became of the work is known already. */
+  /** Call after a failure. If this fails too, the connection is closed. The outcome of the work is known already. */
   async rollBack(): Promise<void> {
     try {
       await this.command('ROLLBACK');
@@ -197,7 +200,7 @@ export class Connection {
     }
   }
 
-  /** No server does after an error above ERROR, and every one after an ERROR, in whatever language it said so. */
+  /** A server serves on after an ERROR, in whatever language it reported it, and never after a higher severity. */
   async #servesOn(): Promise<boolean> {
     try {
       await this.#client.query('');
@@ -216,12 +219,12 @@ function typeParser(type: number, format?: 'text' | 'binary'): (value: string) =
 }
 
 /**
- * PostgreSQL makes one plan for arrays of any length, often while tables are still empty, and would then choose to
- * read whole tables; every statement here is meant to go by an index. CockroachDB has no such settings.
+ * PostgreSQL makes one plan for arrays of any length, often while tables are still empty, and would then choose to read whole
+ * tables. Every statement here should use an index. CockroachDB has no such settings.
  */
 const plannerSettings = 'SET enable_seqscan = off; SET enable_mergejoin = off; SET jit = off';
 
-/** Said, because CockroachDB's own default is another: there, only at this level do row locks outlast what may happen. */
+/** Set explicitly, because CockroachDB's default differs. There, row locks last reliably only at this level. */
 export const readCommitted = 'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED';
 
 async function prepareSession(client: pg.ClientBase): Promise<void> {

@@ -1,10 +1,10 @@
-/** Reads generated from a table's declaration. Each names its columns, and goes by an index. */
-import type { AnyRow, AnyTable } from '../../table.ts';
-import { ownerColumn, tupleText } from '../../table.ts';
+/** Reads generated from a table's declaration. Each names its columns and uses an index. */
+import { type AnyRow, type AnyTable, ownerColumn, tupleText } from '../../table.ts';
 import { type LookupRead, type RangeRead, StoreError, type StoreRead } from '../store.ts';
 import {
   assertPage,
   carriedColumns,
+  layoutOf,
   orderedColumns,
   orderOf,
   selectList,
@@ -14,7 +14,6 @@ import {
 import { crossOwnerRead } from './cross-owner-read.ts';
 import { askedOf, type Dialect, firstOfEach } from './each.ts';
 import { type LargeColumn, wholeValue } from './large.ts';
-import { layoutOf } from './layout.ts';
 import { columnsOf, ident, idents, isNullable, Parameters, type PlannedRead, typeOf } from './sql.ts';
 
 export function planRead(read: StoreRead, dialect: Dialect = 'PostgreSQL'): PlannedRead {
@@ -40,7 +39,7 @@ function lookupRead(read: LookupRead, dialect: Dialect): PlannedRead {
   return matchRead(table, unique, values, budgetBytes);
 }
 
-/** By the first columns of a key, whose index finds the rows and has them in order. */
+/** By the first columns of a key. The key's index finds the rows and has them in order. */
 function limitedLookup({ table, unique, values }: LookupRead, limit: number, dialect: Dialect): PlannedRead {
   assertPage({ limit });
   const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
@@ -55,7 +54,7 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
       ...unique.map((column) => `s.${ident(column)} = ${value(column)}`),
       ...key.slice(unique.length).map((column) => `s.${ident(column)} IS NOT NULL`),
     ].join(' AND ');
-  // None of them is null; where one may be, the databases are told the same order of what there is none of.
+  // None of them is null. For a nullable column, both databases are told the same order of nulls, though there are none.
   const nulls = (column: string) => (isNullable(columnsOf(table)[column] ?? '') ? ' NULLS LAST' : '');
   const inKey = (alias: string) =>
     key.map((column) => `${alias}.${ident(column)}${nulls(column)}`).join(', ');
@@ -65,9 +64,9 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
     parameters,
     selected: idents(names, 's'),
     alias: 't',
-    items: wanted.map((value, place) => ({ value, place })),
+    items: wanted.map((value, index) => ({ value, index })),
     columns: [
-      { name: 'place', type: 'int8', of: ({ place }) => place },
+      { name: 'index', type: 'int8', of: ({ index }) => index },
       ...unique.map((column) => {
         const type = typeOf(columnsOf(table), column);
         return { name: column, type, of: ({ value }: { value: AnyRow }) => value[column] ?? null };
@@ -77,14 +76,14 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
       `FROM ${ident(table.name)} AS s WHERE ${matches(value)} ORDER BY ${inKey('s')} LIMIT ${max}`,
   });
   const text = `SELECT ${idents(names, 't')} FROM ${found}
-    ORDER BY ${askedOf(dialect, 't', 'place')}, ${inKey('t')} LIMIT ${max}`;
+    ORDER BY ${askedOf(dialect, 't', 'index')}, ${inKey('t')} LIMIT ${max}`;
   return {
     statement: { text, values: parameters.values },
     finish: (rows) => ({ rows: rows.slice(0, limit), complete: rows.length <= limit }),
   };
 }
 
-/** Rows whose `by` columns equal one of `wanted`, in the order wanted, each once. */
+/** Rows whose `by` columns equal one of `wanted`, in the order wanted, without repeats. */
 function matchRead(
   table: AnyTable,
   by: readonly string[],
@@ -116,7 +115,7 @@ function matchRead(
   };
 }
 
-/** As for a range, what is beyond the budget is never fetched; but here the rest of its row is. */
+/** As with a range, large columns beyond the budget are never fetched. Here the rest of the row is. */
 function budgetedMatch({
   table,
   large,
@@ -175,8 +174,8 @@ function limitedRange(read: RangeRead): PlannedRead {
 }
 
 /**
- * The page is cut by the running sum of sizes before the large column is put together, so content beyond the
- * budget is never fetched. A row is in while the sum of those before it is below the budget.
+ * The running sum of sizes cuts the page before the large column is put together, so content beyond the budget is never
+ * fetched. A row is in while the sum of the rows before it is below the budget.
  */
 function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
   const { table } = read;

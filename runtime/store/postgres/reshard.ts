@@ -2,17 +2,18 @@
  * Changes the number of shards of a cluster while none of its nodes runs.
  *
  * Protocol, under the lock of the schema so that one process at a time does it:
- * 1. The setting `resharding` names the new count. From here on no node starts: each looks at it before it registers
- *    and again afterwards, so that of a node and this, the second sees the other.
- * 2. Nodes whose lease has lapsed are declared dead. If one is left, it is live: the mark goes, and nothing was changed.
- * 3. The version of every actor is bumped, with its shard: a commit that a dead node sent and that is still on its way
- *    finds no row from then on, so what follows sees every timer, tell and call there will ever be.
+ * 1. The setting `resharding` names the new count. From here on no node starts. Each node looks at the setting before it
+ *    registers and again afterwards, so either the node or this process sees the other.
+ * 2. Nodes whose lease has lapsed are declared dead. If one is left, it is live: the setting is cleared, and nothing was
+ *    changed.
+ * 3. The version of every actor is bumped, together with its shard. A commit that a dead node still has on the way finds no
+ *    row. So the next steps see every timer, tell and call there will ever be.
  * 4. Timers, tells and calls get the shards of their actors.
- * 5. Nobody owns any shard.
- * 6. The new count is set, and then the mark is taken away.
+ * 5. No node owns any shard.
+ * 6. The new count is set, and then the setting `resharding` is cleared.
  *
- * Rows are rewritten in batches by ranges of their primary key, a statement each. A crash anywhere leaves the mark:
- * no node starts, another count is rejected, and the same count does it all again, which changes nothing that is done.
+ * One statement at a time rewrites a range of primary keys. A crash at any step leaves the setting: no node starts, another
+ * count is rejected, and the same count does it all again, without changing what is done.
  */
 import type pg from 'pg';
 import { shardOf } from '../../address.ts';
@@ -28,7 +29,7 @@ export const shardCountSetting = 'shard-count';
 
 export type Resharding =
   | { readonly outcome: 'done'; readonly from: number; readonly rows: number }
-  /** It has that many already, and nobody is changing them. */
+  /** It has that many already, and no change is under way. */
   | { readonly outcome: 'unchanged' }
   /** No node has ever served this database. */
   | { readonly outcome: 'unused' }
@@ -40,7 +41,7 @@ export type Resharding =
 interface ShardedTable {
   readonly name: string;
   readonly key: Readonly<Record<string, ColumnType>>;
-  /** The columns of the address that the row belongs to. */
+  /** The columns with the address of the actor that the row belongs to. */
   readonly kind: string;
   readonly id: string;
   readonly shard: string;
@@ -69,11 +70,11 @@ export interface ReshardOptions {
   readonly connection: pg.ClientConfig;
   readonly shardCount: number;
   readonly batchRows?: number;
-  /** Called after each batch with the number of rows of that table that are done. */
+  /** Called after each batch with the number of rows of that table done so far. */
   readonly onProgress?: (table: string, rows: number) => void;
 }
 
-/** Rejects with a StoreError; a second call resumes where the first failed. */
+/** @throws StoreError; a second call resumes where the first failed */
 export function reshard(options: ReshardOptions): Promise<Resharding> {
   return underSchemaLock(options.connection, (worker, assertHeld) => {
     const query: Query = async ({ text, values }) => {
@@ -138,7 +139,7 @@ class Resharder {
 
   async #rewriteAll(): Promise<number> {
     let rows = 0;
-    // Actors first: that ends every commit that is still on its way.
+    // Actors come first: that ends every commit still on its way.
     for (const table of [actors, ...ofActors]) rows += await this.#rewrite(table);
     return rows;
   }

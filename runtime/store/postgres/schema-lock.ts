@@ -1,10 +1,10 @@
 /**
- * The lock under which one process at a time changes what all others rely on: the schema, the number of shards.
+ * The lock for changes that everything else relies on: the schema and the number of shards. One process at a time has it.
  *
- * One connection holds the lock row until the end. A process that dies loses its connection and with it the lock. A
- * second connection does the work, each statement on its own (CockroachDB takes one schema change at a time), so that
- * nothing but that row is locked for long. The two tables that this needs are made if they are missing; of two
- * processes that do so at once the loser finds them there and goes on.
+ * One connection holds the lock row until the end. A process that dies loses its connection and with it the lock. A second
+ * connection does the work, one statement at a time, because CockroachDB takes one schema change at a time. So nothing but the
+ * lock row is locked for long. The two tables for this are created if they are missing. If two processes do so at once, the
+ * loser finds them there and goes on.
  */
 import pg from 'pg';
 import { StoreError } from '../store.ts';
@@ -14,7 +14,7 @@ import { readCommitted } from './pool.ts';
 const lockWaitMs = 60_000;
 const bookkeepingAttemptsMax = 5;
 
-/** Runs `work` under the lock. `assertHeld` throws once the lock may be another's. Rejects with a StoreError. */
+/** Runs `work` under the lock. `assertHeld` throws once another process may have the lock. @throws StoreError */
 export async function underSchemaLock<T>(
   connection: pg.ClientConfig,
   work: (worker: pg.Client, assertHeld: () => void) => Promise<T>,

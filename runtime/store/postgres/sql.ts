@@ -1,4 +1,4 @@
-/** The few words of SQL that every generated statement is made of. */
+/** The few pieces of SQL that every generated statement uses. */
 import type { AnyRow, AnyTable, Columns, ColumnType, NullableColumnType, Subset } from '../../table.ts';
 import { StoreError, type StoreRows } from '../store.ts';
 
@@ -7,22 +7,22 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-/** A read as a statement, and its answer from the rows that come. */
+/** A read as a statement, and the function that turns its rows into the answer. */
 export interface PlannedRead {
   readonly statement: Statement;
   readonly finish: (rows: readonly AnyRow[]) => StoreRows;
 }
 
-/** One table as it is in SQL. A declared table with a large column is two of these (see `layout.ts`). */
+/** One SQL table. A declared table with a large column has two of these (see `columns.ts`). */
 export interface SqlTable {
   readonly name: string;
   readonly columns: Columns;
   readonly primaryKey: readonly string[];
-  /** The columns a removal names and how they compare. */
+  /** The columns that a removal names, and how it compares them. */
   readonly removal: readonly { readonly column: string; readonly operator: '=' | '>=' }[];
 }
 
-/** Names are quoted because a declared name may be a keyword on one of the databases. */
+/** Names are quoted because one of the databases may have a declared name as a keyword. */
 export function ident(name: string): string {
   return `"${name}"`;
 }
@@ -49,7 +49,7 @@ export function isNullable(type: string): boolean {
   return type.endsWith('?');
 }
 
-/** A subset's predicate: literals, so that index and range name the very same condition. */
+/** A subset's predicate in literals, so that index and range have exactly the same condition. */
 export function subsetPredicate(subset: Subset): string {
   if (subset.values.includes(null)) return `${ident(subset.column)} IS NULL`;
   const literals = subset.values.map(literal);
@@ -69,7 +69,7 @@ export class Parameters {
     return `$${this.values.push(value)}::${type}`;
   }
 
-  /** One array with what `pick` takes of each item. */
+  /** One array with the value that `pick` takes from each item. */
   array<T>(type: ColumnType, items: readonly T[], pick: (item: T) => unknown): string {
     return `$${this.values.push(items.map(pick))}::${type}[]`;
   }

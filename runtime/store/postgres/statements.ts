@@ -1,6 +1,6 @@
 /**
- * The statements about actors, timers, tells, calls and settings that are not generated from a table's declaration.
- * Times are milliseconds by the database's clock.
+ * The statements about actors, timers, tells, calls and settings that no table's declaration generates. Times are milliseconds
+ * by the database's clock.
  */
 import type { Address } from '../../address.ts';
 import type { SweepRead } from '../store.ts';
@@ -8,18 +8,18 @@ import { outboxTable, timerTable, tombstoneSlice } from '../tables.ts';
 import { type Dialect, type Each, firstOfEach } from './each.ts';
 import { idents, Parameters, type Statement } from './sql.ts';
 
-/** Of the start of its statement. */
+/** The start of the statement. */
 export const nowMs = 'floor(extract(epoch FROM now()) * 1000)::int8';
 
 export const time = (): Statement => ({ text: `SELECT ${nowMs} AS now_ms`, values: [] });
 
-// Actors. Each of these locks the actor's row first and waits for a commit in flight, and PostgreSQL then checks
-// the condition again on the row as that commit left it. Other rows are read in a later statement only.
+// Actors. Each statement first locks the actor's row and waits for a commit in flight. PostgreSQL then checks the condition
+// again on the row as that commit left it. Only a later statement may read other rows.
 
-/** Whatever writes the row of an actor without state begins anew the time for which that row stays. */
+/** A write to the row of an actor without state restarts the time for which that row stays. */
 const endedStill = `CASE WHEN actor.ended_at IS NOT NULL THEN ${nowMs} END`;
 
-/** Above all versions of rows that were removed. */
+/** Above all versions of removed rows. */
 const versionFloor = `SELECT value FROM counter WHERE name = 'version'`;
 
 export const activate = (address: Address, epoch: number): Statement => ({
@@ -35,8 +35,8 @@ export interface Activating {
 }
 
 /**
- * Of several actors. It waits for no row that somebody else holds locked, and so is part of no deadlock: whose row is not given
- * is locked, absent or fenced.
+ * Activates several actors. It passes over rows that another transaction has locked, and so is part of no deadlock. An actor
+ * without a row in the answer is locked, absent or fenced.
  */
 export const activateMany = (actors: readonly Activating[]): Statement => ({
   text: `WITH unlocked AS (
@@ -51,7 +51,7 @@ export const activateMany = (actors: readonly Activating[]): Statement => ({
   values: [...membersOf(actors.map(({ address }) => address)), actors.map(({ epoch }) => epoch)],
 });
 
-/** Not by a former owner of the shard: where the row was removed, its epoch no longer tells who that is. */
+/** A former owner of the shard must not do this: if the row was removed, no epoch shows that it is a former owner. */
 export const activateOrCreate = (address: Address, shard: number, epoch: number): Statement => ({
   text: `INSERT INTO actor (kind, id, shard, epoch, version, ended_at)
     SELECT $1::text, $2::text, $4::int8, $3::int8, coalesce((${versionFloor}), 0), ${nowMs}
@@ -74,7 +74,7 @@ export const head = (address: Address): Statement => ({
   values: [address.kind, address.id],
 });
 
-/** Locks the rows of those it returns until its own end, which is at once. */
+/** Locks the rows that it returns until the statement ends, which is at once. */
 export const unlocked = (addresses: readonly Address[]): Statement => ({
   text: `SELECT w.member FROM unnest($1::int8[], $2::text[], $3::text[]) AS w(member, kind, id)
     JOIN actor ON actor.kind = w.kind AND actor.id = w.id
@@ -82,7 +82,7 @@ export const unlocked = (addresses: readonly Address[]): Statement => ({
   values: membersOf(addresses),
 });
 
-/** Of several actors, by their places in the list. */
+/** Slices of several actors, by their positions in the list. */
 export const slicesOfMany = (addresses: readonly Address[]): Statement => ({
   text: `SELECT w.member, slice.slice, slice.data FROM unnest($1::int8[], $2::text[], $3::text[]) AS w(member, kind, id)
     JOIN slice ON slice.kind = w.kind AND slice.id = w.id
@@ -111,7 +111,7 @@ export const timers = (address: Address): Statement => ({
   values: [address.kind, address.id],
 });
 
-/** Of several actors, by their places in the list. */
+/** Timers of several actors, by their positions in the list. */
 export const timersOfMany = (addresses: readonly Address[]): Statement => ({
   text: `SELECT w.member, ${idents(Object.keys(timerTable.columns), 'timer')}
     FROM unnest($1::int8[], $2::text[], $3::text[]) AS w(member, kind, id)
@@ -121,8 +121,8 @@ export const timersOfMany = (addresses: readonly Address[]): Statement => ({
 });
 
 /**
- * What is read of several shards at once: shard by shard, each in the order of its index and no further than its share. Over
- * all of them at once the database would read and sort every row that is due.
+ * Reads of several shards, shard by shard, each in the order of its index and no further than its share. A read of all shards
+ * at once would make the database read and sort every due row.
  */
 export const sweepStatements = (dialect: Dialect) => ({
   dueTimers({ shards, fromMs, untilMs, limit, share }: SweepRead): Statement {
@@ -187,7 +187,7 @@ const ofEachShard = (
     rows: (value) => rows(value('shard')),
   });
 
-/** For operators: it counts whole tables, both of which are meant to be short. */
+/** For operators. It counts two whole tables, which should be short. */
 export const backlog = (): Statement => ({
   text: `SELECT (SELECT count(*) FROM outbox WHERE dead = false) AS pending_tells,
     (SELECT count(*) FROM outbox WHERE dead = true) AS dead_tells,
@@ -206,7 +206,7 @@ export const deadTells = (limit: number): Statement => ({
   values: [limit],
 });
 
-/** Of these shards, actors that seem to have been without state since before then. */
+/** Actors of these shards that seem to have been without state since this time. */
 export const endedActors = (shards: readonly number[], beforeMs: number, limit: number): Statement => ({
   text: `SELECT kind, id, version, ended_at FROM actor
     WHERE shard = ANY($1::int8[]) AND ended_at IS NOT NULL AND ended_at < $2 LIMIT $3`,
@@ -225,7 +225,10 @@ export const raiseVersionFloor = (version: number): Statement => ({
   values: [version],
 });
 
-/** An actor that has no state goes with its tombstone. A write that came meanwhile has raised the version, and the actor stays. */
+/**
+ * Removes actors without state, with their tombstones. A write that came meanwhile has raised the version, and that actor
+ * stays.
+ */
 export const removeActors = (actors: readonly EndedActor[]): Statement => ({
   text: `WITH gone AS (
       DELETE FROM actor USING unnest($1::text[], $2::text[], $3::int8[]) AS w(kind, id, version)
@@ -236,7 +239,7 @@ export const removeActors = (actors: readonly EndedActor[]): Statement => ({
   values: columnsOfEnded(actors),
 });
 
-/** An actor that has state has not ended, whatever its row says: it is not looked at again. */
+/** An actor with state has not ended, whatever its row says. It is not checked again. */
 export const reviewActors = (actors: readonly EndedActor[]): Statement => ({
   text: `UPDATE actor SET ended_at = NULL
     FROM unnest($1::text[], $2::text[], $3::int8[]) AS w(kind, id, version)
@@ -271,7 +274,7 @@ export const setting = (name: string): Statement => ({
   values: [name],
 });
 
-/** What readiness checks of a connection. */
+/** For the readiness check of a connection. */
 export const isolation: Statement = { text: 'SHOW transaction_isolation', values: [] };
 export const readOnly: Statement = { text: 'SHOW transaction_read_only', values: [] };
 export const serverVersion: Statement = { text: 'SELECT version() AS version', values: [] };

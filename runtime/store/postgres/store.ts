@@ -1,7 +1,6 @@
 /**
- * The store on PostgreSQL or CockroachDB. Commits, reads, barriers, sweeps, ownership and leases have pools of their own,
- * so that a flood of one kind, or claims that queue up behind those of other nodes, never makes a lease lapse or a commit
- * wait.
+ * The store on PostgreSQL or CockroachDB. Commits, reads, barriers, sweeps, ownership and leases have a pool each. So a flood
+ * of one kind, or claims that queue behind those of other nodes, never makes a lease lapse or a commit wait.
  */
 import type pg from 'pg';
 import type { Address } from '../../address.ts';
@@ -37,7 +36,7 @@ import type { Activating, EndedActor } from './statements.ts';
 import * as statements from './statements.ts';
 
 export interface PostgresStoreOptions {
-  /** `connectionString`, or host, port, user, password and database; `ssl` where wanted. */
+  /** `connectionString`, or host, port, user, password and database; `ssl` if wanted. */
   readonly connection: pg.ClientConfig;
   /** Connections per pool. */
   readonly sizes?: Partial<PoolSizes>;
@@ -47,11 +46,11 @@ export interface PostgresStoreOptions {
   readonly waitMaxMs?: number;
   readonly statementTimeoutMs?: number;
   readonly clock?: Clock;
-  /** How long a commit, an activation or a barrier waits for a lock that somebody else holds, and others with it. */
+  /** How long a commit, activation or barrier waits for another transaction's lock, and delays others meanwhile. */
   readonly lockWaitMs?: number;
-  /** Told of connections that broke while idle; the pools replace them by themselves. */
+  /** Called for idle connections that broke. The pools replace them by themselves. */
   readonly onConnectionError?: (error: Error) => void;
-  /** The statements to use; the tests hand in wrong ones to see the contract catch them. */
+  /** The statements to use. Tests pass wrong ones to see the contract catch them. */
   readonly sql?: StoreSql;
 }
 
@@ -60,7 +59,7 @@ interface PoolSizes {
   readonly reads: number;
   /** For activations and barriers. */
   readonly barriers: number;
-  /** For sweeps and whatever looks at the database as a whole. */
+  /** For sweeps and other statements about the whole database. */
   readonly sweeps: number;
   readonly ownership: number;
   readonly leases: number;
@@ -75,26 +74,29 @@ const sqlFor = (dialect: Dialect) => ({
   planRead: (read: StoreRead) => planRead(read, dialect),
   shardsMax: shardsMax[dialect],
 });
-/** What PostgreSQL is sent. CockroachDB can run it, too, but reads more than it answers. */
+/** The statements for PostgreSQL. CockroachDB can run them, too, but reads more rows than they return. */
 export const storeSql = sqlFor('PostgreSQL');
 export const cockroachSql = sqlFor('CockroachDB');
 export type StoreSql = typeof storeSql;
 
 /**
- * After this a statement is better sent again over another connection: a renewal while the lease still runs, a
- * claim while somebody waits for the shards.
+ * After this time it is better to send a statement again over another connection. A renewal still has its lease then, and a
+ * claim keeps shards waiting.
  */
 const leaseTimeoutMaxMs = 2_000;
 const ownershipTimeoutMaxMs = 4_000;
-/** Activations that one statement serves, as after a take-over. Of their state less, as it may be large. */
+/**
+ * Activations that one statement serves, as after a take-over. A statement for their state serves fewer, because it may be
+ * large.
+ */
 const activatedTogetherMax = 64;
 const loadedTogetherMax = 16;
 /** Much longer than an answer takes, and much shorter than a lease. */
 const hedgeMs = 500;
 
 /**
- * As many for commits as the runtime's limits let go on at once, together and aside; for reads one more than it has
- * slots, for what the committer looks up; for leases two, so that a renewal never waits for the one before.
+ * Commits have as many connections as the runtime's limits allow in flight, with those in quarantine. Reads have one more than
+ * their slots, for the committer's look-ups. Leases have two, so that a renewal never waits for the one before.
  */
 const defaultSizes: PoolSizes = {
   commits: 4,
@@ -105,7 +107,7 @@ const defaultSizes: PoolSizes = {
   leases: 2,
 };
 
-/** Opens the pools and checks a connection of each. Rejects with a StoreError (`unavailable`). */
+/** Opens the pools and checks a connection of each. @throws StoreError (`unavailable`) */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const store = new PostgresStore(options);
   try {
@@ -184,7 +186,7 @@ export class PostgresStore implements Store {
     });
   }
 
-  /** For readiness: the database answers, is writable and READ COMMITTED. No connection of the leases is used. */
+  /** For readiness: the database answers, is writable and READ COMMITTED. It uses no connection of the leases. */
   check(): Promise<void> {
     return this.#verifyPool(this.#barriers);
   }
@@ -248,7 +250,7 @@ export class PostgresStore implements Store {
   ): Promise<{ epoch: number; shards: readonly number[] }> {
     const free = await this.#ownership.query(this.#sql.freeShards(shards, incarnation));
     if (free.length === 0) return { epoch: 0, shards: [] };
-    // After the look and in a statement of its own: it is greater than every epoch seen, and nobody waits for the claim.
+    // Drawn after the look and in a statement of its own, so it is greater than every epoch seen, and other claims do not wait.
     const [counter] = await this.#ownership.query(this.#sql.nextEpoch());
     const epoch = Number(counter?.['value']);
     const seen = free.map((row) => ({ shard: Number(row['shard']), epoch: Number(row['epoch']) }));
@@ -298,7 +300,7 @@ export class PostgresStore implements Store {
     );
   }
 
-  /** Of each of so many actors, also where there are none. */
+  /** An answer for each of this many actors, even if it has no rows. */
   async #ofMany<T>(statement: Statement, count: number): Promise<ReadonlyMap<number, readonly T[]>> {
     const found = new Map<number, T[]>(Array.from({ length: count }, (_, member) => [member, []]));
     for (const { member, ...row } of await this.#barriers.query(statement)) {
@@ -345,7 +347,7 @@ export class PostgresStore implements Store {
     );
     return answers
       .flat()
-      .sort((a, b) => a.place - b.place)
+      .sort((a, b) => a.index - b.index)
       .map(({ found }) => found);
   }
 
@@ -385,7 +387,7 @@ export class PostgresStore implements Store {
     return pruned;
   }
 
-  /** First the floor, then the removal: whoever makes one of these actors after that begins above its versions. */
+  /** The floor comes before the removal. An actor created after that begins above the removed versions. */
   async removeEnded(shards: readonly number[], beforeMs: number, limit: number): Promise<number> {
     const rows = await this.#sweeps.query(this.#sql.endedActors(shards, beforeMs, limit));
     if (rows.length === 0) return 0;
@@ -416,7 +418,7 @@ export class PostgresStore implements Store {
     await Promise.all(this.#pools.map((pool) => pool.close()));
   }
 
-  /** Of as many shards at once as one statement may name. What several have found is put in the order of one. */
+  /** Sweeps as many shards at once as one statement may name, and merges the results in order. */
   async #swept(
     sweep: SweepRead,
     time: string,
@@ -441,7 +443,7 @@ export class PostgresStore implements Store {
     return [this.#commits, this.#reads, this.#barriers, this.#sweeps, this.#ownership, this.#leases];
   }
 
-  /** Asks once more over another connection where the first has not answered soon; whoever answers first is believed. */
+  /** If no answer comes soon, asks again over another connection. The first answer counts. */
   async #hedged<T>(ask: () => Promise<T>): Promise<T> {
     const first = ask();
     const isLate = await new Promise<boolean>((resolve) => {
@@ -467,7 +469,7 @@ export class PostgresStore implements Store {
   }
 }
 
-/** The first that is not rejected, else what the first of all is rejected with. */
+/** The first that is fulfilled. If none is, the rejection of the first. */
 async function firstOf<T>(asked: readonly Promise<T>[]): Promise<T> {
   try {
     return await Promise.any(asked);

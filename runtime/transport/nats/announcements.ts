@@ -1,14 +1,13 @@
 /**
- * Hints to all processes and events to one gateway. Either may be lost: reconciliation with the database and the
- * gateways' registrations make up for them. This process hears its own hints at once, and not again from the broker. Hints
- * of one process come in their order, so one that comes again is a replay, and is dropped: a hint that was true once would
- * unroute shards until the next reconciliation.
+ * Hints to all processes and events to one gateway. Either may be lost: reconciliation with the database and the gateways'
+ * registrations make up for them. This process hears its own hints at once, and not again from the broker. Hints of one process
+ * come in order, so a hint that comes again is a replay and is dropped. A hint that was true once would unroute shards until
+ * the next reconciliation.
  */
 import type { GatewayListener, Hint, HostEvent } from '../transport.ts';
 import type { Connection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, type Frame, FrameError, type FrameKind, type FrameOf } from './frame.ts';
-import type { TransportMetrics } from './metrics.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 
 export interface AnnouncementsOptions {
   readonly connection: Connection;
@@ -17,7 +16,7 @@ export interface AnnouncementsOptions {
   readonly incarnation: string;
   readonly metrics: TransportMetrics;
   readonly rejected: RejectedFrames;
-  /** This process hears it, from any sender; its gateways do in any case. */
+  /** This process hears the hints of any sender. Its gateways always do. */
   readonly hinted: (hint: Hint) => void;
 }
 
@@ -79,7 +78,7 @@ export class Announcements {
   #requireNext(from: string, number: number): void {
     const last = this.#lastHints.get(from) ?? 0;
     if (number <= last) throw new FrameError('stale', 'a hint that has come before');
-    // Those that have sent nothing for the longest go first.
+    // The process that has been silent for the longest is forgotten first.
     this.#lastHints.delete(from);
     this.#lastHints.set(from, number);
     const [oldest] = this.#lastHints.keys();

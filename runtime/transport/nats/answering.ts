@@ -1,7 +1,7 @@
 /**
- * Calls of other processes, the owner's side. Anything that arrives at a shard's subject is answered if it names where
- * to, with a reply or an error reply; nothing that arrives can make this throw. A call whose deadline has
- * passed is dropped before it runs, as its answer is no longer awaited.
+ * Calls of other processes, the owner's side. Any message at a shard's subject that names where to answer gets a reply or an
+ * error reply. No message can make this throw. A call whose deadline has passed is dropped before it runs, because its caller
+ * no longer waits.
  */
 import type { Clock } from '../../clock.ts';
 import {
@@ -12,15 +12,14 @@ import {
   RetryableError,
   TerminalError,
 } from '../../errors.ts';
-import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
+import type { AskCall } from '../transport.ts';
 import type { Connection, Received } from './connection.ts';
 import { asActorError, errorReplyOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf } from './frame.ts';
 import type { HeldMessages, Packed } from './held-messages.ts';
-import type { TransportMetrics } from './metrics.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Pulls } from './pulls.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
 
 const inFlightMax = 20_000;
 const fetchRetryMs = 100;
@@ -34,7 +33,7 @@ export interface AnsweringOptions {
   readonly logger: Logger;
   readonly metrics: TransportMetrics;
   readonly rejected: RejectedFrames;
-  /** What answers calls to this shard now, if it is served here. */
+  /** The function that answers calls to this shard, if this process serves it. */
   readonly served: (shard: number) => ((call: AskCall) => Promise<unknown>) | undefined;
 }
 
@@ -46,7 +45,7 @@ export class Answering {
     this.#options = options;
   }
 
-  /** Takes what came to the subject of a shard. */
+  /** Takes a message at the subject of a shard. */
   take(message: Received, shard: number): void {
     if (this.#inFlight >= inFlightMax) {
       this.#reject(message.reply, new OverloadedError('this host has too much to do'));
@@ -112,7 +111,7 @@ export class Answering {
     return ask({ address, command, request, callId, deadlineMs });
   }
 
-  /** The call has been handled: a reply that cannot be kept for the caller is not a call without effect. */
+  /** The call was handled. Even if its reply cannot be kept for the caller, the call had its effect. */
   #packed(frame: FrameOf<'reply'>, deadlineMs: number): Packed {
     try {
       return this.#options.held.pack(frame, deadlineMs);
@@ -134,7 +133,7 @@ export class Answering {
       connection.publish(reply, bytes);
       metrics.frame('out', kind);
     } catch {
-      // The caller notices by its own side of the connection, or by its deadline.
+      // The caller notices on its own side of the connection, or by its deadline.
       rejected.count('undeliverable');
     }
   }

@@ -3,8 +3,7 @@ import { FakeClock } from '../../../test/kit/clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
 import { Calls } from './calls.ts';
-import { noTransportMetrics } from './metrics.ts';
-import { RejectedFrames } from './rejected-frames.ts';
+import { noTransportMetrics, RejectedFrames } from './metrics.ts';
 
 test('more calls than may wait for an answer are overloaded, until one has ended', async (t) => {
   const ends: (() => void)[] = [];

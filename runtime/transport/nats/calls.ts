@@ -2,14 +2,13 @@
 
 import type { Clock } from '../../clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
-import type { AskCall } from '../../host/call.ts';
+import type { AskCall } from '../transport.ts';
 import { errorOf } from './error-reply.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
 import type { HeldMessages, Packed } from './held-messages.ts';
-import type { TransportMetrics } from './metrics.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Mux } from './mux.ts';
 import type { Pulls } from './pulls.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
 
 const inFlightMax = 20_000;
 
@@ -73,7 +72,7 @@ export class Calls {
     throw unreadable();
   }
 
-  /** The call has been handled: anything wrong with its answer leaves the outcome unknown. */
+  /** The call was handled. If its answer cannot be read, the outcome is unknown. */
   async #opened(answer: Uint8Array, deadlineMs: number): Promise<Frame> {
     const { pulls, metrics, rejected } = this.#options;
     try {

@@ -1,17 +1,17 @@
 /**
  * One connection to NATS that does not hide outages.
  *
- * The library's own reconnecting hides what it loses: what is published meanwhile is discarded, requests
- * in flight wait for their time-outs, buffers grow without limit, and a peer that no longer reads can keep it from ever
- * noticing (its last words wait in the socket behind all others). So each of the library's connections is used until
- * it fails or a ping stays unanswered, then given up at once, and another is dialled, for as long as it takes:
+ * The library's own reconnecting hides its losses. Messages published meanwhile are discarded, requests in flight wait for
+ * their time-outs, and buffers grow without limit. A peer that no longer reads can keep the library from ever noticing, because
+ * its last words wait in the socket behind all others. So this uses each of the library's connections until it fails or a ping
+ * stays unanswered. It then gives the connection up at once and dials another, for as long as it takes:
  *
  *   connected --lost--> dialling --subscribed again, the server has confirmed it--> connected
  *
- * Publishing without a connection throws. Pending requests learn of each loss, and listeners of each return.
- * What was published and not confirmed by the server is bounded.
+ * Publishing without a connection throws. Pending requests learn of each loss, and listeners of each return. The bytes
+ * published and not confirmed by the server are bounded.
  *
- * Everything that goes out is sealed here, and what comes in without a valid seal is counted and dropped.
+ * Everything that goes out is sealed here. An incoming message without a valid seal is counted and dropped.
  */
 import { errors, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
@@ -20,12 +20,12 @@ import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import { DialError, dial, type NatsAccess, type Server, serverOf } from './dial.ts';
 import { FrameError } from './frame.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
+import type { RejectedFrames } from './metrics.ts';
 import type { Seal, SealedMessage } from './seal.ts';
 
 export interface ConnectionOptions {
   readonly access: NatsAccess;
-  /** What the server shows to operators. */
+  /** The name that the server shows to operators. */
   readonly name: string;
   readonly pingIntervalMs: number;
   /** How long the first connection may take. */
@@ -41,13 +41,13 @@ export interface ConnectionOptions {
 
 const redialMinMs = 50;
 const redialMaxMs = 5_000;
-/** The most that may be on its way to the server; a frame is a few hundred bytes or, of a bulk connection, 512 KiB. */
+/** The most bytes on their way to the server. A frame has a few hundred bytes, or 512 KiB on a bulk connection. */
 const unconfirmedBytesMax = 64 * 1_024 * 1_024;
 /** A confirmation is requested once this much is on its way. */
 const confirmBytes = 1_024 * 1_024;
 const overheadBytes = 128;
 const nobodyCode = 503;
-/** A server that is stopped as planned sends its clients to another one, where they are within milliseconds. */
+/** A planned stop of a server sends its clients to another one, where they arrive within milliseconds. */
 const redialGraceMs = 1_000;
 
 /** A frame that a process of this cluster has sent. */
@@ -55,7 +55,7 @@ export type Received = SealedMessage;
 
 export interface Listener {
   readonly take: (message: Received) => void;
-  /** The server's notice that nobody listens where an answer to `subject` was asked for. */
+  /** The server's notice that a request with an answer to `subject` has no listener. */
   readonly nobody?: (subject: string) => void;
 }
 
@@ -106,7 +106,7 @@ export class Connection {
     return this.#client !== undefined;
   }
 
-  /** The library's current connection, for what only it speaks (JetStream). */
+  /** The library's current connection, for JetStream, which only the library speaks. */
   get client(): NatsConnection | undefined {
     return this.#client;
   }
@@ -128,8 +128,8 @@ export class Connection {
   }
 
   /**
-   * Hears what is published to `subject`, over every connection to come, until the returned function is called; and
-   * what the server had sent by then, which would otherwise vanish without an answer.
+   * Listens to `subject`, over this and every later connection, until the returned function is called. It still hears messages
+   * that the server had sent by then, which would otherwise vanish without an answer.
    */
   subscribe(subject: string, listener: Listener): () => void {
     const subscribed: Subscribed = { subject, listener };
@@ -141,7 +141,7 @@ export class Connection {
     };
   }
 
-  /** Whether the server has handled all that was sent before. False: the connection was lost first. */
+  /** Whether the server has handled everything sent before. False if the connection was lost first. */
   flush(): Promise<boolean> {
     const client = this.#client;
     if (client === undefined) return Promise.resolve(false);
@@ -157,7 +157,7 @@ export class Connection {
     });
   }
 
-  /** Resolves when there is a connection; to false when there never will be. */
+  /** Resolves when there is a connection, or to false when there never will be. */
   async connected(): Promise<boolean> {
     if (!this.isConnected && !this.#isClosed) {
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
@@ -165,7 +165,7 @@ export class Connection {
     return !this.#isClosed;
   }
 
-  /** Resolves when there is a connection again, or when the last one is lost for longer than an exchange of servers takes. */
+  /** Resolves when there is a connection again, or when one has been missing for longer than a change of servers takes. */
   connectedSoon(): Promise<void> {
     const { clock } = this.#options;
     const leftMs = this.#lostAtMs + redialGraceMs - clock.monotonicMs();
@@ -181,7 +181,7 @@ export class Connection {
     });
   }
 
-  /** Lets go out what was published, for at most `withinMs`, and ends. */
+  /** Sends the published messages within `withinMs`, and ends. */
   async close(withinMs: number): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -238,7 +238,7 @@ export class Connection {
 
   async #redial(): Promise<void> {
     const { clock, logger, onRestored } = this.#options;
-    let told = '';
+    let reported = '';
     for (let failures = 0; ; failures += 1) {
       await sleep(clock, this.#pauseMs(failures));
       if (this.#isClosed) return;
@@ -247,8 +247,8 @@ export class Connection {
         (error) => messageOf(error),
       );
       if (failure === undefined) break;
-      if (failure !== told && !this.#isClosed) logger.warn({ reason: failure }, 'NATS cannot be reached');
-      told = failure;
+      if (failure !== reported && !this.#isClosed) logger.warn({ reason: failure }, 'NATS cannot be reached');
+      reported = failure;
     }
     logger.info({}, 'connected to NATS again');
     this.#guarded(onRestored);
@@ -261,7 +261,7 @@ export class Connection {
   }
 
   #subscribeAll(client: NatsConnection): void {
-    // Some may have come while the server was confirming the others.
+    // Some subscriptions may have come while the server confirmed the others.
     for (const each of this.#subscribed) if (each.client !== client) this.#subscribe(client, each);
   }
 
@@ -269,7 +269,7 @@ export class Connection {
     subscribed.client = client;
     subscribed.subscription = client.subscribe(subscribed.subject, {
       callback: (error, message) => {
-        // An error says that this subscription is not allowed, and is told as a status as well.
+        // An error means that this subscription is not allowed. It is reported as a status as well.
         if (error === null) this.#guarded(() => this.#received(message, subscribed.listener));
       },
     });

@@ -1,6 +1,6 @@
 /**
- * Makes a connection to one of several NATS servers. The library is told to connect once and never again:
- * reconnecting is up to `connection.ts`, which may not hide that the connection was lost.
+ * Makes a connection to one of several NATS servers. The library connects once and never again: `connection.ts` reconnects,
+ * because the loss of a connection must not stay hidden.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -18,7 +18,7 @@ import { frameBytesMax } from './frame.ts';
 export interface NatsAccess {
   /** `nats://user:password@host:port` or `tls://…`, tried in random order. */
   readonly servers: readonly string[];
-  /** A user JWT with its seed, or a bare seed. Read again for every connection, as it may be renewed. */
+  /** A user JWT with its seed, or a bare seed. Read again for every connection, because it may have been renewed. */
   readonly credentialsFile?: string | undefined;
   readonly caFile?: string | undefined;
   readonly certFile?: string | undefined;
@@ -27,7 +27,7 @@ export interface NatsAccess {
 
 export interface Server {
   readonly address: string;
-  /** What its certificate must show: a name or an address. */
+  /** The name or address that its certificate must show. */
   readonly host: string;
   readonly isSecure: boolean;
   readonly user: string | undefined;
@@ -90,7 +90,7 @@ async function dialOne(server: Server, options: DialOptions): Promise<NatsConnec
     servers: [server.address],
     name: options.name,
     reconnect: false,
-    // The operator says which servers there are: the names they use for each other may not be reachable from here.
+    // The operator lists the servers. The names that servers use for each other may not be reachable from here.
     ignoreClusterUpdates: true,
     timeout: dialMs,
     pingInterval: options.pingIntervalMs,
@@ -127,7 +127,7 @@ function readCredentials(file: string): Buffer {
   }
 }
 
-/** TLS if it is asked for; without `tls` here the library still uses it if a server demands it. */
+/** TLS if the operator asks for it. Without `tls` here the library still uses it if a server demands it. */
 function tlsOf(server: Server, { caFile, certFile, keyFile }: NatsAccess): ConnectionOptions {
   if (!server.isSecure && caFile === undefined && certFile === undefined) return {};
   const files = { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) };

@@ -1,4 +1,4 @@
-/** How an error of the handler travels: its class and what decides the caller's behaviour, and nothing else. */
+/** How an error of the handler travels: its class and the fields that decide the caller's behaviour, and nothing else. */
 import {
   ActorError,
   FencedError,
@@ -25,7 +25,7 @@ export function errorReplyOf(error: ActorError): ErrorReply {
   };
 }
 
-/** The error as the caller gets it: the message of a defect stays in its own process. */
+/** The error that the caller gets. The message of a defect stays in its own process. */
 export const asActorError = (error: unknown): ActorError =>
   error instanceof ActorError ? error : new TerminalError('the owner of the actor failed');
 

@@ -1,10 +1,11 @@
 /**
- * Frames: what processes of one cluster send each other over NATS. One byte of format version, then msgpack of an
- * object with its `kind`. Each goes in a sealed
- * message (`seal.ts`). Fields that a newer release added are dropped; a newer version and an unknown kind are
- * rejected as what they are, so that both sides of a mixed cluster can tell. Times are spans, never points: clocks of
- * two processes share nothing. (What a frame spends on its way does not count against it, which is harmless: the
- * caller keeps its own deadline, and a call may come late in any case.)
+ * Frames: the messages between processes of one cluster over NATS. A frame is one byte of format version, then msgpack of an
+ * object with its `kind`. Each goes in a sealed message (`seal.ts`).
+ *
+ * Fields that a newer release added are dropped. A newer version and an unknown kind are rejected as such, so that both sides
+ * of a mixed cluster can tell. Times are spans and never points, because the clocks of two processes share nothing. The time on
+ * the way does not count against a span. That is harmless: the caller keeps its own deadline, and a call may come late in any
+ * case.
  */
 import { z } from 'zod';
 import { decode, encode, NewerFormatError } from '../../store/encoding.ts';
@@ -13,7 +14,7 @@ const version = 1;
 /** The largest piece of a message that goes in one frame, and what a frame adds to it. Brokers take 1 MiB. */
 export const partBytes = 512 * 1_024;
 export const frameBytesMax = partBytes + 1_024;
-/** What is larger than this is held by its sender and pulled by its receiver (`held-messages.ts`). */
+/** The sender holds a larger message, and its receiver pulls it (`held-messages.ts`). */
 export const inlineBytesMax = 64 * 1_024;
 export const messageBytesMax = 64 * 1_024 * 1_024;
 
@@ -22,6 +23,7 @@ const shards = z.array(z.int().nonnegative());
 
 const hint = z.discriminatedUnion('hint', [
   z.object({ hint: z.literal('nodes') }),
+  z.object({ hint: z.literal('joined'), node: z.string() }),
   z.object({ hint: z.literal('freed'), shards }),
   z.object({ hint: z.literal('claimed'), shards, host: z.string() }),
   z.object({ hint: z.literal('present'), host: z.string() }),
@@ -60,7 +62,7 @@ const errorReplyFrame = z.object({
   retryAfterMs: z.number().nonnegative().optional(),
 });
 
-/** Stands for a frame that is too large to be sent unasked. */
+/** Stands for a frame that is too large to send unasked. */
 const heldFrame = z.object({
   kind: z.literal('held'),
   /** The incarnation of the process that holds it, and its name there. */
@@ -78,7 +80,7 @@ const partFrame = z.object({
 const hintFrame = z.object({
   kind: z.literal('hint'),
   from: z.string(),
-  /** Of those that this incarnation has sent. */
+  /** Counts the hints of this incarnation. */
   number: z.int().positive(),
   hint,
 });
@@ -109,7 +111,7 @@ export type FrameOf<K extends FrameKind> = Extract<Frame, { kind: K }>;
 
 const kinds: ReadonlySet<unknown> = new Set(frame.options.map((option) => option.shape.kind.value));
 
-/** What was received is not a frame understood here, or does not belong where it came. */
+/** A received message is not a frame known here, or does not belong at its subject. */
 export class FrameError extends Error {
   readonly reason: 'version' | 'kind' | 'corrupt' | 'mac' | 'stale';
   constructor(reason: FrameError['reason'], message: string) {
@@ -131,7 +133,7 @@ export function decodeFrame(bytes: Uint8Array): Frame {
   throw new FrameError('kind', 'frames of this kind are not known here');
 }
 
-/** @throws FrameError also for a frame that is understood and is of another kind */
+/** @throws FrameError also for a known frame of another kind */
 export function decodeFrameOf<K extends FrameKind>(bytes: Uint8Array, expected: K): FrameOf<K> {
   const decoded = decodeFrame(bytes);
   if (decoded.kind !== expected) throw new FrameError('kind', 'frames of this kind do not belong here');

@@ -4,8 +4,7 @@ import { OverloadedError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
 import { decodeFrame, encodeFrame, type Frame, partBytes } from './frame.ts';
 import { HeldMessages } from './held-messages.ts';
-import { noTransportMetrics } from './metrics.ts';
-import { RejectedFrames } from './rejected-frames.ts';
+import { noTransportMetrics, RejectedFrames } from './metrics.ts';
 
 const mebibyte = 1_024 * 1_024;
 const reply = (bytes: number): Frame => ({ kind: 'reply', value: Buffer.alloc(bytes) });

@@ -1,15 +1,13 @@
 /**
- * Large messages, the sender's side. A NATS server cuts off a client that it cannot write to fast enough,
- * such as a process that is sent a lot at once. So what is larger than a frame should be is not sent: it is
- * held here, and a small frame that names it goes in its place, and the receiver fetches it part by part, as
- * fast as it can take them (`pulls.ts`), over the bulk connection.
+ * Large messages, the sender's side. A NATS server cuts off a client that it cannot write to fast enough, such as a process
+ * that gets a lot at once. So a message larger than a frame should be is held here. A small frame that names it goes instead.
+ * The receiver fetches it part by part over the bulk connection, as fast as it can take it (`pulls.ts`).
  *
  *   sender: hold, send `held` -> receiver: `fetch` part 0..n, a few at a time -> sender: forgets it
  *
- * It is forgotten when every part was fetched once, when the call it belongs to has ended, or at that call's
- * deadline. No part is fetched twice: a receiver that has lost one gives up the whole, and the call is
- * repeated or not like any other whose message was lost. If the holder dies, a fetch fails because nobody
- * listens.
+ * The sender forgets a message when every part was fetched once, when its call has ended, or at that call's deadline. No part
+ * is fetched twice. A receiver that has lost a part gives up the whole, and the call is repeated or not like any other with a
+ * lost message. If the holder dies, a fetch fails because its subject has no listener.
  */
 import type { Clock } from '../../clock.ts';
 import { ActorError, NotFoundError, OverloadedError, TerminalError } from '../../errors.ts';
@@ -25,8 +23,7 @@ import {
   messageBytesMax,
   partBytes,
 } from './frame.ts';
-import type { TransportMetrics } from './metrics.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 
 const heldBytesMax = 256 * 1_024 * 1_024;
 const sweepMs = 1_000;
@@ -47,7 +44,7 @@ export interface HeldMessagesOptions {
   readonly rejected: RejectedFrames;
 }
 
-/** A frame that is ready to go, and what it stands for if that is held. */
+/** A frame ready to be sent, and the message that it stands for if that is held. */
 export interface Packed {
   readonly kind: FrameKind;
   readonly bytes: Buffer;
@@ -114,7 +111,7 @@ export class HeldMessages {
       connection.publish(message.reply, encodeFrame(answer));
       metrics.frame('out', answer.kind);
     } catch {
-      // The connection was lost or is full: the receiver is not answered in time, and gives up.
+      // The connection was lost or is full. The receiver gets no answer in time, and gives up.
       rejected.count('undeliverable');
     }
   }

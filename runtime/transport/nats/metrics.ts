@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Logger } from '../../ports.ts';
 import type { FrameError, FrameKind } from './frame.ts';
 
 /** What the transport counts. Labels are kinds and reasons, never ids. */
@@ -12,8 +13,8 @@ export interface TransportMetrics {
 }
 
 /**
- * `mac`: no process of this cluster sent it there; `stale`: it was sent too long ago, by one of the two
- * clocks; `expired`: it was no longer awaited when it came; `undeliverable`: it could not be handed to NATS.
+ * `mac`: no process of this cluster sent it there; `stale`: it was sent too long ago, by one of the two clocks; `expired`: it
+ * came when its caller no longer waited; `undeliverable`: NATS did not take it.
  */
 export type RejectedReason = FrameError['reason'] | 'shard-count' | 'expired' | 'undeliverable';
 export type ConnectionName = 'control' | 'bulk';
@@ -26,7 +27,7 @@ export const noTransportMetrics: TransportMetrics = {
   wakeFailed() {},
 };
 
-/** Read when metrics are asked for. */
+/** Read when metrics are collected. */
 export interface TransportGauges {
   readonly isConnected: boolean;
   /** Whether actors run here. */
@@ -69,7 +70,7 @@ export function prometheusTransportMetrics(
     (now) => now.callsInFlight,
   );
   gauge('scriptorium_transport_held_bytes', 'Large messages that wait to be fetched', (now) => now.heldBytes);
-  // Counted here and collected on demand, since finding a counter by its labels costs as much as a frame.
+  // Counted here and reported on collection, because finding a counter by its labels costs as much as a frame.
   const frames = { in: new Map<string, number>(), out: new Map<string, number>() };
   new Counter({
     name: 'scriptorium_transport_frames_total',
@@ -109,4 +110,34 @@ export function prometheusTransportMetrics(
     disconnected: (connection) => lost.inc({ connection }),
     wakeFailed: () => wakes.inc(),
   };
+}
+
+/** Explanations for operators, for the reasons that need them. */
+const meanings: Partial<Record<RejectedReason, string>> = {
+  version: 'a process of another release, which this one cannot talk to',
+  mac: 'something outside this cluster publishes to its NATS',
+  stale: 'the clocks of two machines differ by minutes, or old messages are replayed',
+};
+
+/** Rejected messages. Each is counted, and each reason is logged only once, because there may be many. */
+export class RejectedFrames {
+  readonly #metrics: TransportMetrics;
+  readonly #logger: Logger;
+  readonly #logged = new Set<RejectedReason>();
+
+  constructor(metrics: TransportMetrics, logger: Logger) {
+    this.#metrics = metrics;
+    this.#logger = logger;
+  }
+
+  count(reason: RejectedReason): void {
+    this.#metrics.rejected(reason);
+    if (this.#logged.has(reason)) return;
+    this.#logged.add(reason);
+    const meaning = meanings[reason];
+    this.#logger.warn(
+      { reason, ...(meaning !== undefined && { meaning }) },
+      'a frame was not taken: others like it are counted and not told',
+    );
+  }
 }

@@ -1,9 +1,9 @@
 /**
- * Requests and their answers over one connection: one subscription for all answers, whose last part names the
- * request, and one sweep for all deadlines (a timer for each request would cost more than the request).
+ * Requests and their answers over one connection. One subscription takes all answers; the last part of their subject names the
+ * request. One sweep serves all deadlines, because a timer for each request would cost more than the request.
  *
- * Every request ends: by its answer, by the server's word that nobody listens, by its deadline, or because its
- * recipient or the connection is lost, or was for a moment.
+ * Every request ends: by its answer, by its deadline, or because the server says that its subject has no listener. It also ends
+ * when its recipient or the connection is lost, even for a moment.
  */
 import type { Clock } from '../../clock.ts';
 import { MovedError, RetryableError } from '../../errors.ts';
@@ -40,8 +40,8 @@ export class Mux {
   }
 
   /**
-   * @throws UnavailableError, OverloadedError: nothing was sent; MovedError: nobody listens; RetryableError: the
-   * outcome is unknown
+   * @throws UnavailableError, OverloadedError: nothing was sent; MovedError: there is no listener; RetryableError: the outcome
+   * is unknown
    */
   async request(subject: string, bytes: Uint8Array, deadlineMs: number): Promise<Uint8Array> {
     if (!this.#connection.isConnected) await this.#connection.connectedSoon();
@@ -54,14 +54,12 @@ export class Mux {
     });
   }
 
-  /** Call when the connection is lost: what it has sent will not be answered. */
+  /** Call when the connection is lost: requests sent over it will not be answered. */
   lost(): void {
     this.#abandon(() => true, 'the connection was lost before the answer came');
   }
 
-  /**
-   * The listener of these subjects may not have heard, or not have been heard: it is another one now, or was cut off meanwhile.
-   */
+  /** The listener of these subjects has changed or was cut off, so requests or answers may be lost. */
   forget(subjects: readonly string[]): void {
     const lost = new Set(subjects);
     this.#abandon(

@@ -1,6 +1,6 @@
 /**
- * The transport over NATS: several processes are one server. All subjects begin with the cluster's name and the
- * database's id, so that clusters that share a broker by intention or mistake leave each other alone.
+ * The transport over NATS: several processes are one server. All subjects begin with the cluster's name and the database's id.
+ * So clusters that share a broker, by intention or mistake, do not disturb each other.
  *
  *   <prefix>.shard.<n>             calls to the owner of a shard, the only listener there
  *   <prefix>.reply.<incarnation>.* answers to the calls of one process
@@ -10,27 +10,29 @@
  *   <prefix>.gateway.<id>          events to one gateway
  *   <prefix>.wake                  wake-ups, kept by a stream
  *
- * All of it is sealed (`seal.ts`). Two connections: control, for what is small and must be quick, and bulk,
- * for the parts of what is large. A process that cannot keep up with what it is sent would lose its
- * connection; with bulk apart, it loses only that one.
+ * Everything is sealed (`seal.ts`). There are two connections: control, for small and urgent messages, and bulk, for the parts
+ * of large ones. A process that cannot keep up with its messages loses its connection, and then only the bulk one.
  */
 import { type Address, shardOf } from '../../address.ts';
 import type { Clock } from '../../clock.ts';
-import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
-import type { GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
+import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
 import { Announcements } from './announcements.ts';
 import { Answering } from './answering.ts';
 import { Calls } from './calls.ts';
 import { Connection } from './connection.ts';
 import type { NatsAccess } from './dial.ts';
 import { HeldMessages } from './held-messages.ts';
-import type { ConnectionName, TransportGauges, TransportMetrics } from './metrics.ts';
+import {
+  type ConnectionName,
+  RejectedFrames,
+  type TransportGauges,
+  type TransportMetrics,
+} from './metrics.ts';
 import { Mux } from './mux.ts';
 import { Pulls } from './pulls.ts';
-import { RejectedFrames } from './rejected-frames.ts';
 import { createSeal, type Seal } from './seal.ts';
 import { defaultWakeStreamSettings, WakeStream, type WakeStreamSettings } from './wake-stream.ts';
 
@@ -42,7 +44,7 @@ export interface NatsTransportOptions {
   /** The incarnation of this process. */
   readonly incarnation: string;
   readonly shardCount: number;
-  /** Shared by all processes of the cluster, and nobody else: 32 bytes. */
+  /** Shared by the processes of the cluster only: 32 bytes. */
   readonly sealKey: Buffer;
   readonly clock: Clock;
   readonly random: Random;
@@ -164,7 +166,7 @@ export class NatsTransport implements Transport, TransportGauges {
     return this.#handler !== undefined;
   }
 
-  /** False if wake-ups must be found by sweeps, and while nothing is served here. */
+  /** False if only sweeps find wake-ups, and while nothing is served here. */
   get isWakeStreamAvailable(): boolean {
     return this.#wakeStream.isAvailable;
   }
@@ -182,14 +184,14 @@ export class NatsTransport implements Transport, TransportGauges {
     this.#muxes[name].lost();
   }
 
-  /** Others do not notice a cut of ours: without a word they would wait for what is lost until their deadlines. */
+  /** Other processes do not notice that this one was cut off. Without this message they would wait until their deadlines. */
   restored(name: ConnectionName): void {
     if (name === 'control') this.#announcements.reconnected();
     if (!this.isConnected) return;
     this.hint({ hint: 'returned', shards: [...this.#routed.keys()], host: this.#options.incarnation });
   }
 
-  /** Ends both connections, after what was sent has gone out or `withinMs` have passed. */
+  /** Ends both connections after the messages have gone out, or after `withinMs`. */
   async close(withinMs: number): Promise<void> {
     this.stop();
     const { control, bulk } = this.#connections;
@@ -218,7 +220,7 @@ export class NatsTransport implements Transport, TransportGauges {
       });
       this.#routed.set(shard, unsubscribe);
     }
-    // While cut off, no calls come here, until the connection is back and with it these subscriptions.
+    // While this process is cut off no calls come here. They come again with the connection and these subscriptions.
     while (shards.some((shard) => this.#routed.has(shard))) {
       if (await control.flush()) return;
       if (!(await control.connected())) return;

@@ -1,14 +1,14 @@
 /**
- * Large messages, the receiver's side (see `held-messages.ts`). What is in flight to this process is bounded: a few
- * parts of each holder, and a number of bytes of unfinished messages, both of each holder and of all. Further ones wait
- * in line, behind those of their own holder, so that a holder that stands still delays nobody else's messages.
+ * Large messages, the receiver's side (see `held-messages.ts`). Two things are bounded: the parts in flight from each holder,
+ * and the bytes of unfinished messages, from each holder and from all. Further messages wait behind those of their own holder,
+ * so that a holder that stands still delays no messages of others.
  *
- * A holder that lets a part run into its full time is dropped: everything that was begun or waits there fails at once,
- * and its callers ask again. A message that it offers later shows that it is alive, and is fetched as any other.
+ * A holder that lets a part run into its full time is dropped. Everything that was begun or waits there fails at once, and its
+ * callers ask again. If it offers a message later, it is alive, and the message is fetched as any other.
  */
 import type { Clock } from '../../clock.ts';
 import { NotFoundError, RetryableError } from '../../errors.ts';
-import { Budget } from './budget.ts';
+import { Semaphore } from '../../semaphore.ts';
 import { errorOf } from './error-reply.ts';
 import { decodeFrame, encodeFrame, type Frame, FrameError, type FrameOf, partBytes } from './frame.ts';
 import type { TransportMetrics } from './metrics.ts';
@@ -17,7 +17,7 @@ import type { Mux } from './mux.ts';
 const partsOfHolderMax = 4;
 const unfinishedBytesMax = 256 * 1_024 * 1_024;
 const unfinishedBytesOfHolderMax = unfinishedBytesMax / 4;
-/** A part that takes longer is lost, or its holder is. */
+/** After this time the part is lost, or its holder. */
 const partMs = 10_000;
 
 export interface PullsOptions {
@@ -30,21 +30,22 @@ export interface PullsOptions {
 
 export class Pulls {
   readonly #options: PullsOptions;
-  readonly #bytes = new Budget(unfinishedBytesMax);
-  /** By holder, while something of it is wanted. */
+  readonly #bytes = new Semaphore(unfinishedBytesMax);
+  /** By holder, while it has messages to fetch. */
   readonly #holders = new Map<string, Holder>();
 
   constructor(options: PullsOptions) {
     this.#options = options;
   }
 
-  /** The frame that a held one stands for. @throws FrameError; ActorError: it cannot be fetched */
+  /** The frame that a held one stands for. @throws FrameError; ActorError if it cannot be fetched */
   async pull(held: FrameOf<'held'>, deadlineMs: number): Promise<Frame> {
     const holder = this.#holderAt(held.from);
     holder.pulls += 1;
     try {
-      return await holder.bytes.spend(Math.min(held.bytes, unfinishedBytesOfHolderMax), () =>
-        this.#bytes.spend(held.bytes, () => this.#fetchAll({ held, deadlineMs, holder })),
+      return await holder.bytes.run(
+        () => this.#bytes.run(() => this.#fetchAll({ held, deadlineMs, holder }), held.bytes),
+        Math.min(held.bytes, unfinishedBytesOfHolderMax),
       );
     } finally {
       holder.pulls -= 1;
@@ -55,8 +56,8 @@ export class Pulls {
   #holderAt(id: string): Holder {
     const known = this.#holders.get(id);
     if (known !== undefined) return known;
-    const parts = new Budget(partsOfHolderMax);
-    const bytes = new Budget(unfinishedBytesOfHolderMax);
+    const parts = new Semaphore(partsOfHolderMax);
+    const bytes = new Semaphore(unfinishedBytesOfHolderMax);
     const holder = { id, parts, bytes, pulls: 0, isDropped: false };
     this.#holders.set(id, holder);
     return holder;
@@ -71,7 +72,7 @@ export class Pulls {
     const whole = Buffer.allocUnsafe(held.bytes);
     const pull = { held, deadlineMs, holder, whole, hasFailed: false };
     const parts = Array.from({ length: Math.ceil(held.bytes / partBytes) }, (_, part) => part);
-    await Promise.all(parts.map((part) => holder.parts.spend(1, () => this.#fetch(pull, part))));
+    await Promise.all(parts.map((part) => holder.parts.run(() => this.#fetch(pull, part))));
     const frame = decodeFrame(whole);
     if (frame.kind === 'held') throw new FrameError('kind', 'a held frame stands for another one');
     this.#options.metrics.frame('in', frame.kind);
@@ -135,8 +136,8 @@ const stoodStill = () =>
 /** A process that holds messages for this one. */
 interface Holder {
   readonly id: string;
-  readonly parts: Budget;
-  readonly bytes: Budget;
+  readonly parts: Semaphore;
+  readonly bytes: Semaphore;
   /** Messages that are fetched or wait. */
   pulls: number;
   /** It let a part run into its full time. Later messages of the same process begin a new entry. */

@@ -1,23 +1,21 @@
 /**
- * The seal on every message between processes: access to NATS alone does not make a sender a process of the
- * cluster. It is made with a key derived from the root secret.
+ * The seal on every message between processes, made with a key derived from the root secret. Access to NATS does not make a
+ * sender a process of the cluster.
  *
  *   byte 0          the format, above all versions that frames without a seal ever had
  *   bytes 1-6       when it was sealed, in milliseconds since the epoch
  *   bytes 7-        the frame
  *   last 16 bytes   the first half of HMAC-SHA256 over the subject, the subject for its answer, and the bytes before
  *
- * What it prevents: calls, replies, hints, events, parts and wake-ups of strangers; a message of ours that
- * was changed, or is replayed to another subject or with another subject for its answer. An answer is sealed
- * for the subject of one request of one process, and is good for no other.
+ * It prevents calls, replies, hints, events, parts and wake-ups of strangers. It also prevents changes to a message, and its
+ * replay to another subject or with another subject for its answer. An answer is sealed for the subject of one request of one
+ * process, and is valid for no other.
  *
- * What it does not prevent: reading (that is for TLS and NATS permissions), holding back, and replaying a
- * message to the same subject within `staleMs`. The transport never promised otherwise: a call may come
- * twice, and late. A stranger may also pretend that nobody listens where a call went, as NATS reports that by
- * a message without a seal.
+ * It does not prevent reading, which is for TLS and NATS permissions. Nor does it prevent holding a message back, or replaying
+ * it to the same subject within `staleMs`. The transport never promised otherwise: a call may come twice, and late. A stranger
+ * may also pretend that a call's subject has no listener, because NATS reports that by a message without a seal.
  *
- * A message without a valid seal is never answered: the answer would carry our seal to a subject of the
- * stranger's choice.
+ * A message without a valid seal is never answered: the answer would carry our seal to a subject of the stranger's choice.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
@@ -39,7 +37,7 @@ export interface SealedMessage {
 }
 
 export interface Seal {
-  /** Seals what goes to `subject`, to be answered at `reply`. */
+  /** Seals a frame that goes to `subject`, with its answer to `reply`. */
   seal(frame: Uint8Array, subject: string, reply?: string): Buffer;
   /** The frame that a process of this cluster has sent there. @throws FrameError */
   open(message: SealedMessage): Uint8Array;
@@ -98,7 +96,7 @@ export function createHmacSha256(key: Buffer): (context: string, bytes: Uint8Arr
     inner.set(innerPad);
     inner.write(context, blockBytes);
     inner.set(bytes, bytesAt);
-    // As text, which comes back faster than a buffer.
+    // Text comes back faster than a buffer.
     outer.write(hash('sha256', inner, 'hex'), blockBytes, 'hex');
     return Buffer.from(hash('sha256', outer, 'hex'), 'hex');
   };

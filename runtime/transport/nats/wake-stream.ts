@@ -3,13 +3,13 @@
  *
  *   committed tell -> wake-up in the stream -> the host that takes it asks the target to deliver -> acknowledged
  *
- * Nothing here is needed for a tell to arrive: owners sweep the outbox. So wake-ups are thrown away where they would
- * be in the way: the oldest when the stream is full, all that are old, each after a few tries, and any while there is
- * no stream. A host that dies with wake-ups leaves them to another one after the acknowledgement is overdue, which is
- * later than the deadline of the delivery itself.
+ * No tell needs this to arrive, because owners sweep the outbox. So wake-ups that would be in the way are thrown away: the
+ * oldest when the stream is full, all that are old, each after a few tries, and any while there is no stream. If a host dies
+ * with wake-ups, another one gets them when their acknowledgement is overdue. That is later than the deadline of the delivery
+ * itself.
  *
- * Every host that serves creates the stream, again if it was lost. A broker without JetStream, a lost leader or a full
- * disk is logged once, retried with growing pauses, and harms nothing else.
+ * Every host that serves creates the stream, again if it was lost. A broker without JetStream, a lost leader or a full disk is
+ * logged once, retried with growing pauses, and disturbs nothing else.
  */
 import {
   AckPolicy,
@@ -27,18 +27,17 @@ import {
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
 import { type Clock, sleep } from '../../clock.ts';
 import { ForbiddenError, messageOf, NotFoundError, RetryableError, TerminalError } from '../../errors.ts';
-import type { AskCall } from '../../host/call.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
+import type { AskCall } from '../transport.ts';
 import type { Connection } from './connection.ts';
 import { decodeFrameOf, encodeFrame, FrameError } from './frame.ts';
-import type { TransportMetrics } from './metrics.ts';
-import type { RejectedFrames } from './rejected-frames.ts';
+import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 import type { Seal } from './seal.ts';
 
 export interface WakeStreamSettings {
-  /** On how many servers it is kept. */
+  /** The number of servers that keep it. */
   readonly replicas: number;
   readonly bytesMax: number;
   readonly deliverMs: number;
@@ -75,7 +74,7 @@ const publishingMax = 256;
 const publishMs = 5_000;
 /** Deliveries in flight for this host. */
 const deliveringMax = 64;
-/** A request for messages ends after this long; after half of that without a sign of life, twice, it is given up. */
+/** A request for messages ends after this time. After two halves of it without a sign of life it is given up. */
 const fetchMs = 4_000;
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
@@ -113,7 +112,7 @@ export class WakeStream {
     this.#messages?.stop();
   }
 
-  /** Never throws: a sweep finds what does not go out. */
+  /** Never throws: a sweep finds tells whose wake-up does not go out. */
   wake(tell: TellRow): void {
     const { connection, metrics } = this.#options;
     const { client } = connection;
@@ -136,7 +135,7 @@ export class WakeStream {
       await jetstream(client).publish(subject, seal.seal(frame, subject), { timeout: publishMs, retries: 0 });
     } catch (error) {
       metrics.wakeFailed();
-      // Nothing keeps what is published there: the stream is gone, which the consumer may take long to notice.
+      // The stream is gone, so published wake-ups are lost. The consumer may take long to notice.
       if (error instanceof Error && error.name === 'JetStreamNotEnabled') this.#messages?.stop(error);
     }
   }
@@ -167,7 +166,7 @@ export class WakeStream {
     }
   }
 
-  /** The consumer, after everything it needs was made where it is missing. */
+  /** The consumer. Creates everything that it needs and that is missing. */
   async #open(client: NatsConnection): Promise<Consumer> {
     const { name, subject, replicas, bytesMax, ackWaitMs } = this.#options;
     const manager = await jetstreamManager(client, { checkAPI: false });
@@ -184,11 +183,15 @@ export class WakeStream {
       if (!isMissing(error)) throw error;
       return manager.streams.add({ ...changeable, ...fixed });
     });
-    const pace = { ack_wait: nanos(ackWaitMs), max_deliver: attemptsMax, max_ack_pending: ackPendingMax };
-    await manager.consumers.update(name, consumerName, pace).catch((error) => {
+    const acknowledgement = {
+      ack_wait: nanos(ackWaitMs),
+      max_deliver: attemptsMax,
+      max_ack_pending: ackPendingMax,
+    };
+    await manager.consumers.update(name, consumerName, acknowledgement).catch((error) => {
       if (!isMissing(error)) throw error;
       return manager.consumers.add(name, {
-        ...pace,
+        ...acknowledgement,
         durable_name: consumerName,
         ack_policy: AckPolicy.Explicit,
       });
@@ -222,7 +225,7 @@ export class WakeStream {
     });
   }
 
-  /** On a connection lost meanwhile this goes nowhere: the acknowledgement becomes overdue. */
+  /** If the connection was lost meanwhile, this goes nowhere, and the acknowledgement becomes overdue. */
   async #deliver(message: JsMsg): Promise<void> {
     try {
       await this.#ask(message);

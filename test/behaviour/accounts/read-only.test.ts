@@ -23,7 +23,7 @@ const turnsOfReaders: Readonly<Record<string, string>> = {
   lookUpUser: 'asks the actor that it is about',
   getBan: 'asks the actor that it is about',
   getFlags: 'asks the actor that it is about',
-  getDeliveryGates: 'asks the mailer',
+  getDeliveryFlags: 'asks the mailer',
   getRegistration: 'asks the actor of the instance',
   getPairing: 'asks the actor of pairings',
   getPairingUsage: 'asks the actor of pairings',

@@ -1,9 +1,14 @@
+import { mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join as joined } from 'node:path';
 import test from 'ava';
 import { defaultItemSettings } from '../../../actors/collection/settings.ts';
 import { statusOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
 import { ciphertext, RemoteFile } from '../../kit/files.ts';
+import { startApi } from '../../kit/internal-api.ts';
 import { deletion, note } from '../../kit/items.ts';
+import { operate } from '../../kit/operator.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 import { join, makeVault, vaults as vaultsAt } from '../../kit/vaults.ts';
 
@@ -51,6 +56,28 @@ test('an export is a file of all items, as ciphertext, with the key params of th
     file.items.find(({ uuid }: { uuid: string }) => uuid === sent?.uuid),
     { content: sent?.content },
   );
+});
+
+test('an operator exports the same file, of a user who cannot sign in too', async (t) => {
+  const api = await startApi(t);
+  const { server } = api;
+  const phone = await server.device();
+  for (let count = 0; count < 7; count += 1) {
+    await phone.sync({ items: Array.from({ length: 100 }, () => note({ uuid: crypto.randomUUID() })) });
+  }
+  const file = await fetched(phone, await requested(phone));
+  t.is(file.items.length, 700);
+  const out = joined(mkdtempSync(joined(tmpdir(), 'export-')), 'export.txt');
+  const { email, userUuid } = phone.account;
+  t.is((await operate(api, 'user', 'ban', userUuid, '--yes')).code, 0);
+  const exported = await operate(api, 'export', 'user', email, '--out', out);
+  t.is(exported.code, 0, exported.err);
+  t.deepEqual(JSON.parse(readFileSync(out, 'utf8')), file);
+  t.is(statSync(out).mode & 0o777, 0o600);
+  const again = await operate(api, 'export', 'user', email, '--out', out);
+  t.is(again.code, 64);
+  t.regex(again.err, /cannot be made: EEXIST/);
+  t.is((await operate(api, 'export', 'user', 'nobody@example.org')).code, 1);
 });
 
 test('an export has what the account owns in its vaults, the history of items, and a list of files', async (t) => {

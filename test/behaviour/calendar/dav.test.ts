@@ -150,21 +150,21 @@ test('conditions are about the ETag alone', async (t) => {
   t.is((await ask('GET', `${todos}none.ics`, undefined, { 'if-match': '*' })).status, 404);
 });
 
-test('the mark of the collection changes with each to-do, and with nothing else', async (t) => {
+test('the ctag of the collection changes with each to-do, and with nothing else', async (t) => {
   const server = await startCalendarServer(t);
   const program = await programOf(server);
-  const marks = [await ctagOf(program)];
+  const ctags = [await ctagOf(program)];
   await publish(program.phone, { uid: 'a' });
-  marks.push(await ctagOf(program));
+  ctags.push(await ctagOf(program));
   await publish(program.phone, { uid: 'a' });
-  marks.push(await ctagOf(program));
+  ctags.push(await ctagOf(program));
   await unpublish(program.phone, 'a');
-  marks.push(await ctagOf(program));
+  ctags.push(await ctagOf(program));
   await publish(program.phone, { uid: '' });
   await unpublish(program.phone, 'a');
   await server.restart();
-  t.is(await ctagOf(program), marks.at(-1));
-  t.is(new Set(marks).size, 4);
+  t.is(await ctagOf(program), ctags.at(-1));
+  t.is(new Set(ctags).size, 4);
 });
 
 test('a query is answered by its components and by the properties of a to-do', async (t) => {

@@ -5,7 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import ICAL from 'ical.js';
 import { isRefused } from '../../../actors/reply.ts';
-import { givenTodo } from '../../../actors/user/calendar/given.ts';
+import { readTodo } from '../../../actors/user/calendar/input.ts';
 import { findOrMakeCalendarClients } from '../../../tools/calendar-clients.ts';
 import { makeToken, publish, publisher, showing, startCalendarServer } from '../../kit/calendar.ts';
 import { hostileTexts } from '../../kit/hostile-texts.ts';
@@ -53,7 +53,7 @@ test('hostile texts are read back by ical.js and by icalendar of Python as they 
   const server = await startCalendarServer(t);
   const phone = await publisher(server);
   const { token } = await makeToken(phone);
-  const isTaken = (todo: object) => !isRefused(givenTodo(todo));
+  const isTaken = (todo: object) => !isRefused(readTodo(todo));
   // Values that a property cannot hold are refused; the rest might do harm.
   const fields = fc.record({
     uid: hostileTexts.filter((uid) => isTaken({ uid, summary: 'x' })),
@@ -64,8 +64,8 @@ test('hostile texts are read back by ical.js and by icalendar of Python as they 
   const all = fc.uniqueArray(fields, { minLength: samples, maxLength: samples, selector: ({ uid }) => uid });
   for (const todo of fc.sample(all, { seed: 1, numRuns: 1 }).flat()) {
     t.is((await publish(phone, todo)).status, 201);
-    const place = `/dav/calendars/${phone.account.userUuid}/todos/${encodeURIComponent(todo.uid)}.ics`;
-    const got = await server.call('GET', place, showing(token));
+    const path = `/dav/calendars/${phone.account.userUuid}/todos/${encodeURIComponent(todo.uid)}.ics`;
+    const got = await server.call('GET', path, showing(token));
     t.is(got.status, 200, JSON.stringify(todo.uid));
     published.push({ ...todo, file: got.text });
   }

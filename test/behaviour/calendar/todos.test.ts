@@ -128,7 +128,7 @@ test('what is as large as it may be is published, and taken back by its uid', as
   t.is((await unpublish(phone, uid)).status, 200);
 });
 
-test('publishing needs both gates open; listing and taking back do not', async (t) => {
+test('publishing needs both flags on; listing and taking back do not', async (t) => {
   const server = await startCalendarServer(t);
   const phone = await publisher(server);
   await publish(phone, { uid: 'a' });

@@ -50,19 +50,19 @@ test('of a secret its own salt is kept and what was made of both', async (t) => 
   for (const secret of secrets) t.false(JSON.stringify(kept).includes(secret.slice(-43)));
 });
 
-test('making a token needs both gates open; all else does not', async (t) => {
+test('making a token needs both flags on; all else does not', async (t) => {
   const server = await startCalendarServer(t);
   const phone = await publisher(server);
   const { uuid } = await makeToken(phone);
   await makeToken(phone);
-  const place = { basePath: '/dav', url: 'http://notes.test/dav/' };
-  const gates = async () => (await phone.call('GET', `${tokensPath}/config`)).body;
-  t.deepEqual(await gates(), { caldavEnabled: true, allowed: true, available: true, ...place });
+  const address = { basePath: '/dav', url: 'http://notes.test/dav/' };
+  const flags = async () => (await phone.call('GET', `${tokensPath}/config`)).body;
+  t.deepEqual(await flags(), { caldavEnabled: true, allowed: true, available: true, ...address });
   await wantCalendar(phone, 'false');
-  t.deepEqual(await gates(), { caldavEnabled: true, allowed: false, available: false, ...place });
+  t.deepEqual(await flags(), { caldavEnabled: true, allowed: false, available: false, ...address });
   t.is((await phone.call('POST', tokensPath, { body: { label: 'x' } })).body.error.tag, 'caldav-not-allowed');
   await server.restart({ accounts: { calendar: false } });
-  t.deepEqual(await gates(), { caldavEnabled: false, allowed: false, available: false, ...place });
+  t.deepEqual(await flags(), { caldavEnabled: false, allowed: false, available: false, ...address });
   t.is((await phone.call('POST', tokensPath, { body: { label: 'x' } })).body.error.tag, 'caldav-disabled');
   t.is((await phone.call('GET', tokensPath)).body.tokens.length, 2);
   t.is((await phone.call('DELETE', `${tokensPath}/${uuid}`)).status, 200);

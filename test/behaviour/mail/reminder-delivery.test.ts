@@ -56,7 +56,7 @@ test('or by mail, through the queue, under a subject that nobody wrote', async (
   t.like(await shown('one'), { state: 'sent', attempts: 1 });
 });
 
-test('gates are read with every request; only the ways to look at them and to leave are open', async (t) => {
+test('feature flags are read with every request; only the ways to look at them and to leave are open', async (t) => {
   const { server, phone, want, publish, optOut } = await delivering(t, {}, false);
   const config = async () => (await server.answered(phone.call('GET', `${path}/config/`))).body;
   t.deepEqual(await config(), {
@@ -157,7 +157,7 @@ async function mailsIn({ server }: Delivering, state: 'ready' | 'dead'): Promise
 }
 
 const closings: Readonly<Record<string, (scene: Delivering) => Promise<unknown>>> = {
-  'the user closes their gate': ({ want }) => want('false'),
+  'the user turns their flag off': ({ want }) => want('false'),
   'the account is banned': ({ server, phone }) =>
     server.host.actors
       .get(UserAdministration, phone.account.userUuid)

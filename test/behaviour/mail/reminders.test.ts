@@ -74,7 +74,7 @@ test('with EMAIL_REMINDER_NO_RECORDS it leaves at once', async (t) => {
   t.deepEqual(await listed(), []);
 });
 
-test('gates are read when it is due: the user’s', async (t) => {
+test('feature flags are read when it is due: the user’s', async (t) => {
   const { server, postbox, want, make } = await started(t);
   await make(hourMs);
   await want('false');
@@ -89,7 +89,7 @@ test('gates are read when it is due: the user’s', async (t) => {
   t.is(postbox.messages.length, 1);
 });
 
-test('gates are read when it is due: the operator’s', async (t) => {
+test('feature flags are read when it is due: the operator’s', async (t) => {
   const { server, postbox, make } = await started(t);
   await make(hourMs);
   await server.restart({ accounts: { emailReminders: false } });

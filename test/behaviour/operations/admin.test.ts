@@ -15,12 +15,14 @@ const hello = route({
   handle: async () => ({ status: 200, body: {} }),
 });
 
+const statusPage = async () => '<!doctype html>';
+
 /** The paths of the public port, which a host does not have. */
 const specified = ['/health', '/healthcheck', '/healthcheck/readiness'];
 
 test('metrics count requests by pattern and class of status, and never by path', async (t) => {
   const { url, registry, readiness } = await startGateway(t, [hello]);
-  const admin = createAdmin(registry, readiness, []);
+  const admin = createAdmin({ registry, readiness, names: [], statusPage });
   const adminUrl = `http://127.0.0.1:${await admin.listen('127.0.0.1', 0)}`;
   t.teardown(() => admin.close());
   for (const path of ['/v1/hello/private-a', '/v1/hello/private-b', '/v1/private-c'])
@@ -42,7 +44,7 @@ test('metrics count requests by pattern and class of status, and never by path',
 
 test('the process is alive while it drains, but not ready', async (t) => {
   const { registry, readiness } = await startGateway(t, []);
-  const admin = createAdmin(registry, readiness, []);
+  const admin = createAdmin({ registry, readiness, names: [], statusPage });
   const adminUrl = `http://127.0.0.1:${await admin.listen('127.0.0.1', 0)}`;
   t.teardown(() => admin.close());
   const status = async (path: string) => (await fetch(adminUrl + path)).status;
@@ -53,10 +55,23 @@ test('the process is alive while it drains, but not ready', async (t) => {
   t.deepEqual(await Promise.all(specified.map(status)), [200, 200, 503]);
 });
 
+test('the page of the admin port is HTML that may run and load nothing', async (t) => {
+  const { registry, readiness } = await startGateway(t, []);
+  const admin = createAdmin({ registry, readiness, names: [], statusPage });
+  const port = await admin.listen('127.0.0.1', 0);
+  t.teardown(() => admin.close());
+  const answer = await fetch(`http://127.0.0.1:${port}/`);
+  t.is(await answer.text(), '<!doctype html>');
+  t.is(answer.headers.get('content-type'), 'text/html; charset=utf-8');
+  t.regex(answer.headers.get('content-security-policy') ?? '', /^default-src 'none'; style-src 'sha256-/);
+});
+
 test('a taken admin port is an error', async (t) => {
   const { registry, readiness } = await startGateway(t, []);
-  const first = createAdmin(registry, readiness, []);
+  const first = createAdmin({ registry, readiness, names: [], statusPage });
   const port = await first.listen('127.0.0.1', 0);
   t.teardown(() => first.close());
-  await t.throwsAsync(createAdmin(registry, readiness, []).listen('127.0.0.1', port), { code: 'EADDRINUSE' });
+  await t.throwsAsync(createAdmin({ registry, readiness, names: [], statusPage }).listen('127.0.0.1', port), {
+    code: 'EADDRINUSE',
+  });
 });

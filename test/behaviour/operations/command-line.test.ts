@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { kinds } from '../../../actors/kinds.ts';
-import { serverCredentials } from '../../../operations/credentials.ts';
+import { serverCredentials } from '../../../operations/access.ts';
 import { alice, register } from '../../kit/account.ts';
 import { createAuthority } from '../../kit/certificates.ts';
 import { type ApiWorld, addDead, addNode, ownNode, shardCount, startApi } from '../../kit/internal-api.ts';

@@ -1,8 +1,9 @@
 /** TLS and mutual TLS of the internal API. */
+
 import { readFileSync } from 'node:fs';
 import { ChannelCredentials, status } from '@grpc/grpc-js';
 import test from 'ava';
-import { serverCredentials } from '../../../operations/credentials.ts';
+import { serverCredentials } from '../../../operations/access.ts';
 import { ClusterService } from '../../../proto/generated/scriptorium/v1/cluster.ts';
 import { type Authority, createAuthority, type Issued } from '../../kit/certificates.ts';
 import { callerOf, startApi } from '../../kit/internal-api.ts';

@@ -31,6 +31,14 @@ test.serial(
   },
 );
 
+test.serial('for its metrics it looks at the event loop twenty times a second, no more', async (t) => {
+  const server = await started(t, { directory: dataDirectoryOf(t) });
+  const metrics = await (await fetch(server.metricsUrl)).text();
+  // The time from one look at the loop to the next.
+  const [, median] = /^nodejs_eventloop_lag_p50_seconds (\S+)$/m.exec(metrics) ?? [];
+  t.true(Number(median) > 0.04, median);
+});
+
 test.serial('what it keeps is closed to others', async (t) => {
   const directory = dataDirectoryOf(t);
   await started(t, { directory });

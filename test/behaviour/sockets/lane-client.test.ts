@@ -76,9 +76,9 @@ test('a socket that is cut after its command is asked about on the next one, and
   await client.connect();
   const held = server.transport.holdNextAskOf('sync');
   const answer = client.run(save('command-1'));
-  const letGo = await held;
+  const release = await held;
   around.cut();
-  letGo();
+  release();
   const { status, data } = await server.answered(answer);
   t.is(status, 200);
   t.is(data['command'].status, 'committed');
@@ -230,10 +230,10 @@ test('a command that another socket carries out is waited for', async (t) => {
   const command = save('command-1');
   const held = server.transport.holdNextAskOf('sync');
   await other.lane.command(command.id, command.body);
-  const letGo = await held;
+  const release = await held;
   const answer = client.run({ ...command, wasSent: true });
   await server.until(() => server.transport.asked.includes('getSyncCommand'), 1_000);
-  letGo();
+  release();
   t.is((await server.answered(answer, 40_000)).status, 200);
   t.is(await storedItems(phone), 1);
 });
@@ -272,9 +272,9 @@ test('a process that stops answers its command, and the client goes on at the ne
   const next = await server.another({});
   const held = server.transport.holdNextAskOf('sync');
   const answer = client.run(save('command-1'));
-  const letGo = await held;
+  const release = await held;
   const drained = server.gateway.drain();
-  letGo();
+  release();
   t.is((await answer).by, 'lane');
   await server.answered(drained, 20_000);
   await server.until(() => client.state === 'closed', 1_000);

@@ -185,6 +185,11 @@ test('a frame that is larger than anything a client has to say ends the socket',
   t.pass();
 });
 
+test('a silent socket is pinged before proxies give it up after a minute, and seldom', (t) => {
+  const pingedAfter = defaults.idleSeconds - 16;
+  t.true(pingedAfter < 60 && pingedAfter > 45, `${pingedAfter} s`);
+});
+
 test('a socket that misses a ping is dropped, one that answers stays', async (t) => {
   const server = await startServer(t, {
     gateway: { sockets: { ...defaults, socketsMax: 10, socketsPerUserMax: 10, idleSeconds: 8 } },

@@ -36,6 +36,7 @@ test('a hint comes once to every process and its gateways, this one included', a
   const gateways = [listening(one, 'one'), listening(other, 'other')];
   const hints: readonly Hint[] = [
     { hint: 'nodes' },
+    { hint: 'joined', node: 'node-1' },
     { hint: 'freed', shards: [1, 2] },
     { hint: 'claimed', shards: [3], host: 'host' },
     { hint: 'rebalance' },

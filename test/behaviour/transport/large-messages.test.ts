@@ -41,7 +41,7 @@ test('large requests and replies go both ways at once, whole', async (t) => {
   await until(() => one.transport.heldBytes === 0 && other.transport.heldBytes === 0);
 });
 
-test('many large replies at once come at the pace of who takes them', async (t) => {
+test('many large replies at once come at the speed of their receiver', async (t) => {
   const shared = cluster();
   const text = 'x'.repeat(2 * mebibyte);
   await startProcess(t, server.url, { ...shared, answer: () => text });

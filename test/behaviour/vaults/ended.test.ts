@@ -2,11 +2,15 @@
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { Vault } from '../../../actors/vault/contract.ts';
+import { VaultItems } from '../../../actors/vault/items/contract.ts';
 import { atEveryCommit, Death } from '../../kit/death.ts';
 import type { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 import { deleteAccount, join, makeVault, rowsOf, vaults } from '../../kit/vaults.ts';
+
+/** The commands of more than one part of a vault. */
+const vaultParts = { ...Vault, commands: { ...Vault.commands, ...VaultItems.commands } };
 
 const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
@@ -142,7 +146,7 @@ test('who ends a vault deletes nothing of others there, also before it has gone 
   const items = [hers, his].map((each) =>
     inVault(vault, { uuid: each?.uuid, deleted: true, content: undefined, ...versionOf(each) }),
   );
-  const { ask } = server.host.actors.get(Vault, vault);
+  const { ask } = server.host.actors.get(vaultParts, vault);
   const by = alice.account.userUuid;
   const saver = { by, sessionUuid: crypto.randomUUID(), snjsVersion: '2.204.7' };
   const [, landed] = await server.answered(
@@ -169,7 +173,7 @@ test('an owner who deletes an old version of what has yet to go home is given it
   const [hers] = await saved(t, alice, inVault(vault, { content: 'hers' }));
   await bob.sync();
   await saved(t, bob, inVault(vault, { content: 'edited', ...versionOf(hers) }));
-  const { ask } = server.host.actors.get(Vault, vault);
+  const { ask } = server.host.actors.get(vaultParts, vault);
   const by = alice.account.userUuid;
   const saver = { by, sessionUuid: crypto.randomUUID(), snjsVersion: '2.204.7' };
   const items = [inVault(vault, { deleted: true, content: undefined, ...versionOf(hers) })];
@@ -234,7 +238,7 @@ test('a repeat that the vault is asked for as it ends is told as saved to its ow
   await bob.sync();
   const edit = inVault(vault, { content: 'edited', ...versionOf(hers) });
   const change = inVault(vault, { uuid: uuidNumber(2), content: 'changed', ...versionOf(shared) });
-  const { ask } = server.host.actors.get(Vault, vault);
+  const { ask } = server.host.actors.get(vaultParts, vault);
   const by = alice.account.userUuid;
   const saverOf = (user: string) => ({ by: user, sessionUuid: crypto.randomUUID(), snjsVersion: '2.204.7' });
   const [her, his] = [saverOf(by), saverOf(bob.account.userUuid)];
@@ -264,7 +268,7 @@ test('a repeat that the vault is asked for when the item has gone home is looked
   const [hers] = await saved(t, alice, inVault(vault));
   await end();
   await server.advance(10_000);
-  const { ask } = server.host.actors.get(Vault, vault);
+  const { ask } = server.host.actors.get(vaultParts, vault);
   const items = [inVault(vault, versionOf(hers))];
   const [own, other] = await Promise.all(
     [alice, bob].map(({ account }) =>
@@ -276,19 +280,19 @@ test('a repeat that the vault is asked for when the item has gone home is looked
       }),
     ),
   );
-  t.like(own, { ok: { elsewhere: [{ uuid: uuidNumber(1) }], conflicts: [] } });
-  t.like(other, { ok: { elsewhere: [], conflicts: [{ type: 'shared_vault_not_member_error' }] } });
+  t.like(own, { ok: { notHere: [{ uuid: uuidNumber(1) }], conflicts: [] } });
+  t.like(other, { ok: { notHere: [], conflicts: [{ type: 'shared_vault_not_member_error' }] } });
 });
 
 test('a new item whose answer was lost, sent again after its vault has ended, is told as saved', async (t) => {
   const { server, alice, vault } = await started(t);
-  const { ask } = server.host.actors.get(Vault, vault);
+  const { ask } = server.host.actors.get(vaultParts, vault);
   const by = alice.account.userUuid;
   const saver = { by, sessionUuid: crypto.randomUUID(), snjsVersion: '2.204.7', items: [inVault(vault)] };
   const [, , landed] = await server.answered(
     Promise.all([ask.saveItems(saver), ask.end({ by }), ask.saveItems(saver)]),
   );
-  t.like(landed, { ok: { saved: [{ uuid: uuidNumber(1) }], conflicts: [], elsewhere: [] } });
+  t.like(landed, { ok: { saved: [{ uuid: uuidNumber(1) }], conflicts: [], notHere: [] } });
 });
 
 test('what was never synced, or has no uuid, is refused alone where its vault has ended', async (t) => {

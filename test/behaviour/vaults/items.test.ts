@@ -1,7 +1,7 @@
 /** The items of shared vaults, as members and others see them over HTTP. */
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
-import { Vault } from '../../../actors/vault/contract.ts';
+import { VaultItems } from '../../../actors/vault/items/contract.ts';
 import type { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer } from '../../kit/server.ts';
@@ -250,7 +250,7 @@ test('what a user owns in a vault is found by its uuid and by the check of integ
   t.is(await find(bob, mine.uuid), undefined);
   // Whatever the actor of a user has heard, the vault decides.
   const asked = { by: bob.account.userUuid, uuid: mine.uuid };
-  t.is((await server.host.actors.get(Vault, vault).ask.getItem(asked)).item, null);
+  t.is((await server.host.actors.get(VaultItems, vault).ask.getItem(asked)).item, null);
   t.deepEqual(await check(bob, []), []);
 });
 

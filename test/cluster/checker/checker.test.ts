@@ -1,7 +1,7 @@
 /** The checker accepts correct histories, and catches each kind of planted error. */
 import test from 'ava';
 import { check } from './checker.ts';
-import { kindsIn, type Planted, plantedFiles, plantedInVaults } from './planted.ts';
+import { kindsIn, type Planted, plantedFiles, plantedInCuts, plantedInVaults } from './planted.ts';
 import { ann, bob, Story, seen, write } from './story.ts';
 import { type ViolationKind, violationKinds } from './violation.ts';
 
@@ -313,7 +313,7 @@ for (const [what, { story, kinds }] of Object.entries(planted)) {
 }
 
 test('every kind of wrong has a history that shows it', (t) => {
-  const all = [planted, plantedInVaults, plantedFiles].flatMap((each) => Object.values(each));
+  const all = [planted, plantedInVaults, plantedFiles, plantedInCuts].flatMap((each) => Object.values(each));
   const shown = new Set(all.flatMap(({ kinds }) => kinds));
   t.deepEqual([...shown].sort(), Object.keys(violationKinds).sort() as ViolationKind[]);
 });

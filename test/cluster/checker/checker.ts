@@ -1,5 +1,6 @@
 /** The checker of a history. It knows the promises to clients and nothing about how the server keeps them. */
 import type { Timed } from '../history.ts';
+import { checkBystanders } from './bystanders.ts';
 import { walk } from './calls.ts';
 import { checkCommands } from './commands.ts';
 import { checkConflicts } from './conflicts.ts';
@@ -29,6 +30,7 @@ export function check(entries: readonly Timed[]): readonly Violation[] {
   checkVaults(entries, memberships, report);
   checkFiles(entries, memberships, report);
   checkSockets(entries, memberships, report);
+  checkBystanders(entries, report);
   for (const { entry, call } of walk(entries)) {
     if (entry.event === 'failed') report('failed', call?.user ?? '', `${entry.status}: ${entry.text}`);
   }

@@ -21,22 +21,22 @@ export function checkConflicts(entries: readonly Timed[], known: Known, report: 
       const write = call.writes.find((each) => each.uuid === conflict.uuid);
       if (write === undefined || isReal(conflict, write, { call, at }, known)) continue;
       const { type, stored } = conflict;
-      const against = stored === undefined ? 'nothing' : `${stored.mark} at ${stored.version}`;
-      report('false-conflict', call.user, `${type} of ${write.mark} on ${write.base} against ${against}`);
+      const against = stored === undefined ? 'nothing' : `${stored.nonce} at ${stored.version}`;
+      report('false-conflict', call.user, `${type} of ${write.nonce} on ${write.base} against ${against}`);
     }
   }
 }
 
 function isReal(
   { type, stored }: Conflict,
-  { uuid, base, mark, vault }: Write,
+  { uuid, base, nonce, vault }: Write,
   { call: { user, firstSent }, at }: { readonly call: Call; readonly at: number },
   { lineage, memberships }: Known,
 ): boolean {
   const mayHaveMoved = lineage.mayHaveMoved(uuid, vault);
   switch (type) {
     case 'sync_conflict':
-      return stored !== undefined && stored.version > base && stored.mark !== mark;
+      return stored !== undefined && stored.version > base && stored.nonce !== nonce;
     case 'uuid_conflict':
     case 'shared_vault_invalid_state':
       return mayHaveMoved;

@@ -27,7 +27,7 @@ export class Lineage {
   readonly #report: Report;
   readonly #memberships: Memberships;
   readonly #end: number;
-  readonly #byMark = new Map<string, Effect>();
+  readonly #byNonce = new Map<string, Effect>();
   readonly #byVersion = new Map<string, Effect>();
   /** By uuid, in the order of sending. */
   readonly #items = new Map<string, Effect[]>();
@@ -81,7 +81,7 @@ export class Lineage {
       const floor = this.#acknowledgedMax.get(write.vault ?? user) ?? 0;
       const unknown = { answered: Number.POSITIVE_INFINITY, version: undefined, acknowledged: false };
       const effect: Effect = { ...write, user, call: id, sent: at, floor, ...unknown };
-      this.#byMark.set(write.mark, effect);
+      this.#byNonce.set(write.nonce, effect);
       const others = this.#items.get(write.uuid);
       if (others === undefined) this.#items.set(write.uuid, [effect]);
       else others.push(effect);
@@ -102,8 +102,8 @@ export class Lineage {
       .filter((write) => answered.includes(write.uuid) || !this.#mayBePutOff(write))
       .map(({ uuid }) => uuid)
       .sort();
-    for (const { mark } of call.writes) {
-      const effect = this.#byMark.get(mark);
+    for (const { nonce } of call.writes) {
+      const effect = this.#byNonce.get(nonce);
       // Another attempt may still be at a paused node.
       if (effect !== undefined && call.firstSent === call.lastSent) effect.answered = at;
     }
@@ -112,7 +112,7 @@ export class Lineage {
     }
     for (const { uuid, version } of answer.saved) {
       const write = call.writes.find((each) => each.uuid === uuid);
-      const effect = write && this.#byMark.get(write.mark);
+      const effect = write && this.#byNonce.get(write.nonce);
       if (effect === undefined) continue;
       this.#tookEffect(effect, version);
       effect.acknowledged = true;
@@ -128,8 +128,8 @@ export class Lineage {
 
   #seen(seen: Seen, reading: Reading): void {
     const { user } = reading;
-    const what = `${seen.uuid} at ${seen.version}, mark ${seen.mark}`;
-    const effect = this.#byMark.get(seen.mark ?? '');
+    const what = `${seen.uuid} at ${seen.version}, nonce ${seen.nonce}`;
+    const effect = this.#byNonce.get(seen.nonce ?? '');
     if (!this.#mayRead(seen, effect, reading)) {
       const where = seen.vault === undefined ? '' : `, in ${seen.vault}`;
       this.#report('leak', user, `${what} is of ${effect?.user ?? seen.owner}${where}`);
@@ -158,9 +158,9 @@ export class Lineage {
     const key = `${effect.uuid}@${version}`;
     const other = this.#byVersion.get(key) ?? effect;
     if (effect.version !== undefined && effect.version !== version) {
-      this.#report('applied-twice', effect.user, `${effect.mark} at ${effect.version} and ${version}`);
+      this.#report('applied-twice', effect.user, `${effect.nonce} at ${effect.version} and ${version}`);
     } else if (other !== effect) {
-      this.#report('applied-twice', effect.user, `${key} is of ${other.mark} and of ${effect.mark}`);
+      this.#report('applied-twice', effect.user, `${key} is of ${other.nonce} and of ${effect.nonce}`);
     } else {
       effect.version = version;
       this.#byVersion.set(key, effect);
@@ -170,11 +170,11 @@ export class Lineage {
   #checkLinks(effective: readonly Effective[]): void {
     const byBase = new Map<number, Effective>();
     for (const effect of effective) {
-      const { uuid, user, base, version, mark } = effect;
-      const what = `${uuid}: ${mark} from ${base} to ${version}`;
+      const { uuid, user, base, version, nonce } = effect;
+      const what = `${uuid}: ${nonce} from ${base} to ${version}`;
       const other = byBase.get(base);
       if (other !== undefined) {
-        this.#report('forked', user, `${what}, and ${other.mark} to ${other.version}`);
+        this.#report('forked', user, `${what}, and ${other.nonce} to ${other.version}`);
       }
       byBase.set(base, effect);
       if (version <= base || version <= effect.floor) {
@@ -232,7 +232,7 @@ export class Lineage {
         const isRead = effect.vault === undefined ? readers.has(effect.user) : readers.size > 0;
         if (!isRead || kept.has(effect)) continue;
         const how = effect.acknowledged ? 'acknowledged' : 'given to a device';
-        this.#report('lost', effect.user, `${effect.uuid}: ${effect.mark} at ${effect.version} was ${how}`);
+        this.#report('lost', effect.user, `${effect.uuid}: ${effect.nonce} at ${effect.version} was ${how}`);
       }
     }
   }

@@ -11,7 +11,7 @@ export function checkSockets(entries: readonly Timed[], memberships: Memberships
   for (const [at, entry] of entries.entries()) {
     if (entry.event !== 'heard' || entry.user === entry.by) continue;
     const { user, by, savedAtMs } = entry;
-    const from = Math.min(at, placeAt(entries, savedAtMs - slackMs));
+    const from = Math.min(at, indexAt(entries, savedAtMs - slackMs));
     // Saves by several members are announced together, as the vault's.
     const saves = (vault: string) => vault === by || memberships.mayBelong(by, vault, 0, at);
     if (vaults.some((vault) => memberships.mayBelong(user, vault, from, at) && saves(vault))) continue;
@@ -20,7 +20,7 @@ export function checkSockets(entries: readonly Timed[], memberships: Memberships
 }
 
 /** The first entry after that moment. */
-function placeAt(entries: readonly Timed[], atMs: number): number {
+function indexAt(entries: readonly Timed[], atMs: number): number {
   let [low, high] = [0, entries.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

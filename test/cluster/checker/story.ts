@@ -28,25 +28,31 @@ export interface Went {
   readonly isRepeated?: boolean;
 }
 
-export function write(uuid: string, mark: string, base = 0, deleted = false): Write {
-  return { uuid, mark, base, deleted };
+export function write(uuid: string, nonce: string, base = 0, deleted = false): Write {
+  return { uuid, nonce, base, deleted };
 }
 
 export function seen(of: Write, version: number, other: Partial<Seen> = {}): Seen {
-  const { uuid, mark, deleted } = of;
-  return { uuid, mark, version, deleted, owner: ann, whole: true, ...other };
+  const { uuid, nonce, deleted } = of;
+  return { uuid, nonce, version, deleted, owner: ann, whole: true, ...other };
 }
 
 export class Story {
   readonly entries: Timed[] = [];
   #calls = 0;
+  #passedMs = 0;
 
   constructor(...devices: readonly string[]) {
     for (const device of devices) this.tell({ event: 'opened', user: ann, device });
   }
 
   tell(entry: Entry): this {
-    this.entries.push({ ...entry, atMs: this.entries.length });
+    this.entries.push({ ...entry, atMs: this.#passedMs + this.entries.length });
+    return this;
+  }
+
+  pass(ms: number): this {
+    this.#passedMs += ms;
     return this;
   }
 

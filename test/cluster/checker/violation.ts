@@ -30,6 +30,7 @@ export const violationKinds = {
   'over-quota': 'files take more than their account may have',
   miscounted: 'the bytes that the server counts are not those of the files that are there',
   overheard: 'somebody was told what was saved in a vault that he is no member of',
+  'held-up': 'a sync failed or took long although only the node of other users was cut off from the database',
   failed: 'an answer that no client should be given',
 } as const;
 
@@ -38,7 +39,7 @@ export type ViolationKind = keyof typeof violationKinds;
 export interface Violation {
   readonly kind: ViolationKind;
   readonly user: string;
-  /** The details, with the marks, versions and calls to look for in the history. */
+  /** The details, with the nonces, versions and calls to look for in the history. */
   readonly detail: string;
 }
 

@@ -9,7 +9,7 @@ import type { Outcome, Person, Send } from './person.ts';
 
 type Operation = 'read' | 'write' | 'delete' | 'move';
 
-export interface Place {
+export interface HeldFile {
   readonly person: Person;
   readonly file: string;
   readonly home: string;
@@ -56,46 +56,46 @@ function planOf({ random, book }: Person, home: string): Plan {
   return { file, chunks: random.chance(0.5) ? chunks : chunks.reverse() };
 }
 
-async function uploadOne(place: Place, { file, chunks }: Plan): Promise<void> {
-  const { person, home } = place;
+async function uploadOne(held: HeldFile, { file, chunks }: Plan): Promise<void> {
+  const { person, home } = held;
   const { bytes } = file;
   const { status } = await person.perform({ does: 'upload', file: file.uuid, home, bytes }, async (send) => {
-    const [token, refusal] = await askForToken(place, send, 'write', { bytes });
+    const [token, refusal] = await askForToken(held, send, 'write', { bytes });
     if (token === undefined) return refusal;
-    const opened = await send({ ...createSession(place, token), takesTooMany: true });
+    const opened = await send({ ...createSession(held, token), takesTooMany: true });
     if (opened.status !== 200) return opened;
     for (const [number, body] of chunks) {
-      const call = fileCall(place, token, 'POST', '/upload/chunk', { 'x-chunk-id': String(number) });
+      const call = fileCall(held, token, 'POST', '/upload/chunk', { 'x-chunk-id': String(number) });
       const sent = await send({ ...call, body });
       if (sent.status !== 200) return sent;
     }
-    return send(fileCall(place, token, 'POST', '/upload/close-session'));
+    return send(fileCall(held, token, 'POST', '/upload/close-session'));
   });
-  if (status !== 200) await giveBack(place);
+  if (status !== 200) await abandonUpload(held);
 }
 
 /**
  * Frees the reservation of a refused upload by replacing it with an empty one. That one stays open for hours, so a
  * person with several of them in one owner's vaults may open no more there.
  */
-async function giveBack(place: Place): Promise<void> {
-  const { client } = place.person;
+async function abandonUpload(held: HeldFile): Promise<void> {
+  const { client } = held.person;
   const send: Send = (request) => client.call(request);
-  const [token] = await askForToken(place, send, 'write', { bytes: 1 });
-  if (token !== undefined) await send({ ...createSession(place, token), takesTooMany: true });
+  const [token] = await askForToken(held, send, 'write', { bytes: 1 });
+  if (token !== undefined) await send({ ...createSession(held, token), takesTooMany: true });
 }
 
-const createSession = (place: Place, token: string): Request =>
-  fileCall(place, token, 'POST', '/upload/create-session');
+const createSession = (held: HeldFile, token: string): Request =>
+  fileCall(held, token, 'POST', '/upload/create-session');
 
 /** Sometimes whole, and sometimes in parts, the last of which is not always requested. */
 export async function read(person: Person): Promise<void> {
-  const place = choosePlace(person);
-  if (place === undefined) return;
-  const { file, home, bytes } = place;
+  const held = chooseFile(person);
+  if (held === undefined) return;
+  const { file, home, bytes } = held;
   const parts = person.random.below(3);
   await person.perform({ does: 'read', file, home }, (send) =>
-    again(send, (once) => readFile(place, once, { bytes, parts })),
+    again(send, (once) => readFile(held, once, { bytes, parts })),
   );
 }
 
@@ -105,15 +105,15 @@ export interface Reading {
   readonly parts: number;
 }
 
-export async function readFile(place: Place, send: Send, { bytes, parts }: Reading): Promise<Outcome> {
-  const [token, refusal] = await askForToken(place, send, 'read', {});
+export async function readFile(held: HeldFile, send: Send, { bytes, parts }: Reading): Promise<Outcome> {
+  const [token, refusal] = await askForToken(held, send, 'read', {});
   if (token === undefined) return refusal;
-  const content = contentOf(place.file, bytes);
+  const content = contentOf(held.file, bytes);
   const length = parts === 0 ? Math.ceil(bytes / 3) : Math.ceil(bytes / parts);
   for (let start = parts === 0 ? length : 0; start < bytes; start += length) {
     const end = Math.min(start + length, bytes);
     const headers = { range: `bytes=${start}-`, 'x-chunk-size': String(end - start) };
-    const { status, bytes: given } = await send(fileCall(place, token, 'GET', '', headers));
+    const { status, bytes: given } = await send(fileCall(held, token, 'GET', '', headers));
     if (status !== 206) return { status };
     if (!given.equals(content.subarray(start, end))) return { status: 200, whole: false };
     if (parts === 0) break;
@@ -122,13 +122,13 @@ export async function readFile(place: Place, send: Send, { bytes, parts }: Readi
 }
 
 export async function erase(person: Person): Promise<void> {
-  const place = choosePlace(person);
-  if (place === undefined) return;
-  const { file, home, known } = place;
+  const held = chooseFile(person);
+  if (held === undefined) return;
+  const { file, home, known } = held;
   const { status } = await person.perform({ does: 'erase', file, home }, (send) =>
     again(send, async (once) => {
-      const [token, refusal] = await askForToken(place, once, 'delete', {});
-      return token === undefined ? refusal : once(fileCall(place, token, 'DELETE', ''));
+      const [token, refusal] = await askForToken(held, once, 'delete', {});
+      return token === undefined ? refusal : once(fileCall(held, token, 'DELETE', ''));
     }),
   );
   if (status === 200) known.isErased = true;
@@ -136,13 +136,13 @@ export async function erase(person: Person): Promise<void> {
 
 export async function move(person: Person): Promise<void> {
   const { random, userUuid, vaults } = person;
-  const from = choosePlace(person);
+  const from = chooseFile(person);
   if (from === undefined || vaults.length === 0) return;
   const isOwn = from.home === userUuid;
   const targets = vaults.map(({ uuid }) => uuid).filter((uuid) => uuid !== from.home);
   const to = isOwn || (targets.length > 0 && random.chance(0.6)) ? random.pick(targets) : userUuid;
   // The token's vault is the target for files from an account.
-  const place = isOwn ? { ...from, home: to } : from;
+  const held = isOwn ? { ...from, home: to } : from;
   const type = isOwn
     ? 'user-to-shared-vault'
     : to === userUuid
@@ -151,16 +151,16 @@ export async function move(person: Person): Promise<void> {
   from.known.homes.add(to);
   await person.perform({ does: 'move', file: from.file, home: from.home, to }, (send) =>
     again(send, async (once) => {
-      const [token, refusal] = await askForToken(place, once, 'move', { type, target: to });
-      return token === undefined ? refusal : once(fileCall(place, token, 'POST', '/move'));
+      const [token, refusal] = await askForToken(held, once, 'move', { type, target: to });
+      return token === undefined ? refusal : once(fileCall(held, token, 'POST', '/move'));
     }),
   );
 }
 
 /** A file from the book, and one of its possible places: the person may not always be allowed to read there. */
-function choosePlace(
+function chooseFile(
   person: Person,
-): (Place & { readonly bytes: number; readonly known: KnownFile }) | undefined {
+): (HeldFile & { readonly bytes: number; readonly known: KnownFile }) | undefined {
   const { book, random, userUuid, vaults } = person;
   if (book.files.length === 0) return undefined;
   const isNear = ({ homes, isErased }: KnownFile) =>
@@ -185,7 +185,7 @@ interface Wanted {
 }
 
 async function askForToken(
-  { person, file, home }: Place,
+  { person, file, home }: HeldFile,
   send: Send,
   operation: Operation,
   { bytes, type, target }: Wanted,
@@ -210,7 +210,7 @@ async function askForToken(
 }
 
 function fileCall(
-  { person, home }: Place,
+  { person, home }: HeldFile,
   token: string,
   method: Request['method'],
   path: string,

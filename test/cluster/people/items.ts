@@ -11,20 +11,20 @@ export function saveItem(person: Person): Promise<void> {
 function chooseWrite(person: Person): Write {
   const { random, device } = person;
   const { live } = device;
-  const mark = random.uuid();
+  const nonce = random.uuid();
   const drawn = random.fraction();
   if (live.length === 0 || (drawn < 0.3 && live.length < itemsMax)) {
-    return { uuid: random.uuid(), mark, base: 0, deleted: false, ...inVault(choosePlace(person)) };
+    return { uuid: random.uuid(), nonce, base: 0, deleted: false, ...inVault(chooseVault(person)) };
   }
   const uuid = random.pick(live);
   const { version: base, vault } = device.held(uuid) ?? { version: 0 };
-  if (drawn < 0.7) return { uuid, mark, base, deleted: false, ...inVault(vault) };
-  if (drawn < 0.8) return { uuid, mark, base, deleted: true, ...inVault(vault) };
-  return { uuid, mark, base, deleted: false, ...inVault(choosePlace(person)) };
+  if (drawn < 0.7) return { uuid, nonce, base, deleted: false, ...inVault(vault) };
+  if (drawn < 0.8) return { uuid, nonce, base, deleted: true, ...inVault(vault) };
+  return { uuid, nonce, base, deleted: false, ...inVault(chooseVault(person)) };
 }
 
 /** A vault that the person knows, now and then one of others, or none. */
-function choosePlace({ random, vaults, book }: Person): string | undefined {
+function chooseVault({ random, vaults, book }: Person): string | undefined {
   const drawn = random.fraction();
   if (drawn < 0.2) return undefined;
   if (drawn < 0.26 && book.vaults.size > 0) return random.pick([...book.vaults]);

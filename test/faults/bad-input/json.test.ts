@@ -79,11 +79,11 @@ test.serial('bytes that are no UTF-8 are 400, in every place of a body', async (
   const sent = fc.record({
     call: fc.constantFrom(...taking),
     bytes: fc.constantFrom(...notUtf8),
-    place: fc.nat(),
+    offset: fc.nat(),
   });
-  const isRefused = fc.asyncProperty(sent, async ({ call, bytes, place }) => {
+  const isRefused = fc.asyncProperty(sent, async ({ call, bytes, offset }) => {
     const good = Buffer.from(objectText(goodFields(call)));
-    const at = place % (good.length + 1);
+    const at = offset % (good.length + 1);
     const body = Buffer.concat([good.subarray(0, at), bytes, good.subarray(at)]);
     t.is((await send(call, body)).status, 400);
   });

@@ -90,7 +90,7 @@ export class ModelTable {
     const cut = authorized.findIndex(({ owner }) => owner === leftOut);
     return {
       ...page,
-      authorized: authorized.map(({ owner }, place) => ({ owner, complete: cut === -1 || place < cut })),
+      authorized: authorized.map(({ owner }, index) => ({ owner, complete: cut === -1 || index < cut })),
     };
   }
 

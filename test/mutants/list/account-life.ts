@@ -17,7 +17,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-door-that-anybody-closes',
     harm: 'Any user opens or closes the registration of the whole server.',
-    file: 'actors/user/admin/administrator.ts',
+    file: 'actors/user/admin/part.ts',
     find: 'if (!mayAdminister(turn, by)) return adminRequired;\n        return disabled === undefined',
     replace: 'return disabled === undefined',
     tests: administration,
@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-trail-for-every-program',
     harm: 'A program that may only read notes learns from where its user signs in.',
-    file: 'actors/user/audit/get-audit-trail.ts',
+    file: 'actors/user/audit/part.ts',
     find: 'if (readonly) return { success: true, events: [], before: null };',
     replace: '',
     tests: trail,
@@ -49,7 +49,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-ban-that-a-bridge-passes',
     harm: 'Who was banned goes on by a bridge token.',
-    file: 'actors/user/bridge/bridge-tokens.ts',
+    file: 'actors/user/bridge/part.ts',
     find: ' || isBanned(turn)',
     replace: '',
     tests: ended,
@@ -57,7 +57,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'users-who-ban',
     harm: 'Anybody bans anybody.',
-    file: 'actors/user/admin/administrator.ts',
+    file: 'actors/user/admin/part.ts',
     find: '        if (!mayAdminister(turn, by)) return adminRequired;\n        const { data: ban }',
     replace: '        const { data: ban }',
     tests: administration,
@@ -65,7 +65,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'bridges-that-administer',
     harm: 'A stolen bridge token of an administrator tells who exists, and how mail goes out.',
-    file: 'actors/user/admin-role.ts',
+    file: 'actors/user/roles.ts',
     find: 'isAdministrator(view) && !isBridge(session)',
     replace: 'isAdministrator(view) && session !== undefined',
     tests: ['test/attacks/administration.test.ts'],
@@ -74,7 +74,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'users-who-look-up',
     harm: 'Anybody learns which addresses have an account.',
-    file: 'actors/user/admin/administrator.ts',
+    file: 'actors/user/admin/part.ts',
     find: '(mayAdminister(turn, by) ? account.rows[0]?.user_uuid : adminRequired)',
     replace: '(account.rows[0]?.user_uuid)',
     tests: administration,
@@ -83,8 +83,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a-new-address-with-old-challenges',
     harm: 'Who knows the password and the address to come gets past the second factor by being there first.',
     file: 'actors/user/account/change-credentials.ts',
-    find: '.forgetChallenges();',
-    replace: ';',
+    find: 'restartSignIns(turn);',
+    replace: '',
     tests: moved,
   },
   {

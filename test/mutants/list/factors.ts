@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-factor-turned-off-without-the-password',
     harm: 'An unlocked phone is enough to turn the second factor off.',
-    file: 'actors/user/settings/settings.ts',
+    file: 'actors/user/settings/part.ts',
     find: "if (known === 'MFA_SECRET') {",
     replace: "if (known === 'EXTENSION_KEY') {",
     tests: app,
@@ -43,7 +43,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'recovery-codes-shown-without-the-password',
     harm: 'An unlocked phone shows what passes the second factor.',
-    file: 'actors/user/settings/settings.ts',
+    file: 'actors/user/settings/part.ts',
     find: "(settingNamed(name) === 'RECOVERY_CODES' ? showRecoveryCodes : showSetting)",
     replace: 'showSetting',
     tests: app,
@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-bridge-past-the-second-factor',
     harm: 'Who has a bridge token and the password signs in as the owner, without the second factor.',
-    file: 'actors/user/account/key-params.ts',
+    file: 'actors/user/account/part.ts',
     find: '!readonly && !isBridge(session)',
     replace: '!readonly',
     tests: bridgeAttacks,
@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-reading-bridge-that-writes',
     harm: 'A program that may read changes notes.',
-    file: 'actors/user/bridge/bridge-tokens.ts',
+    file: 'actors/user/bridge/part.ts',
     find: "readonly: token.scope === 'read',",
     replace: 'readonly: false,',
     tests: bridge,
@@ -164,7 +164,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'bridge-sessions-that-outlive-their-token',
     harm: 'A token that leaked is deleted, and its thief reads on.',
-    file: 'actors/user/bridge/bridge-tokens.ts',
+    file: 'actors/user/bridge/part.ts',
     find: '({ bridgeToken }) => bridgeToken === bridgeTokenUuid,',
     replace: '() => false,',
     tests: bridge,
@@ -180,7 +180,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an-escrow-of-the-first-form',
     harm: 'What rests on a password alone is given to anybody who asks.',
-    file: `${folder}/usable-escrow.ts`,
+    file: 'actors/user/settings/known.ts',
     find: 'version > 1',
     replace: 'version > 0',
     tests: recovery,
@@ -204,7 +204,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'settings-of-administrators-set-by-users',
     harm: 'A user raises their own limits.',
-    file: 'actors/user/settings/settings.ts',
+    file: 'actors/user/settings/part.ts',
     find: "if (knownSetting(name).setBy !== 'user') return notChangedHere;",
     replace: '',
     tests: settings,

@@ -87,9 +87,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 's3-in-plain-text-anywhere',
     harm: 'Whoever is in between changes files on their way.',
-    file: 'config.ts',
+    file: 'process/config/config.ts',
     find: 'if (endpoint !== undefined && !isInsecureAllowed && isPlainHttp(endpoint)) {',
     replace: 'if (endpoint !== undefined && !isInsecureAllowed && endpoint === undefined) {',
-    tests: ['config.test.ts'],
+    tests: ['process/config/config.test.ts'],
   },
 ];

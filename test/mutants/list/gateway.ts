@@ -122,8 +122,8 @@ export const mutants: readonly Mutant[] = [
     name: 'memory-taken-from-a-reader',
     harm: 'A chunk of one account is written into the file of another.',
     file: 'gateway/http/body-stream.ts',
-    find: 'for (const { buffer } of this.#queue.splice(0)) this.#blocks.giveBack(buffer);',
-    replace: 'if (this.#lent !== undefined) this.#blocks.giveBack(this.#lent);',
+    find: 'for (const { buffer } of this.#queue.splice(0)) this.#blocks.release(buffer);',
+    replace: 'if (this.#lent !== undefined) this.#blocks.release(this.#lent);',
     tests: ['gateway/http/body-stream.test.ts'],
   },
 ];

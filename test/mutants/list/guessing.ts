@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
     name: 'strangers-freed-by-the-owner',
     harm: 'Every sign-in of the owner gives those who guess their attempts back.',
     file: 'actors/signin',
-    find: "// The others' failures stand: otherwise each sign-in of the owner would clear them.\n  if (isStranger && strangers.count > 0) {",
+    find: '// Failures of strangers stay. Otherwise each sign-in of the owner would clear them.\n  if (isStranger && strangers.count > 0) {',
     replace: 'turn.set(strangersSlice, noStrangers);\n  if (isStranger && false) {',
     tests: attack,
     match: 'a right password gives*',

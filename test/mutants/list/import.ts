@@ -7,8 +7,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a-half-imported-account-that-opens',
     harm: 'A user signs in while an import goes on, and takes the part that is there for the whole.',
     file: 'actors/user/import/account.ts',
-    find: 'password_hash: closedHash,\n    // Also',
-    replace: 'password_hash: given.passwordHash,\n    // Also',
+    find: 'password_hash: closedHash,\n    // A new version',
+    replace: 'password_hash: given.passwordHash,\n    // A new version',
     tests: account,
   },
   {

@@ -65,9 +65,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-full-queue-that-knows-addresses',
     harm: 'While the queue is full anybody can ask which addresses have an account.',
-    file: 'actors/signin/mail-token.ts',
-    find: 'if (noMail !== undefined) return noMail;',
-    replace: "if (noMail !== undefined && address.email !== 'nobody@example.org') return noMail;",
+    file: 'actors/signin/requested-mails.ts',
+    find: "(workflow.actors, 'other');\n    if (noMail !== undefined) return noMail;",
+    replace:
+      "(workflow.actors, 'other');\n    if (noMail !== undefined && address.email !== 'nobody@example.org') return noMail;",
     tests: ['test/behaviour/accounts/subscription-tokens.test.ts'],
     match: 'while the queue is full*',
   },

@@ -24,7 +24,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'callers-without-a-certificate',
     harm: 'Whoever reaches the port operates the cluster.',
-    file: 'operations/credentials.ts',
+    file: 'operations/access.ts',
     find: 'pairs, clientCa !== undefined)',
     replace: 'pairs, false)',
     tests: ['test/behaviour/operations/tls.test.ts'],

@@ -18,7 +18,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-share-revoked-before-it-is-over',
     harm: 'Who was told that a share is revoked sees somebody open it afterwards.',
-    file: 'actors/user/public-shares/public-shares.ts',
+    file: 'actors/user/public-shares/part.ts',
     find: '    await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));\n',
     replace: '    void unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));\n',
     tests: races,

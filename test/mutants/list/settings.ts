@@ -85,10 +85,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-door-left-open',
     harm: 'A server put on the network takes strangers in, and nobody has decided that.',
-    file: 'config.ts',
+    file: 'process/config/config.ts',
     find: "if (role !== 'host' && !isLoopback(host) && isOpen(config, secrets)) {",
     replace: 'if (false) {',
-    tests: ['config.test.ts'],
+    tests: ['process/config/config.test.ts'],
   },
   {
     name: 'addresses-logged-unasked',

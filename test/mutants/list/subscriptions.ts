@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an-export-without-end',
     harm: 'A link that was seen once is good for ever.',
-    file: 'actors/user/requests/export.ts',
+    file: 'actors/user/requests/part.ts',
     find: 'return made !== null && view.nowMs < made.createdAtMs + exportAgeMs ? made : undefined;',
     replace: 'return made ?? undefined;',
     tests: requests,

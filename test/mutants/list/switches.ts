@@ -7,7 +7,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-late-check-in-that-recalls-nothing',
     harm: 'A link is sent of somebody who has checked in.',
-    file: `${folder}/switches.ts`,
+    file: `${folder}/part.ts`,
     find: '    recallMails(turn, before);\n    const after = checkedIn',
     replace: '    const after = checkedIn',
     tests: behaviour,

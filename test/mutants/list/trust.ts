@@ -39,10 +39,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'nats-in-plain-text-anywhere',
     harm: 'Everybody on the way to NATS reads what users send.',
-    file: 'config.ts',
+    file: 'process/config/config.ts',
     find: 'if (!isNatsSecure && secrets.natsUrls?.some(isPlainNats)) {',
     replace: 'if (!isNatsSecure && secrets.natsUrls?.every(isPlainNats)) {',
-    tests: ['config.test.ts'],
+    tests: ['process/config/config.test.ts'],
   },
   {
     name: 'a-socket-for-everybody',
@@ -88,7 +88,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a-copy-that-speaks-for-the-living',
     harm: 'A process on a copy of a data directory takes the shards of one that lives and answers from memory.',
     file: 'process/last-run.ts',
-    find: 'record !== undefined && record.place === place',
+    find: 'record !== undefined && record.directoryId === directoryId',
     replace: 'record !== undefined',
     tests: ['process/last-run.test.ts'],
   },

@@ -8,7 +8,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-vault-that-strangers-hear',
     harm: 'Whoever names a vault learns when its members work.',
-    file: 'actors/vault/sockets.ts',
+    file: 'actors/vault/membership/members.ts',
     find: 'return row === undefined ? [] : [[each, row.membership] as const];',
     replace: 'return [[each, row?.membership ?? 1] as const];',
     tests: attacks,

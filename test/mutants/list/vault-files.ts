@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'move-replaces-file',
     harm: 'A file that is moved takes the place of another, which is lost.',
-    file: 'actors/files/move.ts',
+    file: 'actors/files/transfer.ts',
     find: '  if (row !== undefined) return isTaken;\n',
     replace: '',
     tests: moves,

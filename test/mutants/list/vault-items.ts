@@ -42,7 +42,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-removal-forgotten-in-a-crash',
     harm: 'Where the host dies in the wrong moment, members keep an item that is not theirs any more.',
-    file: 'actors/vault/items/timers.ts',
+    file: 'actors/vault/items/part.ts',
     find: 'leave({ turn, id, reads })',
     replace: 'leave({ turn, id, reads: { ...reads, members: { ...reads.members, rows: [] } } })',
     tests: removed,
@@ -50,9 +50,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'items-lost-with-their-vault',
     harm: 'Whoever ends a vault takes from its members what was theirs.',
-    file: 'actors/vault/tear-down.ts',
-    find: '  turn.start(Vault.jobs.sendHome, null);\n',
-    replace: '',
+    file: 'actors/vault/items/part.ts',
+    find: '(turn) => turn.start(VaultItems.jobs.returnToOwners, null)',
+    replace: '() => undefined',
     tests: ended,
   },
   {
@@ -67,8 +67,8 @@ export const mutants: readonly Mutant[] = [
     name: 'item-of-a-vault-for-who-was-removed',
     harm: 'Somebody who was removed goes on to read the vault, item by item.',
     file: 'actors/vault/items/get-item.ts',
-    find: "view.get(standingSlice) === 'open' && member.get(memberKey(view, by)) !== undefined",
-    replace: "view.get(standingSlice) === 'open'",
+    find: "view.get(statusSlice) === 'open' && member.get(memberKey(view, by)) !== undefined",
+    replace: "view.get(statusSlice) === 'open'",
     tests: ['test/behaviour/vaults/items.test.ts'],
     match: 'what a user owns in a vault*',
   },

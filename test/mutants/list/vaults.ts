@@ -7,15 +7,15 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-vault-that-members-end',
     harm: 'Whoever is let in can take the vault from everybody.',
-    file: 'actors/vault/end.ts',
-    find: '    if (!memberList.isOwner) return notTheOwner;\n',
+    file: 'actors/vault/membership/end.ts',
+    find: '      if (!memberList.isOwner) return notTheOwner;\n',
     replace: '',
     tests: behaviour,
   },
   {
     name: 'members-who-remove-each-other',
     harm: 'Any member throws out any other.',
-    file: 'actors/vault/members.ts',
+    file: 'actors/vault/membership/members.ts',
     find: '    if (userUuid !== by && !memberList.isOwner) return notTheOwner;\n',
     replace: '',
     tests: roles,
@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'members-who-invite',
     harm: 'Any member lets others in.',
-    file: 'actors/vault/invites.ts',
+    file: 'actors/vault/membership/invites.ts',
     find: '    if (!memberList.isOwner) return notTheOwner;\n',
     replace: '',
     tests: roles,
@@ -31,7 +31,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-survivor-by-anybody',
     harm: 'A member who may only read makes themselves the survivor of the vault.',
-    file: 'actors/vault/members.ts',
+    file: 'actors/vault/membership/members.ts',
     find: "    if (memberList.asker.permission !== 'admin') return notAnAdmin;\n",
     replace: '',
     tests: roles,
@@ -47,7 +47,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'any-invite-lets-in',
     harm: 'An invite that was replaced, with fewer rights, still counts.',
-    file: 'actors/vault/invites.ts',
+    file: 'actors/vault/membership/invites.ts',
     find: 'if (memberList === undefined || accepted?.uuid !== inviteUuid) return noSuchInvite;',
     replace: 'if (memberList === undefined || accepted === undefined) return noSuchInvite;',
     tests: behaviour,

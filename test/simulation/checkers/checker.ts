@@ -3,8 +3,8 @@
  * of the implementation.
  */
 import type { Address } from '../../../runtime/address.ts';
-import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Commit, TellRow } from '../../../runtime/store/store.ts';
+import type { AskCall } from '../../../runtime/transport/transport.ts';
 
 export interface Checker {
   readonly name: string;

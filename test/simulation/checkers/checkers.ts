@@ -1,6 +1,7 @@
 /** All checkers of one simulation, and the first violation that any of them reports. */
-import type { AskCall } from '../../../runtime/host/call.ts';
+
 import type { TellRow } from '../../../runtime/store/store.ts';
+import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { DatabaseClock, DatabaseWatcher } from '../database.ts';
 import type { OutputWatcher } from '../endpoint.ts';
 import type { Plan } from '../plan.ts';
@@ -14,6 +15,7 @@ import { ConvergenceChecker } from './convergence.ts';
 import { Durable } from './durable.ts';
 import { EffectChecker } from './effects.ts';
 import { EpochChecker } from './epochs.ts';
+import { ErrandChecker } from './errands.ts';
 import { History } from './history.ts';
 import { JobChecker } from './jobs.ts';
 import { MailChecker } from './mails.ts';
@@ -38,6 +40,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
   readonly durable = new Durable();
   readonly history = new History();
   readonly jobs: JobChecker;
+  readonly errands: ErrandChecker;
   readonly convergence: ConvergenceChecker;
   readonly staleness: StalenessChecker;
   readonly sessions: SessionChecker;
@@ -71,6 +74,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
     this.convergence = new ConvergenceChecker(reportOf('convergence'), durable);
     this.staleness = new StalenessChecker(reportOf('staleness'));
     this.jobs = new JobChecker(reportOf('jobs'), durable);
+    this.errands = new ErrandChecker(reportOf('errands'), durable, time);
     this.sessions = new SessionChecker(reportOf('sessions'));
     this.shares = new ShareChecker(reportOf('shares'), durable);
     this.mails =

@@ -7,9 +7,10 @@
  * - No command of a session runs after its end was acknowledged, and none over a socket whose tokens were replaced.
  * - A ticket lets in one socket.
  */
-import type { AskCall } from '../../../runtime/host/call.ts';
+
 import type { Commit } from '../../../runtime/store/store.ts';
 import type { AnyRow } from '../../../runtime/table.ts';
+import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { SimulatedTime } from '../time.ts';
 import type { Checker, Report } from './checker.ts';
 

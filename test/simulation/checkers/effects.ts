@@ -46,8 +46,8 @@ export class EffectChecker implements Checker {
     if (arrived !== effects) this.#report(`tell of ${op} took effect ${arrived} times at ${sends.to}`);
   }
 
-  #effects({ op, counter, mark }: Call): number {
-    if (mark === 'journal') return this.#journal(counter).filter((entry) => entry === op).length;
+  #effects({ op, counter, recordedIn }: Call): number {
+    if (recordedIn === 'journal') return this.#journal(counter).filter((entry) => entry === op).length;
     let found = 0;
     for (const row of this.#durable.rows('tally')) {
       if (row['owner'] !== counter) continue;

@@ -6,7 +6,7 @@ export interface Call {
   readonly counter: string;
   readonly what: string;
   /** The journal entry or tally entry that shows its effect. */
-  readonly mark: 'journal' | 'tally';
+  readonly recordedIn: 'journal' | 'tally';
   readonly sends?: { readonly to: string; readonly entry: string } | undefined;
   fate: Fate;
 }

@@ -2,7 +2,7 @@
  * No shard is freed or given to another while a host serves it and may rely on its lease. Nobody answers from memory
  * after their lease is over.
  */
-import type { AskCall } from '../../../runtime/host/call.ts';
+import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { Checker, Report } from './checker.ts';
 
 interface Serving {

@@ -110,11 +110,11 @@ export class MailChecker implements Checker {
   committed({ writes }: Commit): void {
     for (const write of writes) {
       if (write.table.name !== 'mail' || !('put' in write)) continue;
-      const { message_id, place, handed_over } = write.put;
+      const { message_id, state, handed_over } = write.put;
       const messageId = String(message_id);
-      if (place === 'leased' && handed_over === true)
+      if (state === 'leased' && handed_over === true)
         this.#handOvers.set(messageId, (this.#handOvers.get(messageId) ?? 0) + 1);
-      if (place === 'accepted') this.#accepted.add(messageId);
+      if (state === 'accepted') this.#accepted.add(messageId);
     }
   }
 
@@ -122,7 +122,7 @@ export class MailChecker implements Checker {
   pending(): string | undefined {
     const { durable } = this.#options;
     const { counts } = durable.slice<{ counts: Record<string, number> }>(mailer, 'queue') ?? { counts: {} };
-    const busy = ['urgent', 'ordinary', 'waiting', 'leased'].find((place) => (counts[place] ?? 0) > 0);
+    const busy = ['urgent', 'ordinary', 'waiting', 'leased'].find((state) => (counts[state] ?? 0) > 0);
     if (busy !== undefined) return `a mail is ${busy}`;
     for (const { name, due_at: dueAt } of durable.rows('timer')) {
       const isSoon = Number(dueAt) < this.#nowMs() + 60_000;
@@ -165,8 +165,8 @@ export class MailChecker implements Checker {
     }
   }
 
-  #rows(place: string) {
-    return [...this.#options.durable.rows('mail')].filter((row) => row['place'] === place);
+  #rows(state: string) {
+    return [...this.#options.durable.rows('mail')].filter((row) => row['state'] === state);
   }
 
   #isWritten(letter: string): boolean {

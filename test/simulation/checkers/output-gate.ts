@@ -3,8 +3,8 @@
  * leaves.
  */
 import type { Address } from '../../../runtime/address.ts';
-import type { AskCall } from '../../../runtime/host/call.ts';
 import type { Commit, TellRow } from '../../../runtime/store/store.ts';
+import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { Reading } from '../counter.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';

@@ -1,7 +1,7 @@
 /**
  * Once nothing fails any more, no shard is without a living host that serves it for longer than a bound. In the end
  * each belongs to exactly one host that serves it, and none to a host that must be empty. After an operator's command
- * each is in its computed place.
+ * each is in its computed host.
  */
 import { placementOf } from '../../../runtime/ownership/placement.ts';
 import type { LiveNode, ShardRow } from '../../../runtime/store/store.ts';
@@ -92,7 +92,7 @@ export class OwnershipChecker implements Checker {
   }
 
   /**
-   * The shards outside their place. `butAdopted`: a shard may stay if its proper host existed when it was claimed,
+   * The shards outside their host. `butAdopted`: a shard may stay if its proper host existed when it was claimed,
    * because that host did not claim it.
    */
   misplaced(butAdopted: boolean): string | undefined {
@@ -103,11 +103,11 @@ export class OwnershipChecker implements Checker {
     );
     const incarnations = new Map(staying.map(({ id, incarnation }) => [id, incarnation ?? '']));
     for (const [shard, { node }] of this.#rows()) {
-      const place = placement[shard];
-      if (place === undefined || place === node) continue;
-      const came = this.#registered.get(incarnations.get(place) ?? '') ?? 0;
+      const host = placement[shard];
+      if (host === undefined || host === node) continue;
+      const came = this.#registered.get(incarnations.get(host) ?? '') ?? 0;
       const isAdopted = came < (this.#claimed.get(shard) ?? 0);
-      if (!butAdopted || !isAdopted) return `shard ${shard} is at ${node} and belongs to ${place}`;
+      if (!butAdopted || !isAdopted) return `shard ${shard} is at ${node} and belongs to ${host}`;
     }
     return undefined;
   }

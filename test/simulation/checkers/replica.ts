@@ -72,7 +72,7 @@ export class Replica {
       const content = sent.find(({ uuid }) => uuid === item.uuid)?.content;
       this.#keep(item, item.deleted ? null : content);
     }
-    this.#goOn(answer);
+    this.#takeUp(answer);
   }
 
   #retrieve(item: GivenItem): void {
@@ -93,7 +93,7 @@ export class Replica {
     this.#copies.set(uuid, { version, deleted, content: content ?? null });
   }
 
-  #goOn(answer: SyncAnswer): void {
+  #takeUp(answer: SyncAnswer): void {
     const to = positionOf(answer.sync_token);
     const { generation, position } = this.#reached;
     const isSame = generation === '' || generation === to.generation;

@@ -1,7 +1,7 @@
 /**
  * Exactly one opener gets a one-time share, nobody gets a revoked one, and no opening is answered before its commit.
  */
-import type { AskCall } from '../../../runtime/host/call.ts';
+import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { Outcome } from '../gateway.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';

@@ -2,7 +2,7 @@
  * An answer contains everything that was acknowledged before its request: nobody serves an outdated state. The check
  * happens when the answer leaves its host, so that it includes answers for which nobody waits any more.
  */
-import type { AskCall } from '../../../runtime/host/call.ts';
+import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { Reading } from '../counter.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Call } from './history.ts';
@@ -54,9 +54,9 @@ export class StalenessChecker implements Checker {
   #reading(counter: string, before: readonly Call[], whole: boolean, reading: Reading): void {
     const journal = new Set(reading.journal);
     const tallied = new Set(reading.tallies.flatMap(({ ops }) => ops.split(',')));
-    for (const { op, mark } of before) {
-      if (mark === 'journal' && !journal.has(op)) this.#report(`a reading of ${counter} misses ${op}`);
-      if (mark === 'tally' && whole && !tallied.has(op)) {
+    for (const { op, recordedIn } of before) {
+      if (recordedIn === 'journal' && !journal.has(op)) this.#report(`a reading of ${counter} misses ${op}`);
+      if (recordedIn === 'tally' && whole && !tallied.has(op)) {
         this.#report(`a reading of ${counter} misses the tally of ${op}`);
       }
     }

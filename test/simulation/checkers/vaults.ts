@@ -254,8 +254,8 @@ export class VaultChecker implements Checker {
 
   pending(): string | undefined {
     for (const timer of this.#durable.rows('timer')) {
-      if (String(timer['name']).startsWith('concludeDeparture'))
-        return `a departure of ${timer['kind']} ${timer['id']}`;
+      if (String(timer['name']).startsWith('finalizeOverdueTransfer'))
+        return `a transfer of ${timer['kind']} ${timer['id']}`;
     }
     return undefined;
   }

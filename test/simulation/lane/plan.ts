@@ -10,6 +10,8 @@ export interface LanePlan {
   readonly cut: number;
   /** A process dies shortly after a command was accepted. */
   readonly crashAfterAccepted: number;
+  /** The share of the last events, heartbeats included, that are lost: hosts and gateways have to find out. */
+  readonly lastEventsLost: number;
 }
 
 export function laneOf(random: SeededRandom): LanePlan {
@@ -19,5 +21,6 @@ export function laneOf(random: SeededRandom): LanePlan {
     frameDoubled: rate(0.03),
     cut: rate(0.05),
     crashAfterAccepted: rate(0.05),
+    lastEventsLost: rate(0.8),
   };
 }

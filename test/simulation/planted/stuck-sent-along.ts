@@ -8,8 +8,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/commit/committer.ts',
-      find: '    const isSuspect = this.#stuck.has(actor);',
-      replace: '    const isSuspect = this.#stuck.has(actor) && actor.waiting < 0;',
+      find: '    const isUnbatched = this.#stuck.has(actor);',
+      replace: '    const isUnbatched = this.#stuck.has(actor) && actor.waiting < 0;',
     },
   ],
 };

@@ -2,7 +2,7 @@ import type { PlantedBug } from '../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'workflow-slot-leaked',
-  why: 'A call of several steps that fails keeps its place for ever.',
+  why: 'A call of several steps that fails keeps its slot for ever.',
   edits: [
     {
       file: 'runtime/host/workflows.ts',

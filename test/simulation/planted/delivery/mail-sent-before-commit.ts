@@ -9,15 +9,15 @@ export const bug: PlantedBug = {
       file: 'actors/mailer/deliver.ts',
       find: `    handOver: () =>
       run.turn({
-        reads: (view) => leasedPlan(view, lane),
-        turn: (turn, reads) => handOver(turn, lane, reads),
+        reads: (view) => leasedPlan(view, worker),
+        turn: (turn, reads) => handOver(turn, worker, reads),
       }),
 `,
       replace: `    handOver: async () =>
       void run
         .turn({
-          reads: (view) => leasedPlan(view, lane),
-          turn: (turn, reads) => handOver(turn, lane, reads),
+          reads: (view) => leasedPlan(view, worker),
+          turn: (turn, reads) => handOver(turn, worker, reads),
         })
         .catch(() => {}),
 `,

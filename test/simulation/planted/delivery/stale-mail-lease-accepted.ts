@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'stale-mail-lease-accepted',
-  why: 'A lane that another run has taken over goes on, so a mail that may go once is sent by both.',
+  why: 'A worker that another run has taken over goes on, so a mail that may go once is sent by both.',
   flavour: 'delivery',
   from: 55,
   edits: [

@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/items/sync.ts',
-      find: '  if (after.head !== before) tellOtherDevices',
-      replace: "  if (after.head !== before && !('identity' in batch.request)) tellOtherDevices",
+      find: '  if (after.head !== before) notifyOtherDevices',
+      replace: "  if (after.head !== before && !('identity' in batch.request)) notifyOtherDevices",
     },
   ],
 };

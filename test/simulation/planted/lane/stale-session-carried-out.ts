@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/sessions/check.ts',
-      find: "  if (standing === 'replaced' || !accessIsFresh",
-      replace: "  if ((standing === 'replaced' && credentials.style !== 'lane') || !accessIsFresh",
+      find: "  if (status === 'replaced' || !accessIsFresh",
+      replace: "  if ((status === 'replaced' && credentials.style !== 'lane') || !accessIsFresh",
     },
   ],
 };

@@ -13,9 +13,9 @@ export const bug: PlantedBug = {
     },
     // Harmless, as whoever moves an item may die after any step, but there are two rows of it for longer.
     {
-      file: 'actors/user/items/places.ts',
-      find: '  await concludeAt(places, from, id, arrived);\n',
-      replace: '  if (arrived.length === 0) await concludeAt(places, from, id, arrived);\n',
+      file: 'actors/user/items/save-across-collections.ts',
+      find: '  await finalizeAt(context, from, id, applied);\n',
+      replace: '  if (applied.length === 0) await finalizeAt(context, from, id, applied);\n',
     },
     // So are members who have more time, less to suffer, begin anew more often and ask for less at once.
     {

@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/vault/items/return-to-owners.ts',
-      find: '  const arrived = (await askToTakeBack(run, owner, items))?.arrived ?? [];',
-      replace: '  void askToTakeBack(run, owner, items);\n  const arrived = items.map(({ uuid }) => uuid);',
+      find: '  const applied = (await askToTakeBack(run, owner, items))?.applied ?? [];',
+      replace: '  void askToTakeBack(run, owner, items);\n  const applied = items.map(({ uuid }) => uuid);',
     },
   ],
 };

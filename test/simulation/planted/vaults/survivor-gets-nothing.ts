@@ -7,7 +7,7 @@ export const bug: PlantedBug = {
   from: 30,
   edits: [
     {
-      file: 'actors/vault/end.ts',
+      file: 'actors/vault/membership/end.ts',
       find: '  if (owner === undefined || !isTransferred) {',
       replace: '  if (owner !== undefined || !isTransferred) {',
     },

@@ -7,7 +7,7 @@ export const bug: PlantedBug = {
   from: 85,
   edits: [
     {
-      file: 'actors/vault/end.ts',
+      file: 'actors/vault/membership/end.ts',
       find: 'survivor !== undefined && transferOwnership(turn, vault.owner_uuid, survivor.member);',
       replace: 'survivor !== undefined;',
     },

@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'actors/user/items/vault-pages.ts',
-      find: '    marks.push({ ...mark, position });',
-      replace: '    marks.push({ ...mark, position: found?.rows.at(-1)?.position ?? position });',
+      find: '    cursors.push({ ...cursor, position });',
+      replace: '    cursors.push({ ...cursor, position: found?.rows.at(-1)?.position ?? position });',
     },
   ],
 };

@@ -1,0 +1,104 @@
+/**
+ * Usage counters of a collection's history: the bytes of all revisions that it has written, and how many of these are gone. The
+ * revisions that are kept take the difference at most, whatever was overwritten or removed in between. So a removal needs no
+ * sizes, and the bound holds in every commit.
+ */
+import { z } from 'zod';
+import type { Turn } from '../../../runtime/command.ts';
+import type { MessageShape } from '../../../runtime/contract.ts';
+import { slice } from '../../../runtime/slice.ts';
+import { ItemSettings } from '../settings.ts';
+import { type RevisionRow, revision } from './table.ts';
+
+export interface RevisionUsage {
+  /** Where the last revision that was written ends, counted in bytes since the first. */
+  readonly endOffset: number;
+  /** Every revision that ends at this offset or before is gone. */
+  readonly trimmed: number;
+  /** Whether the timer that removes the oldest is armed. */
+  readonly trimming: boolean;
+  /** Bytes of all revisions that were copied for duplicates; `endOffset` counts them too. */
+  readonly copied: number;
+  /** Bytes of recent copies that still count against the allowance; the debt shrinks with time. */
+  readonly debt: { readonly bytes: number; readonly atMs: number };
+}
+
+const noDebt = { bytes: 0, atMs: 0 };
+
+export const revisionUsageSlice = slice<RevisionUsage>({
+  name: 'revisions',
+  format: 1,
+  schema: z.object({
+    endOffset: z.int(),
+    trimmed: z.int(),
+    trimming: z.boolean(),
+    copied: z.int().default(0),
+    debt: z.object({ bytes: z.int(), atMs: z.number() }).default(noDebt),
+  }),
+  initial: { endOffset: 0, trimmed: 0, trimming: false, copied: 0, debt: noDebt },
+});
+
+export type TrimTimer = MessageShape<null>;
+
+/** From this share on the oldest are removed, so that there is room for the next ones. */
+const fullShare = 7 / 8;
+
+const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): boolean =>
+  endOffset - trimmed > bytesMax * fullShare;
+
+/**
+ * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, it is left out: the history
+ * then has a gap, and the save succeeds all the same.
+ */
+export function keepRevision(
+  turn: Turn,
+  row: Omit<RevisionRow, 'end_offset' | 'kept_at'>,
+  as: 'save' | 'copy' = 'save',
+): void {
+  const before = turn.get(revisionUsageSlice);
+  const copied = before.copied + (as === 'copy' ? row.size : 0);
+  const after = { ...before, copied, endOffset: before.endOffset + row.size };
+  if (after.endOffset - after.trimmed > turn.use(ItemSettings).revisions.bytesMax) return;
+  turn.put(revision, { ...row, end_offset: after.endOffset, kept_at: turn.nowMs });
+  turn.set(revisionUsageSlice, after);
+}
+
+/** Arms the removal of the oldest. Call it after the turn has kept its revisions. */
+export function armTrim(turn: Turn, timer: TrimTimer): void {
+  const usage = turn.get(revisionUsageSlice);
+  const { ageMs, bytesMax } = turn.use(ItemSettings).revisions;
+  if (isNearlyFull(usage, bytesMax)) {
+    turn.arm(timer, turn.nowMs, null);
+    turn.set(revisionUsageSlice, { ...usage, trimming: true });
+    return;
+  }
+  if (ageMs === 0 || usage.trimming || usage.endOffset === usage.trimmed) return;
+  turn.arm(timer, turn.nowMs + ageMs, null);
+  turn.set(revisionUsageSlice, { ...usage, trimming: true });
+}
+
+/** The allowance of copies that every collection has, for a day and at once. */
+const copiedPerDayBytes = 16 * 1_048_576;
+/** On top, this many times the bytes that its saves have written, so that a large history can be copied whole. */
+const copiesOfSavedBytes = 8;
+const dayMs = 86_400_000;
+
+/**
+ * Chooses the first revisions that may be copied now, and counts them. A tiny duplicate may have a large history, so without
+ * this a small request could make the server write gigabytes.
+ */
+export function takeCopies(turn: Turn, wanted: readonly RevisionRow[]): readonly RevisionRow[] {
+  const usage = turn.get(revisionUsageSlice);
+  const { endOffset, copied, debt } = usage;
+  const paidOff = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;
+  const allowed = copiedPerDayBytes + copiesOfSavedBytes * (endOffset - copied);
+  let bytes = Math.max(0, Math.ceil(debt.bytes - Math.max(0, paidOff)));
+  const taken: RevisionRow[] = [];
+  for (const row of wanted) {
+    if (bytes + row.size > allowed) break;
+    bytes += row.size;
+    taken.push(row);
+  }
+  turn.set(revisionUsageSlice, { ...usage, debt: { bytes, atMs: turn.nowMs } });
+  return taken;
+}

@@ -1,0 +1,80 @@
+/** The state that an owner keeps of all its files together. */
+import { z } from 'zod';
+import type { Turn } from '../../runtime/command.ts';
+import type { JobShape, MessageShape } from '../../runtime/contract.ts';
+import { slice } from '../../runtime/slice.ts';
+import { Sweeper, sweeperId } from '../sweeper/contract.ts';
+import { type FileRow, file } from './tables.ts';
+
+interface FilesState {
+  /** The sequence number of the file written last. */
+  readonly sequence: number;
+  /** Numbers of garbage. The rows between these two are still to be removed. */
+  readonly removedThrough: number;
+  readonly discardedThrough: number;
+  /** Bytes of all garbage since there was last none, at most. */
+  readonly garbageBytes: number;
+  /** The time of the clean-up timer; null if it is not armed. */
+  readonly tendAtMs: number | null;
+  /** Valet tokens that were issued up to this time are void. */
+  readonly voidThroughMs: number;
+  /** The sweeper knows that the store holds blobs of this owner. */
+  readonly isSwept: boolean;
+}
+
+export const filesSlice = slice<FilesState>({
+  name: 'files',
+  format: 1,
+  schema: z.object({
+    sequence: z.int(),
+    removedThrough: z.int(),
+    discardedThrough: z.int(),
+    garbageBytes: z.number().default(0),
+    tendAtMs: z.number().nullable(),
+    voidThroughMs: z.number(),
+    isSwept: z.boolean(),
+  }),
+  initial: {
+    sequence: 0,
+    removedThrough: 0,
+    discardedThrough: 0,
+    garbageBytes: 0,
+    tendAtMs: null,
+    voidThroughMs: 0,
+    isSwept: false,
+  },
+});
+
+/** The clean-up of an owner outside its turns, under the names in the contract of its kind. */
+export interface Cleanup {
+  /** `uploads.ts` */
+  readonly timer: MessageShape<null>;
+  /** `garbage.ts` */
+  readonly remove: JobShape<null>;
+}
+
+export function change(turn: Turn, changes: Partial<FilesState>): void {
+  turn.set(filesSlice, { ...turn.get(filesSlice), ...changes });
+}
+
+/** Writes a file of this owner under the next sequence number. */
+export function putRow(turn: Turn, row: Omit<FileRow, 'owner_uuid' | 'sequence'>): void {
+  const sequence = turn.get(filesSlice).sequence + 1;
+  turn.put(file, { ...row, owner_uuid: turn.self.id, sequence });
+  change(turn, { sequence });
+}
+
+/** Makes the timer run at this time at the latest. */
+export function cleanUpAt(turn: Turn, { timer }: Cleanup, atMs: number): void {
+  const { tendAtMs } = turn.get(filesSlice);
+  if (tendAtMs !== null && tendAtMs <= atMs) return;
+  turn.arm(timer, atMs, null);
+  change(turn, { tendAtMs: atMs });
+}
+
+/** Tells the sweeper of this owner, with their first upload. From then on it looks for blobs that no row names. */
+export function haveWatched(turn: Turn): void {
+  if (turn.get(filesSlice).isSwept) return;
+  turn.tell(Sweeper, sweeperId).watch();
+  change(turn, { isSwept: true });
+}

@@ -1,0 +1,55 @@
+/**
+ * Features that run for an account only if the operator offers them and the user has turned them on. Both are read each time that
+ * something depends on them.
+ */
+import type { View } from '../../runtime/command.ts';
+import { type Refused, refuse } from '../reply.ts';
+import { AccountSettings } from '../settings.ts';
+import type { SettingName } from './settings/known.ts';
+import { settingValue } from './settings/stored.ts';
+
+interface FeatureFlag {
+  /** By the operator, to all accounts. */
+  isOffered(view: View): boolean;
+  /** By the user of this account. */
+  isWanted(view: View): boolean;
+  isOn(view: View): boolean;
+  /** Why a request is refused. Undefined: the feature is on. */
+  refusal(view: View): Refused | undefined;
+}
+
+function featureFlag(flag: {
+  readonly offer: 'calendar' | 'reminderDelivery';
+  readonly setting: SettingName;
+  readonly notOffered: Refused;
+  readonly notWanted: Refused;
+}): FeatureFlag {
+  const isOffered = (view: View) => view.use(AccountSettings)[flag.offer];
+  const isWanted = (view: View) => settingValue(view, flag.setting)?.toLowerCase() === 'true';
+  return {
+    isOffered,
+    isWanted,
+    isOn: (view) => isOffered(view) && isWanted(view),
+    refusal(view) {
+      if (!isOffered(view)) return flag.notOffered;
+      return isWanted(view) ? undefined : flag.notWanted;
+    },
+  };
+}
+
+export const calendarFeed = featureFlag({
+  offer: 'calendar',
+  setting: 'CALDAV_ENABLED',
+  notOffered: refuse.forbidden('This server has no calendar feed.', 'caldav-disabled'),
+  notWanted: refuse.forbidden('Turn on the calendar feed for your account first.', 'caldav-not-allowed'),
+});
+
+export const reminderDelivery = featureFlag({
+  offer: 'reminderDelivery',
+  setting: 'REMINDER_DELIVERY_ENABLED',
+  notOffered: refuse.forbidden('This server does not deliver reminders.', 'reminder-delivery-disabled'),
+  notWanted: refuse.forbidden(
+    'Turn on the delivery of reminders for your account first.',
+    'reminder-delivery-not-allowed',
+  ),
+});

@@ -1,0 +1,253 @@
+/**
+ * Decides where the items of one sync are saved: in the user's own collection, or in a vault (docs/protocol/sync.md, "Items of
+ * vaults"). The user's actor finds out where an item is, and asks for each step of a move
+ * (`actors/collection/transfer/transfer.ts`). Each collection decides for itself, in turns of its own.
+ *
+ *     own       the own collection is offered everything first; an item that is there is saved, or leaves
+ *     vaults    an item that names a vault, and is not in the own collection, goes to that vault
+ *     locate    an item that a collection does not have is looked up by its uuid
+ *     transfer  an item that leaves is applied at its target; then its source finalizes
+ *     orphaned  an item that a client deletes in a vault that has ended is deleted in its owning collection
+ *
+ * The steps repeat until each item is saved or in conflict. Another device may move an item meanwhile. A sync that keeps losing
+ * against such moves asks the client to come back; so does one whose vault gives no answer. The client then sends its items
+ * again, and those that were saved are recognised.
+ */
+import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
+import { batchesOf } from '../../collection/batches.ts';
+import { type Conflict, refusal } from '../../collection/conflicts.ts';
+import { isAbsent } from '../../collection/incoming.ts';
+import type { ClientItem } from '../../collection/item-fields.ts';
+import { notMember, targetOf } from '../../collection/save.ts';
+import type { SavedEntry } from '../../collection/save-items.ts';
+import { ItemSettings } from '../../collection/settings.ts';
+import type { SyncReply } from '../../collection/sync-reply.ts';
+import type { SyncRequest } from '../../collection/sync-request.ts';
+import type { PreparedTransfer, TransferredItem } from '../../collection/sync-steps.ts';
+import { locationsPlan, owningRowsOf } from '../../collection/transfer/location-lookup.ts';
+import { finalizePlan, finalizeTransfer } from '../../collection/transfer/transfer.ts';
+import type { Passed, SaveResult } from '../../collection/transfer/wire.ts';
+import { type Answer, isRefused, type Refused } from '../../reply.ts';
+import { VaultItems } from '../../vault/items/contract.ts';
+import type { SignedInWorkflow } from '../signed-in.ts';
+import { membershipsOf } from '../vaults/memberships.ts';
+import { Items } from './contract.ts';
+
+const roundsMax = 4;
+
+/** Saves in the user's own collection: items that are there, and items that a transfer brings. */
+export interface OwnCollection {
+  save(items: readonly ClientItem[]): Promise<SaveResult>;
+  apply(items: readonly TransferredItem[]): Promise<SaveResult>;
+}
+
+export interface SaveContext {
+  readonly workflow: SignedInWorkflow<SyncReply>;
+  readonly request: SyncRequest;
+  readonly sessionUuid: string;
+  readonly own: OwnCollection;
+}
+
+/** What became of the items that are not in the own collection. */
+export interface SavedInOthers {
+  readonly saved: readonly SavedEntry[];
+  readonly conflicts: readonly Conflict[];
+  /** In the order in which the vaults saved. */
+  readonly passed: readonly Passed[];
+}
+
+/** Saves what the own collection has passed on. */
+export async function saveInOtherCollections(
+  context: SaveContext,
+  { transfers, notHere }: Pick<SaveResult, 'transfers' | 'notHere'>,
+): Promise<SavedInOthers | Refused> {
+  const userUuid = context.workflow.self.id;
+  const saved: SavedEntry[] = [];
+  const conflicts: Conflict[] = [];
+  const passed: Passed[] = [];
+  let leaving = transfers;
+  let offered = inVaults(userUuid, notHere);
+  let lost = notHere.filter(({ shared_vault_uuid: vault }) => isAbsent(vault));
+  let missing = nothing;
+  for (let round = 0; round < roundsMax; round += 1) {
+    const answers: Answer<SaveResult>[] = [];
+    for (const each of leaving) answers.push(await move(context, each));
+    for (const [collection, items] of offered) answers.push(...(await saveAt(context, collection, items)));
+    const results: SaveResult[] = [];
+    for (const answer of answers) {
+      if (isRefused(answer)) return answer;
+      results.push(answer.ok);
+    }
+    saved.push(...results.flatMap((each) => each.saved));
+    conflicts.push(...results.flatMap((each) => each.conflicts));
+    passed.push(...results.flatMap((each) => each.passed ?? []));
+    leaving = results.flatMap((each) => each.transfers);
+    lost = [...lost, ...results.flatMap((each) => each.notHere)];
+    const orphaned = results.flatMap((each) => each.orphaned ?? []);
+    if (leaving.length + lost.length + orphaned.length === 0) return { saved, conflicts, passed };
+    const found = await locate(context, { lost, orphaned, missing });
+    conflicts.push(...found.conflicts);
+    ({ offered, missing } = found);
+    lost = [];
+    if (leaving.length === 0 && offered.size === 0) return { saved, conflicts, passed };
+  }
+  throw new RetryableError('the items of this sync are being moved by others', { outcome: 'unknown' });
+}
+
+type Offered = ReadonlyMap<string, readonly ClientItem[]>;
+
+function inVaults(userUuid: string, items: readonly ClientItem[]): Offered {
+  return grouped(
+    items
+      .filter(({ shared_vault_uuid: vault }) => !isAbsent(vault))
+      .map((sent) => [targetOf({ userUuid }, sent), sent]),
+  );
+}
+
+function grouped(placed: readonly (readonly [string, ClientItem])[]): Offered {
+  const groups = new Map<string, ClientItem[]>();
+  for (const [collection, sent] of placed) groups.set(collection, [...(groups.get(collection) ?? []), sent]);
+  return groups;
+}
+
+/** The target first, then the source. If the call ends in between, the timer of the source finalizes. */
+async function move(
+  context: SaveContext,
+  { id, from, to, items }: PreparedTransfer,
+): Promise<Answer<SaveResult>> {
+  const answer = await applyAt(context, to, items);
+  const applied = isRefused(answer) ? [] : answer.ok.saved.map(({ row }) => row.uuid);
+  await finalizeAt(context, from, id, applied);
+  return answer;
+}
+
+async function applyAt(
+  { workflow, own, ...saver }: SaveContext,
+  to: string,
+  items: readonly TransferredItem[],
+): Promise<Answer<SaveResult>> {
+  if (to === workflow.self.id) return { ok: await own.apply(items) };
+  const sent = items.map((each) => each.sent);
+  return orNoMember(workflow.self.id, sent, () =>
+    workflow.actors.get(VaultItems, to).ask.applyItemTransfer({ ...bySaver(workflow.self.id, saver), items }),
+  );
+}
+
+async function finalizeAt(
+  { workflow }: SaveContext,
+  from: string,
+  id: string,
+  applied: readonly string[],
+): Promise<void> {
+  if (from !== workflow.self.id) {
+    await workflow.actors
+      .get(VaultItems, from)
+      .ask.finalizeItemTransfer({ id, applied: [...applied], by: workflow.self.id });
+    return;
+  }
+  await workflow.turn({
+    reads: (view) => finalizePlan(view, id, applied),
+    turn: (turn, reads) =>
+      finalizeTransfer({ turn, id, applied, reads, timer: Items.timers.finalizeOverdueTransfer }).length,
+  });
+}
+
+async function saveAt(
+  context: SaveContext,
+  collection: string,
+  items: readonly ClientItem[],
+): Promise<readonly Answer<SaveResult>[]> {
+  const { workflow, own, ...saver } = context;
+  const answers: Answer<SaveResult>[] = [];
+  for (const batch of batchesOf(items, workflow.use(ItemSettings).turnLimits)) {
+    if (collection === workflow.self.id) answers.push({ ok: await own.save(batch) });
+    else {
+      const ask = () =>
+        workflow.actors
+          .get(VaultItems, collection)
+          .ask.saveItems({ ...bySaver(workflow.self.id, saver), items: batch });
+      answers.push(await orNoMember(workflow.self.id, batch, ask));
+    }
+  }
+  return answers;
+}
+
+const bySaver = (by: string, { sessionUuid, request }: Pick<SaveContext, 'sessionUuid' | 'request'>) => ({
+  by,
+  sessionUuid,
+  snjsVersion: request.snjs_version,
+  api: request.api,
+});
+
+/** A vault that does not exist has no members. */
+async function orNoMember(
+  userUuid: string,
+  items: readonly ClientItem[],
+  ask: () => Promise<Answer<SaveResult>>,
+): Promise<Answer<SaveResult>> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    const orphaned = items.filter((sent) => sent.deleted === true);
+    const refused = items.filter((sent) => !orphaned.includes(sent));
+    const conflicts = refused.map((sent) => notMember(sent, userUuid));
+    return { ok: { saved: [], conflicts, transfers: [], notHere: [], orphaned } };
+  }
+}
+
+interface Sought {
+  readonly lost: readonly ClientItem[];
+  readonly orphaned: readonly ClientItem[];
+  /** Uuids that the round before found nowhere. */
+  readonly missing: ReadonlySet<string>;
+}
+
+interface Found {
+  readonly offered: Offered;
+  readonly conflicts: readonly Conflict[];
+  readonly missing: ReadonlySet<string>;
+}
+
+/**
+ * Looks up the items that a collection does not have, as far as the user may know. An `orphaned` item that was returned to this
+ * user is deleted here; the user does not learn where items of others went.
+ *
+ * Items that are gone leave only forwarding tombstones. An item that moves during the search looks the same for a moment, so it
+ * counts as gone only once two rounds have missed it.
+ */
+async function locate({ workflow }: SaveContext, { lost, orphaned, missing }: Sought): Promise<Found> {
+  if (lost.length + orphaned.length === 0) return { offered: new Map(), conflicts: [], missing: nothing };
+  const uuids = [...new Set([...lost, ...orphaned].map(uuidOf))];
+  const { rows, vaults } = await workflow.turn({
+    reads: () => locationsPlan(uuids),
+    turn: (turn, { first, moved }) => ({
+      rows: [...first.rows, ...moved.rows],
+      vaults: new Set(membershipsOf(turn).keys()),
+    }),
+  });
+  const owningRows = owningRowsOf(rows);
+  const tombstones = new Set(rows.map(({ uuid }) => uuid).filter((uuid) => !owningRows.has(uuid)));
+  const placed: (readonly [string, ClientItem])[] = [];
+  const conflicts: Conflict[] = [];
+  const self = workflow.self.id;
+  for (const sent of orphaned) {
+    const owningRow = owningRows.get(uuidOf(sent));
+    if (owningRow?.collection === self) placed.push([self, { ...sent, shared_vault_uuid: null }]);
+    else conflicts.push(notMember(sent, self));
+  }
+  for (const sent of lost) {
+    const owningRow = owningRows.get(uuidOf(sent));
+    const collection = owningRow?.collection ?? targetOf({ userUuid: self }, sent);
+    const isGone = tombstones.has(uuidOf(sent)) && missing.has(uuidOf(sent));
+    const isOwn = !isGone && (owningRow === undefined || collection === self || vaults.has(collection));
+    if (isOwn) placed.push([collection, sent]);
+    else if (!isAbsent(sent.shared_vault_uuid) && owningRow?.shared_vault_uuid === collection) {
+      conflicts.push(notMember(sent, self));
+    } else conflicts.push(refusal('uuid_conflict', sent, self));
+  }
+  return { offered: grouped(placed), conflicts, missing: tombstones };
+}
+
+const nothing: ReadonlySet<string> = new Set();
+const uuidOf = ({ uuid }: ClientItem): string => String(uuid).toLowerCase();

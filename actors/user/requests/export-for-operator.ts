@@ -1,0 +1,34 @@
+/**
+ * The same file as `part.ts` makes, piece by piece, for an operator who owes it to the user. The caller has made sure that an
+ * operator asks.
+ */
+import type { View } from '../../../runtime/command.ts';
+import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../export-file.ts';
+import { fullKeyParams } from '../../identity/key-params.ts';
+import { type OwnAccount, ownAccount, ownRow } from '../account/own-account.ts';
+import { exportPageOf, type PageRows, pagePlans } from './export-pages.ts';
+
+interface PieceRequest {
+  readonly progress: ExportProgress | null;
+}
+
+interface PieceReads extends OwnAccount {
+  readonly own?: PageRows;
+  readonly theirs?: { readonly owners: readonly PageRows[] };
+}
+
+const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
+
+export const exportForOperator = {
+  reads: (view: View, { progress }: PieceRequest) => ({
+    ...pagePlans(view, (progress ?? exportStart).cursor),
+    ...ownAccount(view),
+  }),
+  answer(view: View, { progress }: PieceRequest, { own, theirs, account }: PieceReads) {
+    const at = progress ?? exportStart;
+    const piece = exportPiece(at, exportPageOf(view, at.cursor, own ?? theirs?.owners[0] ?? nothing));
+    if (progress !== null) return piece;
+    const keyParams = fullKeyParams(ownRow(view, { account }));
+    return { ...piece, text: exportBeginning({ version: keyParams.version, keyParams }) + piece.text };
+  },
+};

@@ -1,0 +1,134 @@
+/**
+ * Imports a vault (docs/import.md) with its members and open invites as another server had them. Members and invitees hear of it
+ * by the usual tells, and nobody gets a mail.
+ */
+
+import type { z } from 'zod';
+import { command, keys, type PlanResults, range, type Turn, type View } from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { collectionImportCommands } from '../../import/collection.ts';
+import type { importedInviteSchema, importedMemberSchema } from '../../import/messages.ts';
+import { VaultImport } from '../../import/operator-contract.ts';
+import { importSlice } from '../../import/phase.ts';
+import { Inbox } from '../../user/inbox/contract.ts';
+import { Vaults } from '../../user/vaults/contract.ts';
+import { vaultFiles } from '../files/own-files.ts';
+import { vaultPart } from '../hooks.ts';
+import { VaultItems } from '../items/contract.ts';
+import { dismiss, memberListPlan, vaultKey } from '../member-list.ts';
+import { invitesMax } from '../settings.ts';
+import { shownInvite } from '../shown.ts';
+import { statusSlice } from '../state.ts';
+import { type InviteRow, inviteTable, type MemberRow, memberTable, vaultTable } from '../tables.ts';
+
+const plan = (view: View) => ({
+  ...memberListPlan(view),
+  invites: range(inviteTable, { after: 0, through: view.get(head).position, limit: invitesMax }),
+});
+type Reads = PlanResults<ReturnType<typeof plan>>;
+
+const importVault = command({
+  ...VaultImport.commands.importVault,
+  creates: true,
+  reads: plan,
+  turn: (turn, given, reads) => {
+    const status = turn.get(statusSlice);
+    const { phase } = turn.get(importSlice);
+    if (status === 'ended') return { refused: 'ended' as const };
+    if (status === 'open' && phase === 'none') return { refused: 'native' as const };
+    const before = reads.vaults.get(vaultKey(turn));
+    turn.set(statusSlice, 'open');
+    turn.set(importSlice, { phase: 'closed', passwordHash: '', locked: false });
+    turn.put(vaultTable, {
+      vault: turn.self.id,
+      position: nextPosition(turn),
+      owner_uuid: given.ownerUuid,
+      survivor_uuid: given.survivorUuid,
+      file_bytes: before?.file_bytes ?? 0,
+      created_at: given.createdAt,
+      updated_at: given.updatedAt,
+    });
+    writeMembers(turn, given.members, reads);
+    writeInvites(turn, given.invites, reads);
+    return { fresh: before === undefined };
+  },
+});
+
+/** Takes the next position without a new time, as the times are those of the other server. */
+function nextPosition(turn: Turn): number {
+  const before = turn.get(head);
+  const position = before.position + 1;
+  turn.set(head, { ...before, position });
+  return position;
+}
+
+function writeMembers(
+  turn: Turn,
+  given: readonly z.infer<typeof importedMemberSchema>[],
+  { members }: Reads,
+): void {
+  const uuids = new Set(given.map(({ userUuid }) => userUuid));
+  for (const gone of members.rows.filter(({ member }) => !uuids.has(member))) {
+    dismiss(turn, gone, nextPosition(turn));
+  }
+  for (const each of given) {
+    const before = members.rows.find(({ member }) => member === each.userUuid);
+    const position = nextPosition(turn);
+    const row: MemberRow = {
+      vault: turn.self.id,
+      member: each.userUuid,
+      uuid: each.uuid,
+      permission: each.permission,
+      position,
+      membership: before?.membership ?? position,
+      created_at: each.createdAt,
+      updated_at: each.updatedAt,
+    };
+    turn.put(memberTable, row);
+    if (before === undefined) {
+      turn.tell(Vaults, row.member).joined({ vaultUuid: turn.self.id, membership: row.membership });
+    }
+  }
+}
+
+function writeInvites(
+  turn: Turn,
+  given: readonly z.infer<typeof importedInviteSchema>[],
+  { invites }: Reads,
+): void {
+  const uuids = new Set(given.map(({ uuid }) => uuid));
+  for (const { invitee, uuid } of invites.rows.filter((row) => !uuids.has(row.uuid))) {
+    turn.remove(inviteTable, { vault: turn.self.id, invitee });
+    turn.tell(Inbox, invitee).inviteGone({ vaultUuid: turn.self.id, inviteUuid: uuid });
+  }
+  for (const each of given) {
+    const row: InviteRow = {
+      vault: turn.self.id,
+      invitee: each.inviteeUuid,
+      uuid: each.uuid,
+      position: nextPosition(turn),
+      sender_uuid: each.senderUuid,
+      permission: each.permission,
+      encrypted_message: each.encryptedMessage,
+      bytes: Buffer.byteLength(each.encryptedMessage),
+      created_at: each.createdAt,
+      updated_at: each.updatedAt,
+    };
+    turn.put(inviteTable, row);
+    turn.tell(Inbox, row.invitee).invited({ invite: shownInvite(row), isNew: false });
+  }
+}
+
+export const importing = vaultPart(VaultImport, {
+  name: 'import',
+  slices: [importSlice],
+  commands: {
+    importVault,
+    ...collectionImportCommands({
+      trim: VaultItems.timers.trimRevisions,
+      vaultOf: (view) => view.self.id,
+      ownerReads: (view) => ({ vaults: keys(vaultTable, [vaultKey(view)]) }),
+      owner: (turn, { vaults }) => vaultFiles(turn, vaults.get(vaultKey(turn))),
+    }),
+  },
+});

@@ -1,0 +1,51 @@
+/** The items of a vault, their moves and their history. */
+import { timer } from '../../../runtime/command.ts';
+import { head } from '../../collection/head.ts';
+import { item } from '../../collection/item.ts';
+import { revision } from '../../collection/revisions/table.ts';
+import { revisionTimers } from '../../collection/revisions/timers.ts';
+import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
+import { ItemSettings } from '../../collection/settings.ts';
+import { outgoingTransferMap } from '../../collection/transfer/transfer.ts';
+import { vaultPart } from '../hooks.ts';
+import { VaultItems } from './contract.ts';
+import { getItem } from './get-item.ts';
+import { handItemsOnSoon, handItemsOnTimer } from './hand-on.ts';
+import { leave, leavePlan } from './notify.ts';
+import { returnToOwnersJob } from './return-to-owners.ts';
+import { deleteRevision, getRevision, listRevisions } from './revisions.ts';
+import { applyItemTransfer, finalizeItemTransfer, saveItems } from './save-items.ts';
+
+const { finalizeOverdueTransfer } = VaultItems.timers;
+
+export const vaultItems = vaultPart(VaultItems, {
+  name: 'items',
+  uses: [ItemSettings],
+  slices: [revisionUsageSlice, outgoingTransferMap],
+  tables: [item, revision],
+  commands: {
+    saveItems,
+    applyItemTransfer,
+    finalizeItemTransfer,
+    getItem,
+    listRevisions,
+    getRevision,
+    deleteRevision,
+  },
+  timers: {
+    finalizeOverdueTransfer: timer({
+      ...finalizeOverdueTransfer,
+      missed: 'fire-once',
+      reads: (view, { id }) => leavePlan(view, id),
+      turn: (turn, { id }, reads) => leave({ turn, id, reads }),
+    }),
+    ...revisionTimers(VaultItems.timers, () => false),
+    handItemsOn: handItemsOnTimer,
+  },
+  jobs: { returnToOwners: returnToOwnersJob },
+  on: {
+    ended: (turn) => turn.start(VaultItems.jobs.returnToOwners, null),
+    ownerChanged: handItemsOnSoon,
+    hasRemains: (view) => view.get(head).items > 0,
+  },
+});

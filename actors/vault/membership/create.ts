@@ -1,0 +1,46 @@
+/** Makes a vault. The user who makes it owns it and is its first member. */
+import { command, type Turn } from '../../../runtime/command.ts';
+import { noSuchVault, Vault } from '../contract.ts';
+import { admit, memberListFor, memberListPlan, notify } from '../member-list.ts';
+import { shownMember, shownVault } from '../shown.ts';
+import { nextChangeStamp, statusSlice } from '../state.ts';
+import { type MemberRow, type VaultRow, vaultTable } from '../tables.ts';
+
+export const create = command({
+  ...Vault.commands.create,
+  creates: true,
+  reads: memberListPlan,
+  turn: (turn, { by }, reads) => {
+    if (turn.get(statusSlice) === 'none') return created(...begin(turn, by));
+    // The call is repeated. The vault may have ended since.
+    const memberList = memberListFor(turn, by, reads);
+    return memberList?.isOwner ? created(memberList.vault, memberList.asker) : noSuchVault;
+  },
+});
+
+function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
+  const changeStamp = nextChangeStamp(turn);
+  const { position, micros } = changeStamp;
+  const vault: VaultRow = {
+    vault: turn.self.id,
+    position,
+    owner_uuid: by,
+    survivor_uuid: null,
+    file_bytes: 0,
+    created_at: micros,
+    updated_at: micros,
+  };
+  turn.set(statusSlice, 'open');
+  turn.put(vaultTable, vault);
+  const member = admit(turn, by, 'admin', changeStamp);
+  notify(turn, [member], 'user_added_to_shared_vault', position);
+  return [vault, member];
+}
+
+const created = (vault: VaultRow, member: MemberRow) => ({
+  ok: {
+    sharedVault: shownVault(vault),
+    sharedVaultUser: shownMember(member, vault),
+    membership: member.membership,
+  },
+});

@@ -1,0 +1,52 @@
+import test from 'ava';
+import { DialPace, dialsPerTurn } from './dial-pace.ts';
+
+function world() {
+  const due: (() => void)[] = [];
+  const pace = new DialPace((work) => due.push(work));
+  const wentOn: number[] = [];
+  return {
+    wentOn,
+    due,
+    dial: (client: number) => void pace.next().then(() => wentOn.push(client)),
+    async turn() {
+      for (const work of due.splice(0)) work();
+      await settled();
+    },
+  };
+}
+
+/** Until all promises that can be kept without a turn of the loop are. */
+async function settled(): Promise<void> {
+  for (let step = 0; step < 10; step += 1) await Promise.resolve();
+}
+
+test('a few clients go on at once, the others in the next turns, in the order in which they came', async (t) => {
+  const { wentOn, dial, turn } = world();
+  const crowd = Array.from({ length: 2 * dialsPerTurn + 1 }, (_, index) => index);
+  for (const client of crowd) dial(client);
+  await settled();
+  t.deepEqual(wentOn, crowd.slice(0, dialsPerTurn));
+  await turn();
+  t.deepEqual(wentOn, crowd.slice(0, 2 * dialsPerTurn));
+  await turn();
+  t.deepEqual(wentOn, crowd);
+});
+
+test('a client that comes while others wait does not overtake them', async (t) => {
+  const { wentOn, dial, turn } = world();
+  for (let client = 0; client < dialsPerTurn + 2; client += 1) dial(client);
+  await turn();
+  for (let client = dialsPerTurn + 2; client < 3 * dialsPerTurn; client += 1) dial(client);
+  await settled();
+  t.deepEqual(wentOn, [...wentOn.keys()]);
+  t.is(wentOn.length, 2 * dialsPerTurn);
+});
+
+test('once nobody dials any more, it leaves the event loop alone', async (t) => {
+  const { due, dial, turn } = world();
+  dial(0);
+  t.is(due.length, 1);
+  await turn();
+  t.is(due.length, 0);
+});

@@ -1,0 +1,120 @@
+/** What a backup asks of a database as a whole: a snapshot, a lock, whether it is empty, and the mark of a restore. */
+import pg from 'pg';
+import { isCockroach } from '../../runtime/store/postgres/cockroach.ts';
+import { ident } from '../../runtime/store/postgres/sql.ts';
+import { BackupError } from './error.ts';
+
+/** A backup reads for hours, and may wait for the target within its transaction, whatever the server allows others. */
+const longestMs = 86_400_000;
+
+/** @throws BackupError `unavailable` */
+export async function connectTo(connection: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...connection,
+    keepAlive: true,
+    statement_timeout: longestMs,
+    idle_in_transaction_session_timeout: longestMs,
+  });
+  // A connection that breaks fails its statement; without a listener it would also end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    // Pages go by the index of the primary key, whatever the planner thinks of a table that it has no statistics of.
+    if (!(await isCockroach(client))) await client.query('SET enable_seqscan = off; SET jit = off');
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw new BackupError('unavailable', `The database cannot be used: ${(error as Error).message}.`, error);
+  }
+}
+
+/** Only CockroachDB has it: a reader of the past waits for nobody and disturbs nobody. */
+export const pastOfCockroach = `SET TRANSACTION AS OF SYSTEM TIME '-1s'`;
+
+/** Runs `work` on one state of the database, while others go on writing. */
+export async function inSnapshot<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
+  if (await isCockroach(client)) {
+    await client.query('BEGIN');
+    await client.query(pastOfCockroach);
+  } else {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  }
+  try {
+    return await work();
+  } finally {
+    await client.query('ROLLBACK').catch(() => undefined);
+  }
+}
+
+/** Any number that nothing else in this database uses. */
+const lockNumber = 7_221_963_418;
+
+/** PostgreSQL alone has it. It needs no right to write, so that a backup can be taken from a replica. */
+export const tryLock = 'SELECT pg_try_advisory_lock($1) AS got';
+
+export const lockOfCockroach = [
+  `INSERT INTO migration_lock (name) VALUES ('backup') ON CONFLICT (name) DO NOTHING`,
+  'BEGIN',
+  `SELECT name FROM migration_lock WHERE name = 'backup' FOR UPDATE NOWAIT`,
+];
+
+/**
+ * Of two backups of one database, one runs. The lock goes with the connection. On CockroachDB, which has no such locks, a row
+ * is locked instead.
+ */
+export async function takeBackupLock(client: pg.Client): Promise<void> {
+  if (!(await gotLock(client))) {
+    throw new BackupError(
+      'unavailable',
+      'Another backup of this database is running. Wait until it has ended.',
+    );
+  }
+}
+
+async function gotLock(client: pg.Client): Promise<boolean> {
+  if (!(await isCockroach(client))) {
+    const { rows } = await client.query<{ got: boolean }>(tryLock, [lockNumber]);
+    return rows[0]?.got === true;
+  }
+  try {
+    for (const text of lockOfCockroach) await client.query(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** None in a database to which nothing was ever applied. */
+export async function migrationsOf(client: pg.ClientBase): Promise<readonly string[]> {
+  const found = await ifThere(() => client.query<{ id: string }>('SELECT id FROM migration ORDER BY id'));
+  return found?.rows.map(({ id }) => id) ?? [];
+}
+
+const undefinedTable = '42P01';
+
+/** Undefined if the table is not there. */
+export async function ifThere<T>(query: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await query();
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === undefinedTable) return undefined;
+    throw error;
+  }
+}
+
+export async function settingOf(client: pg.ClientBase, name: string): Promise<string | null> {
+  const { rows } = await client.query<{ value: string }>('SELECT value FROM setting WHERE name = $1', [name]);
+  return rows[0]?.value ?? null;
+}
+
+/** The first table with a row, if there is any. */
+export async function firstUsedTable(
+  client: pg.ClientBase,
+  tables: readonly { readonly name: string }[],
+): Promise<string | undefined> {
+  for (const { name } of tables) {
+    const { rows } = await client.query(`SELECT 1 AS one FROM ${ident(name)} LIMIT 1`);
+    if (rows.length > 0) return name;
+  }
+  return undefined;
+}

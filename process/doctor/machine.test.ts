@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { checkDescriptors, checkDisk } from './machine.ts';
+
+const limits = (soft: number) =>
+  `Max open files            ${soft}              1048576              files\n`;
+
+test('too few file descriptors are told with how to get more', (t) => {
+  t.is(checkDescriptors(10_000, limits(65_536)).state, 'ok');
+  const few = checkDescriptors(10_000, limits(1_024));
+  t.is(few.state, 'warning');
+  t.regex(few.found, /allow 768 of the 10000 connections of CONNECTIONS_MAX/);
+  t.regex(few.remedy ?? '', /LimitNOFILE/);
+});
+
+test('a folder that is still to be made is looked at on the disk it will be on', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'doctor-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const [here, later] = await Promise.all([
+    checkDisk('files', folder),
+    checkDisk('files', join(folder, 'not', 'yet')),
+  ]);
+  t.regex(here.found, /^\d+\.\d GiB are free, \d+ % of the disk\.$/);
+  t.is(later.state, here.state);
+});
