@@ -122,7 +122,7 @@ const housekeepingMs = 2_000;
 const sweepMs = 3_000;
 
 const counters: Table<TestHost> = [
-  ['a reconciliation', 'nodes, shardsOf', ({ clock }) => clock.advance(100)],
+  ['the join of a host that is alone', '', ({ clock }) => clock.advance(100)],
   [
     'housekeeping, with nothing to remove',
     'endedActors, pruneCalls, removeNodes, time',
