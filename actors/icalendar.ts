@@ -1,6 +1,6 @@
 /**
- * Text of calendars by RFC 5545: what stands around their components, lines folded at 75 bytes, and text in which nothing
- * ends the property it stands in.
+ * Text of calendars by RFC 5545: the frame around a component, lines folded at 75 bytes, and escaped text that cannot end its
+ * property.
  */
 const lineBytesMax = 75;
 
@@ -12,10 +12,10 @@ export const calendarBegin = content([
 ]);
 export const calendarEnd = content(['END:VCALENDAR']);
 
-/** A file with this one component. */
+/** A calendar with this one component. */
 export const calendarOf = (component: string): string => calendarBegin + component + calendarEnd;
 
-/** By texts instead of one pattern, which takes four times as long for a text of separators alone. */
+/** Replaces text by text, as one pattern takes four times as long for a text of separators alone. */
 export const escaped = (text: string): string =>
   text
     .replaceAll('\\', '\\\\')
@@ -27,7 +27,7 @@ export function content(lines: readonly string[]): string {
   return lines.map((line) => `${folded(line)}\r\n`).join('');
 }
 
-/** Between characters alone: half a character would be none. On bytes, as a description has up to 200 KB of them. */
+/** Folds between characters, never within one. It works on bytes, as a description has up to 200 KB. */
 function folded(line: string): string {
   if (line.length * 3 <= lineBytesMax) return line;
   const bytes = Buffer.from(line);

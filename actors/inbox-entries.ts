@@ -1,4 +1,4 @@
-/** What is in an inbox, as clients get it (docs/protocol/inbox.md). */
+/** The entries of an inbox, as clients get them (docs/protocol/inbox.md). */
 import { z } from 'zod';
 
 /** Microseconds since the epoch. */
@@ -50,7 +50,7 @@ export const vaultInviteSchema = z.object({
 });
 export type VaultInvite = z.infer<typeof vaultInviteSchema>;
 
-/** What a sync gives of an inbox, each list in the order in which its entries came. */
+/** The inbox in the answer of a sync. Each list is in the order in which its entries came. */
 export interface InboxEntries {
   readonly messages: readonly Message[];
   readonly notifications: readonly Notification[];

@@ -1,6 +1,6 @@
 /**
- * What a process provides to the kinds it runs: one list of names, each with the dependency it answers. Starting a host
- * takes all of them (`Tools`), so a missing one is a type error, in tests as in the server.
+ * The dependencies that a process provides to its kinds: one list of names, each with its dependency. Starting a host takes all of
+ * them (`Tools`), so a missing one is a type error, in tests as in the server.
  */
 
 import { type Dependency, type Provided, provide } from '../runtime/dependency.ts';

@@ -1,9 +1,9 @@
 /**
- * Work that is too much to do all at once: a few pieces at a time, in fair turns, and a bounded number waits.
+ * A fair queue for expensive work: a few pieces run at a time, keys take turns, and a bounded number waits.
  *
- * Each piece waits under a fairness key, and each key serves the piece that came first. Keys lie within wider ones, as streets within towns.
- * The widest keys take turns, then those within each of them, and so on. So a caller with a thousand keys, all in one wide
- * one, delays the others by one piece at a time, as does one that fills a single key.
+ * Each piece waits under a fairness key, and each key serves the piece that came first. Keys lie within wider ones, as streets within
+ * towns. The widest keys take turns, then those within each of them, and so on. So a caller with a thousand keys within one wide key
+ * delays the others by one piece at a time, as does a caller that fills a single key.
  *
  * When the queue is full, the fullest of the widest keys makes room for one that has less. If the newcomer's own is the
  * fullest, the same is tried within it. The last piece under the key that makes room is refused.
@@ -12,13 +12,13 @@ import { OverloadedError } from '../runtime/errors.ts';
 
 export interface QueueLimits {
   readonly concurrent: number;
-  /** How many more may wait. */
+  /** Pieces that may wait, at most. */
   readonly waiting: number;
-  /** How many of those under one of the narrowest keys; as many as may wait when absent. */
+  /** Pieces that may wait under one of the narrowest keys; without it, there is no such limit. */
   readonly waitingPerKey?: number;
 }
 
-/** The names of a key and of those around it, the widest first. No key that a piece waits under has others within it. */
+/** The names of a key and of the keys around it, the widest first. Pieces wait only under keys that contain no others. */
 export type FairnessKey = readonly string[];
 
 /** Runs `work` when its turn comes, unless `signal` is aborted before. @throws what `work` throws | OverloadedError */
@@ -79,7 +79,7 @@ export function createQueue(
   };
 }
 
-/** What waits under one key: under those within it, of which the one whose turn it is comes first, or under itself. */
+/** The pieces of one key: those of the keys within it, where the first key has the next turn, or its own. */
 class Waiters {
   readonly #within = new Map<string, Waiters>();
   readonly #own = new Set<Waiter>();
@@ -128,7 +128,7 @@ class Waiters {
     return first;
   }
 
-  /** Who has to make room for one more under `key`, if anybody has. */
+  /** The key that has to make room for one more piece under `key`, if any. */
   surplusFor([name, ...rest]: FairnessKey): Waiter | undefined {
     if (name === undefined) return undefined;
     const within = this.#within.get(name);

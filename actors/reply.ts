@@ -1,4 +1,4 @@
-/** The one form in which the domain answers, from an actor to the wire: what was asked for, or a refusal. */
+/** The one form of an answer of the domain, from an actor to the wire: the result, or a refusal. */
 import { z } from 'zod';
 
 export interface Role {
@@ -6,7 +6,7 @@ export interface Role {
   readonly name: string;
 }
 
-/** Who made a call, for `meta.auth` of the reply. */
+/** The caller, for `meta.auth` of the reply. */
 export interface Caller {
   readonly userUuid: string;
   readonly roles: readonly Role[];
@@ -17,7 +17,7 @@ const callerSchema: z.ZodType<Caller> = z.object({
   roles: z.array(z.object({ uuid: z.string(), name: z.string() })).readonly(),
 });
 
-/** Why the domain refuses. The front doors say it in their own way: the gateway as an HTTP status, operations as a gRPC code. */
+/** The reason of a refusal. The gateway sends it as an HTTP status, and operations as a gRPC code. */
 const refusalReasons = [
   'bad-request',
   'unauthenticated',
@@ -37,7 +37,7 @@ const refusalReasons = [
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** An answer that is not what was asked for, with the error body of docs/protocol/http.md, "Errors". */
+/** A refusal, with the error body of docs/protocol/http.md, "Errors". */
 export interface Refusal {
   readonly reason: RefusalReason;
   readonly tag?: string | undefined;
@@ -65,10 +65,10 @@ export interface Refused {
   readonly refused: Refusal;
 }
 
-/** `caller` is absent where nobody is signed in, or the session did not pass. */
+/** `caller` is absent if no user is signed in, or if the session did not pass. */
 export type Answer<Ok> = ({ readonly ok: Ok } | Refused) & { readonly caller?: Caller | undefined };
 
-/** What a signed-in caller gets. */
+/** The answer for a signed-in caller. */
 export type SignedInAnswer<Ok> =
   | { readonly ok: Ok; readonly caller: Caller }
   | (Refused & { readonly caller?: Caller | undefined });
@@ -89,7 +89,7 @@ const refusingFor =
   (reason: RefusalReason) =>
   (message: string, retryAfterMs?: number): Refused => ({ refused: { reason, message, retryAfterMs } });
 
-/** A refusal says what is wrong and what to do about it. What says more than that is written out as `Refused`. */
+/** Refusals that say what is wrong and what to do about it. A refusal with further fields is written out as `Refused`. */
 export const refuse = {
   badRequest: refusing('bad-request'),
   unauthenticated: refusing('unauthenticated'),
@@ -109,7 +109,7 @@ export function isRefused(result: unknown): result is Refused {
   return typeof result === 'object' && result !== null && 'refused' in result;
 }
 
-/** An answer for nobody in particular: what a handler returned, in the one form. */
+/** Puts the result of a handler into the form of an answer, without a caller. */
 export function answerOf<Ok>(result: Ok | Refused): Answer<Ok> {
   return isRefused(result) ? result : { ok: result };
 }

@@ -108,7 +108,7 @@ const signingIn = section('Signing in', {
     default: 120,
     description: 'How long a sign-in waits for the approval of another device.',
   }),
-  /** How long a code challenge waits for its verifier. */
+  /** The time that a code challenge waits for its verifier. */
   challengeAgeMs: fixed(3_600_000),
 });
 

@@ -14,23 +14,23 @@ type ObjectSchema<T> = z.ZodType<T> & z.ZodObject;
 
 export interface SignedInShape<Fields, Ok> extends CommandShape<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
   /**
-   * `writes`: refuses read-only sessions with 403 `read-only-access`, and those of bridges with 403 unless it is open to
-   * them. What may depend on the item, like a sync, or on what is asked for, like a token for a file, `reads` here.
+   * `writes`: refuses read-only sessions with 403 `read-only-access`, and those of bridges with 403 unless it is open to them. A
+   * command whose check depends on its items, like a sync, or on its fields, like a token for a file, is `reads` here.
    */
   readonly access: 'reads' | 'writes';
   /**
-   * The bearer of a cookie-style session is enough, without its cookie. For commands alone that neither show nor change
-   * what the account holds: the cookie is what a script that has stolen the bearer lacks.
+   * The bearer of a cookie-style session is enough, without its cookie. Only for commands that neither show nor change the contents
+   * of the account: a script that has stolen the bearer lacks the cookie.
    */
   readonly bearerSuffices?: true | undefined;
-  /** A bridge that may write may ask for it too (docs/protocol/account.md, "Bridge tokens"). */
+  /** A bridge with the right to write may use the command too (docs/protocol/account.md, "Bridge tokens"). */
   readonly bridges?: true | undefined;
   /** The command's own fields. */
   readonly fields: ObjectSchema<Fields>;
   readonly ok: z.ZodType<Ok>;
-  /** The request names a user, in the path: who is not that user is refused with 403. */
+  /** The path names a user, and any other caller is refused with 403. */
   readonly ofUser?: boolean | undefined;
-  /** The reply as JSON text, where that may be at hand already. */
+  /** The reply as JSON text, if that may be at hand already. */
   readonly json?: (ok: Ok) => string;
 }
 
@@ -58,8 +58,7 @@ export function signedIn<Fields, Ok>(
 }
 
 /**
- * Commands that a bridge may ask for, too. Those that are not opened by this are refused: a family that protects the account
- * stays closed whatever is added to it.
+ * Opens commands to bridges. All others are refused, so a family that protects the account stays closed whatever is added to it.
  */
 export function openToBridges<Shapes extends object>(shapes: Shapes): Shapes {
   const opened = Object.entries(shapes).map(([name, shape]) => [

@@ -1,4 +1,4 @@
-/** The database holds no NUL, and UTF-8 no half of a surrogate pair: other text would fail or come back changed. */
+/** The database cannot store NUL, and UTF-8 cannot encode half of a surrogate pair: such text would fail or come back changed. */
 export function isStorableText(value: string): boolean {
   // Every supported Node has the method; the language level of the types does not.
   const text = value as string & { isWellFormed(): boolean };

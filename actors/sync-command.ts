@@ -1,4 +1,4 @@
-/** How a client names a command (docs/protocol/sockets.md, "Commands over HTTP"). */
+/** The names that clients give to commands (docs/protocol/sockets.md, "Commands over HTTP"). */
 import { z } from 'zod';
 import { type Refused, refuse } from './reply.ts';
 
@@ -10,7 +10,7 @@ export const answeredCommandSchema = z.object({
   id: z.string(),
   digest: z.string(),
   status: z.literal('committed'),
-  /** It was carried out before, and this is its answer once more. Said in a header, not in the body. */
+  /** The command was carried out before, and this is its answer once more. A header says so, not the body. */
   replayed: z.boolean(),
 });
 export type AnsweredCommand = z.infer<typeof answeredCommandSchema>;
@@ -19,7 +19,7 @@ export type AnsweredCommand = z.infer<typeof answeredCommandSchema>;
 export const commandIdentitySchema = z.object({
   id: z.string().nullable(),
   digest: z.string().nullable(),
-  /** Of a command over the lane: what the actor has promised to wait for. */
+  /** For a command over the lane: the hold that the actor has promised to wait for. */
   hold: z.string().optional(),
 });
 export type GivenIdentity = z.infer<typeof commandIdentitySchema>;

@@ -1,6 +1,6 @@
 import { NotFoundError } from '../runtime/errors.ts';
 
-/** What an actor answers; undefined if there is none. */
+/** The answer of an actor; undefined if there is no such actor. */
 export async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;

@@ -212,6 +212,11 @@ export interface Turn extends View {
    * again and `conflicting` finds the other row.
    */
   insert<T extends AnyTable>(table: T, row: RowOf<T>): void;
+  /**
+   * Writes a row whose key no row has ever had, in a table without `generation`. Were it wrong, parts of an older large
+   * value would stay in the database, and no reader would see them.
+   */
+  putFirst<T extends AnyTable>(table: T, row: RowOf<T>): void;
   remove<T extends AnyTable>(table: T, key: KeyOf<T>): void;
   /** Arms (or moves) a timer of the kind; `keyed` makes one of several. */
   arm<Payload>(timer: MessageShape<Payload>, dueMs: number, payload: Payload): void;
@@ -228,9 +233,10 @@ export interface Turn extends View {
   tell<T>(kind: { readonly name: string; readonly tells: T }, id: string): Tells<T>;
   /**
    * Hands an event to every gateway subscribed to this actor, once the outcome of this turn may leave. Best effort: a message
-   * that must arrive is a `tell`.
+   * that must arrive is a `tell`. An event that takes work to make is given as a function, which runs only if a gateway has
+   * subscribed. Like a turn, it depends on nothing that changes.
    */
-  publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E): void;
+  publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E | (() => E)): void;
   /**
    * From the moment this turn's outcome leaves, the events of this actor go to the gateway of this id. That lasts for a while,
    * and as long as this host runs the actor. Returns the incarnation of the host that sends the events.

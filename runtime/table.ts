@@ -52,6 +52,8 @@ export interface Table<
   readonly order?: (keyof C & string) | undefined;
   /** An `int8` column that holds a row's size in bytes, for reads with a byte budget. */
   readonly size?: (keyof C & string) | undefined;
+  /** Its rows leave memory once they are durable. So they push out no rows that are read again. */
+  readonly rarelyRead?: boolean | undefined;
   /** A `text?` column for large values (up to 16 MiB). The store keeps values above 512 KiB in parts. */
   readonly large?: (keyof C & string) | undefined;
   /** Named constant predicates that a range may ask for. A plan that names another one does not compile. */
@@ -102,6 +104,7 @@ export function table<
   keyImplied?: boolean;
   order?: keyof C & string;
   size?: keyof C & string;
+  rarelyRead?: boolean;
   large?: keyof C & string;
   subsets?: Readonly<Record<S, Subset<keyof C & string>>>;
   succession?: Succession<keyof C & string>;

@@ -83,10 +83,8 @@ function ciphertext(fields: Fields, mine: ItemRow | undefined): Ciphertext {
 /** Bytes of an item's other fields on the wire, estimated. */
 const metadataBytes = 640;
 
-export const bytesStored = (
-  content: string | null | undefined,
-  encItemKey: string | null | undefined,
-): number => metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? '');
+const bytesStored = (content: string | null | undefined, encItemKey: string | null | undefined): number =>
+  metadataBytes + Buffer.byteLength(content ?? '') + Buffer.byteLength(encItemKey ?? '');
 
 interface Whole {
   readonly content?: string | undefined;

@@ -125,7 +125,7 @@ function addressHmac(key: Buffer, { email, workspace }: SignInAddress): string {
 
 /** Security keys that do not exist, for addresses that have none: as different from each other as real ones are. */
 
-export interface PseudoCredential {
+interface PseudoCredential {
   /** Base64url, as all clients have it. */
   readonly id: string;
   readonly transports: readonly string[];
@@ -141,7 +141,7 @@ const models = [
 ];
 
 /** One credential, or for some addresses two. `draw` gives 32 bytes for a purpose, always the same. */
-export function pseudoCredentials(draw: (what: string) => Buffer): readonly PseudoCredential[] {
+function pseudoCredentials(draw: (what: string) => Buffer): readonly PseudoCredential[] {
   const [number = 0] = draw('number of credentials');
   return number < 192 ? [credential(draw, 'first')] : [credential(draw, 'first'), credential(draw, 'second')];
 }

@@ -6,7 +6,7 @@
  *     open     its password on the other server signs in; another pass closes it again
  *     used     its user has signed in. The import writes nothing any more
  *
- * A vault has no password, so it stays `closed`; its members are the ones who cannot sign in yet.
+ * A vault has no password, so it stays `closed`. Only its members can use it, once their own accounts are open.
  */
 import { z } from 'zod';
 import type { View } from '../../runtime/command.ts';

@@ -6,7 +6,6 @@
  * requests, and use IPv6 in one and IPv4 in the next. Challenges are not kept by device, as the page that asks for one may differ
  * from the page that signs in, and has none of its cookies.
  */
-import { decodeClientDataJSON } from '@simplewebauthn/server/helpers';
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';
 import { sliceMap } from '../../runtime/slice.ts';
@@ -52,7 +51,8 @@ export function takeAssertionChallenge(
 /** This text is not trusted: it only finds the challenge that the signature is then checked against. */
 function claimedChallenge({ response }: Readonly<Record<string, unknown>>): unknown {
   try {
-    return decodeClientDataJSON((response as { clientDataJSON: string }).clientDataJSON).challenge;
+    const { clientDataJSON } = response as { clientDataJSON: string };
+    return JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString()).challenge;
   } catch {
     return undefined;
   }

@@ -23,7 +23,7 @@ export class DialPace {
   /** Resolves when the next client may go on. The deadline of its request bounds how long it is of use. */
   next(): Promise<void> {
     this.#expectTurn();
-    if (this.#left === 0) return new Promise((goOn) => this.#waiting.push(goOn));
+    if (this.#left === 0) return new Promise((proceed) => this.#waiting.push(proceed));
     this.#left -= 1;
     return Promise.resolve();
   }
@@ -39,6 +39,6 @@ export class DialPace {
     const admitted = this.#waiting.splice(0, dialsPerTurn);
     this.#left = dialsPerTurn - admitted.length;
     if (admitted.length > 0) this.#expectTurn();
-    for (const goOn of admitted) goOn();
+    for (const proceed of admitted) proceed();
   }
 }

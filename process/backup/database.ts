@@ -50,7 +50,7 @@ export async function inSnapshot<T>(client: pg.Client, work: () => Promise<T>): 
 const lockNumber = 7_221_963_418;
 
 /** PostgreSQL alone has it. It needs no right to write, so that a backup can be taken from a replica. */
-export const tryLock = 'SELECT pg_try_advisory_lock($1) AS got';
+const tryLock = 'SELECT pg_try_advisory_lock($1) AS got';
 
 export const lockOfCockroach = [
   `INSERT INTO migration_lock (name) VALUES ('backup') ON CONFLICT (name) DO NOTHING`,

@@ -18,7 +18,7 @@ import { BackupError } from './error.ts';
 import type { Opener } from './sealing.ts';
 import type { BackupTarget } from './target.ts';
 
-export const formatNumber = 1;
+const formatNumber = 1;
 export const digits = [...'0123456789abcdef'];
 
 const sha256Form = z.string().regex(/^[0-9a-f]{64}$/);
@@ -63,7 +63,7 @@ export interface KeptBlob {
 }
 
 const idForm = /^\d{8}T\d{9}Z-[0-9a-f]{8}$/;
-export const isBackupId = (text: string): boolean => idForm.test(text);
+const isBackupId = (text: string): boolean => idForm.test(text);
 
 /** Ids sort by time. */
 export const backupId = (nowMs: number, random: Buffer): string =>
@@ -76,7 +76,7 @@ export const sha256 = (bytes: Uint8Array | string): string =>
   createHash('sha256').update(bytes).digest('hex');
 
 export const zip = promisify(gzip);
-export const unzip = promisify(gunzip);
+const unzip = promisify(gunzip);
 
 const objectName = /^blobs\/[0-9a-z]+\/[0-9a-f]\/([0-9a-f]{64})\.([0-9a-f]{64})$/;
 

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { BackupError } from './error.ts';
 
 /** Names the recipients, so that what was encrypted to others is written anew. */
-export const plain = 'plain';
+const plain = 'plain';
 
 export interface Sealer {
   readonly id: string;

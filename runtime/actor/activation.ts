@@ -94,8 +94,8 @@ export class ActivationWaiters {
   }
 
   /** Fails callers whose deadline has passed. */
-  expire(nowMs: number, error: Error): void {
-    for (const { fail } of this.#waiters.filter(({ deadlineMs }) => deadlineMs < nowMs)) fail(error);
+  expire(nowMs: number, error: () => Error): void {
+    for (const { fail } of this.#waiters.filter(({ deadlineMs }) => deadlineMs < nowMs)) fail(error());
     this.#waiters = this.#waiters.filter(({ deadlineMs }) => deadlineMs >= nowMs);
   }
 }

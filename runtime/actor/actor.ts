@@ -526,11 +526,11 @@ export class Actor implements Committing {
   /** Fails messages whose deadline has passed. Called by the host at intervals. */
   expire(nowMs: number): void {
     const late = (entry: Queued) => entry.message.deadlineMs < nowMs;
-    const none = new RetryableError('the deadline passed before the turn', { outcome: 'none' });
-    for (const entry of this.#mailbox.takeWhere(late)) this.#answer(entry, { error: none });
-    const unknown = outcomeUnknown();
+    // Made only where one is late: an error costs its stack, and every actor in use comes here.
+    const none = () => new RetryableError('the deadline passed before the turn', { outcome: 'none' });
+    for (const entry of this.#mailbox.takeWhere(late)) this.#answer(entry, { error: none() });
     for (const { queued: entry } of this.#gate.carried) {
-      if (late(entry)) this.#answer(entry, { error: unknown });
+      if (late(entry)) this.#answer(entry, { error: outcomeUnknown() });
     }
     this.#activationWaiters.expire(nowMs, none);
     this.#pump();

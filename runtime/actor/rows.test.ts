@@ -53,6 +53,36 @@ test('what no read needs is cached within its bound, oldest dropped first', (t) 
   t.deepEqual(rows.get(note, 'g')?.row, row('g'));
 });
 
+test('a row that is rarely read leaves memory once no read needs it, and pushes out no other', (t) => {
+  const log = table({
+    name: 'log',
+    columns: { owner: 'text', name: 'text' },
+    key: ['owner', 'name'],
+    rarelyRead: true,
+  });
+  const rows = new Rows(10_000);
+  write(rows, 'a', 1);
+  rows.overlay(log, 'x', row('x'), 1);
+  const read = rows.begin(0);
+  const written = [note, log].map((of, index) => ({ table: of, key: 'ax'.charAt(index) }));
+  rows.promote(written, 1);
+  t.deepEqual(rows.get(log, 'x')?.row, row('x'));
+  rows.end(read);
+  rows.release();
+  t.is(rows.get(log, 'x'), undefined);
+  t.deepEqual(rows.get(note, 'a')?.row, row('a'));
+  t.is(rows.cachedBytes, rowBytes(row('a')));
+});
+
+test('what is written again counts once', (t) => {
+  const rows = new Rows(10_000);
+  for (const commit of [1, 2, 3]) {
+    write(rows, 'a', commit);
+    rows.promote([{ table: note, key: 'a' }], commit);
+  }
+  t.is(rows.cachedBytes, rowBytes(row('a')));
+});
+
 test('a later write of the same key is not promoted by an earlier commit', (t) => {
   const rows = new Rows(0);
   write(rows, 'a', 1);

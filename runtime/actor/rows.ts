@@ -35,7 +35,9 @@ const cachedRowShareMax = 1 / 4;
 export class Rows {
   readonly #byTable = new Map<string, Map<string, KeptRow>>();
   /** Durable kept rows, oldest first: candidates to drop. */
-  #durable: KeptRow[] = [];
+  readonly #durable = new Set<KeptRow>();
+  /** Those of them that are kept for outstanding reads alone. */
+  readonly #uncached = new Set<KeptRow>();
   /** By table: every row of a greater order than this is kept. Absent until a write shows where memory begins. */
   readonly #completeAbove = new Map<string, number>();
   readonly #tickets = new Set<ReadTicket>();
@@ -101,6 +103,8 @@ export class Rows {
       rows = new Map();
       this.#byTable.set(table.name, rows);
     }
+    const before = rows.get(key);
+    if (before !== undefined) this.#forget(before);
     rows.set(key, { table, key, row, commit, bytes: row === removed ? keptBytes : rowBytes(row) });
     if (this.#completeAbove.has(table.name)) return;
     // Orders only grow, so nothing that was written before this row is above it.
@@ -112,7 +116,10 @@ export class Rows {
   promote(written: Iterable<{ table: AnyTable; key: string }>, commit: number): void {
     for (const { table, key } of written) {
       const kept = this.get(table, key);
-      if (kept?.commit === commit) this.#durable.push(kept);
+      if (kept?.commit !== commit) continue;
+      this.#durable.add(kept);
+      this.#cachedBytes += kept.bytes;
+      if (!this.#mayBeCached(kept)) this.#uncached.add(kept);
     }
     this.#trim();
   }
@@ -120,34 +127,45 @@ export class Rows {
   /** Forgets every row above the durable commit. */
   revert(durableCommit: number): void {
     this.#completeAbove.clear();
+    // A speculative row may have covered a durable one that an outstanding read needs. A revert begins every
+    // read again, so what is left here is only a cache.
     for (const rows of this.#byTable.values()) {
       for (const kept of rows.values()) if (kept.commit > durableCommit) rows.delete(kept.key);
     }
-    // A speculative row may have covered a durable one that an outstanding read needs. A revert begins every read again, so
-    // only a cache is left here.
-    this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
   }
 
+  /** Looks at as many rows as go, because every commit trims. */
   #trim(): void {
+    this.#exceeds = false;
+    if (this.#cachedBytes <= this.#cacheBytesMax && this.#uncached.size === 0) return;
     let oldestRead = Number.POSITIVE_INFINITY;
     for (const ticket of this.#tickets) oldestRead = Math.min(oldestRead, ticket.begunAfterCommit);
-    this.#durable = this.#durable.filter((kept) => this.get(kept.table, kept.key) === kept);
-    let bytes = this.#durable.reduce((sum, kept) => sum + kept.bytes, 0);
-    this.#exceeds = false;
-    this.#durable = this.#durable.filter((kept) => {
-      const needed = kept.commit > oldestRead;
-      const oversized = kept.bytes > this.#cacheBytesMax * cachedRowShareMax;
-      if (bytes <= this.#cacheBytesMax && !oversized) return true;
-      this.#exceeds ||= needed;
-      if (needed) return true;
-      bytes -= kept.bytes;
-      this.#drop(kept);
-      return false;
-    });
-    this.#cachedBytes = bytes;
+    for (const kept of this.#uncached) this.#dropUnlessNeeded(kept, oldestRead);
+    for (const kept of this.#durable) {
+      if (this.#cachedBytes <= this.#cacheBytesMax) return;
+      this.#dropUnlessNeeded(kept, oldestRead);
+    }
   }
 
-  #drop({ table, key, row }: KeptRow): void {
+  #dropUnlessNeeded(kept: KeptRow, oldestRead: number): void {
+    if (kept.commit > oldestRead) this.#exceeds = true;
+    else this.#drop(kept);
+  }
+
+  #mayBeCached({ table, bytes }: KeptRow): boolean {
+    return table.rarelyRead !== true && bytes <= this.#cacheBytesMax * cachedRowShareMax;
+  }
+
+  /** It is no longer what its key holds, or goes for good. */
+  #forget(kept: KeptRow): void {
+    if (!this.#durable.delete(kept)) return;
+    this.#uncached.delete(kept);
+    this.#cachedBytes -= kept.bytes;
+  }
+
+  #drop(kept: KeptRow): void {
+    const { table, key, row } = kept;
+    this.#forget(kept);
     this.#byTable.get(table.name)?.delete(key);
     const order = orderOf(table, row);
     const completeAbove = this.#completeAbove.get(table.name);

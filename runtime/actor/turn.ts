@@ -12,7 +12,7 @@ import type { Publisher, Signal } from '../events/publisher.ts';
 import { isJobTimer, started, timerOf } from '../jobs/lease.ts';
 import type { Slice, SliceMap } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
-import type { StoreRows, TellRow, TimerRow, Write } from '../store/store.ts';
+import { putOver, type StoreRows, type TellRow, type TimerRow, type Write } from '../store/store.ts';
 import { callTable, outboxTable, tombstoneSlice } from '../store/tables.ts';
 import { type AnyKey, type AnyRow, type AnyTable, keyText, type RowOf } from '../table.ts';
 import { type Layers, type Removed, removed } from './layers.ts';
@@ -235,6 +235,10 @@ export class RunningTurn extends StateView implements Turn {
     this.#write(table, row as AnyRow, { table, put: row as AnyRow, isNew: true });
   }
 
+  putFirst<T extends AnyTable>(table: T, row: RowOf<T>): void {
+    this.#write(table, row as AnyRow, { table, put: row as AnyRow, isNew: false, isFirst: true });
+  }
+
   remove<T extends AnyTable>(table: T, key: Parameters<Turn['remove']>[1]): void {
     this.#write(table, key as AnyKey, { table, remove: key as AnyKey });
   }
@@ -394,9 +398,7 @@ export class RunningTurn extends StateView implements Turn {
     const text = keyText(table, key);
     const id = writeKey(table, text);
     const before = this.recorded.rows.get(id)?.write;
-    const isNew =
-      'put' in write && (write.isNew || (before !== undefined && 'put' in before && before.isNew));
-    this.recorded.rows.set(id, { key: text, write: 'put' in write ? { ...write, isNew } : write });
+    this.recorded.rows.set(id, { key: text, write: 'put' in write ? putOver(before, write) : write });
   }
 
   /** Keeps the reply of this call. @throws OverloadedError */

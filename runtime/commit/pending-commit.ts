@@ -12,7 +12,7 @@ import type { Address } from '../address.ts';
 import { TerminalError } from '../errors.ts';
 import { sliceBytesMax } from '../slice.ts';
 import { encode } from '../store/encoding.ts';
-import type { Commit, TellRow, TimerRow, Write } from '../store/store.ts';
+import { type Commit, putOver, type TellRow, type TimerRow, type Write } from '../store/store.ts';
 import { outboxTable, sliceTable, timerTable } from '../store/tables.ts';
 import type { AnyTable } from '../table.ts';
 
@@ -85,13 +85,7 @@ export class PendingCommit {
   #merge(id: string, key: string, write: Write): void {
     const before = this.#rows.get(id)?.write;
     this.bytes += writeBytes(write) - (before === undefined ? 0 : writeBytes(before));
-    if ('remove' in write) {
-      this.#rows.set(id, { key, write });
-      return;
-    }
-    // A row that was new when the commit began is new to the database, however often turns rewrote it since.
-    const isNew = write.isNew || (before !== undefined && 'put' in before && before.isNew);
-    this.#rows.set(id, { key, write: { ...write, isNew } });
+    this.#rows.set(id, { key, write: 'put' in write ? putOver(before, write) : write });
   }
 
   /** @throws TerminalError when a slice has outgrown its bound. */

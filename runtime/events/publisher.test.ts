@@ -183,6 +183,20 @@ function createPublisher(subscriptionsMax = 10) {
   return { clock, publisher, sent, transport, of };
 }
 
+test('an event that takes work is made once for all who subscribed, and not at all for nobody', (t) => {
+  const { publisher, of } = createPublisher();
+  let made = 0;
+  const publish = () => {
+    made += 1;
+    return 'event';
+  };
+  publisher.signalled(actor, [{ publish }]);
+  t.is(made, 0);
+  publisher.signalled(actor, [{ subscribe: 'a' }, { subscribe: 'b' }, { publish }]);
+  t.is(made, 1);
+  t.deepEqual([of('a'), of('b')], [[[1, 'event']], [[1, 'event']]]);
+});
+
 test('every gateway that subscribed gets each event once, under numbers of its own', (t) => {
   const { publisher, of } = createPublisher();
   publisher.signalled(actor, [

@@ -181,10 +181,11 @@ export class Publisher {
     if (this.#cancelHeartbeat === undefined) this.#scheduleHeartbeat();
   }
 
-  #publish(actor: Address, event: unknown): void {
-    for (const { gateway } of this.#byActor.get(addressKey(actor))?.subscriptions ?? []) {
-      this.#send(gateway, actor, event);
-    }
+  #publish(actor: Address, published: unknown): void {
+    const subscribed = this.#byActor.get(addressKey(actor));
+    if (subscribed === undefined) return;
+    const event: unknown = typeof published === 'function' ? published() : published;
+    for (const { gateway } of subscribed.subscriptions) this.#send(gateway, actor, event);
   }
 
   #send(gateway: string, address: Address, event: unknown): void {

@@ -33,7 +33,7 @@ test('a host that joins takes a shard of another one if it may, and says so of n
       const before = placementOf(others, 64);
       const after = placementOf([joining, ...others], 64);
       for (const host of others) {
-        const shards = before.flatMap((place, shard) => (place === host ? [shard] : []));
+        const shards = before.flatMap((each, shard) => (each === host ? [shard] : []));
         const loses = shards.some((shard) => after[shard] === joining);
         t.is(takesAny(joining, host, shards), loses);
       }

@@ -67,8 +67,19 @@ export type Write =
       readonly table: AnyTable;
       readonly put: AnyRow /** The turn took the row as new (see `generation`). */;
       readonly isNew: boolean;
+      /** No row has ever had this key, so there are no parts of one to remove. */
+      readonly isFirst?: boolean;
     }
   | { readonly table: AnyTable; readonly remove: AnyKey };
+
+type Put = Extract<Write, { readonly put: AnyRow }>;
+
+/** A put after another write of its key in the same commit: the last one is written, and what both know is known. */
+export function putOver(before: Write | undefined, { isFirst, ...write }: Put): Put {
+  // What was new when the commit began is new to the database, however often it was rewritten since.
+  const isNew = write.isNew || (before !== undefined && 'put' in before && before.isNew);
+  return isFirst === true && before === undefined ? { ...write, isNew, isFirst } : { ...write, isNew };
+}
 
 export interface Commit {
   readonly address: Address;

@@ -119,7 +119,7 @@ test('no code, verifier, token or key is in a log, a metric, an audit trail, the
   }
 });
 
-for (const [name, slice, place] of [
+for (const [name, slice, offset] of [
   ['a credential', /credential/, -40],
   ['the tag of a credential', /credential/, -1],
   ['an attempt', /attempt/, -40],
@@ -131,7 +131,7 @@ for (const [name, slice, place] of [
     await start('other');
     const address = { kind: 'pairing', id: 'pairing' };
     const row = server.host.database.slices(address).find((each) => slice.test(each.slice));
-    const at = (row?.data.length ?? 0) + place;
+    const at = (row?.data.length ?? 0) + offset;
     row?.data.writeUInt8(row.data.readUInt8(at) ^ 1, at);
     await server.restart(domain);
     t.true((await status()).storeUnreadable);

@@ -73,7 +73,7 @@ export async function connected<T>(
 }
 
 /** A migrated database with rows in every table. `file` is empty. */
-export async function filledDatabase(server: TestPostgres): Promise<DatabaseConnection> {
+async function filledDatabase(server: TestPostgres): Promise<DatabaseConnection> {
   const connection = await server.createDatabase();
   await migrate(connection, migrations);
   await connected(connection, async (client) => {

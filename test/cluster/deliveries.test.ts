@@ -23,7 +23,7 @@ const shardCount = 1_024;
 const seconds = Number(process.env['DELIVERY_SECONDS'] ?? 30);
 const ownersCount = 4;
 /** The mails in flight at any time. */
-const lanes = 4;
+const workers = 4;
 /** The mailer moves, another node takes over its jobs, and the outbox is swept. */
 const arrivalMs = 60_000;
 
@@ -199,7 +199,7 @@ test('nodes die, pause and leave while mails fall due: each arrives once, or twi
   const repeats = ids.length - new Set(ids).size;
   const stopped = promised.filter(({ fate }) => fate === 'stopped').length;
   t.log(`${disturbed} disturbances, ${ids.length} mails, ${repeats} twice, ${stopped} stopped in time`);
-  t.true(repeats <= disturbed * lanes);
+  t.true(repeats <= disturbed * workers);
   t.true(disturbed >= disturbances.length && promised.length > 50 && stopped > 0);
   const notices = smtp.received.filter((mail) => nameOf(mail) === undefined).map(idOf);
   t.is(new Set(notices).size, notices.length, 'a notice never comes twice');

@@ -30,7 +30,7 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
       continue;
     }
     if (revised) {
-      keep(turn, row);
+      keep(turn, row, isNew && row.revisions === 1 ? 'first' : 'save');
       kept = true;
     }
     if (duplicated && row.duplicate_of !== null) {
@@ -41,9 +41,9 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
   if (kept) armTrim(turn, timers.trimRevisions);
 }
 
-function keep(turn: Turn, row: ItemRow): void {
+function keep(turn: Turn, row: ItemRow, as: 'first' | 'save'): void {
   const slot = slotOfSave(row.revisions - 1);
-  keepRevision(turn, {
+  const kept = {
     collection: row.collection,
     item_uuid: row.uuid,
     slot,
@@ -59,7 +59,8 @@ function keep(turn: Turn, row: ItemRow): void {
     key_system_identifier: row.key_system_identifier,
     shared_vault_uuid: row.shared_vault_uuid,
     last_edited_by_uuid: row.last_edited_by_uuid,
-  });
+  };
+  keepRevision(turn, kept, as);
 }
 
 /** Removes the history of a deleted item. Returns how many slots this commit has removed. */

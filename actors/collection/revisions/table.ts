@@ -36,6 +36,7 @@ export const revision = table({
   key: ['collection', 'item_uuid', 'slot'],
   order: 'end_offset',
   size: 'size',
+  rarelyRead: true,
   large: 'content',
 });
 

@@ -48,18 +48,20 @@ const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): 
 
 /**
  * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, it is left out: the history
- * then has a gap, and the save succeeds all the same.
+ * then has a gap, and the save succeeds all the same. The `first` of its item takes a slot that no revision ever had.
  */
 export function keepRevision(
   turn: Turn,
   row: Omit<RevisionRow, 'end_offset' | 'kept_at'>,
-  as: 'save' | 'copy' = 'save',
+  as: 'first' | 'save' | 'copy' = 'save',
 ): void {
   const before = turn.get(revisionUsageSlice);
   const copied = before.copied + (as === 'copy' ? row.size : 0);
   const after = { ...before, copied, endOffset: before.endOffset + row.size };
   if (after.endOffset - after.trimmed > turn.use(ItemSettings).revisions.bytesMax) return;
-  turn.put(revision, { ...row, end_offset: after.endOffset, kept_at: turn.nowMs });
+  const kept = { ...row, end_offset: after.endOffset, kept_at: turn.nowMs };
+  if (as === 'first') turn.putFirst(revision, kept);
+  else turn.put(revision, kept);
   turn.set(revisionUsageSlice, after);
 }
 

@@ -56,8 +56,8 @@ export const register = workflow({
     if (!(await workflow.use(CaptchaVerifier).passes(registration.hvmToken))) return captchaFailed;
     const before = await beforeHash(workflow, registration);
     if (before !== undefined) return before;
-    const lane = keyOfStranger(registration.device.ipAddress);
-    const passwordHash = await workflow.use(PasswordHasher).hash(registration.password, lane);
+    const key = keyOfStranger(registration.device.ipAddress);
+    const passwordHash = await workflow.use(PasswordHasher).hash(registration.password, key);
     return workflow.turn({
       recorded: true,
       turn: (turn) => answerOf(createAccount(turn, registration, passwordHash)),

@@ -7,14 +7,11 @@
  *
  * The commit that adds a key removes its challenge, so a response counts once.
  */
-import {
-  type AuthenticationResponseJSON,
-  type AuthenticatorTransport,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import { decodeAttestationObject, isoBase64URL, isoCBOR } from '@simplewebauthn/server/helpers';
 import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import { slice, sliceMap } from '../../../runtime/slice.ts';
@@ -45,6 +42,10 @@ const storedSchema = z.object({
   lastUsedAtMs: z.number().nullable(),
 });
 type Authenticator = z.infer<typeof storedSchema>;
+
+/** Loaded with the first use of a security key: the library is 250 files, which most servers never need. */
+const webAuthn = () => import('@simplewebauthn/server');
+const webAuthnHelpers = () => import('@simplewebauthn/server/helpers');
 
 /** By uuid. */
 export const authenticatorMap = sliceMap<Authenticator>({
@@ -104,6 +105,7 @@ const addAuthenticator = signedInWorkflow({
       turn: (turn) => (isOwn ? (offeredChallenge(turn) ?? notVerified) : anotherUsers),
     });
     const { relyingPartyId, expectedOrigins, requireUserVerification } = workflow.use(WebAuthnSettings);
+    const { verifyRegistrationResponse } = await webAuthn();
     const credential = await withoutAttestation(attestationResponse)
       .then((response) =>
         verifyRegistrationResponse({
@@ -179,6 +181,7 @@ export function removeAllAuthenticators(turn: Turn): void {
 async function withoutAttestation(
   given: Readonly<Record<string, unknown>>,
 ): Promise<RegistrationResponseJSON> {
+  const { decodeAttestationObject, isoBase64URL, isoCBOR } = await webAuthnHelpers();
   const sent = given as unknown as RegistrationResponseJSON;
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(sent.response.attestationObject));
   const none = new Map<string, string | Uint8Array | Map<string, string>>([
@@ -214,6 +217,7 @@ export async function verifyAssertion(
 ): Promise<Authenticator | undefined> {
   const used = authenticators.find(({ credentialId }) => credentialId === response['id']);
   if (used === undefined) return undefined;
+  const { verifyAuthenticationResponse } = await webAuthn();
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: response as unknown as AuthenticationResponseJSON,

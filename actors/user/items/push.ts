@@ -22,21 +22,23 @@ const pushedItemsMax = 50;
 const pushedBytesMax = 16 * 1024;
 
 export function notifyOtherDevices(turn: Turn, before: Head, after: Progress, sessionUuid: string): void {
-  turn.publish(User, itemsChanged(turn.self.id, turn.nowMicros, sessionUuid));
+  const { self, nowMicros } = turn;
+  turn.publish(User, () => itemsChanged(self.id, nowMicros, sessionUuid));
   const rows = rowsBehind(before.position, after);
   const bytes = rows.reduce((sum, row) => sum + row.size, 0);
   if (rows.length > pushedItemsMax || bytes > pushedBytesMax) return;
   const { generation } = turn.use(ItemSettings);
-  const tokenOf = (head: Head) => tokenAt(turn.self.id, generation, head, head.position);
-  const pushed = {
-    userUuid: turn.self.id,
-    sessionUuid,
-    timestamp: turn.nowMicros,
-    syncToken: tokenOf(after.head),
-    baseSyncToken: tokenOf(before),
-    items: rows.map((row) => fullItem(row)),
-  };
-  turn.publish(User, itemsPushed(pushed));
+  const tokenOf = (head: Head) => tokenAt(self.id, generation, head, head.position);
+  turn.publish(User, () =>
+    itemsPushed({
+      userUuid: self.id,
+      sessionUuid,
+      timestamp: nowMicros,
+      syncToken: tokenOf(after.head),
+      baseSyncToken: tokenOf(before),
+      items: rows.map((row) => fullItem(row)),
+    }),
+  );
 }
 
 /** Each row once, as the turn left it. A repeat that was only recognised has a position from before the turn. */

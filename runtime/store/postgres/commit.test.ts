@@ -1,6 +1,6 @@
 import test from 'ava';
 import { commitTexts } from '../../../test/store/statement-shapes.ts';
-import { note, noteTable, uuid } from '../../../test/store/tables.ts';
+import { letterTable, note, noteTable, uuid } from '../../../test/store/tables.ts';
 import type { Write } from '../store.ts';
 import { batchCommit } from './commit.ts';
 
@@ -17,6 +17,13 @@ const isNew: Write = { table: noteTable, put: note(uuid(1), uuid(2)), isNew: tru
 test('a new small row of a table with generations never touches its parts', (t) => {
   t.deepEqual(changedTables(commitTexts([isNew])), ['actor', 'note']);
   t.deepEqual(changedTables(commitTexts([{ ...isNew, isNew: false }])), ['actor', 'note', 'note_part']);
+});
+
+test('the first row of its key never touches its parts', (t) => {
+  const put = { owner_uuid: uuid(1), name: 'a', body: 'short' };
+  const write: Write = { table: letterTable, put, isNew: false };
+  t.deepEqual(changedTables(commitTexts([{ ...write, isFirst: true }])), ['actor', 'letter']);
+  t.deepEqual(changedTables(commitTexts([write])), ['actor', 'letter', 'letter_part']);
 });
 
 test('one set of tables is one statement, whoever writes and however much', (t) => {

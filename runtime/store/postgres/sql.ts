@@ -1,6 +1,7 @@
 /** The few pieces of SQL that every generated statement uses. */
 import type { AnyRow, AnyTable, Columns, ColumnType, NullableColumnType, Subset } from '../../table.ts';
 import { StoreError, type StoreRows } from '../store.ts';
+import { arrayParameter } from './array-parameter.ts';
 
 export interface Statement {
   readonly text: string;
@@ -71,6 +72,6 @@ export class Parameters {
 
   /** One array with the value that `pick` takes from each item. */
   array<T>(type: ColumnType, items: readonly T[], pick: (item: T) => unknown): string {
-    return `$${this.values.push(items.map(pick))}::${type}[]`;
+    return `$${this.values.push(arrayParameter(type, items.map(pick)))}::${type}[]`;
   }
 }

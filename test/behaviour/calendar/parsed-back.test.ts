@@ -64,8 +64,8 @@ test('hostile texts are read back by ical.js and by icalendar of Python as they 
   const all = fc.uniqueArray(fields, { minLength: samples, maxLength: samples, selector: ({ uid }) => uid });
   for (const todo of fc.sample(all, { seed: 1, numRuns: 1 }).flat()) {
     t.is((await publish(phone, todo)).status, 201);
-    const place = `/dav/calendars/${phone.account.userUuid}/todos/${encodeURIComponent(todo.uid)}.ics`;
-    const got = await server.call('GET', place, showing(token));
+    const path = `/dav/calendars/${phone.account.userUuid}/todos/${encodeURIComponent(todo.uid)}.ics`;
+    const got = await server.call('GET', path, showing(token));
     t.is(got.status, 200, JSON.stringify(todo.uid));
     published.push({ ...todo, file: got.text });
   }

@@ -23,6 +23,10 @@ const right: Readonly<Record<string, () => Story>> = {
       .tell({ event: 'cut-off', node: 'node-2', others: [bob] })
       .pass(9_000)
       .tell({ event: 'synced', user: ann, status: 503, tookMs: 8_000 }),
+  'a sync that was sent and answered before the database was asked in this cut': () =>
+    syncsDuringCut([ann], 200, 10)
+      .pass(9_000)
+      .tell({ event: 'synced', user: ann, status: 503, tookMs: 8_000 }),
   'a sync that was sent before the database was asked in this cut': () =>
     syncsDuringCut([ann], 200, 10)
       .pass(9_000)

@@ -25,16 +25,18 @@ export function checkBystanders(entries: readonly Timed[], report: Report): void
 export function* syncsOfOthers(entries: readonly Timed[]): Generator<Sync> {
   /** By user, since when another node is the host, without a break. */
   let sinceMs = new Map<string, number>();
-  let isCut = false;
+  let healedMs = Number.NEGATIVE_INFINITY;
   for (const entry of entries) {
     if (entry.event === 'cut-off') {
-      const former = isCut ? sinceMs : new Map<string, number>();
+      const former = entry.atMs < healedMs ? sinceMs : new Map<string, number>();
       sinceMs = new Map(entry.others.map((user) => [user, former.get(user) ?? entry.atMs]));
-      isCut = true;
+      healedMs = Number.POSITIVE_INFINITY;
     }
-    if (entry.event === 'healed') isCut = false;
+    if (entry.event === 'healed') healedMs = entry.atMs;
     if (entry.event !== 'synced') continue;
-    const { user, status, tookMs, atMs } = entry;
-    if (atMs - tookMs >= (sinceMs.get(user) ?? Number.POSITIVE_INFINITY)) yield { user, status, tookMs };
+    const { user, status, tookMs } = entry;
+    const sentMs = entry.atMs - tookMs;
+    const isElsewhere = sentMs >= (sinceMs.get(user) ?? Number.POSITIVE_INFINITY);
+    if (isElsewhere && sentMs <= healedMs) yield { user, status, tookMs };
   }
 }

@@ -347,6 +347,16 @@ export const syncsDuringCut = (others: readonly string[], status: number, tookMs
     .tell({ event: 'healed', node: 'node-1' });
 
 export const plantedInCuts: Planted = {
+  "another user's host is cut off, and a sync fails after the cut": {
+    story: () =>
+      new Story()
+        .tell({ event: 'cut-off', node: 'node-1', others: [ann] })
+        .pass(1_000)
+        .tell({ event: 'healed', node: 'node-1' })
+        .pass(100)
+        .tell({ event: 'synced', user: ann, status: 503, tookMs: 500 }),
+    kinds: ['held-up'],
+  },
   "another user's host is cut off, and a sync takes long": {
     story: () => syncsDuringCut([ann], 200, 6_000),
     kinds: ['held-up'],

@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/rows.ts',
-      find: '      const needed = kept.commit > oldestRead;',
-      replace: '      const needed = false;',
+      find: '    if (kept.commit > oldestRead) this.#exceeds = true;',
+      replace: '    if (kept.commit < 0) this.#exceeds = true;',
     },
   ],
 };
