@@ -1,5 +1,6 @@
 /** Whether the database at `DATABASE_URL` keeps what it acknowledges, has the schema, and tells the same time. */
 import pg from 'pg';
+import { nowMs as databaseNow } from '../../runtime/store/postgres/statements.ts';
 import { lackingMigrations } from '../schema.ts';
 import { StartError } from '../start-error.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -58,9 +59,7 @@ async function checkClock(
 ): Promise<Finding> {
   const check = 'clock';
   const beforeMs = nowMs();
-  const databaseMs = Number(
-    await queriedValue(client, 'SELECT extract(epoch FROM clock_timestamp()) * 1000'),
-  );
+  const databaseMs = Number(await queriedValue(client, `SELECT ${databaseNow}`));
   const afterMs = nowMs();
   // The database read its clock somewhere in between.
   const skewMs = Math.round(Math.max(0, beforeMs - databaseMs, databaseMs - afterMs));

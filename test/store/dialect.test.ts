@@ -11,6 +11,7 @@ import fc from 'fast-check';
 import { tables as domainTables } from '../../actors/kinds.ts';
 import { lockOfCockroach, pastOfCockroach } from '../../process/backup/database.ts';
 import { openFolderTarget } from '../../process/backup/folder-target.ts';
+import { checkDatabase } from '../../process/doctor/database.ts';
 import { migrations as releasedMigrations } from '../../process/schema.ts';
 import { migrate } from '../../runtime/store/postgres/migrate.ts';
 import { reshard, shardCountSetting } from '../../runtime/store/postgres/reshard.ts';
@@ -20,7 +21,12 @@ import type { AnyTable } from '../../runtime/table.ts';
 import { buildDialectChecker, checkDialect, type Script } from '../../tools/cockroach-dialect/run.ts';
 import { backUpTo, Files, restoreFrom } from '../backup/world.ts';
 import { createTable } from '../kit/create-table.ts';
-import { type DatabaseConnection, startTestPostgres, type TestPostgres } from '../kit/postgres.ts';
+import {
+  type DatabaseConnection,
+  databaseUrl,
+  startTestPostgres,
+  type TestPostgres,
+} from '../kit/postgres.ts';
 import { actor, givenWrites, insert } from './actors.ts';
 import { contract } from './contract.ts';
 import { postgresSubject } from './postgres-subject.ts';
@@ -37,6 +43,7 @@ const exempt: readonly { readonly text: RegExp; readonly because: string }[] = [
     text: /^TRUNCATE TABLE/,
     because: 'both have it, and a restore that begins anew says it while no server runs',
   },
+  { text: /^SHOW /, because: 'the doctor asks what calls itself PostgreSQL' },
   { text: /pg_stat_activity/, because: 'the contract’s own, to see who waits' },
 ];
 /** Texts that may take row locks outside a transaction. */
@@ -64,6 +71,7 @@ test.before(async () => {
   const recording = recorder.through(server);
   const used = await recording.createDatabase();
   await useAndReshard(used);
+  await examineDatabase(used);
   await backUpAndRestore(used, await recording.createDatabase());
   for (const sql of [storeSql, cockroachSql])
     for (const { check } of contract) {
@@ -88,6 +96,12 @@ async function useAndReshard(connection: DatabaseConnection): Promise<void> {
   );
   await store.close();
   await reshard({ connection, shardCount: 64, batchRows: 1 });
+}
+
+/** What an operator's doctor asks. */
+async function examineDatabase(connection: DatabaseConnection): Promise<void> {
+  const connectionString = databaseUrl(connection);
+  await checkDatabase({ connectionString, connections: 20, clockSkewMaxMs: 10_000, nowMs: () => Date.now() });
 }
 
 /** A database that is backed up, and restored into another. */
