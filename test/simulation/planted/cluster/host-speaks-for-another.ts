@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'host-speaks-for-another',
   why: 'A host that no longer owns an actor promises that a call had no effect.',
   flavour: 'partitioned',
-  from: 799,
+  from: 1348,
   edits: [
     {
       file: 'runtime/host/dispatcher.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'deleted-account-let-in',
   why: 'Who asks to join and is deleted before he is let in is a member for good.',
   flavour: 'vaults',
-  from: 1406,
+  from: 1866,
   edits: [
     {
       file: 'actors/user/vaults/memberships.ts',
