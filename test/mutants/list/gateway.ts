@@ -13,7 +13,7 @@ export const mutants: readonly Mutant[] = [
     find: "if (credentials === undefined && match.route.access === 'session') return refusals.invalidAuth;",
     replace: '',
     tests: ['test/behaviour/sockets/sockets.test.ts'],
-    match: 'realtime sync*',
+    match: 'tokens and tickets are for sessions alone',
   },
   {
     name: 'an-access-key-asked-for-by-nobody',
