@@ -392,22 +392,22 @@ export const wrongVariants: readonly WrongVariant[] = [
     name: 'a limit of a cross-owner read is of each owner',
     caughtBy: 'a limit is of all owners together, and nothing after the first row it left out is complete',
     sql: rewrittenCrossOwnerRead(
-      /count\(\*\) OVER \(ORDER BY p.asked_place,/,
-      'count(*) OVER (PARTITION BY p.asked_place ORDER BY',
+      /count\(\*\) OVER \(ORDER BY p.asked_index,/,
+      'count(*) OVER (PARTITION BY p.asked_index ORDER BY',
     ),
   },
   {
     name: 'a budget of a cross-owner read begins anew with each owner',
     caughtBy: 'a budget ends a cross-owner read after the row that reaches it, whoever owns that',
     sql: rewrittenCrossOwnerRead(
-      /(sum\(.*? OVER \()ORDER BY p.asked_place,/,
-      '$1PARTITION BY p.asked_place ORDER BY',
+      /(sum\(.*? OVER \()ORDER BY p.asked_index,/,
+      '$1PARTITION BY p.asked_index ORDER BY',
     ),
   },
   {
     name: 'an owner is complete where nothing of it was left out, though the turn has not come to it',
     caughtBy: 'a limit is of all owners together, and nothing after the first row it left out is complete',
-    sql: rewrittenCrossOwnerRead('SELECT min(f.asked_place)', 'SELECT max(f.asked_place) + 1'),
+    sql: rewrittenCrossOwnerRead('SELECT min(f.asked_index)', 'SELECT max(f.asked_index) + 1'),
   },
   {
     name: 'every owner gets the subset of each',
