@@ -239,7 +239,8 @@ export interface Turn extends View {
   publish<E>(kind: { readonly event: z.ZodType<E> | undefined }, event: E | (() => E)): void;
   /**
    * From the moment this turn's outcome leaves, the events of this actor go to the gateway of this id. That lasts for a while,
-   * and as long as this host runs the actor. Returns the incarnation of the host that sends the events.
+   * and as long as this host runs the actor. Returns the name of the registration, which begins with the
+   * incarnation of the host that sends the events.
    * @throws OverloadedError
    */
   subscribe(gateway: string): string;

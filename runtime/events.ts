@@ -20,7 +20,7 @@ export interface Subscriber {
   /** The id under which it listens. It belongs to one run of one process. */
   readonly gateway: string;
   /**
-   * Subscribes to the actor. Resolves to the incarnation of its host, or to undefined if there is nothing left to subscribe to.
+   * Subscribes to the actor. Resolves to the name of the registration, or to undefined if there is nothing left to subscribe to.
    * Its asks of `actors` before its first wait go in one message with those of other registrations.
    */
   readonly register: (actor: Address, actors: Actors) => Promise<string | undefined>;
@@ -41,7 +41,7 @@ export interface SubscribedActors {
   /** Call this before the first registration, so that nothing that concerns it is missed. */
   add(actor: Address): void;
   /** A registration from elsewhere has subscribed this gateway to the actor. */
-  registered(actor: Address, host: string): void;
+  registered(actor: Address, registration: string): void;
   /**
    * After this time something of the actor ends by its age, without an event. The actor is then registered anew soon. Call it
    * with each answer to a registration.

@@ -60,7 +60,7 @@ export interface TurnScope {
   readonly jobLeaseMs: number;
   readonly dependencies: Dependencies;
   readonly random: Turn['random'];
-  readonly publisher: Pick<Publisher, 'host' | 'admits'>;
+  readonly publisher: Pick<Publisher, 'registrationOf' | 'admits'>;
   readonly recordedCalls: Pick<RecordedCalls, 'add'>;
 }
 
@@ -332,7 +332,7 @@ export class RunningTurn extends StateView implements Turn {
     if (!publisher.admits(self, gateway))
       throw new OverloadedError('too many subscriptions to actors of this host');
     this.recorded.signals.push({ subscribe: gateway });
-    return publisher.host;
+    return publisher.registrationOf(self);
   }
 
   tombstone(): void {

@@ -13,7 +13,7 @@ import { slice } from '../slice.ts';
 import { StoreError } from '../store/store.ts';
 import { InProcessTransport } from '../transport/in-process.ts';
 import type { HostEvent } from '../transport/transport.ts';
-import { nobody, Publisher, rememberedMax } from './publisher.ts';
+import { hostOfRegistration, nobody, Publisher, rememberedMax } from './publisher.ts';
 
 const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 
@@ -157,9 +157,9 @@ test('what a turn did is published also when its caller no longer waits', async 
 
 test('a subscription tells the incarnation that the events then name', async (t) => {
   const world = await startPublisher();
-  const host = await world.ask.subscribe('g');
+  const registration = await world.ask.subscribe('g');
   await world.ask.write('a');
-  t.is(world.sent[0]?.host, host);
+  t.is(world.sent[0]?.host, hostOfRegistration(registration));
 });
 
 const actor = { kind: 'publisher', id: 'p' };
@@ -293,7 +293,9 @@ test('what leaves with its shard has no subscriptions here any more', (t) => {
   const shard = shardOf(actor, testShardCount);
   publisher.dropShards(new Set([(shard + 1) % testShardCount]));
   t.is(publisher.size, 1);
+  const before = publisher.registrationOf(actor);
   publisher.dropShards(new Set([shard]));
+  t.not(publisher.registrationOf(actor), before, 'so that a gateway knows that its subscription is gone');
   publisher.signalled(actor, [{ publish: 1 }]);
   t.deepEqual(sent, []);
 });

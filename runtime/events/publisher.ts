@@ -88,12 +88,17 @@ interface SubscribedActor {
   subscriptions: readonly Subscription[];
 }
 
+/** The host at which a registration was made. */
+export const hostOfRegistration = (registration: string): string => registration.split('/', 1)[0] ?? '';
+
 export class Publisher {
   readonly #options: PublisherOptions;
   readonly #subscriptionsMax: number;
   readonly #byActor = new Map<string, SubscribedActor>();
   /** By gateway. */
   readonly #sent = new Map<string, Sent>();
+  /** How often this host has dropped a shard. */
+  readonly #drops = new Map<number, number>();
   #size = 0;
   #cancelHeartbeat: (() => void) | undefined;
 
@@ -108,6 +113,14 @@ export class Publisher {
 
   get size(): number {
     return this.#size;
+  }
+
+  /**
+   * Names a registration at this host. Another name than the last one tells the gateway that the host has dropped the
+   * subscription since, and events with it: it may have lost the actor's shard and taken it back.
+   */
+  registrationOf(actor: Address): string {
+    return `${this.host}/${this.#drops.get(shardOf(actor, this.#options.shardCount)) ?? 0}`;
   }
 
   /** Whether this gateway may subscribe to this actor, as far as is known before it does. */
@@ -155,6 +168,7 @@ export class Publisher {
   }
 
   dropShards(shards: ReadonlySet<number>): void {
+    for (const shard of shards) this.#drops.set(shard, (this.#drops.get(shard) ?? 0) + 1);
     for (const [key, subscribed] of this.#byActor) {
       if (shards.has(subscribed.shard)) this.#keep(key, subscribed, []);
     }

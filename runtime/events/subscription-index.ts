@@ -8,6 +8,8 @@ export interface Subscription {
   readonly shard: number;
   /** The incarnation that answered the last registration. */
   host: string | undefined;
+  /** What the last registration was answered by; another name tells that the host has dropped it since. */
+  registration: string | undefined;
   /** When it must be renewed. */
   dueMs: number;
   /** When it must be registered anew. */

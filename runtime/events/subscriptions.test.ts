@@ -341,6 +341,19 @@ test('an event or a registration from another host has the actor registered agai
   t.is(log.causes.length, 2);
 });
 
+test('a registration at a host that has dropped the one before has the actor registered again', async (t) => {
+  const { subscriptions, subscribe, log, clock } = startSubscriptions(async () => 'host/1');
+  subscribe(a, 'host/0');
+  subscriptions.registered(a, 'host/0');
+  await clock.advance(100);
+  t.deepEqual(log.causes, []);
+  // Its hint that it took the shard back was lost, and a new socket of the user registers there.
+  subscriptions.registered(a, 'host/1');
+  await clock.advance(100);
+  t.deepEqual(log.causes, ['moved']);
+  t.deepEqual(log.repaired, [a.id]);
+});
+
 test('everybody is renewed within ten minutes, by one question for each shard, and nobody is registered', async (t) => {
   const { subscribe, log, clock } = startSubscriptions();
   for (let index = 0; index < 2_000; index += 1) subscribe(user(`user ${index}`), 'h');

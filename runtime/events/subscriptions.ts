@@ -7,7 +7,8 @@
  *
  *   claimed       a host took over the actor's shard: the former one can no longer publish, and may have ended between a commit
  *                 and its event
- *   moved         an event or a registration came from another host than the last registration
+ *   moved         an event or a registration came from another host than the last registration, or the same host has dropped
+ *                 the actor's shard in between
  *   gap           the numbers of a host's events have a gap: some were lost
  *   reconnected   this process was cut off, and a host has sent something meanwhile
  *   due           the host no longer knows the subscription, or for half a day there was no check whether its sessions live
@@ -35,7 +36,7 @@ import { Retrier } from '../host/retrier.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
-import { nobody } from './publisher.ts';
+import { hostOfRegistration, nobody } from './publisher.ts';
 import { Repairs } from './repairs.ts';
 import { RegistrationQueue, type Subscription, SubscriptionIndex } from './subscription-index.ts';
 
@@ -142,6 +143,7 @@ export class Subscriptions implements SubscribedActors {
     const shard = shardOf(actor, this.#options.shardCount);
     const state = {
       host: undefined,
+      registration: undefined,
       endsMs: never,
       wanted: undefined,
       isRegistering: false,
@@ -151,12 +153,12 @@ export class Subscriptions implements SubscribedActors {
   }
 
   /** A registration from elsewhere has subscribed this gateway to the actor. */
-  registered(actor: Address, host: string): void {
+  registered(actor: Address, registration: string): void {
     const subscription = this.#index.get(actor);
     if (subscription === undefined) return;
-    const before = subscription.host;
-    this.#note(subscription, host);
-    if (before !== undefined && before !== host) this.#want('moved', [subscription]);
+    const before = subscription.registration;
+    this.#note(subscription, registration);
+    if (before !== undefined && before !== registration) this.#want('moved', [subscription]);
   }
 
   endsWithin(actor: Address, ms: number): void {
@@ -262,11 +264,11 @@ export class Subscriptions implements SubscribedActors {
     subscription.endsMs = never;
     this.#begun(subscription.shard, 1);
     try {
-      const host = await register(subscription.actor, this.#actors);
+      const registration = await register(subscription.actor, this.#actors);
       this.#failing.delete(subscription.shard);
       subscription.isBehind = subscription.wanted !== undefined;
-      if (host === undefined || !this.#index.has(subscription)) return;
-      this.#note(subscription, host);
+      if (registration === undefined || !this.#index.has(subscription)) return;
+      this.#note(subscription, registration);
       metrics.repaired(cause);
       this.#repaired.add(subscription);
       if (!this.#cancels.has('tell')) this.#reportRepaired();
@@ -308,8 +310,9 @@ export class Subscriptions implements SubscribedActors {
     });
   }
 
-  #note(subscription: Subscription, host: string): void {
-    subscription.host = host;
+  #note(subscription: Subscription, registration: string): void {
+    subscription.registration = registration;
+    subscription.host = hostOfRegistration(registration);
     Object.assign(subscription, this.#nextTimes());
   }
 
