@@ -83,7 +83,7 @@ test('all readers that stop share one budget, and those who read are served agai
   t.true(most > 2 * mebibyte, `${most}`);
   t.true(most <= memoryBytes + slow.length * (answerBytes + 100_000), `${most}`);
   // Untaken data is released with the connections, at the latest after the library's own wait.
-  await server.advance(60_000);
+  await server.advance(90_000);
   t.is(await held(server), 0);
   const reading = await enterLane(t, phone);
   t.is((await run(reading, 'command-1', pull)).payload.status, 'COMMITTED');
