@@ -428,7 +428,8 @@ test('a drain ends no connection on which somebody goes on asking, but by the re
 const request = (path: string) =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
 
-test('a drain waits for the reply to a request that came after its beginning, however long that takes', async (t) => {
+/** `/v1/slow`, which is answered once `held` opens; `begun` opens with its request. */
+function slowRoute() {
   const begun = latch();
   const held = latch();
   const slow = route({
@@ -440,6 +441,11 @@ test('a drain waits for the reply to a request that came after its beginning, ho
       return { status: 200, body: {} };
     },
   });
+  return { slow, begun, held };
+}
+
+test('a drain waits for the reply to a request that came after its beginning, however long that takes', async (t) => {
+  const { slow, begun, held } = slowRoute();
   const clock = new FakeClock();
   const { gateway, port } = await startGateway(t, [slow], { clock, drainTimeoutMs: 10_000 });
   const connection = await openRaw(t, port);
@@ -470,17 +476,7 @@ test('a connection that the system has accepted when a drain begins is served', 
 });
 
 test('a request that arrives at the last moment of the quiet time is waited for', async (t) => {
-  const begun = latch();
-  const held = latch();
-  const slow = route({
-    ...echo,
-    path: '/v1/slow',
-    handle: async () => {
-      begun.open();
-      await held.promise;
-      return { status: 200, body: {} };
-    },
-  });
+  const { slow, begun, held } = slowRoute();
   const waiting: (() => void)[] = [];
   const schedule = (delayMs: number, fire: () => void) => {
     if (delayMs === 500) waiting.push(fire);
