@@ -77,7 +77,7 @@ export interface CrossOwnerPlan<T extends AnyTable> {
   readonly membership: MembershipCondition;
   /** Each owner at most once. If there are none, the store is not asked. */
   readonly owners: readonly AskedOwner<T>[];
-  /** The most rows of all owners together, in the order given. The budget counts likewise. */
+  /** At most this many rows, counted over all owners in the order given. The budget is counted the same way. */
   readonly limit: number;
   readonly budgetBytes?: number;
   readonly columns?: readonly (keyof RowOf<T> & string)[];

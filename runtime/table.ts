@@ -9,7 +9,7 @@
  *   changes in the life of a row. A new row has a value there that no earlier row of that owner had. So an upsert whose key
  *   exists under another generation violates `key`, which is kept as a unique index. It does not overwrite a row that its turn
  *   has not read.
- * - `unique` keys hold on the whole server, whoever owns the row. Violating one rejects the whole commit (see
+ * - `unique` keys hold on the whole server, across all owners. Violating one rejects the whole commit (see
  *   runtime/store/postgres/commit.ts, "rejections").
  */
 
