@@ -13,7 +13,11 @@ import type { ClusterNode } from './node.ts';
 const api = '20200115';
 
 /** The nodes send their traces to `endpoint`, and from there they come to the collector. */
-export async function tracesSaves(t: ExecutionContext, collector: Collector, endpoint: string): Promise<void> {
+export async function tracesSaves(
+  t: ExecutionContext,
+  collector: Collector,
+  endpoint: string,
+): Promise<void> {
   const cluster = await Cluster.start({
     builds: await buildTwice('tracing'),
     leaseMs: 3_000,
@@ -44,11 +48,14 @@ export async function tracesSaves(t: ExecutionContext, collector: Collector, end
   }
   const [command] = roots('COMMAND SYNC_ITEMS');
   const steps = command === undefined ? [] : collector.tree(command);
-  t.deepEqual(steps.filter((step) => /call|commit/.test(step)), [
-    `  call user.holdSyncCommand @${second.id}`,
-    `  call user.sync @${second.id}`,
-    `${'  '.repeat(owner === second.id ? 3 : 4)}commit @${owner}`,
-  ]);
+  t.deepEqual(
+    steps.filter((step) => /call|commit/.test(step)),
+    [
+      `  call user.holdSyncCommand @${second.id}`,
+      `  call user.sync @${second.id}`,
+      `${'  '.repeat(owner === second.id ? 3 : 4)}commit @${owner}`,
+    ],
+  );
   const linked = roots('commit batch').flatMap(({ links = [] }) => links.map(({ spanId }) => spanId));
   for (const { spanId } of roots('commit')) t.true(linked.includes(spanId));
   for (const secret of ['traced@example.org', phone.account.userUuid, phone.account.access, content])
