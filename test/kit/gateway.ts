@@ -66,6 +66,7 @@ const testGatewayConfig: GatewayConfig = {
   filesServerUrl: 'http://files.test',
   isPublicUrlHttps: false,
   drainTimeoutMs: 10_000,
+  drainIdleMs: 0,
   sharesPort: false,
 };
 
