@@ -126,6 +126,8 @@ function rowOf(
     fingerprint: noFingerprint,
     revisions: given.revisions,
     revised_at: given.revisedAt,
+    // The pass brings every revision as a row of the history.
+    revision_uuid: null,
   };
 }
 

@@ -1,7 +1,9 @@
 /** The history of an item as its readers get it. A list reads no content, and one revision is found by its uuid. */
 import { z } from 'zod';
-import { type KeysPlan, type KeysResult, keys, type View } from '../../../runtime/command.ts';
+import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import type { ItemRow } from '../item.ts';
 import { ItemSettings } from '../settings.ts';
+import { deleteHeld, heldRevision } from './held.ts';
 import { type SlotKey, slotKeys, slotOfUuid } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
 
@@ -11,15 +13,31 @@ type Rows = KeysResult<typeof revision>;
 export const historyPlan = (collection: string, itemUuid: string): KeysPlan<typeof revision> =>
   keys(revision, slotKeys(collection, itemUuid), 0);
 
+/** What was read of the history of an item. */
+export interface History {
+  readonly rows: Rows;
+  /** The item's row in the same collection, which may hold the newest one. */
+  readonly holder: ItemRow | undefined;
+}
+
+/** The revisions in these slots. The one that the item's row holds counts as written (see held.ts). */
+export function revisionsIn(
+  { rows, holder }: History,
+  slots: readonly SlotKey[],
+  nowMs: number,
+): RevisionRow[] {
+  const held = heldRevision(holder, nowMs);
+  return slots.flatMap((key) => (held?.slot === key.slot ? held : (rows.get(key) ?? [])));
+}
+
 /** The revisions of an item that are not too old, the newest first. */
 export function historyOf(
   view: View & { readonly nowMs: number },
-  collection: string,
   itemUuid: string,
-  rows: Rows,
+  history: History,
 ): readonly RevisionRow[] {
   const { perItemMax, ageMs } = view.use(ItemSettings).revisions;
-  const kept = slotKeys(collection, itemUuid).flatMap((key) => rows.get(key) ?? []);
+  const kept = revisionsIn(history, slotKeys(view.self.id, itemUuid), view.nowMs);
   const young = ageMs === 0 ? kept : kept.filter((row) => row.kept_at > view.nowMs - ageMs);
   return newestFirst(young).slice(0, perItemMax);
 }
@@ -35,9 +53,14 @@ export const revisionKey = (collection: string, itemUuid: string, uuid: string):
 });
 
 /** The revision of this uuid, unless a newer one has taken its slot. */
-export function revisionIn(rows: Rows, key: SlotKey, uuid: string): RevisionRow | undefined {
-  const row = rows.get(key);
-  return row?.uuid === uuid.toLowerCase() ? row : undefined;
+export function revisionIn(history: History, key: SlotKey, uuid: string): RevisionRow | undefined {
+  return revisionsIn(history, [key], 0).find((row) => row.uuid === uuid.toLowerCase());
+}
+
+/** Deletes a revision that the turn has found by its uuid. The item's row was read with its content. */
+export function deleteRevision(turn: Turn, { holder }: History, key: SlotKey, { uuid }: RevisionRow): void {
+  if (holder?.revision_uuid === uuid) deleteHeld(turn, holder);
+  else turn.remove(revision, key);
 }
 
 const shownFields = {

@@ -8,9 +8,11 @@ import {
   type View,
 } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
-import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
+import { type ItemRow, item, transferVersionOf } from '../../collection/item.ts';
 import {
+  deleteRevision as deleteFound,
   given,
+  type History,
   historyOf,
   historyPlan,
   listed,
@@ -37,10 +39,26 @@ const unknown = refuse.notFound('Revision not found.');
 /** The most vaults that are asked for the history of an item. */
 const vaultsAskedMax = 20;
 
+interface Own {
+  readonly rows: KeysPlan<typeof revision>;
+  readonly items: KeysPlan<typeof item>;
+}
+
+const itemKey = (collection: string, itemUuid: string) => ({ collection, uuid: itemUuid.toLowerCase() });
+
+const wholeList = (collection: string, itemUuid: string): Own => ({
+  rows: historyPlan(collection, itemUuid),
+  items: keys(item, [itemKey(collection, itemUuid)], 0),
+});
+const oneRevision = (collection: string, { itemUuid, id }: Named): Own => ({
+  rows: keys(revision, [revisionKey(collection, itemUuid, id)]),
+  items: keys(item, [itemKey(collection, itemUuid)]),
+});
+
 /** The history of an item in the own collection, and the vaults that may have more of it. */
-const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typeof revision>) => ({
-  reads: ({ self }: View) => ({ rows: own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
-  turn: (turn: Turn, { rows, first, moved }: HistoryReads) => {
+const historyHere = (itemUuid: string, own: (collection: string) => Own) => ({
+  reads: ({ self }: View) => ({ ...own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
+  turn: (turn: Turn, { rows, items, first, moved }: HistoryReads) => {
     const places = [...first.rows, ...moved.rows];
     const owningRow = owningRowsOf(places).get(itemUuid.toLowerCase());
     const vaults = places
@@ -49,12 +67,14 @@ const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typ
       .map(({ collection }) => collection);
     // The history of a deleted item is deleted, in every collection.
     const isDeleted = owningRow?.deleted === true;
-    return { rows, vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
+    const history: History = { rows, holder: items.get(itemKey(turn.self.id, itemUuid)) };
+    return { history, vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
   },
 });
 
 interface HistoryReads {
   readonly rows: KeysResult<typeof revision>;
+  readonly items: KeysResult<typeof item>;
   readonly first: { readonly rows: readonly ItemRow[] };
   readonly moved: { readonly rows: readonly ItemRow[] };
 }
@@ -64,13 +84,13 @@ const listRevisions = signedInWorkflow({
   run: async (workflow, { itemUuid }) => {
     if (!isUuid(itemUuid)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => historyPlan(collection, itemUuid));
+    const here = historyHere(itemUuid, (collection) => wholeList(collection, itemUuid));
     const { own, vaults } = await workflow.turn({
       reads: here.reads,
       turn: (turn, reads) => {
-        const { rows, vaults, isDeleted } = here.turn(turn, reads);
-        const history = isDeleted ? [] : historyOf(turn, turn.self.id, itemUuid, rows);
-        return { own: history.map((row) => listed(row, itemUuid)), vaults };
+        const { history, vaults, isDeleted } = here.turn(turn, reads);
+        const own = isDeleted ? [] : historyOf(turn, itemUuid, history);
+        return { own: own.map((row) => listed(row, itemUuid)), vaults };
       },
     });
     if (vaults.length === 0) return { revisions: own };
@@ -94,21 +114,18 @@ interface Named {
 
 const areUuids = ({ itemUuid, id }: Named): boolean => isUuid(itemUuid) && isUuid(id);
 
-const keysOf = (collection: string, named: Named) =>
-  areUuids(named) ? [revisionKey(collection, named.itemUuid, named.id)] : [];
-
 const getRevision = signedInWorkflow({
   ...Revisions.commands.getRevision,
   run: async (workflow, named) => {
     if (!areUuids(named)) return workflow.turn({ turn: () => notUuids });
     const { itemUuid, id } = named;
     const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => keys(revision, keysOf(collection, named)));
+    const here = historyHere(itemUuid, (collection) => oneRevision(collection, named));
     const { own, vaults } = await workflow.turn({
       reads: here.reads,
       turn: (turn, reads) => {
-        const { rows, vaults, isDeleted } = here.turn(turn, reads);
-        const row = isDeleted ? undefined : revisionIn(rows, revisionKey(turn.self.id, itemUuid, id), id);
+        const { history, vaults, isDeleted } = here.turn(turn, reads);
+        const row = isDeleted ? undefined : revisionIn(history, revisionKey(turn.self.id, itemUuid, id), id);
         return { own: row, vaults };
       },
     });
@@ -130,13 +147,15 @@ const deleteRevision = signedInWorkflow({
     if (!areUuids(named)) return workflow.turn({ turn: () => notUuids });
     const { itemUuid, id } = named;
     const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => keys(revision, keysOf(collection, named), 0));
+    const here = historyHere(itemUuid, (collection) => oneRevision(collection, named));
     const { vaults } = await workflow.turn({
       reads: here.reads,
       turn: (turn, reads) => {
         const key = revisionKey(turn.self.id, itemUuid, id);
-        if (revisionIn(reads.rows, key, id) === undefined) return { vaults: here.turn(turn, reads).vaults };
-        turn.remove(revision, key);
+        const { history, vaults } = here.turn(turn, reads);
+        const found = revisionIn(history, key, id);
+        if (found === undefined) return { vaults };
+        deleteFound(turn, history, key, found);
         return { vaults: [] };
       },
     });

@@ -1,11 +1,15 @@
 /**
  * The history of an item from its time in the vault (docs/protocol/sync.md, "Revisions"). All members may read it while the item is
  * here. Once the item has left, only its owner may, and the history then names no vault.
+ *
+ * These are turns. A shared read could see an item after it was overwritten, and its history before.
  */
-import { command, type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
+import { command, type KeysResult, keys, type View } from '../../../runtime/command.ts';
 import { isForwardingTombstone, item } from '../../collection/item.ts';
 import {
+  deleteRevision as deleteFound,
   given,
+  type History,
   historyOf,
   historyPlan,
   listed,
@@ -29,8 +33,8 @@ const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Asked) => ({
   uuid: itemUuid.toLowerCase(),
 });
 
-const accessPlan = (view: View, asked: Asked) => ({
-  items: keys(item, [itemKey(view, asked)], 0),
+const accessPlan = (view: View, asked: Asked, withContent: boolean) => ({
+  items: keys(item, [itemKey(view, asked)], withContent ? undefined : 0),
   member: keys(memberTable, [memberKey(view, asked.by)]),
 });
 interface Access {
@@ -53,32 +57,43 @@ function shownTo(
 const ownKey = (view: View, { itemUuid, id }: Asked & { readonly id: string }) =>
   revisionKey(view.self.id, itemUuid, id);
 
+const historyHere = (view: View, asked: Asked, { rows, items }: HistoryReads): History => ({
+  rows,
+  holder: items.get(itemKey(view, asked)),
+});
+interface HistoryReads extends Access {
+  readonly rows: KeysResult<typeof revision>;
+}
+
 const outOfVault = (row: RevisionRow): RevisionRow => ({
   ...row,
   shared_vault_uuid: null,
   key_system_identifier: null,
 });
 
-export const listRevisions = sharedRead({
+export const listRevisions = command({
   ...VaultItems.commands.listRevisions,
-  reads: (view, asked) => ({ ...accessPlan(view, asked), rows: historyPlan(view.self.id, asked.itemUuid) }),
-  answer: (view, asked, { rows, ...access }) => {
-    const shown = shownTo(view, asked, access);
+  reads: (view, asked) => ({
+    ...accessPlan(view, asked, false),
+    rows: historyPlan(view.self.id, asked.itemUuid),
+  }),
+  turn: (turn, asked, reads) => {
+    const shown = shownTo(turn, asked, reads);
     if (shown === undefined) return { revisions: [] };
-    const history = historyOf(view, view.self.id, asked.itemUuid, rows);
+    const history = historyOf(turn, asked.itemUuid, historyHere(turn, asked, reads));
     return { revisions: history.map((row) => listed(shown(row), asked.itemUuid)) };
   },
 });
 
-export const getRevision = sharedRead({
+export const getRevision = command({
   ...VaultItems.commands.getRevision,
   reads: (view, asked) => ({
-    ...accessPlan(view, asked),
+    ...accessPlan(view, asked, true),
     rows: keys(revision, [ownKey(view, asked)]),
   }),
-  answer: (view, asked, { rows, ...access }) => {
-    const shown = shownTo(view, asked, access);
-    const row = revisionIn(rows, ownKey(view, asked), asked.id);
+  turn: (turn, asked, reads) => {
+    const shown = shownTo(turn, asked, reads);
+    const row = revisionIn(historyHere(turn, asked, reads), ownKey(turn, asked), asked.id);
     return { revision: shown && row ? given(shown(row), asked.itemUuid) : null };
   },
 });
@@ -86,13 +101,15 @@ export const getRevision = sharedRead({
 export const deleteRevision = command({
   ...VaultItems.commands.deleteRevision,
   reads: (view, asked) => ({
-    ...accessPlan(view, asked),
+    ...accessPlan(view, asked, true),
     rows: keys(revision, [ownKey(view, asked)], 0),
   }),
-  turn: (turn, asked, { rows, ...access }) => {
+  turn: (turn, asked, reads) => {
     const key = ownKey(turn, asked);
-    const row = shownTo(turn, asked, access) && revisionIn(rows, key, asked.id);
-    if (row !== undefined && successorOfOwner(turn, row.owner_uuid) === asked.by) turn.remove(revision, key);
+    const history = historyHere(turn, asked, reads);
+    const row = shownTo(turn, asked, reads) && revisionIn(history, key, asked.id);
+    if (row === undefined || successorOfOwner(turn, row.owner_uuid) !== asked.by) return {};
+    deleteFound(turn, history, key, row);
     return {};
   },
 });
