@@ -60,6 +60,8 @@ export interface LaneServices {
   schedule(delayMs: number, callback: () => void): () => void;
   isDraining(): boolean;
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
+  /** Resolves when the pace of dials lets the next socket in. */
+  nextDial(): Promise<void>;
   /** @throws ActorError */
   spend(ticket: SyncTicket): Promise<AuthVerdict>;
   /** A slot among the sockets of the user. False: there is none. */
@@ -99,8 +101,8 @@ export class LaneSocket {
   #reauthAttempts = 0;
   #work: Promise<void> | undefined;
   #reauth: Promise<void> | undefined;
-  #cancelTimer = () => {};
-  #unwatch = () => {};
+  #cancelTimer: (() => void) | undefined;
+  #unwatch: (() => void) | undefined;
 
   constructor(lane: LaneServices) {
     this.#lane = lane;
@@ -124,11 +126,17 @@ export class LaneSocket {
   closed(): void {
     this.#connection = undefined;
     this.#state = 'closed';
-    this.#cancelTimer();
-    this.#unwatch();
+    this.#forgetTimer();
+    this.#unwatch?.();
     // The library holds unread data until the client takes it, or is dropped for not reading.
     if (this.#unread > 0) this.#lane.schedule(lingerMs, () => this.#countUnread(0));
     this.#lane.closed(this);
+  }
+
+  /** Kept, it would cost each of tens of thousands of sockets a quarter of a kilobyte. */
+  #forgetTimer(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
   }
 
   drained(): void {
@@ -253,6 +261,9 @@ export class LaneSocket {
       return;
     }
     this.#state = 'authenticating';
+    this.#forgetTimer();
+    await this.#lane.nextDial();
+    if (this.#isEnded) return;
     this.#deviceId = asked.deviceId;
     this.#credentials = credentialsOf(ticket);
     if (!this.#lane.admit(this, ticket.userUuid)) {
@@ -269,7 +280,6 @@ export class LaneSocket {
       this.#end('AUTH_REJECTED');
       return;
     }
-    this.#cancelTimer();
     this.#state = 'ready';
     this.#unwatch = this.#lane.watch(this.#credentials, () => this.#end('NOT_AUTHORIZED'));
     this.#lane.metrics.opened();
