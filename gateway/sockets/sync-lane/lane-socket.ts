@@ -82,6 +82,8 @@ const queuedFramesMax = 8;
 const unreadBytesMax = 4 * 1_024 * 1_024;
 const binaryBytesMax = 266_248;
 const reauthAttemptsMax = 8;
+/** Some clients look for the words `rate limit`. */
+const rateExceeded = 'sync rate limit exceeded';
 const protocolIds = { requestId: 'protocol', commandId: 'protocol' } as const;
 
 type State = 'new' | 'authenticating' | 'ready' | 'ending' | 'closed';
@@ -143,6 +145,13 @@ export class LaneSocket {
     this.#countUnread(this.#connection?.getBufferedAmount() ?? 0);
   }
 
+  /** The library has answered a ping of the protocol. A client may not have that done without end, and not read it. */
+  pinged(): void {
+    if (this.#isEnded) return;
+    if (this.#budget.take(0, this.#lane.nowMs())) this.drained();
+    else this.close(closeCodes.tryLater, rateExceeded);
+  }
+
   received(bytes: ArrayBuffer, isBinary: boolean): void {
     if (this.#isEnded) return;
     const size = bytes.byteLength;
@@ -151,7 +160,7 @@ export class LaneSocket {
       return;
     }
     if (!this.#budget.take(size, this.#lane.nowMs())) {
-      this.close(closeCodes.tryLater, 'sync rate limit exceeded');
+      this.close(closeCodes.tryLater, rateExceeded);
       return;
     }
     if (this.#state !== 'ready' && size > authBytesMax) {

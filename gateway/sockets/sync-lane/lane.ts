@@ -204,6 +204,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     },
     open: (ws) => ws.getUserData().socket.opened(ws),
     message: (ws, message, isBinary) => ws.getUserData().socket.received(message, isBinary),
+    ping: (ws) => ws.getUserData().socket.pinged(),
     drain: (ws) => ws.getUserData().socket.drained(),
     close(ws) {
       const { socket, endHold } = ws.getUserData();
