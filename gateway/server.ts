@@ -13,6 +13,7 @@ import type { Subscribe } from '../runtime/events.ts';
 import type { Actors } from '../runtime/handles.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Readiness } from '../runtime/readiness.ts';
+import type { Tracer } from '../runtime/tracing.ts';
 import { type AccessKeyOptions, createAccessKeyGate } from './admission/access-key.ts';
 import { createAdmission } from './admission/admission.ts';
 import type { VerifyBearer } from './admission/bearer.ts';
@@ -79,6 +80,8 @@ export interface GatewayOptions {
   readonly syncTickets: SyncTickets;
   /** The channel of events from hosts. */
   readonly subscribe: Subscribe;
+  /** Absent: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface Gateway {
@@ -144,6 +147,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits: config,
     envelope: createEnvelope(config.filesServerUrl),
     log,
+    tracer: options.tracer,
     admission: createAdmission({
       ...heads,
       https: createHttps({ ...config, clientAddress: heads.clientAddress, log: options.logger }),

@@ -44,7 +44,7 @@ const clientsIdleMs = 5_500;
 
 /** Drains with the lifetime. Resolves to the port in use; rejects when it is not available. */
 export async function openGateway(options: ServerOptions, parts: GatewayParts): Promise<number> {
-  const { config, secrets, version, clock, random, logger, lifetime } = options;
+  const { config, secrets, version, clock, random, logger, lifetime, tracer } = options;
   const { readiness, transport } = parts;
   const accessKey =
     secrets.accessKey === undefined
@@ -92,10 +92,11 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
     },
     socketTokens,
     syncTickets,
-    subscribe: createSubscribe({ transport, shardCount: parts.shardCount, clock, random, logger }),
+    subscribe: createSubscribe({ transport, shardCount: parts.shardCount, clock, random, logger, tracer }),
     clock,
     random,
     logger,
+    tracer,
   });
   lifetime.onEnd(() => gateway.drain());
   return gateway.listen(config.host, config.port);
