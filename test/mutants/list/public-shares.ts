@@ -4,7 +4,7 @@ const behaviour = ['test/behaviour/accounts/public-shares.test.ts'];
 const races = ['test/races/public-shares.test.ts'];
 const ids = ['actors/identity/share-ids.test.ts'];
 const opening = ['actors/share/opening.test.ts'];
-const page = ['gateway/viewer/page.test.ts'];
+const page = ['gateway/pages/viewer/page.test.ts'];
 
 export const mutants: readonly Mutant[] = [
   {
@@ -42,7 +42,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-page-that-runs-what-it-is-given',
     harm: 'A script of another server runs in the page of shares, and reads what was decrypted.',
-    file: 'gateway/viewer/page.ts',
+    file: 'gateway/pages/document.ts',
     find: "digestOf(script)}'`",
     replace: "digestOf(script)}' *`",
     tests: page,
@@ -50,7 +50,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-page-that-speaks-to-anybody',
     harm: 'What was decrypted can be sent to another server.',
-    file: 'gateway/viewer/page.ts',
+    file: 'gateway/pages/document.ts',
     find: '"connect-src \'self\'"',
     replace: "'connect-src *'",
     tests: page,
@@ -58,10 +58,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-changed-text-that-is-shown',
     harm: 'What the server made of a share is shown as what its owner wrote.',
-    file: 'gateway/viewer/browser/sealed.ts',
+    file: 'gateway/pages/viewer/browser/sealed.ts',
     find: "bytes === undefined ? { opened: 'wrong-key' }",
     replace: "bytes === undefined ? { opened: 'other', text: payload }",
-    tests: ['gateway/viewer/browser/sealed.test.ts'],
+    tests: ['gateway/pages/viewer/browser/sealed.test.ts'],
   },
   {
     name: 'a-share-used-up-without-room',
