@@ -3,9 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { serverPassword } from '../../gateway/pages/administration/browser/password.ts';
 import { register } from '../kit/account.ts';
-import { Device } from '../kit/device.ts';
 import { type RunningServer, startServer } from '../kit/started-server.ts';
-import { until } from '../kit/until.ts';
 import { launchChromium } from './chromium.ts';
 
 const admin = { email: 'admin@example.org', pw_nonce: 'c'.repeat(64) };
@@ -92,25 +90,3 @@ test('a wrong password and a user who is no administrator get in nowhere', async
   t.deepEqual(incidents, []);
 });
 
-test('the session ends with the page', async (t) => {
-  const { server, page } = await sceneOf(t);
-  await signInWithKey(page);
-  const device = await new Device(server, {
-    ...admin,
-    password: await serverPassword(typed, admin.email, admin.pw_nonce),
-    access: '',
-    refresh: '',
-    cookie: '',
-    userUuid: '',
-  }).another({}, { headers: { 'x-shared-server-key': accessKey } });
-  const sessions = async () => {
-    const answer = await device.call('GET', '/v1/sessions', {
-      headers: { 'x-shared-server-key': accessKey },
-    });
-    return answer.body.length as number;
-  };
-  const before = await sessions();
-  await page.goto('about:blank');
-  await until(async () => (await sessions()) === before - 1);
-  t.pass();
-});

@@ -1,4 +1,4 @@
-/** Speaks to the server as any client does. The session is in this object alone, and ends with the page at the latest. */
+/** Speaks to the server as any client does. The token of the session is in this object alone. */
 import { newChallenge, serverPassword } from './password.ts';
 
 /** Sessions whose tokens are in headers. */
@@ -50,20 +50,18 @@ export class Server {
   }
 
   async signOut(): Promise<void> {
-    // It also goes out while the page is being closed.
-    if (this.#accessToken !== undefined) await this.call('POST', 'v1/logout', undefined, { keepalive: true });
+    if (this.#accessToken !== undefined) await this.call('POST', 'v1/logout');
     this.#end();
   }
 
   /** The inner body of an answer, with or without the envelope. */
-  async call<T>(method: string, path: string, body?: object, more: RequestInit = {}): Promise<Answer<T>> {
+  async call<T>(method: string, path: string, body?: object): Promise<Answer<T>> {
     const hadSession = this.#accessToken !== undefined;
     try {
       const answer = await fetch(path, {
         method,
         credentials: 'omit',
         redirect: 'error',
-        ...more,
         headers: {
           ...(this.accessKey !== '' && { 'x-shared-server-key': this.accessKey }),
           ...(hadSession && { authorization: `Bearer ${this.#accessToken}` }),
