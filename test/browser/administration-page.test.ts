@@ -89,4 +89,3 @@ test('a wrong password and a user who is no administrator get in nowhere', async
   t.is(await page.getByRole('heading', { name: 'Registration' }).count(), 0);
   t.deepEqual(incidents, []);
 });
-

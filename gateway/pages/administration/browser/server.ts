@@ -4,7 +4,7 @@ import { newChallenge, serverPassword } from './password.ts';
 /** Sessions whose tokens are in headers. */
 const api = '20200115';
 
-export interface Refused {
+interface Refused {
   readonly status: number;
   readonly tag: string;
   readonly message: string;
