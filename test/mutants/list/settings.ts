@@ -57,7 +57,7 @@ export const mutants: readonly Mutant[] = [
   ofAccounts('CAPTCHA_UI_URL', 'Clients are not told where the captcha is.'),
   {
     name: 'a-hash-for-everybody',
-    harm: 'Whoever has the database sees who has the same password as the one before.',
+    harm: 'Anyone with the database sees which user has the same password as the one before.',
     file: 'process/node.ts',
     find: 'accounts.endToEndTesting ? rememberLastHash(hasher) : hasher',
     replace: 'accounts ? rememberLastHash(hasher) : hasher',
@@ -68,8 +68,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a-mistyped-key-mode-opens-the-gate',
     harm: 'One wrong letter in a mode, and the key guards nothing.',
     file: 'gateway/settings.ts',
-    find: "given === 'registration' || given === 'off' ? given : 'all'",
-    replace: "given === 'registration' || given === 'all' ? given : 'off'",
+    find: "text === 'registration' || text === 'off' ? text : 'all'",
+    replace: "text === 'registration' || text === 'all' ? text : 'off'",
     tests,
     match: 'SHARED_SERVER_ACCESS_KEY*',
   },
@@ -85,7 +85,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-door-left-open',
     harm: 'A server put on the network takes strangers in, and nobody has decided that.',
-    file: 'process/config/config.ts',
+    file: 'process/config/consistency.ts',
     find: "if (role !== 'host' && !isLoopback(host) && isOpen(config, secrets)) {",
     replace: 'if (false) {',
     tests: ['process/config/config.test.ts'],

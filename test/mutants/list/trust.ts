@@ -6,7 +6,7 @@ const internalApi = ['test/attacks/internal-api.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'a-seal-that-nobody-checks',
-    harm: 'Whoever speaks to NATS is a host: he asks any actor, and answers for any.',
+    harm: 'Any client of NATS is a host: it asks any actor, and answers for any.',
     file: 'runtime/transport/nats/seal.ts',
     find: 'if (!timingSafeEqual(message.subarray(end), macOf(message.subarray(0, end), subject, reply))) {',
     replace: 'if (message.length === 0) {',
@@ -22,7 +22,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-seal-for-any-answer',
-    harm: 'Whoever overhears a call has it answered to himself.',
+    harm: 'An eavesdropper gets the answer to a call.',
     file: 'runtime/transport/nats/seal.ts',
     find: "hmac([subject, reply, ''].join(' '), sealed)",
     replace: "hmac([subject, ''].join(' '), sealed)",
@@ -39,7 +39,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'nats-in-plain-text-anywhere',
     harm: 'Everybody on the way to NATS reads what users send.',
-    file: 'process/config/config.ts',
+    file: 'process/config/consistency.ts',
     find: 'if (!isNatsSecure && secrets.natsUrls?.some(isPlainNats)) {',
     replace: 'if (!isNatsSecure && secrets.natsUrls?.every(isPlainNats)) {',
     tests: ['process/config/config.test.ts'],
@@ -62,10 +62,10 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'any-token-is-right',
-    harm: 'Who guesses anything operates the server.',
+    harm: 'Any guess of the token operates the server.',
     file: 'operations/access.ts',
-    find: 'timingSafeEqual(digestOf(shown), expected)',
-    replace: 'timingSafeEqual(digestOf(shown), digestOf(shown))',
+    find: 'timingSafeEqual(digestOf(authorization), expected)',
+    replace: 'timingSafeEqual(digestOf(authorization), digestOf(authorization))',
     tests: internalApi,
   },
   {
