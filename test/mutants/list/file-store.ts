@@ -86,8 +86,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 's3-in-plain-text-anywhere',
-    harm: 'Whoever is in between changes files on their way.',
-    file: 'process/config/config.ts',
+    harm: 'An attacker on the way changes files.',
+    file: 'process/config/consistency.ts',
     find: 'if (endpoint !== undefined && !isInsecureAllowed && isPlainHttp(endpoint)) {',
     replace: 'if (endpoint !== undefined && !isInsecureAllowed && endpoint === undefined) {',
     tests: ['process/config/config.test.ts'],
