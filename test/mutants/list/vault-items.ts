@@ -9,7 +9,7 @@ const history = ['test/behaviour/vaults/item-history.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'a-reader-who-saves',
-    harm: 'Whoever may only read changes the items of the vault.',
+    harm: 'A read-only member changes the items of the vault.',
     file: 'actors/collection/vault-rules.ts',
     find: "  if (permission === 'read') return insufficient;\n",
     replace: '',
@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'strangers-who-save',
-    harm: 'Whoever is no member saves in the vault.',
+    harm: 'A user who is no member saves in the vault.',
     file: 'actors/vault/items/save-items.ts',
     find: '(member.get(memberKey(turn, saver.by))?.permission ?? null) as',
     replace: "(member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
@@ -49,7 +49,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'items-lost-with-their-vault',
-    harm: 'Whoever ends a vault takes from its members what was theirs.',
+    harm: 'The end of a vault takes from its members what was theirs.',
     file: 'actors/vault/items/part.ts',
     find: '(turn) => turn.start(VaultItems.jobs.returnToOwners, null)',
     replace: '() => undefined',
@@ -57,9 +57,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-history-for-strangers',
-    harm: 'Who is not a member reads what was in the vault.',
+    harm: 'A user who is no member reads what was in the vault.',
     file: 'actors/vault/items/revisions.ts',
-    find: 'return member.get(memberKey(view, asked.by)) && ((each) => each);',
+    find: 'return member.get(memberKey(view, query.by)) && ((each) => each);',
     replace: 'return (each) => each;',
     tests: history,
   },
@@ -70,6 +70,6 @@ export const mutants: readonly Mutant[] = [
     find: "view.get(statusSlice) === 'open' && member.get(memberKey(view, by)) !== undefined",
     replace: "view.get(statusSlice) === 'open'",
     tests: ['test/behaviour/vaults/items.test.ts'],
-    match: 'what a user owns in a vault*',
+    match: 'an item that a user owns in a vault*',
   },
 ];
