@@ -11,7 +11,7 @@ import {
   leave,
   readyPlan,
   recover,
-  type Taken,
+  type TakenMail,
   take,
 } from './attempt.ts';
 import { openContent } from './content.ts';
@@ -51,9 +51,9 @@ export const deliver = job({
 async function send(
   run: JobRun,
   worker: number,
-  attempt: Taken,
+  attempt: TakenMail,
   isLast: boolean,
-): Promise<Taken | 'again' | undefined> {
+): Promise<TakenMail | 'again' | undefined> {
   const result = await resultOf(run, worker, attempt);
   // A run that is stopped leaves its mail leased; the next run finds it.
   run.signal.throwIfAborted();
@@ -67,12 +67,16 @@ async function send(
   });
 }
 
-function fromOf(run: JobRun, { source }: Taken['mail'], relay: Taken['relay']): Mailbox {
+function fromOf(run: JobRun, { source }: TakenMail['mail'], relay: TakenMail['relay']): Mailbox {
   const { reminderFrom } = run.use(MailSettings);
   return (source === 'email-reminder' ? reminderFrom : undefined) ?? relay.from;
 }
 
-async function resultOf(run: JobRun, worker: number, { mail, relay, credential }: Taken): Promise<Result> {
+async function resultOf(
+  run: JobRun,
+  worker: number,
+  { mail, relay, credential }: TakenMail,
+): Promise<Result> {
   const owned = { id: mail.id, userUuid: mail.user_uuid };
   const content = openContent(run.use(UserSecrets), owned, mail.content);
   if (content === undefined) return { result: 'rejected', failure: 'provider' };

@@ -107,7 +107,7 @@ export class Client {
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
-  async #ask(method: string, path: string, { device, body, headers }: Asked): Promise<any> {
+  async #ask(method: string, path: string, { device, body, headers }: RequestOptions): Promise<any> {
     const { status, text } = await this.#answerTo(method, path, {
       headers: { ...this.#headers(device), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -151,7 +151,7 @@ export class Client {
   }
 }
 
-interface Asked {
+interface RequestOptions {
   readonly device?: Device;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 export interface Mutant {
   /** The harm it does, in a few words. */
   readonly name: string;
-  /** Who suffers, and how. */
+  /** The victim, and what happens to them. */
   readonly harm: string;
   /** The file of the edit, or a folder with one file that contains the text. */
   readonly file: string;

@@ -141,7 +141,7 @@ test('PING and REAUTH do not wait for a command, STATUS does, and a command that
   const sent = await lane.lane.command('command-1', body);
   await lane.lane.answer(sent, 'ACCEPTED');
   const release = await held;
-  const asked = await lane.lane.status('command-1', body);
+  const answer = await lane.lane.status('command-1', body);
   await lane.lane.answer(lane.lane.send('PING', {}), 'PONG');
   t.is((await reauth(lane, await ticketOf(phone))).type, 'REAUTHENTICATED');
   const doubled = await run(other, 'command-1', body);
@@ -149,7 +149,7 @@ test('PING and REAUTH do not wait for a command, STATUS does, and a command that
   release();
   const late = await lane.lane.answer(sent, 'COMMITTED', 'ERROR');
   t.is(late.payload.status, 'COMMITTED');
-  t.is((await lane.lane.answer(asked, 'STATUS')).payload.status, 'COMMITTED');
+  t.is((await lane.lane.answer(answer, 'STATUS')).payload.status, 'COMMITTED');
   t.is((await phone.sync({ sync_token: null })).retrieved_items.length, 1);
   t.is((await run(other, 'command-1', body)).payload.status, 'COMMITTED');
 });
@@ -166,9 +166,9 @@ test('STATUS on another socket waits for a command that is held, and says that i
   const release = await held;
   const early = ask(other, 'command-1', body);
   t.deepEqual((await server.answered(early, 9_000)).payload, { status: 'ACCEPTED' });
-  const asked = server.transport.asked.length;
+  const countBefore = server.transport.commands.length;
   const late = ask(other, 'command-1', body);
-  await server.until(() => server.transport.asked.slice(asked).includes('getSyncCommand'), 1_000);
+  await server.until(() => server.transport.commands.slice(countBefore).includes('getSyncCommand'), 1_000);
   release();
   await lane.lane.answer(sent, 'COMMITTED');
   t.is((await server.answered(late, 1_000)).payload.status, 'COMMITTED');

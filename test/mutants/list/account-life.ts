@@ -40,7 +40,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-ban-that-a-sign-in-ends',
-    harm: 'Who was banned signs in again.',
+    harm: 'A banned user signs in again.',
     file: 'actors/user/account/open-session.ts',
     find: 'if (isBanned(turn)) {',
     replace: 'if (false) {',
@@ -48,7 +48,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-ban-that-a-bridge-passes',
-    harm: 'Who was banned goes on by a bridge token.',
+    harm: 'A banned user goes on by a bridge token.',
     file: 'actors/user/bridge/part.ts',
     find: ' || isBanned(turn)',
     replace: '',
@@ -81,7 +81,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-new-address-with-old-challenges',
-    harm: 'Who knows the password and the address to come gets past the second factor by being there first.',
+    harm: 'An attacker with the password and the address to come gets past the second factor by being there first.',
     file: 'actors/user/account/change-credentials.ts',
     find: 'restartSignIns(turn);',
     replace: '',

@@ -5,7 +5,7 @@ const administrators = ['test/attacks/administrators.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'administrators-of-any-workspace',
-    harm: 'Whoever makes a workspace of his own registers there as an administrator.',
+    harm: 'A user who makes a workspace of their own registers there as an administrator.',
     file: 'actors/user',
     find: '!hasMoved && workspace === defaultWorkspace && ',
     replace: '!hasMoved && ',
@@ -14,7 +14,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'administrators-by-a-change-of-address',
-    harm: 'Whoever changes his address to a listed one is an administrator.',
+    harm: 'A user who changes their address to a listed one is an administrator.',
     file: 'actors/user',
     find: '    turn.set(adminRoleSlice, { ...turn.get(adminRoleSlice), hasMoved: true });\n',
     replace: '',

@@ -6,7 +6,7 @@ const assistant = 'gateway/assistant/assistant.ts';
 export const mutants: readonly Mutant[] = [
   {
     name: 'assistant-answers-the-banned',
-    harm: 'Who was banned, or has signed a lost device out, is answered there for ten minutes more.',
+    harm: 'A banned user, or a lost device that was signed out, is answered for ten minutes more.',
     file: assistant,
     find: 'AbortSignal.any([leave.signal, gone, stopping, ended])',
     replace: 'AbortSignal.any([leave.signal, gone, stopping])',
@@ -24,7 +24,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'assistant-exempts-pairing',
-    harm: 'Who has not the access key reaches what administrators do for the assistant.',
+    harm: 'A client without the access key reaches what administrators do for the assistant.',
     file: 'gateway/admission/access-key.ts',
     find: "(isNamed.has('assistant') && assistantPatterns.has(pattern ?? ''))",
     replace: "(isNamed.has('assistant') && (pattern ?? '').startsWith('/v1/assistant/'))",

@@ -52,9 +52,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a-challenge-kept-without-the-factor',
     harm: 'The second factor is asked for and not needed.',
     file: 'actors/signin/login-params.ts',
-    find: "if (!('passed' in outcome)) return refusalOf({ turn, asked, account, unmet: outcome, origin });",
+    find: "if (!('passed' in outcome)) return refusalOf({ turn, request, account, unmet: outcome, origin });",
     replace:
-      "if (!('passed' in outcome)) { storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked)); return refusalOf({ turn, asked, account, unmet: outcome, origin }); }",
+      "if (!('passed' in outcome)) { storeChallenge(turn, request.codeChallenge, origin, wayOf(request)); return refusalOf({ turn, request, account, unmet: outcome, origin }); }",
     tests: factor,
   },
   {
@@ -75,7 +75,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-bridge-past-the-second-factor',
-    harm: 'Who has a bridge token and the password signs in as the owner, without the second factor.',
+    harm: 'Anyone with a bridge token and the password signs in as the owner, without the second factor.',
     file: 'actors/user/account/part.ts',
     find: '!readonly && !isBridge(session)',
     replace: '!readonly',
@@ -83,7 +83,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'nobody-looked-for-in-the-database',
-    harm: 'Who measures long enough sees which addresses have accounts.',
+    harm: 'An attacker who measures long enough sees which addresses have accounts.',
     file: 'actors/signin/login-params.ts',
     find: 'isNobody: account === undefined,',
     replace: 'isNobody: false,',
@@ -91,7 +91,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-mailed-code-that-counts-twice',
-    harm: 'Who reads the mail later signs in, too.',
+    harm: 'A later reader of the mail signs in, too.',
     file: 'actors/signin/emailed-codes.ts',
     find: 'turn.setEntry(emailedCodeMap, key, { ...mailed, nonce: null });',
     replace: 'turn.setEntry(emailedCodeMap, key, mailed);',
@@ -107,7 +107,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'codes-of-an-address-left-behind',
-    harm: 'Who reads the old mailbox signs in once the owner is back at that address.',
+    harm: 'A reader of the old mailbox signs in once the owner is back at that address.',
     file: 'actors/signin/expiry.ts',
     find: '  forgetEmailedCodes(turn);\n  turn.set(',
     replace: '  turn.set(',
@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'no-factor-for-nobody',
-    harm: 'Whoever is asked for a factor has an account here.',
+    harm: 'Being asked for a factor shows that there is an account.',
     file: 'actors/identity/signin-keys.ts',
     find: 'if (draw >= 128) return undefined;',
     replace: 'if (draw >= 0) return undefined;',
@@ -147,7 +147,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'devices-trusted-after-a-change-of-the-password',
-    harm: 'Whoever the password was changed for still passes the second factor.',
+    harm: 'A device from before the change of the password still passes the second factor.',
     file: 'actors/user/factors/part.ts',
     find: '      distrustAllDevices(turn);\n',
     replace: '',
@@ -211,7 +211,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'secrets-in-plain-text',
-    harm: 'Whoever reads a backup passes the second factor of everybody.',
+    harm: 'A reader of a backup passes the second factor of everybody.',
     file: 'actors/user/settings/stored.ts',
     find: 'value !== null && knownSetting(name).secret === true ? sealed(turn, name, value) : value',
     replace: 'value',

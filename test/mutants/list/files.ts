@@ -18,7 +18,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'valet-token-outlives-session',
-    harm: 'Whoever was signed out from another device keeps the files that he had asked for.',
+    harm: 'A device that was signed out from another one keeps the files that it had asked for.',
     file: 'actors/user/files/access.ts',
     find: 'const isAlive = session !== undefined && view.nowMs < session.keptUntilMs;',
     replace: 'const isAlive = session === undefined || view.nowMs < session.keptUntilMs;',
@@ -86,6 +86,6 @@ export const mutants: readonly Mutant[] = [
     find: '!named.has(name)',
     replace: 'named.has(name) || uploadOf(name) !== undefined',
     tests: sweep,
-    match: 'what nobody names*',
+    match: 'a blob that nothing names*',
   },
 ];

@@ -6,7 +6,7 @@ const bearer = ['gateway/admission/bearer.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'the-first-of-two-lengths',
-    harm: 'A request hidden in a body is answered to whoever comes next through the same proxy.',
+    harm: 'A request hidden in a body is answered to the next client of the same proxy.',
     file: 'gateway/http/framing.ts',
     find: 'return isOdd || framings > 1 ?',
     replace: 'return isOdd ?',

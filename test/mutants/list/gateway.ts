@@ -28,8 +28,8 @@ export const mutants: readonly Mutant[] = [
     name: 'any-access-key',
     harm: 'Any key opens the server.',
     file: 'gateway/admission/access-key.ts',
-    find: 'timingSafeEqual(digest(given), expected)',
-    replace: "given !== ''",
+    find: 'timingSafeEqual(digest(key), expected)',
+    replace: "key !== ''",
     tests: settings,
     match: 'SHARED_SERVER_ACCESS_KEY shuts*',
   },
@@ -44,7 +44,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-socket-token-of-anybody',
-    harm: 'Whoever knows a session’s uuid listens to its account.',
+    harm: 'Anyone who knows a session’s uuid listens to its account.',
     file: 'gateway/sockets/tokens.ts',
     find: "if (!timingSafeEqual(Buffer.from(mac ?? '', 'base64url'), macOf(signed))) return undefined;",
     replace: '',
@@ -69,7 +69,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an-address-anybody-may-type',
-    harm: 'Whoever writes X-Forwarded-For himself is never slowed down.',
+    harm: 'A client that writes X-Forwarded-For itself is never slowed down.',
     file: 'gateway/admission/client-address.ts',
     find: 'while (isTrusted(client)) {',
     replace: 'while (hops.length > 0) {',

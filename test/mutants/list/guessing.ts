@@ -5,7 +5,7 @@ const attack = ['test/attacks/sign-in.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'strangers-that-are-not-counted-together',
-    harm: 'Whoever has many networks guesses without end.',
+    harm: 'Anyone who has many networks guesses without end.',
     file: 'actors/signin',
     find: "if (origin.isStranger && turn.nowMs < nextAttemptMs(currentStrangers(turn), limits)) return 'locked';",
     replace: '',
@@ -14,7 +14,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'owners-that-count-as-strangers',
-    harm: 'Strangers who guess keep the owner out of his own home.',
+    harm: 'Strangers who guess keep the owner out of the account.',
     file: 'actors/signin',
     find: 'isStranger: ipAddress === null || !isKnown(turn, key)',
     replace: 'isStranger: true',
@@ -32,7 +32,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'any-cookie-a-device',
-    harm: 'Whoever makes up a cookie guesses without end.',
+    harm: 'Anyone who makes up a cookie guesses without end.',
     file: 'actors/signin',
     find: 'devices.find((key) => isKnown(turn, key))',
     replace: 'devices.find((key) => key !== undefined)',

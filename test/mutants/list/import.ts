@@ -37,7 +37,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-factor-lost-on-the-way',
-    harm: 'An account whose second factor could not be read is open to whoever has its password.',
+    harm: 'An account whose second factor could not be read is open to anyone with its password.',
     file: 'cli/import/accounts.ts',
     find: "locked ||= context.withoutKey !== 'drop';",
     replace: '',

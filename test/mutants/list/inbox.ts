@@ -6,7 +6,7 @@ const races = ['test/races/messages.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'a-message-that-erases-anothers',
-    harm: 'Whoever knows an identifier erases what somebody else has written to the same user.',
+    harm: 'Anyone who knows an identifier erases what somebody else has written to the same user.',
     file: 'actors/user/inbox/messages.ts',
     find: '  row.sender_uuid === message.sender_uuid &&\n',
     replace: '',

@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-certificate-taken-on-trust',
-    harm: 'Whoever can redirect a connection reads the password of the relay and all mail.',
+    harm: 'Anyone who can redirect a connection reads the password of the relay and all mail.',
     file: 'actors/mailer/smtp-session.ts',
     find: 'rejectUnauthorized: !isHere',
     replace: 'rejectUnauthorized: false',
@@ -31,7 +31,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'tls-where-it-is-offered',
-    harm: 'Whoever strips STARTTLS from a connection reads all mail.',
+    harm: 'Anyone who strips STARTTLS from a connection reads all mail.',
     file: 'actors/mailer/smtp-session.ts',
     find: "requireTLS: security !== 'none'",
     replace: 'requireTLS: false',
@@ -48,7 +48,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-session-for-whoever-asks',
-    harm: 'Whoever changes the password of a relay to a wrong one is told that it works, and mail goes out in the name of another.',
+    harm: 'Anyone who changes the password of a relay to a wrong one is told that it works, and mail goes out in the name of another.',
     file: 'actors/mailer/smtp-session.ts',
     find: 'if (session.name !== name) continue;',
     replace: '',

@@ -5,7 +5,7 @@ const tests = ['test/behaviour/operations/internal-api.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'validation-without-a-session',
-    harm: 'Whoever asks the internal API takes a revoked session for a living one.',
+    harm: 'Anyone who asks the internal API takes a revoked session for a living one.',
     file: 'operations/sessions.ts',
     find: "if ('refused' in answer) return refusal(answer.refused);",
     replace: "if ('refused' in answer) return refusal(invalidAuth);",
@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'callers-without-a-certificate',
-    harm: 'Whoever reaches the port operates the cluster.',
+    harm: 'Anyone who reaches the port operates the cluster.',
     file: 'operations/access.ts',
     find: 'pairs, clientCa !== undefined)',
     replace: 'pairs, false)',

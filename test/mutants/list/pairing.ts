@@ -8,7 +8,7 @@ const records = 'actors/pairing/records.ts';
 export const mutants: readonly Mutant[] = [
   {
     name: 'pairing-by-any-user',
-    harm: 'Every user removes the pairings of the server, or pairs it with an account of his own.',
+    harm: 'Every user removes the pairings of the server, or pairs it with an account of their own.',
     file: 'actors/user/administered.ts',
     find: '(mayAdminister(turn, by) ? {} : adminRequired)',
     replace: '({})',
@@ -17,7 +17,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'pairing-completed-by-another-administrator',
-    harm: 'One administrator puts an account of his own under what another has started.',
+    harm: 'One administrator puts an account of their own under what another has started.',
     file: complete,
     find: '  if (by !== undefined && by !== attempt.startedBy) return ofAnother;\n',
     replace: '',
@@ -26,7 +26,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'pairing-mac-not-checked',
-    harm: 'Who can write to the database takes single pairings away, or puts old ones back, unseen.',
+    harm: 'A writer of the database takes single pairings away, or puts old ones back, unseen.',
     file: records,
     find: 'mac === null ? !isEmpty : !seal.isMacOf(records, mac)',
     replace: 'mac === null && !isEmpty',
@@ -35,7 +35,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'pairing-redirects-followed',
-    harm: 'Whoever can redirect the token endpoint gets codes and refresh tokens.',
+    harm: 'Anyone who can redirect the token endpoint gets codes and refresh tokens.',
     file: 'actors/pairing/oauth.ts',
     find: '          answerBytesMax,\n          ...(signal',
     replace: '          answerBytesMax,\n          redirectsMax: 3,\n          ...(signal',

@@ -17,7 +17,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-share-revoked-before-it-is-over',
-    harm: 'Who was told that a share is revoked sees somebody open it afterwards.',
+    harm: 'A share is opened after its owner was told that it is revoked.',
     file: 'actors/user/public-shares/part.ts',
     find: '    await unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));\n',
     replace: '    void unlessAbsent(workflow.actors.get(Share, shareUuid).ask.end({}));\n',

@@ -15,7 +15,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'copies-of-what-others-own',
-    harm: 'Who duplicates an item of a vault takes the history of its owner along.',
+    harm: 'A member who duplicates an item of a vault takes the history of its owner along.',
     file: 'actors/collection/revisions/copy.ts',
     find: 'target.deleted || target.owner_uuid !== original?.owner_uuid',
     replace: 'target.deleted',

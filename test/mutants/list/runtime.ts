@@ -21,7 +21,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'replies-sealed-under-a-name-that-is-told',
-    harm: 'Whoever reads the database reads the tokens of sessions just opened.',
+    harm: 'Anyone who reads the database reads the tokens of sessions just opened.',
     file: 'runtime/actor/recorded-calls.ts',
     find: "hkdfSync('sha256', callId, '', 'recorded call reply', 32)",
     replace: "hkdfSync('sha256', '', '', 'recorded call reply', 32)",
@@ -29,7 +29,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-reply-that-anybody-may-change',
-    harm: 'Whoever writes the database hands out sessions of his own.',
+    harm: 'A writer of the database hands out sessions.',
     file: 'runtime/actor/recorded-calls.ts',
     find: 'open.update(sealed), open.final()',
     replace: 'open.update(sealed)',

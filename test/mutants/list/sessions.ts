@@ -8,7 +8,7 @@ const folder = 'actors/user/sessions';
 export const mutants: readonly Mutant[] = [
   {
     name: 'a-replaced-pair-that-still-acts',
-    harm: 'Whoever stole a pair uses it on after its owner has refreshed.',
+    harm: 'A stolen pair of tokens works on after its owner has refreshed.',
     file: folder,
     find: "if (status === 'replaced' || !accessIsFresh",
     replace: 'if (!accessIsFresh',
@@ -62,7 +62,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'any-secret-is-right',
-    harm: 'Whoever knows a session’s name acts as its user.',
+    harm: 'Anyone who knows a session’s name acts as its user.',
     file: folder,
     find: 'pair.style === style && hashes.has(pair[half])',
     replace: 'pair.style === style && hashes.size > 0',
@@ -80,7 +80,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'secrets-kept-as-they-are',
-    harm: 'Whoever reads the database is signed in everywhere.',
+    harm: 'A reader of the database is signed in everywhere.',
     file: folder,
     find: "hash('sha256', secret, 'hex')",
     replace: 'secret',
@@ -90,7 +90,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a-mac-that-is-not-checked',
     harm: 'Anybody makes tokens that reach the actors of anybody.',
     file: 'actors/identity',
-    find: 'if (!equalInConstantTime(given, mac(signed))) return undefined;\n    return { userUuid, style: 1',
+    find: 'if (!equalInConstantTime(proof, mac(signed))) return undefined;\n    return { userUuid, style: 1',
     replace: 'return { userUuid, style: 1',
     tests: tokens,
   },

@@ -9,7 +9,7 @@ const races = ['test/races/accounts.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'a-captcha-that-fails-open',
-    harm: 'Whoever can bring the captcha server down guesses and registers without it.',
+    harm: 'Anyone who can bring the captcha server down guesses and registers without it.',
     file: 'actors/identity',
     find: '} catch {\n        return false;',
     replace: '} catch {\n        return true;',
@@ -63,7 +63,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'unknown-addresses-cost-nothing',
-    harm: 'Who has an account here shows in the time an answer takes.',
+    harm: 'The time that an answer takes shows who has an account here.',
     file: 'actors/signin',
     find: 'const isRight = await',
     replace: 'const isRight = account !== undefined && await',
@@ -72,7 +72,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'unknown-addresses-are-told-apart-by-their-nonce',
-    harm: 'Who has an account here shows in that others get a new nonce each time.',
+    harm: 'Addresses without an account get a new nonce each time, which shows who has one.',
     file: 'actors/identity',
     find: 'pseudoNonce: (address) => addressHmac(nonceKey, address)',
     replace:
@@ -91,7 +91,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'sessions-that-outlive-a-change-of-password',
-    harm: 'Whoever stole the password stays in.',
+    harm: 'A thief of the password stays in.',
     file: 'actors/user/account',
     find: 'if (!isSameSecret || !hasSessions(profile.protocolVersion)) endAllSessions(turn);',
     replace: '',

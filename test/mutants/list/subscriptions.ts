@@ -8,7 +8,7 @@ const folder = 'actors/user/subscription';
 export const mutants: readonly Mutant[] = [
   {
     name: 'a-subscription-token-that-anyone-makes',
-    harm: 'Whoever knows a uuid reads the e-mail address of its account.',
+    harm: 'Anyone who knows a uuid reads the e-mail address of its account.',
     file: 'actors/identity/subscription-tokens.ts',
     find: 'if (!equalInConstantTime(mac, macOf(signed))) return undefined;',
     replace: "if (signed === '' || mac === macOf('')) return undefined;",
@@ -16,7 +16,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an-invite-that-anybody-accepts',
-    harm: 'Whoever learns the uuid of an invite takes the place of the invited.',
+    harm: 'Anyone who learns the uuid of an invite takes the place of the invited.',
     file: `${folder}/invites.ts`,
     find: "if (invite.status === 'sent' ? invite.invitee !== email : !isTheirs) return {};",
     replace: "if (invite.status !== 'sent' && !isTheirs) return {};",

@@ -27,7 +27,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-lane-ticket-that-is-spent-twice',
-    harm: 'Who has seen a ticket in use opens a socket by it.',
+    harm: 'An observer of a ticket in use opens a socket by it.',
     file: `${actor}/memory.ts`,
     find: 'if (spent !== undefined) return spent.by === by;',
     replace: 'if (spent !== undefined) return true;',

@@ -7,7 +7,7 @@ const attacks = ['test/attacks/vault-events.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'a-vault-that-strangers-hear',
-    harm: 'Whoever names a vault learns when its members work.',
+    harm: 'Anyone who names a vault learns when its members work.',
     file: 'actors/vault/membership/members.ts',
     find: 'return row === undefined ? [] : [[each, row.membership] as const];',
     replace: 'return [[each, row?.membership ?? 1] as const];',
@@ -15,7 +15,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-removed-member-who-hears',
-    harm: 'Who was removed goes on learning when the others work.',
+    harm: 'A removed member goes on learning when the others work.',
     file: 'actors/vault/member-list.ts',
     find: "  turn.publish(Vault, { event: 'member-removed', userUuid: member, membership });\n",
     replace: '',
@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an-answer-from-before',
-    harm: 'Who was removed while his socket opened hears the vault until it closes.',
+    harm: 'A member removed while their socket opens hears the vault until it closes.',
     file: 'gateway/sockets/audiences.ts',
     find: 'if (listener === undefined || listener !== named.get(userUuid)) continue;',
     replace: 'if (listener === undefined) continue;',

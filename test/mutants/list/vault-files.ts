@@ -6,7 +6,7 @@ const moves = ['test/behaviour/files/vault-moves.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'removed-member-keeps-files',
-    harm: 'Whoever was removed from a vault still reads its files with a token in hand.',
+    harm: 'A removed member still reads the files of a vault with a token in hand.',
     file: 'actors/vault/files/access.ts',
     find: 'if (!isForHere || asker === undefined || isVoid(view, claims)) return invalidToken;',
     replace:
@@ -21,7 +21,7 @@ export const mutants: readonly Mutant[] = [
     find: "return claims.operation === 'read' || asker.mayWrite ? undefined : invalidToken;",
     replace: "return claims.operation === 'read' || asker !== undefined ? undefined : invalidToken;",
     tests: behaviour,
-    match: 'whose permission has become less*',
+    match: 'a member whose permission has become less*',
   },
   {
     name: 'account-token-in-vault',

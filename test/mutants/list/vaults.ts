@@ -6,7 +6,7 @@ const roles = ['test/behaviour/vaults/roles.test.ts'];
 export const mutants: readonly Mutant[] = [
   {
     name: 'a-vault-that-members-end',
-    harm: 'Whoever is let in can take the vault from everybody.',
+    harm: 'Any member can take the vault from everybody.',
     file: 'actors/vault/membership/end.ts',
     find: '      if (!memberList.isOwner) return notTheOwner;\n',
     replace: '',
@@ -38,7 +38,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a-member-who-stays',
-    harm: 'Who was removed goes on reading.',
+    harm: 'A removed member goes on reading.',
     file: 'actors/vault/member-list.ts',
     find: '  turn.remove(memberTable, memberKey(turn, member));\n',
     replace: '',
