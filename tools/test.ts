@@ -31,7 +31,10 @@ const maxRepeatedTests = 3;
 
 /** By title, with the reason why they cannot run on most machines. */
 const expectedSkips = [
-  { title: /cockroach: the contract of the store/, because: 'no package brings CockroachDB along' },
+  {
+    title: /cockroach: (the contract of the store|backups),/,
+    because: 'no package brings CockroachDB along',
+  },
 ];
 
 function count(ok: boolean, title: string): void {
