@@ -38,6 +38,7 @@ import {
   natsSettings,
   serverSettings,
 } from '../settings.ts';
+import { tracingSecrets, tracingSettings } from '../tracing/settings.ts';
 
 /** As they appear in a `Config`, in the order of the reference for operators. */
 export const settings = {
@@ -63,6 +64,7 @@ export const settings = {
   nats: natsSettings,
   internalApi: internalApiSettings,
   backup: backupSettings,
+  tracing: tracingSettings,
 };
 
 export const secretSettings = {
@@ -75,6 +77,7 @@ export const secretSettings = {
   ...fileStoreSecrets,
   ...natsSecrets,
   ...backupSecrets,
+  ...tracingSecrets,
 };
 
 export interface Settings extends SettingsOf<typeof settings> {}
