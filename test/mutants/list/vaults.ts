@@ -1,40 +1,13 @@
 import type { Mutant } from '../mutant.ts';
 
-const behaviour = ['test/behaviour/vaults/vaults.test.ts'];
-const roles = ['test/behaviour/vaults/roles.test.ts'];
-
 export const mutants: readonly Mutant[] = [
-  {
-    name: 'a-vault-that-members-end',
-    harm: 'Any member can take the vault from everybody.',
-    file: 'actors/vault/membership/end.ts',
-    find: '      if (!memberList.isOwner) return notTheOwner;\n',
-    replace: '',
-    tests: behaviour,
-  },
   {
     name: 'members-who-remove-each-other',
     harm: 'Any member throws out any other.',
     file: 'actors/vault/membership/members.ts',
     find: '    if (userUuid !== by && !memberList.isOwner) return notTheOwner;\n',
     replace: '',
-    tests: roles,
-  },
-  {
-    name: 'members-who-invite',
-    harm: 'Any member lets others in.',
-    file: 'actors/vault/membership/invites.ts',
-    find: '    if (!memberList.isOwner) return notTheOwner;\n',
-    replace: '',
-    tests: roles,
-  },
-  {
-    name: 'a-survivor-by-anybody',
-    harm: 'A member who may only read makes themselves the survivor of the vault.',
-    file: 'actors/vault/membership/members.ts',
-    find: "    if (memberList.asker.permission !== 'admin') return notAnAdmin;\n",
-    replace: '',
-    tests: roles,
+    tests: ['test/behaviour/vaults/roles.test.ts'],
   },
   {
     name: 'a-member-who-stays',
@@ -42,7 +15,7 @@ export const mutants: readonly Mutant[] = [
     file: 'actors/vault/member-list.ts',
     find: '  turn.remove(memberTable, memberKey(turn, member));\n',
     replace: '',
-    tests: behaviour,
+    tests: ['test/behaviour/vaults/vaults.test.ts'],
   },
   {
     name: 'any-invite-lets-in',
@@ -50,7 +23,7 @@ export const mutants: readonly Mutant[] = [
     file: 'actors/vault/membership/invites.ts',
     find: 'if (memberList === undefined || accepted?.uuid !== inviteUuid) return noSuchInvite;',
     replace: 'if (memberList === undefined || accepted === undefined) return noSuchInvite;',
-    tests: behaviour,
+    tests: ['test/behaviour/vaults/vaults.test.ts'],
   },
   {
     name: 'vaults-of-the-dead',
@@ -58,6 +31,73 @@ export const mutants: readonly Mutant[] = [
     file: 'actors/user/vaults/part.ts',
     find: "leaveSomeVaults(turn, leftAtOnce) ? 'more' : 'nothing'",
     replace: "'nothing'",
-    tests: roles,
+    tests: ['test/behaviour/vaults/roles.test.ts'],
+  },
+  {
+    name: 'a-reader-who-saves',
+    harm: 'A member who may only read changes the items of the vault.',
+    file: 'actors/collection/vault-rules.ts',
+    find: "  if (permission === 'read') return insufficient;\n",
+    replace: '',
+    tests: ['actors/collection/vault-rules.test.ts'],
+  },
+  {
+    name: 'a-removal-forgotten-in-a-crash',
+    harm: 'Where the host dies in the wrong moment, members keep an item that is not theirs any more.',
+    file: 'actors/vault/items/part.ts',
+    find: 'leave({ turn, id, reads })',
+    replace: 'leave({ turn, id, reads: { ...reads, members: { ...reads.members, rows: [] } } })',
+    tests: ['test/behaviour/vaults/items-removed.test.ts'],
+  },
+  {
+    name: 'items-lost-with-their-vault',
+    harm: 'The end of a vault takes from its members what was theirs.',
+    file: 'actors/vault/items/part.ts',
+    find: '(turn) => turn.start(VaultItems.jobs.returnToOwners, null)',
+    replace: '() => undefined',
+    tests: ['test/behaviour/vaults/ended.test.ts'],
+  },
+  {
+    name: 'a-history-for-strangers',
+    harm: 'A user who is not a member reads what was in the vault.',
+    file: 'actors/vault/items/revisions.ts',
+    find: 'return member.get(memberKey(view, query.by)) && ((each) => each);',
+    replace: 'return (each) => each;',
+    tests: ['test/behaviour/vaults/item-history.test.ts'],
+  },
+  {
+    name: 'strangers-who-save',
+    harm: 'A user who is not a member saves in the vault.',
+    file: 'actors/vault/items/save-items.ts',
+    find: '(member.get(memberKey(turn, saver.by))?.permission ?? null) as',
+    replace: "(member.get(memberKey(turn, saver.by))?.permission ?? 'write') as",
+    tests: ['test/behaviour/vaults/items.test.ts'],
+  },
+  {
+    name: 'removed-member-keeps-files',
+    harm: 'A removed member still reads the files of the vault with an old token.',
+    file: 'actors/vault/files/access.ts',
+    find: 'if (!isForHere || asker === undefined || isVoid(view, claims)) return invalidToken;',
+    replace:
+      'if (!isForHere || isVoid(view, claims)) return invalidToken;\n  if (asker === undefined) return undefined;',
+    tests: ['test/behaviour/files/vaults.test.ts'],
+    match: 'tokens in hand are worth nothing once the member is removed*',
+  },
+  {
+    name: 'move-replaces-file',
+    harm: 'A file that is moved takes the place of another, which is lost.',
+    file: 'actors/files/transfer.ts',
+    find: '  if (row !== undefined) return isTaken;\n',
+    replace: '',
+    tests: ['test/behaviour/files/vault-moves.test.ts'],
+    match: 'a file that is in the way*',
+  },
+  {
+    name: 'a-removed-member-who-hears',
+    harm: 'A removed member goes on learning when the others work.',
+    file: 'actors/vault/member-list.ts',
+    find: "  turn.publish(Vault, { event: 'member-removed', userUuid: member, membership });\n",
+    replace: '',
+    tests: ['test/behaviour/sockets/vaults.test.ts'],
   },
 ];

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'survivor-without-the-items',
   why: 'The items of the old owner in a vault stay theirs, though the account is gone.',
   flavour: 'vaults',
-  from: 85,
+  from: 140,
   edits: [
     {
       file: 'actors/vault/membership/end.ts',
