@@ -54,11 +54,7 @@ test('a flag that is none, or cannot be so, is refused as administrators are ref
     ['AI_ENABLED', 'perhaps', 'The value has to be one of true, false.'],
     ['AI_REQUEST_LIMIT', '-1', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
     ['AI_REQUEST_LIMIT', '', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
-    [
-      'EMAIL_BACKUP_FREQUENCY',
-      'daily',
-      'This server sends no backups by e-mail. This flag can only be disabled.',
-    ],
+    ['EMAIL_BACKUP_FREQUENCY', 'hourly', 'The value has to be one of disabled, daily, weekly, monthly.'],
   ] as const) {
     const refused = await run('user', 'set-flag', userUuid, '--', name, value);
     t.deepEqual(refused, { code: exitCodes.usage, out: '', err: `${said}\n` });
