@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { builtUrl } from '../test/kit/built.ts';
 import { HeldElsewhereError, lockDirectory } from './lock.ts';
 import type { Machine } from './machine.ts';
 
@@ -19,12 +19,12 @@ function directoryOf(t: ExecutionContext, ...below: string[]): string {
 /** A separate process that takes the lock, reports it, and waits to be killed. */
 async function holderOf(t: ExecutionContext, directory: string) {
   const script = `
-    const { lockDirectory } = await import(${JSON.stringify(fileURLToPath(new URL('./lock.ts', import.meta.url)))});
+    const { lockDirectory } = await import(${JSON.stringify(builtUrl('process/lock.ts'))});
     const lock = await lockDirectory(process.argv[1]);
     console.log(lock ? 'held' : 'refused');
     process.stdin.resume();
   `;
-  const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', script, directory], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, directory], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   t.teardown(() => child.kill('SIGKILL'));

@@ -4,11 +4,13 @@
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { buildCollector } from './collector/collector.ts';
 import { buildGitea } from './gitea/gitea.ts';
 import { findOrMakeLitellm } from './litellm.ts';
 import { buildVersitygw } from './versitygw.ts';
 
 const makers: Readonly<Record<string, () => void>> = {
+  collector: buildCollector,
   gitea: buildGitea,
   litellm: () => void findOrMakeLitellm(process.env),
   versitygw: buildVersitygw,

@@ -58,6 +58,7 @@ test('an empty environment gives the defaults, and they are those of the protoco
     smtpPass: undefined,
     natsUrls: undefined,
     pairingKey: undefined,
+    tracingHeaders: undefined,
     telegramBotToken: undefined,
     whatsappToken: undefined,
     twilioAuthToken: undefined,
@@ -438,6 +439,7 @@ test('every secret can stand in a file, and is read without the white space arou
     ASSISTANT_SUBSCRIPTION_ENCRYPTION_KEY: 'b'.repeat(64),
     FILES_S3_SECRET_ACCESS_KEY: 'hunter2',
     BACKUP_S3_SECRET_ACCESS_KEY: 'hunter2',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=hunter2',
   };
   const others = {
     ASSISTANT_DEFAULT_MODEL: 'model',

@@ -51,6 +51,7 @@ import {
   natsSettings,
   serverSettings,
 } from '../settings.ts';
+import { tracingSecrets, tracingSettings } from '../tracing/settings.ts';
 import { nearNames } from './near-names.ts';
 import { type Environment, read, type Sources, variablesOf } from './read.ts';
 
@@ -78,6 +79,7 @@ export const settings = {
   nats: natsSettings,
   internalApi: internalApiSettings,
   backup: backupSettings,
+  tracing: tracingSettings,
 };
 
 export const secretSettings = {
@@ -90,6 +92,7 @@ export const secretSettings = {
   ...fileStoreSecrets,
   ...natsSecrets,
   ...backupSecrets,
+  ...tracingSecrets,
 };
 
 const everything = { settings, secrets: secretSettings };

@@ -43,6 +43,7 @@ import { NegativeCache } from '../read/negative-cache.ts';
 import { NewerFormatError } from '../store/encoding.ts';
 import { type Commit, StoreError } from '../store/store.ts';
 import { tombstoneSlice } from '../store/tables.ts';
+import { endSpan, type Span } from '../tracing.ts';
 import { ActivationWaiters, loadActor } from './activation.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
@@ -361,7 +362,11 @@ export class Actor implements Committing {
 
   #answer(entry: Queued, outcome: Outcome): void {
     // Do this even if the caller no longer waits: the turn's effects are durable all the same.
-    if ('value' in outcome) this.#env.publisher.signalled(this.address, entry.signals);
+    const { commitSpan } = entry;
+    if ('value' in outcome) {
+      this.#env.publisher.signalled(this.address, entry.signals, commitSpan?.traceparent);
+    }
+    if (commitSpan !== undefined) endSpan(commitSpan, outcome);
     if (entry.answered) return;
     entry.answered = true;
     entry.message.resolve(outcome);
@@ -378,6 +383,7 @@ export class Actor implements Committing {
       return undefined;
     const commitId = this.#env.random.uuid();
     const pending = this.#gate.launch(commitId);
+    for (const { queued: entry } of pending.carried) beginCommitSpan(entry);
     this.#clearUnchangedMarker();
     try {
       const commit = pending.build(this.address, this.epoch, this.#version, commitId);
@@ -386,6 +392,10 @@ export class Actor implements Committing {
       this.#failAlone(error instanceof Error ? error : new TerminalError('a commit could not be built'));
       return undefined;
     }
+  }
+
+  get commitSpans(): readonly Span[] {
+    return this.#gate.flight?.pending.carried.flatMap(({ queued: { commitSpan } }) => commitSpan ?? []) ?? [];
   }
 
   committed(): void {
@@ -547,6 +557,12 @@ export class Actor implements Committing {
 
 function outcomeUnknown(): RetryableError {
   return new RetryableError('the outcome of this call is unknown', { outcome: 'unknown' });
+}
+
+/** A turn that runs again has a commit of its own each time. */
+function beginCommitSpan(entry: Queued): void {
+  entry.commitSpan?.end();
+  entry.commitSpan = entry.message.span?.child('commit');
 }
 
 /** The turns before this one changed the state that its plan was made from. */

@@ -16,13 +16,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { type FileSystem, nodeFileSystem } from '../../actors/files/file-system.ts';
 import { type LocalDiskOptions, openLocalDisk } from '../../actors/files/local-disk.ts';
 import type { FileStore } from '../../actors/files/store.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { systemRandom } from '../../runtime/random.ts';
+import { runs } from '../kit/built.ts';
 import { drainPromises, FakeClock } from '../kit/clock.ts';
 import { until } from '../kit/until.ts';
 import { content, inPieces, nameOf, names, owner, read, unstopped, upload, write } from './blobs.ts';
@@ -678,9 +678,8 @@ test('drafts of this node go at its start, those of others once they are old', a
 
 test('a process that is killed while it writes leaves blobs that are whole, and no other', async (t) => {
   const folder = folderFor(t);
-  const script = fileURLToPath(new URL('./endless-writer.ts', import.meta.url));
   for (let round = 0; round < 3; round += 1) {
-    const child = spawn(process.execPath, ['--import=tsx', script, folder, `${round}`], {
+    const child = spawn(process.execPath, [...runs('test/files/endless-writer.ts'), folder, `${round}`], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

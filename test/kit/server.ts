@@ -79,7 +79,7 @@ export interface ServerOptions extends DomainOptions {
   readonly moreKinds?: readonly Kind[];
   readonly host?: Pick<
     TestHostOptions,
-    'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs' | 'logger' | 'metrics'
+    'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs' | 'logger' | 'metrics' | 'tracer'
   >;
 }
 
@@ -185,6 +185,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
         publicUrl: 'http://notes.test',
         failures: createRateLimiter(config.rateLimits ?? withoutLimits, clock, [wrongTokens]),
       },
+      administrationPage: true,
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },
       cookies: { ...browsersAnywhere, ...options.cookies },
@@ -199,7 +200,15 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
     });
     const verifyBearer = createVerifyBearer(sessionTokens);
     const { actors } = host;
-    const ports = { clock, actors, transport, verifyBearer, socketTokens, readiness };
+    const ports = {
+      clock,
+      actors,
+      transport,
+      verifyBearer,
+      socketTokens,
+      readiness,
+      tracer: options.host?.tracer,
+    };
     const areas = [davArea('/dav', options.accounts?.calendar ?? false), pairingArea];
     return startGateway(t, routes, { rateLimits: withoutLimits, ...config, ...ports, areas });
   };

@@ -142,12 +142,22 @@ test('an item that comes back before its first move is finalized keeps its uuid 
   t.is(back?.['created_position'], home?.['created_position']);
 });
 
-test('an item that is saved as it goes on before its last move is finalized has one home', async (t) => {
+test('an item that is saved before its next move is repeated stays with its owner', async (t) => {
   const scene = await startScene(t);
   const { alice, other } = scene;
   const version = await givenComeHome(t, scene);
   await stopsBefore(scene, intoVault.apply, inVault(other, { updated_at_timestamp: version }));
-  // Until that is settled, the move is repeated for its caller and comes first.
+  await saved(scene, alice, note({ content: 'saved', updated_at_timestamp: version }));
+  await hasOneHome(t, scene, alice.account.userUuid);
+});
+
+test('an item that is saved after its next move has been repeated is in conflict', async (t) => {
+  const scene = await startScene(t);
+  const { server, alice, other } = scene;
+  const version = await givenComeHome(t, scene);
+  await stopsBefore(scene, intoVault.apply, inVault(other, { updated_at_timestamp: version }));
+  // The caller of the move still waits, so the move is repeated on the new host.
+  await server.advance(5_000);
   const save = saved(scene, alice, note({ content: 'saved', updated_at_timestamp: version }));
   await t.throwsAsync(save, { message: 'sync_conflict' });
   await hasOneHome(t, scene, other);

@@ -33,8 +33,8 @@ export interface GatewayOptions {
   readonly random: SeededRandom;
   readonly entrances: () => readonly Entrance[];
   readonly availability: AvailabilityChecker;
-  /** Whether no trouble of the simulation may be noticed in the answer. */
-  readonly isUntouched: (ask: Ask, entrance: Entrance) => boolean;
+  /** The hosts that the call needs, by name. Undefined: its answer may show a trouble of the simulation. */
+  readonly wellHostsFor: (ask: Ask, entrance: Entrance) => string | undefined;
 }
 
 const knockPauseMs = 100;
@@ -70,13 +70,14 @@ export class Gateway {
   }
 
   async #enter(entrance: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
-    const { time, availability, isUntouched } = this.#options;
+    const { time, availability, wellHostsFor } = this.#options;
     const sinceMs = time.nowMs;
-    const wasUntouched = isUntouched(ask, entrance);
+    const hosts = wellHostsFor(ask, entrance);
     entrance.asks += 1;
     const outcome = await this.#outcome(entrance, ask, withinMs);
     entrance.asks -= 1;
-    if (wasUntouched && isUntouched(ask, entrance))
+    // A call that one host got and another one answers has met the trouble of the first.
+    if (hosts !== undefined && hosts === wellHostsFor(ask, entrance))
       availability.answered(`${ask.command} ${ask.callId}`, outcome, time.nowMs - sinceMs);
     return outcome;
   }

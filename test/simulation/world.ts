@@ -155,8 +155,8 @@ function createWorld(seed: number, options: SimulateOptions) {
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
   const entrances = () => machines.runs.filter(isEntrance);
   const health = new Health({ plan, machines, faults, ailments, database });
-  const isUntouched = health.isUntouched.bind(health);
-  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability, isUntouched });
+  const wellHostsFor = health.wellHostsFor.bind(health);
+  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability, wellHostsFor });
   checkers.errands.watch((counter) => health.wellHostOf(counter));
   const lane =
     plan.lane === undefined

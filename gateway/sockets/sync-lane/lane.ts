@@ -12,6 +12,7 @@ import { type Clock, sleep } from '../../../runtime/clock.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import type { Actors } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
+import type { Tracer } from '../../../runtime/tracing.ts';
 import type { AccessKeyGate } from '../../admission/access-key.ts';
 import { accessKeyHeader } from '../../admission/access-key.ts';
 import type { ClientAddress } from '../../admission/client-address.ts';
@@ -55,6 +56,7 @@ export interface LaneOptions {
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
   readonly watchSession: (claims: { userUuid: string; sessionUuid: string }, ended: () => void) => () => void;
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface Lane {
@@ -126,7 +128,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   }
 
   const services: LaneServices = {
-    commands: new Commands({ actors, clock, random, failed }),
+    commands: new Commands({ actors, clock, random, failed, tracer: options.tracer }),
     metrics,
     memory,
     nowMs: () => clock.monotonicMs(),

@@ -316,6 +316,19 @@ test('once another device approves, the waiting one repeats its sign-in as usual
   t.is((await laptop(email)).status, 401, 'used up');
 });
 
+test('a call that is repeated because its reply was lost passes by the approval that it has used up', async (t) => {
+  const server = await startServer(t);
+  const { phone } = await withTotp(server);
+  const { email } = phone.account;
+  const laptop = browser(server);
+  await laptop(email);
+  await resolveAll(phone);
+  const lost = server.transport.loseReplyTo('loginParams');
+  t.is((await server.answered(laptop(email))).status, 200);
+  await lost;
+  t.is((await laptop(email)).status, 401, 'another call does not');
+});
+
 test('a device that waits at the old name of login-params is known there by its cookie, too', async (t) => {
   const server = await startServer(t);
   const { phone } = await withTotp(server);

@@ -1,10 +1,10 @@
 import { execFileSync, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { type Address, shardOf } from '../../../runtime/address.ts';
 import { MovedError, OverloadedError, RetryableError, UnavailableError } from '../../../runtime/errors.ts';
 import { noTransportMetrics } from '../../../runtime/transport/nats/metrics.ts';
 import type { AskCall } from '../../../runtime/transport/transport.ts';
+import { builtFile } from '../../../tools/built-sources.js';
 import { startNatsCluster, startNatsServer } from '../../kit/nats-server.ts';
 import { TcpProxy } from '../../kit/tcp-proxy.ts';
 import { call, echo, startProcess, type TestProcess, until } from '../../kit/transport-process.ts';
@@ -311,6 +311,6 @@ test('closing does not wait for a broker that does not answer', async (t) => {
 test('a process that has closed the transport ends by itself', async (t) => {
   const server = await startNatsServer();
   t.teardown(() => server.stop());
-  const child = fork(fileURLToPath(new URL('short-life.ts', import.meta.url)), [server.url]);
+  const child = fork(builtFile('test/faults/transport/short-life.ts'), [server.url]);
   t.is(await new Promise((resolve) => child.once('exit', resolve)), 0);
 });

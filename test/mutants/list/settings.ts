@@ -1,86 +1,32 @@
 import type { Mutant } from '../mutant.ts';
 
-const tests = ['test/behaviour/settings.test.ts'];
-
-/** A setting that the server reads under a wrong name, and so has no effect. */
+/** A setting that the server reads under a wrong name, and so has no effect. One for each list of settings. */
 const unwired = (setting: string, harm: string, file: string): Mutant => ({
   name: `${setting.toLowerCase().replaceAll('_', '-')}-without-effect`,
   harm,
   file,
   find: `name: '${setting}',`,
   replace: `name: '${setting}_',`,
-  tests,
+  tests: ['test/behaviour/settings.test.ts'],
   match: `${setting} *`,
 });
 
-const ofAccounts = (setting: string, harm: string) => unwired(setting, harm, 'actors/settings.ts');
-const ofItems = (setting: string, harm: string) => unwired(setting, harm, 'actors/collection/settings.ts');
-const ofGateway = (setting: string, harm: string) => unwired(setting, harm, 'gateway/settings.ts');
-
 export const mutants: readonly Mutant[] = [
-  ofAccounts('ACCESS_TOKEN_AGE', 'Stolen tokens work for two months, whatever was set.'),
-  ofAccounts('REFRESH_TOKEN_AGE', 'Sessions last a year, whatever was set.'),
-  ofAccounts('SESSION_FRESHNESS_BUFFER', 'A shortened age signs everybody out.'),
-  ofAccounts('EPHEMERAL_SESSION_AGE', 'Sessions on borrowed computers last days.'),
-  ofAccounts('COOLDOWN_SESSION_TOKENS_TTL', 'Replaced pairs refresh for two minutes.'),
-  ofAccounts('FAILED_LOGIN_LOCKOUT', 'Failures are remembered for an hour, whatever was set.'),
-  ofAccounts('FAILED_LOGIN_CAPTCHA_LOCKOUT', 'Accounts are locked for a day, whatever was set.'),
-  ofAccounts('MAX_LOGIN_ATTEMPTS', 'A captcha is asked for after six failures, whatever was set.'),
-  ofAccounts('MAX_CAPTCHA_LOGIN_ATTEMPTS', 'Accounts are locked by other numbers than were set.'),
-  ofAccounts('MAX_STRANGER_LOGIN_ATTEMPTS', 'Strangers guess by other numbers than were set.'),
-  ofAccounts('ALLOW_OPEN_REGISTRATION', 'A server that is meant to be open does not start.'),
-  ofAccounts('RATE_LIMIT_REGISTRATION', 'Floods of registrations burn the quota of the captcha.'),
-  ofItems('ACCOUNT_ITEMS_MAX', 'Accounts hold more items than the operator allows.'),
-  ofItems('ACCOUNT_BYTES_MAX', 'Accounts take more of the disk than the operator gives.'),
-  unwired('LOG_FAILED_SIGN_INS', 'Nobody is banned, as nobody is named.', 'process/settings.ts'),
-  ofAccounts('DISABLE_USER_REGISTRATION', 'A closed server takes strangers in.'),
-  ofAccounts('WORKSPACES_PER_EMAIL_ENABLED', 'Workspaces that were enabled are not.'),
-  ofAccounts('READONLY_USERS', 'Guests who may only read may write.'),
-  ofAccounts('ADMIN_EMAILS', 'The administrator is none.'),
-  ofAccounts('E2E_TESTING', 'Conformance runs are slowed down and fail.'),
-  ofGateway('CORS_ORIGIN_STRICT_MODE_ENABLED', 'Pages of any site read answers.'),
-  ofGateway('CORS_ALLOWED_ORIGINS', 'The operator’s own pages are shut out.'),
-  ofGateway('TRUST_PROXY', 'Anybody types an address.'),
-  ofGateway('RATE_LIMIT_PUBLIC', 'Floods are not slowed down.'),
-  ofGateway('RATE_LIMIT_SESSION', 'Floods of the signed-in are not slowed down.'),
-  ofGateway('HTTP_REQUEST_PAYLOAD_LIMIT_MEGABYTES', 'Bodies are larger than the operator allows.'),
-  ofGateway('BODY_MEMORY_BYTES', 'Bodies take more memory than the operator gives.'),
-  ofGateway('SOCKETS_MAX', 'The process runs out of file descriptors.'),
-  ofItems('ITEM_CONTENT_LIMIT', 'Notes are larger than the operator allows.'),
-  ofItems('CONTENT_SIZE_TRANSFER_LIMIT', 'Pages are larger than a slow line carries in time.'),
-  ofGateway('COOKIE_SAME_SITE', 'Cookies go out with requests of other sites.'),
-  ofGateway('COOKIE_DOMAIN', 'Clients on another host of the domain have no session.'),
-  ofGateway('SHARED_SERVER_ACCESS_KEY', 'A server meant for a family is open to the world.'),
-  ofGateway('SHARED_SERVER_ACCESS_KEY_MODE', 'A key for registration is asked for everywhere.'),
-  ofGateway('SHARED_SERVER_ACCESS_KEY_EXEMPT', 'Web clients behind a key open no socket.'),
-  ofAccounts('CAPTCHA_SERVER_URL', 'The captcha that was configured is asked for by nobody.'),
-  ofAccounts('CAPTCHA_UI_URL', 'Clients are not told where the captcha is.'),
+  unwired('ACCESS_TOKEN_AGE', 'Stolen tokens work for two months, whatever was set.', 'actors/settings.ts'),
+  unwired(
+    'ACCOUNT_BYTES_MAX',
+    'Accounts take more of the disk than the operator gives.',
+    'actors/collection/settings.ts',
+  ),
+  unwired('TRUST_PROXY', 'A client chooses the address that limits are counted by.', 'gateway/settings.ts'),
   {
     name: 'a-hash-for-everybody',
-    harm: 'Whoever has the database sees who has the same password as the one before.',
+    harm: 'A reader of the database sees which users have the same password as the one before.',
     file: 'process/node.ts',
     find: 'accounts.endToEndTesting ? rememberLastHash(hasher) : hasher',
     replace: 'accounts ? rememberLastHash(hasher) : hasher',
-    tests,
+    tests: ['test/behaviour/settings.test.ts'],
     match: 'E2E_TESTING alone *',
-  },
-  {
-    name: 'a-mistyped-key-mode-opens-the-gate',
-    harm: 'One wrong letter in a mode, and the key guards nothing.',
-    file: 'gateway/settings.ts',
-    find: "given === 'registration' || given === 'off' ? given : 'all'",
-    replace: "given === 'registration' || given === 'all' ? given : 'off'",
-    tests,
-    match: 'SHARED_SERVER_ACCESS_KEY*',
-  },
-  {
-    name: 'an-access-key-without-a-gate',
-    harm: 'A server meant for a family is open to the world.',
-    file: 'process/gateway.ts',
-    find: '      accessKey,\n',
-    replace: '',
-    tests,
-    match: 'SHARED_SERVER_ACCESS_KEY *',
   },
   {
     name: 'a-door-left-open',
@@ -89,14 +35,5 @@ export const mutants: readonly Mutant[] = [
     find: "if (role !== 'host' && !isLoopback(host) && isOpen(config, secrets)) {",
     replace: 'if (false) {',
     tests: ['process/config/config.test.ts'],
-  },
-  {
-    name: 'addresses-logged-unasked',
-    harm: 'The log tells who was where.',
-    file: 'process/gateway.ts',
-    find: 'signInFailed: config.logFailedSignIns',
-    replace: 'signInFailed: config.logFailedSignIns || true',
-    tests,
-    match: 'LOG_FAILED_SIGN_INS *',
   },
 ];

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'removed-member-still-reads',
   why: 'Who was removed is given what is saved after that.',
   flavour: 'vaults',
-  from: 23,
+  from: 38,
   edits: [
     {
       file: 'test/kit/model-store/model-database.ts',

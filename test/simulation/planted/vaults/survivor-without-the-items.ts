@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'survivor-without-the-items',
   why: 'What the old owner had in a vault stays his, who is gone.',
   flavour: 'vaults',
-  from: 85,
+  from: 140,
   edits: [
     {
       file: 'actors/vault/membership/end.ts',
