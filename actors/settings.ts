@@ -182,6 +182,12 @@ const delivery = section('Timers and delivery', {
     description:
       'The most reminders by e-mail that an account may have, sent ones included. 0 is as many as can be: 1000.',
   }),
+  emailBackups: flag({
+    name: 'EMAIL_BACKUPS_ENABLED',
+    default: true,
+    description:
+      'Mails users who ask for it a backup of their account, encrypted as it is here, every day, week or month. A file over `MAIL_SIZE_MAX` is not sent.',
+  }),
   reminderDelivery: flag({
     name: 'REMINDER_DELIVERY_ENABLED',
     default: false,

@@ -282,6 +282,12 @@ const links = sameOnAllNodes(
       description:
         'The address of the files server, sent to clients with every answer. Clients add `/v1/files` to it, which every proxy for this server passes on.',
     }),
+    administrationPage: flag({
+      name: 'ADMINISTRATION_PAGE',
+      default: false,
+      description:
+        'Serves the page for administrators at `/admin` (docs/administration.md). It needs no access key; signing in does.',
+    }),
   }),
 );
 

@@ -1,10 +1,11 @@
 /** `scriptorium.v1.Users`: what operators may see of a user and do for them. */
-
+import { z } from 'zod';
 import { type ExportProgress, exportProgressSchema } from '../actors/export-file.ts';
-import { findUser } from '../actors/identity/account-table.ts';
+import { accountTable, findUser } from '../actors/identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../actors/identity/usernames.ts';
 import { UserAdministration } from '../actors/user/operator-contract.ts';
 import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/users.ts';
+import { lookup } from '../runtime/command.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
@@ -16,7 +17,7 @@ import { numberToken } from './pages.ts';
 type Options = Pick<InternalApiOptions, 'actors' | 'lookups' | 'workspacesPerEmail' | 'logger'>;
 
 export function usersHandlers(options: Options): Handlers<UsersService> {
-  const { actors, lookups, workspacesPerEmail, logger } = options;
+  const { actors, logger } = options;
 
   async function setAdministrator(userUuidText: string, administrator: boolean, ask: AskOptions) {
     const userUuid = uuidField('user_uuid', userUuidText);
@@ -49,13 +50,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
   }
 
   return {
-    async find(request) {
-      const email = normaliseUsername(textField('email', request.email));
-      const workspace = normaliseWorkspace(request.workspace, workspacesPerEmail);
-      const userUuid = await findUser(lookups, { email, workspace });
-      if (userUuid === undefined) throw notFound('No user has that address in that workspace.');
-      return { userUuid };
-    },
+    find: findHandler(options),
+    list: listHandler(options),
 
     async show(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
@@ -131,6 +127,45 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       return { events, nextPageToken: trail.before === null ? '' : String(trail.before) };
     },
   };
+}
+
+const findHandler =
+  ({ lookups, workspacesPerEmail }: Options): Handlers<UsersService>['find'] =>
+  async (request) => {
+    const email = normaliseUsername(textField('email', request.email));
+    const workspace = normaliseWorkspace(request.workspace, workspacesPerEmail);
+    const userUuid = await findUser(lookups, { email, workspace });
+    if (userUuid === undefined) throw notFound('No user has that address in that workspace.');
+    return { userUuid };
+  };
+
+const listHandler =
+  ({ lookups }: Options): Handlers<UsersService>['list'] =>
+  async ({ contains, pageSize, pageToken }) => {
+    const limit = limitField('page_size', pageSize);
+    const after = addressToken(pageToken);
+    const { rows, complete } = await lookups.find(lookup(accountTable, [{}], limit, after));
+    const wanted = contains === '' ? '' : normaliseUsername(textField('contains', contains));
+    const last = complete ? undefined : rows.at(-1);
+    return {
+      users: rows
+        .filter(({ identifier }) => identifier.includes(wanted))
+        .map(({ user_uuid: userUuid, identifier: email, workspace }) => ({ userUuid, email, workspace })),
+      nextPageToken: last === undefined ? '' : JSON.stringify([last.workspace, last.identifier]),
+    };
+  };
+
+const addressTokenSchema = z.tuple([z.string(), z.string()]);
+
+/** The last address of the page before. No address is empty, so an empty one is before all. @throws CallError */
+function addressToken(pageToken: string): { readonly workspace: string; readonly identifier: string } {
+  if (pageToken === '') return { workspace: '', identifier: '' };
+  try {
+    const [workspace, identifier] = addressTokenSchema.parse(JSON.parse(pageToken));
+    return { workspace, identifier };
+  } catch {
+    throw invalidArgument('page_token was not issued by this list.');
+  }
 }
 
 const exportHandler =

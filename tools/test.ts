@@ -165,7 +165,7 @@ function prepare(part: string): Promise<unknown> {
 async function runChecks(): Promise<void> {
   // Several checkers at once each compute the same types anew. A single one takes less than half of the CPU.
   await check('type check', 'tsc', ['-p', 'tsconfig.json', '--singleThreaded']);
-  await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/viewer/browser']);
+  await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/pages']);
   await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);
   // One line for each that is found.
   await check('lint', 'biome', ['check', '--reporter=github', '.']);

@@ -96,7 +96,7 @@ test('no subject, sender or text makes a header of its own, or another part', as
         text: `${body}\r\n\r\nBcc: b@x.test\r\n`,
         dateMs: 0,
         messageId: '<one@home.test>',
-      });
+      }).build();
       const [head = ''] = Buffer.from(composed).toString('latin1').split('\r\n\r\n');
       const names = head
         .split('\r\n')
@@ -130,7 +130,7 @@ test('a message takes nothing from files or addresses', async (t) => {
       text,
       dateMs: 0,
       messageId: '<one@home.test>',
-    });
+    }).build();
     t.true(composed.toString().includes(text));
   }
 });

@@ -272,6 +272,46 @@ test('large mails are sent one at a time, and keep no code and no worker from be
   ]);
 });
 
+test('mails of bulk are sent one at a time and after all others, and a crowd of them keeps nothing waiting', async (t) => {
+  const { mailer, postbox, clock } = await start(t);
+  const asked: string[] = [];
+  const open: (() => void)[] = [];
+  postbox.answer = ({ message: { text } }) => {
+    asked.push(text);
+    return text.startsWith('bulk')
+      ? new Promise((resolve) => open.push(() => resolve(undefined)))
+      : undefined;
+  };
+  const queue = async (name: string, source?: MailSource) => {
+    await mailer().queue(sealedMail(name, source, { text: name }));
+    await clock.advance(4_000);
+  };
+  for (const name of ['bulk-1', 'bulk-2', 'bulk-3']) await queue(name, 'email-backup');
+  for (const name of ['other-1', 'other-2']) await queue(name);
+  await queue('code', 'magic-link');
+  t.deepEqual(asked, ['bulk-1', 'other-1', 'other-2', 'code']);
+  for (const name of ['bulk-2', 'bulk-3']) {
+    open.shift()?.();
+    await clock.advance(4_000);
+    t.is(asked.at(-1), name);
+  }
+  open.shift()?.();
+  await clock.advance(4_000);
+  t.is(postbox.messages.length, 6);
+});
+
+test('mails of bulk take a quarter of the queue at most', async (t) => {
+  const limits = { ...configured.limits, mails: 8 };
+  const { send, told, postbox } = await start(t, { ...configured, limits });
+  postbox.answer = () => ({ result: 'unable', failure: 'connection' });
+  for (const id of ['backup-1', 'backup-2', 'backup-3']) await send(id, 'email-backup');
+  await send('other');
+  t.deepEqual(
+    (await told()).map(({ id, outcome, refusal }) => ({ id, outcome, refusal })),
+    [{ id: 'backup-3', outcome: 'refused', refusal: 'full' }],
+  );
+});
+
 test('large mails that a relay takes later are tried again as small ones are', async (t) => {
   const { mailer, postbox, clock } = await start(t);
   postbox.answer = () => ({ result: 'transient', failure: 'provider' });

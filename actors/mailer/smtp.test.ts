@@ -6,6 +6,7 @@ import { FakeClock } from '../../test/kit/clock.ts';
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from '../../test/kit/smtp-server.ts';
 import { until } from '../../test/kit/until.ts';
 import type { SmtpRelay } from './relays.ts';
+import type { Attachment } from './sender.ts';
 import { createSmtp } from './smtp.ts';
 
 /** Every name is this machine, so that a test of TLS has a host that is not on loopback by its name. */
@@ -35,6 +36,7 @@ interface SendOptions extends SmtpServerOptions {
   /** What several are sent by, one after another. */
   readonly by?: Sender;
   readonly signal?: AbortSignal;
+  readonly attachment?: Attachment;
 }
 
 interface Sender {
@@ -70,6 +72,7 @@ async function sent(t: ExecutionContext, server: SmtpServer, input: SendOptions 
       ...message,
       from: { ...message.from, address: input.sender ?? message.from.address },
       recipient,
+      attachment: given.attachment,
     },
     handOver,
     timeoutMs: 5_000,
@@ -127,6 +130,35 @@ for (const pipelining of [false, true]) {
     t.deepEqual(answered, { result: 'unable', failure: 'rate-limited' });
   });
 }
+
+/** Of several pieces, whose ends fit no line of base64. */
+const fileOf = (piecesBytes: number): Attachment => ({
+  filename: 'backup.txt',
+  pieces: ['{"a":"ö', '.'.repeat(piecesBytes), '"}\n'].map((piece) => Buffer.from(piece)),
+});
+
+test('a file arrives beside the text, byte for byte', async (t) => {
+  const server = await startSmtpServer(t);
+  const attachment = fileOf(200_000);
+  t.deepEqual(await sent(t, server, { attachment }), { result: 'sent' });
+  const [received] = await server.messages(1);
+  const [, text = '', file = ''] = received?.text.split(/^--.*-Part.*\r\n/m) ?? [];
+  t.regex(text, /^Hello\r$/m);
+  t.regex(file, /^Content-Type: application\/json; name=backup.txt\r$/m);
+  t.regex(file, /^Content-Disposition: attachment; filename=backup.txt\r$/m);
+  const [, encoded = ''] = file.split('\r\n\r\n');
+  t.deepEqual(Buffer.from(encoded, 'base64'), Buffer.concat(attachment.pieces));
+});
+
+test('a file that a relay says is too large for it is not sent, and the relay goes on', async (t) => {
+  const server = await startSmtpServer(t, { sizeMax: 100_000 });
+  const by = sender();
+  const handOver = () => Promise.reject(new Error('nothing may be handed over'));
+  const refused = await sent(t, server, { by, attachment: fileOf(80_000), handOver });
+  t.deepEqual(refused, { result: 'rejected', failure: 'rejected' });
+  t.deepEqual(await sent(t, server, { by, attachment: fileOf(60_000) }), { result: 'sent' });
+  t.is((await server.messages(1)).length, 1);
+});
 
 test('a relay that has the message and does not answer leaves it uncertain', async (t) => {
   const server = await startSmtpServer(t);

@@ -4,6 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { SettingsOf } from '../../runtime/setting.ts';
+import { administrationPath } from '../pages/administration/path.ts';
 import type { accessKeySettings } from '../settings.ts';
 
 export interface AccessKeyOptions extends SettingsOf<typeof accessKeySettings> {
@@ -31,6 +32,8 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
       if (registrationOnly) return method === 'post' && (pattern === '/v1/users' || pattern === '/auth');
       // Mail programs, and people without an account, have no key; the link's own MAC guards it.
       if (pattern === '/v1/mail/unsubscribe/:token') return false;
+      // A browser cannot send the key for a page. The page tells nothing, and asks for the key before it asks the server.
+      if (pattern === administrationPath) return false;
       return (
         path !== '/health' &&
         path !== '/healthcheck' &&

@@ -243,11 +243,11 @@ function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan 
 }
 
 /** Undefined if there is nothing to look for. */
-export function lookupRead({ table, values, limit }: LookupPlan<AnyTable>): StoreRead | undefined {
+export function lookupRead({ table, values, limit, after }: LookupPlan<AnyTable>): StoreRead | undefined {
   if (values.length === 0) return undefined;
   const unique = Object.keys(values[0] ?? {});
   const read = { read: 'lookup', table, unique, values: values as readonly AnyRow[] } as const;
-  return limit === undefined ? read : { ...read, limit };
+  return limit === undefined ? read : { ...read, limit, ...(after !== undefined && { after }) };
 }
 
 /** The results of a shared read: the store's answers, with nothing overlaid. */

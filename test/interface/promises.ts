@@ -975,7 +975,14 @@ export const promises: readonly Promised[] = [
   {
     says: 'A setting does something or is refused: nothing is accepted and ignored that the server would have to act on.',
     provenBy: [
-      behaviour('accounts/settings', 'a setting without effect is refused, with the reason'),
+      behaviour(
+        'accounts/settings',
+        'backups by e-mail are asked for only where they can come, and the answer says why not',
+      ),
+      behaviour(
+        'mail/backups',
+        'a backup comes as soon as it is wanted, and then every day: all items, as clients import them',
+      ),
       behaviour(
         'mail/reminders',
         'until a user turns reminders off they are made and sent; then none is made, and the answer says why',

@@ -185,6 +185,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
         publicUrl: 'http://notes.test',
         failures: createRateLimiter(config.rateLimits ?? withoutLimits, clock, [wrongTokens]),
       },
+      administrationPage: true,
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },
       cookies: { ...browsersAnywhere, ...options.cookies },

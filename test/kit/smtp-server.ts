@@ -16,6 +16,8 @@ export interface SmtpServerOptions {
   readonly password?: string;
   /** Takes a whole envelope at once, as most relays do. */
   readonly pipelining?: boolean;
+  /** Bytes of a mail, at most, which it announces. */
+  readonly sizeMax?: number;
   /** Accepts connections and says nothing. */
   readonly hang?: boolean;
 }
@@ -76,13 +78,14 @@ export async function startSmtpServer(
 }
 
 function argumentsOf(options: SmtpServerOptions): string[] {
-  const { port, certificate, implicit, user, password, pipelining, hang } = options;
+  const { port, certificate, implicit, user, password, pipelining, sizeMax, hang } = options;
   return [
     ...(port === undefined ? [] : ['--port', String(port)]),
     ...(certificate === undefined ? [] : ['--certificate', certificate.cert, '--key', certificate.key]),
     ...(implicit ? ['--implicit'] : []),
     ...(user === undefined ? [] : ['--user', user, '--password', password ?? '']),
     ...(pipelining ? ['--pipelining'] : []),
+    ...(sizeMax === undefined ? [] : ['--size-max', String(sizeMax)]),
     ...(hang ? ['--hang'] : []),
   ];
 }

@@ -191,6 +191,15 @@ const ownership: Table<Store> = [
   ['a registration', 'nextStart, register', (store) => store.register(node, neverMs)],
   ['a renewal', 'renew', (store) => store.renew(node.id, node.incarnation, neverMs)],
   [
+    'a reconciliation that finds nothing to change',
+    'expireNodes, nodes, shardsOf',
+    async (store) => {
+      await store.expireNodes();
+      await store.nodes();
+      await store.shardsOf(node.incarnation);
+    },
+  ],
+  [
     `a claim of ${shards.length} shards`,
     'freeShards, nextEpoch, takeShards',
     (store) => store.claim(node.id, node.incarnation, shards),

@@ -164,7 +164,6 @@ test('no flag turns on a feature that the server lacks, and the administrator is
   const path = `/v1/admin/users/${uuid}/feature-flags`;
   const put = (name: string, value: string) => admin.call('PUT', path, { body: { name, value } });
   for (const [name, on, off, why] of [
-    ['EMAIL_BACKUP_FREQUENCY', 'weekly', 'disabled', /no backups by e-mail/],
     ['NEXTCLOUD_BACKUP_ALLOWED', 'true', 'false', /no backups to Nextcloud/],
     ['NEXTCLOUD_BACKUP_FREQUENCY', 'daily', 'disabled', /no backups to Nextcloud/],
     ['OCR_SERVER_ALLOWED', 'true', 'false', /no text in images/],

@@ -3,7 +3,8 @@ import test from 'ava';
 import { settingsActedOn } from '../../../actors/user/settings/contract.ts';
 import { statusOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
-import { startServer } from '../../kit/server.ts';
+import { mailTo, Postbox } from '../../kit/postbox.ts';
+import { type ServerOptions, startServer } from '../../kit/server.ts';
 
 const pathOf = ({ account }: Device) => `/v1/users/${account.userUuid}/settings`;
 const put = (device: Device, name: string, value: unknown, more: object = {}) =>
@@ -215,15 +216,21 @@ test('a switch is set by each of the words for on and off, and shown in its own'
   }
 });
 
-test('a setting without effect is refused, with the reason', async (t) => {
-  const server = await startServer(t);
-  const phone = await server.device();
-  for (const frequency of ['daily', 'weekly', 'monthly', '']) {
-    const refused = await put(phone, 'EMAIL_BACKUP_FREQUENCY', frequency);
-    t.is(refused.status, 400, frequency);
-    t.regex(refused.body.error.message, /sends no backups by e-mail/);
-  }
-  t.is((await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'disabled')).status, 200);
+test('backups by e-mail are asked for only where they can come, and the answer says why not', async (t) => {
+  const refusedOn = async (options: ServerOptions, email?: string) => {
+    const phone = await (await startServer(t, options)).device(email);
+    t.is((await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'disabled')).status, 200);
+    const { status, body } = await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'daily');
+    t.is(status, 400);
+    return body.error.tag;
+  };
+  const relay = mailTo(new Postbox());
+  t.is(await refusedOn({}), 'email-delivery-unavailable');
+  t.is(await refusedOn({ ...relay, accounts: { emailBackups: false } }), 'email-backups-disabled');
+  t.is(await refusedOn(relay, 'nobody'), 'email-backups-disabled');
+  const phone = await (await startServer(t, relay)).device();
+  t.is((await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'hourly')).status, 400);
+  t.is((await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'weekly')).status, 200);
 });
 
 test('once user agents are not to be logged, none is kept and the kept ones are erased', async (t) => {

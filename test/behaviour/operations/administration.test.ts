@@ -6,6 +6,7 @@ import { alice, register, registerStranger } from '../../kit/account.ts';
 import { makeToken, publisher, showing } from '../../kit/calendar.ts';
 import type { Device } from '../../kit/device.ts';
 import { startApi } from '../../kit/internal-api.ts';
+import { note } from '../../kit/items.ts';
 import { operate } from '../../kit/operator.ts';
 
 const nobody = '11111111-1111-4111-8111-111111111111';
@@ -54,11 +55,7 @@ test('a flag that is none, or cannot be so, is refused as administrators are ref
     ['AI_ENABLED', 'perhaps', 'The value has to be one of true, false.'],
     ['AI_REQUEST_LIMIT', '-1', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
     ['AI_REQUEST_LIMIT', '', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
-    [
-      'EMAIL_BACKUP_FREQUENCY',
-      'daily',
-      'This server sends no backups by e-mail. This flag can only be disabled.',
-    ],
+    ['EMAIL_BACKUP_FREQUENCY', 'hourly', 'The value has to be one of disabled, daily, weekly, monthly.'],
   ] as const) {
     const refused = await run('user', 'set-flag', userUuid, '--', name, value);
     t.deepEqual(refused, { code: exitCodes.usage, out: '', err: `${said}\n` });
@@ -155,4 +152,70 @@ test('a name that is absent, or is no user, is refused in words', async (t) => {
     });
     t.like(await run(...args, 'bob', ...flag), { code: exitCodes.usage, err: 'user_uuid is not a uuid.\n' });
   }
+});
+
+test('users are listed by address, a page at a time, or those whose address contains a text', async (t) => {
+  const { server, run, json } = await start(t);
+  const emails = Array.from({ length: 5 }, (_, n) => `user-${n}@${n % 2 === 0 ? 'even' : 'odd'}.example.org`);
+  const devices = await Promise.all(emails.toReversed().map((email) => server.device(email)));
+  const uuids = new Map(devices.map(({ account }) => [account.email, account.userUuid]));
+  const listed = async (...options: readonly string[]) => {
+    const { users, after } = await json('users', 'list', ...options);
+    return { after, emails: users.map(({ email }: { email: string }) => email) };
+  };
+  const whole = await json('users', 'list');
+  t.is(whole.after, null);
+  t.deepEqual(
+    whole.users,
+    emails.map((email) => ({ userUuid: uuids.get(email), email, workspace: 'default' })),
+  );
+  const first = await listed('--limit', '2');
+  t.deepEqual(first.emails, emails.slice(0, 2));
+  t.deepEqual(await listed('--limit', '9', '--after', first.after), { after: null, emails: emails.slice(2) });
+  t.deepEqual(await listed('--contains', '@EVEN'), { after: null, emails: [0, 2, 4].map((n) => emails[n]) });
+  const few = await listed('--contains', '@even', '--limit', '2');
+  t.deepEqual(few.emails, [emails[0], emails[2]]);
+  t.deepEqual((await listed('--contains', '@even', '--after', few.after)).emails, [emails[4]]);
+  t.regex((await run('users', 'list', '--limit', '1')).out, /user-0@even.*\nMore: --after '/);
+  t.is((await run('users', 'list', '--contains', 'nowhere')).out, 'There is none.\n');
+  for (const wrong of [
+    ['--limit', '0'],
+    ['--after', 'x'],
+    ['--after', '[1]'],
+  ]) {
+    t.is((await run('users', 'list', ...wrong)).code, exitCodes.usage, wrong.join(' '));
+  }
+});
+
+test('top shows the actors that use most while it watches', async (t) => {
+  const world = await start(t);
+  const [idle, busy] = [await world.server.device(), await world.server.device('bob@example.org')];
+  await idle.save(note({ uuid: crypto.randomUUID(), content: `004:${'x'.repeat(50_000)}` }));
+  const meanwhile = async () => {
+    for (let count = 0; count < 3; count += 1) await busy.save();
+  };
+  const top = async (...options: readonly string[]) => {
+    const { code, out, err } = await operate({ ...world, meanwhile }, 'top', ...options);
+    t.is(code, exitCodes.ok, err);
+    return out;
+  };
+  const { actors, silentNodes, seconds } = JSON.parse(await top('--by', 'commits', '--json'));
+  t.deepEqual({ silentNodes, seconds }, { silentNodes: [], seconds: 2 });
+  t.like(actors[0], { kind: 'user', id: busy.account.userUuid, commits: 3, waiting: 0 });
+  t.true(actors[0].messages >= 3);
+  t.like(
+    actors.find(({ id }: { id: string }) => id === idle.account.userUuid),
+    { commits: 0 },
+  );
+  const [titles, ...rows] = (await top('--limit', '2')).trimEnd().split('\n');
+  t.regex(titles ?? '', /^KIND +ID +NODE +HELD +COMMITS +MESSAGES +WAITING$/);
+  t.is(rows.length, 2);
+  t.is((await operate({ ...world, meanwhile }, 'top', '--by', 'size')).code, exitCodes.usage);
+});
+
+test('where a user lives is found by the address too', async (t) => {
+  const { server, json, run } = await start(t);
+  const { account } = await server.device();
+  t.like(await json('where', account.email), { actor: { kind: 'user', id: account.userUuid }, exists: true });
+  t.is((await run('where', 'nobody@example.org')).code, exitCodes.refused);
 });
