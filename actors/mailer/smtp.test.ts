@@ -72,7 +72,7 @@ async function sent(t: ExecutionContext, server: SmtpServer, input: SendOptions 
       ...message,
       from: { ...message.from, address: input.sender ?? message.from.address },
       recipient,
-      attachment: given.attachment,
+      attachment: input.attachment,
     },
     handOver,
     timeoutMs: 5_000,
