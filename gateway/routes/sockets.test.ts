@@ -7,9 +7,9 @@ const never = new Promise(() => {});
 
 /** Routes at a server that is ready, and the number of questions to users' actors so far. */
 function world() {
-  let asked = 0;
+  let calls = 0;
   const ask = () => {
-    asked += 1;
+    calls += 1;
     return never;
   };
   const routes = socketRoutes({
@@ -25,7 +25,7 @@ function world() {
     ask: {},
   };
   return {
-    asked: () => asked,
+    calls: () => calls,
     dial(path: string): void {
       const route = routes.find((one) => one.path === path);
       void route?.handle(context as never, { deviceId: 'phone' });
@@ -34,14 +34,14 @@ function world() {
 }
 
 for (const path of ['/v1/sockets/sync/ticket', '/v1/sockets/tokens']) {
-  test(`of a crowd that asks for ${path}, a few reach their actors in a turn of the event loop`, async (t) => {
-    const { asked, dial } = world();
+  test(`a crowd that asks for ${path} reaches its actors a few in each turn of the event loop`, async (t) => {
+    const { calls, dial } = world();
     for (let client = 0; client < 3 * dialsPerTurn; client += 1) dial(path);
     for (let step = 0; step < 20; step += 1) await Promise.resolve();
-    t.is(asked(), dialsPerTurn);
+    t.is(calls(), dialsPerTurn);
     await setImmediate();
     await setImmediate();
     await setImmediate();
-    t.is(asked(), 3 * dialsPerTurn);
+    t.is(calls(), 3 * dialsPerTurn);
   });
 }

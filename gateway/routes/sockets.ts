@@ -85,9 +85,9 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
 
   async function mint(context: RequestContext<'session'>, deviceId: string): Promise<RouteReply> {
     const { actors, credentials, ask } = context;
-    const asked = actors.get(SyncLane, credentials.userUuid).ask.mintSyncTicket({ credentials }, ask);
+    const ticket = actors.get(SyncLane, credentials.userUuid).ask.mintSyncTicket({ credentials }, ask);
     try {
-      const answer = await signedInAnswer(asked, ({ issuedAtMs, ...claims }) => ({
+      const answer = await signedInAnswer(ticket, ({ issuedAtMs, ...claims }) => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
         body: {
@@ -152,9 +152,9 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
       bodyLimit: 'small',
       handle: async ({ actors, credentials, ask }) => {
         await pace.next();
-        const asked = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
+        const session = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
         try {
-          return await signedInAnswer(asked, ({ sessionUuid }) => ({
+          return await signedInAnswer(session, ({ sessionUuid }) => ({
             status: 200,
             body: { token: socketTokens.mint({ userUuid: credentials.userUuid, sessionUuid }) },
           }));

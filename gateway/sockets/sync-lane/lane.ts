@@ -116,10 +116,10 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
 
   async function spend({ userUuid, ...ticket }: SyncTicket): Promise<AuthVerdict> {
     try {
-      const asked = { ...ticket, attempt: random.uuid() };
+      const fields = { ...ticket, attempt: random.uuid() };
       const { verdict } = await actors
         .get(SyncLane, userUuid)
-        .ask.spendSyncTicket(asked, { deadlineMs: spendMs });
+        .ask.spendSyncTicket(fields, { deadlineMs: spendMs });
       return verdict;
     } catch (error) {
       if (error instanceof NotFoundError) return 'gone';

@@ -12,7 +12,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the-last-saver-wins',
-    harm: 'Of two edits of one version the first is lost without a word.',
+    harm: 'The first of two edits of one version is lost without a word.',
     file: 'actors/collection',
     find: 'if (mine !== undefined && !isBasedOn(mine, sent, saver.legacy)) {',
     replace: 'if (false) {',
@@ -66,7 +66,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'items-of-the-first-batch-alone',
-    harm: 'Of a large upload most is dropped without a word.',
+    harm: 'Most of a large upload is dropped without a word.',
     file: 'actors/collection',
     find: '  if (batch.length > 0) batches.push(batch);',
     replace: '',
