@@ -6,10 +6,10 @@ const never = new Promise(() => {});
 
 /** Routes at a server that is ready, and the number of questions to users' actors so far. */
 function world() {
-  let asked = 0;
+  let calls = 0;
   const due: (() => void)[] = [];
   const ask = () => {
-    asked += 1;
+    calls += 1;
     return never;
   };
   const options = {
@@ -27,7 +27,7 @@ function world() {
     ask: {},
   };
   return {
-    asked: () => asked,
+    calls: () => calls,
     async turn() {
       for (const work of due.splice(0)) work();
       await settled();
@@ -45,14 +45,14 @@ async function settled(): Promise<void> {
 }
 
 for (const path of ['/v1/sockets/sync/ticket', '/v1/sockets/tokens']) {
-  test(`of a crowd that asks for ${path}, a few reach their actors at a time`, async (t) => {
-    const { asked, dial, turn } = world();
+  test(`a crowd that asks for ${path} reaches its actors a few at a time`, async (t) => {
+    const { calls, dial, turn } = world();
     for (let client = 0; client < 3 * dialsPerTurn; client += 1) dial(path);
     await settled();
-    t.is(asked(), dialsPerTurn);
+    t.is(calls(), dialsPerTurn);
     await turn();
-    t.is(asked(), 2 * dialsPerTurn);
+    t.is(calls(), 2 * dialsPerTurn);
     await turn();
-    t.is(asked(), 3 * dialsPerTurn);
+    t.is(calls(), 3 * dialsPerTurn);
   });
 }

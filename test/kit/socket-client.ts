@@ -59,7 +59,7 @@ export function connect(
   { headers = {}, answersPings = true, reads = true, onText = () => {} }: SocketClientOptions = {},
 ): Promise<SocketClient | RefusedUpgrade> {
   return new Promise((resolve, reject) => {
-    const asked = request(url.replace(/^ws/, 'http'), {
+    const upgrade = request(url.replace(/^ws/, 'http'), {
       headers: {
         connection: 'Upgrade',
         upgrade: 'websocket',
@@ -68,12 +68,12 @@ export function connect(
         ...headers,
       },
     });
-    asked.on('error', reject);
-    asked.on('upgrade', (_reply, socket, first) => {
+    upgrade.on('error', reject);
+    upgrade.on('upgrade', (_reply, socket, first) => {
       if (!reads) socket.pause();
       resolve(new Connection(socket as Socket, first, { answersPings, onText }));
     });
-    asked.on('response', (reply) => {
+    upgrade.on('response', (reply) => {
       let body = '';
       reply.setEncoding('utf8');
       reply.on('data', (chunk) => {
@@ -81,7 +81,7 @@ export function connect(
       });
       reply.on('end', () => resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body }));
     });
-    asked.end();
+    upgrade.end();
   });
 }
 

@@ -259,12 +259,12 @@ export class LaneSocket {
   }
 
   async #authenticate(frame: ClientFrame): Promise<void> {
-    const asked = readAuth(frame, ['ticket', 'deviceId', 'resumeSequence']);
-    if (asked === undefined) {
+    const auth = readAuth(frame, ['ticket', 'deviceId', 'resumeSequence']);
+    if (auth === undefined) {
       this.#end('INVALID_ENVELOPE');
       return;
     }
-    const ticket = this.#lane.verify(asked.ticket, asked.deviceId);
+    const ticket = this.#lane.verify(auth.ticket, auth.deviceId);
     if (ticket === undefined) {
       this.#end('AUTH_REJECTED');
       return;
@@ -273,7 +273,7 @@ export class LaneSocket {
     this.#forgetTimer();
     await this.#lane.nextDial();
     if (this.#isEnded) return;
-    this.#deviceId = asked.deviceId;
+    this.#deviceId = auth.deviceId;
     this.#credentials = credentialsOf(ticket);
     if (!this.#lane.admit(this, ticket.userUuid)) {
       this.#end('SOCKET_LIMIT');
@@ -306,8 +306,8 @@ export class LaneSocket {
   }
 
   #reauthenticateNext(frame: ClientFrame): void {
-    const asked = readAuth(frame, ['ticket', 'deviceId']);
-    if (asked === undefined) {
+    const auth = readAuth(frame, ['ticket', 'deviceId']);
+    if (auth === undefined) {
       this.#end('INVALID_ENVELOPE');
       return;
     }
@@ -316,7 +316,7 @@ export class LaneSocket {
       this.#end('REAUTH_REJECTED');
       return;
     }
-    const ticket = this.#ownTicket(asked);
+    const ticket = this.#ownTicket(auth);
     if (ticket === undefined) {
       this.#end('REAUTH_REJECTED');
       return;

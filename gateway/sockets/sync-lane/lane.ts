@@ -12,6 +12,7 @@ import { type Clock, sleep } from '../../../runtime/clock.ts';
 import { NotFoundError } from '../../../runtime/errors.ts';
 import type { Actors } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
+import type { Tracer } from '../../../runtime/tracing.ts';
 import type { AccessKeyGate } from '../../admission/access-key.ts';
 import { accessKeyHeader } from '../../admission/access-key.ts';
 import type { ClientAddress } from '../../admission/client-address.ts';
@@ -57,6 +58,7 @@ export interface LaneOptions {
   readonly requestId: () => string;
   readonly isDraining: () => boolean;
   readonly watchSession: (claims: { userUuid: string; sessionUuid: string }, ended: () => void) => () => void;
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface Lane {
@@ -116,10 +118,10 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
 
   async function spend({ userUuid, ...ticket }: SyncTicket): Promise<AuthVerdict> {
     try {
-      const asked = { ...ticket, attempt: random.uuid() };
+      const fields = { ...ticket, attempt: random.uuid() };
       const { verdict } = await actors
         .get(SyncLane, userUuid)
-        .ask.spendSyncTicket(asked, { deadlineMs: spendMs });
+        .ask.spendSyncTicket(fields, { deadlineMs: spendMs });
       return verdict;
     } catch (error) {
       if (error instanceof NotFoundError) return 'gone';
@@ -128,7 +130,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
   }
 
   const services: LaneServices = {
-    commands: new Commands({ actors, clock, random, failed }),
+    commands: new Commands({ actors, clock, random, failed, tracer: options.tracer }),
     metrics,
     memory,
     nowMs: () => clock.monotonicMs(),

@@ -199,8 +199,8 @@ headers.add('origin', origin);
 function behaviourOf(options: LaneOptions): Behaviour {
   let behaviour: Behaviour | undefined;
   const app = {
-    ws: (_path: string, given: WebSocketBehavior<unknown>) => {
-      behaviour = given as Behaviour;
+    ws: (_path: string, behavior: WebSocketBehavior<unknown>) => {
+      behaviour = behavior as Behaviour;
     },
   };
   openLane(app as unknown as TemplatedApp, options);
