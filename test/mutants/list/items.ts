@@ -8,7 +8,7 @@ export const mutants: readonly Mutant[] = [
     find: ': whenSignedIn(view, asked, shape, () => ({ ok }));',
     replace: ': { ok, caller: callerOf(view) };',
     tests: ['test/behaviour/items/two-devices.test.ts'],
-    match: 'who has everything*',
+    match: 'a device that has everything*',
   },
   {
     name: 'the-last-saver-wins',
@@ -17,7 +17,7 @@ export const mutants: readonly Mutant[] = [
     find: 'if (mine !== undefined && !isBasedOn(mine, sent, saver.legacy)) {',
     replace: 'if (false) {',
     tests: ['test/races/items.test.ts'],
-    match: 'of savers*',
+    match: 'exactly one of several savers*',
   },
   {
     name: 'an-item-of-somebody-else',
@@ -80,7 +80,7 @@ export const mutants: readonly Mutant[] = [
     find: '!isWhole(mine) && !fields.content && fields.deleted !== true',
     replace: 'false',
     tests: ['test/attacks/conflicts.test.ts'],
-    match: 'what brings its own*',
+    match: 'an item that brings its own*',
   },
   {
     name: 'copies-of-what-others-own',
