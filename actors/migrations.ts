@@ -483,4 +483,8 @@ export const domainMigrations: readonly Migration[] = [
     only: 'CockroachDB',
     sql: 'ALTER TABLE item_part CONFIGURE ZONE USING gc.ttlseconds = 600',
   },
+  {
+    id: 'domain-0048-mail-by-bulk',
+    sql: "CREATE INDEX IF NOT EXISTS mail_by_bulk ON mail (mailer, position) WHERE state = 'bulk'",
+  },
 ];

@@ -3,18 +3,17 @@
  *
  * Shutdown: `drain` turns readiness red, stops listening, and signals long-running work to finish. Every reply ends
  * its connection from then on. It closes the sockets one after another. Then it waits, within a bound, until no request
- * is in flight and none has come or gone for half a second, and closes the rest. A connection that is closed with an
- * unanswered request leaves its client without knowing whether the request took effect.
+ * is in flight and none has come or gone for a while, and closes the rest (drain.ts).
  */
-import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
 import { siteOf } from '../actors/identity/network.ts';
-import { type Clock, sleep } from '../runtime/clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Subscribe } from '../runtime/events.ts';
 import type { Actors } from '../runtime/handles.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Readiness } from '../runtime/readiness.ts';
+import type { Tracer } from '../runtime/tracing.ts';
 import { type AccessKeyOptions, createAccessKeyGate } from './admission/access-key.ts';
 import { createAdmission } from './admission/admission.ts';
 import type { VerifyBearer } from './admission/bearer.ts';
@@ -22,6 +21,7 @@ import { type ClientAddress, createClientAddress } from './admission/client-addr
 import { createCors } from './admission/cors.ts';
 import { createRateLimiter, type RateBucket } from './admission/rate-limit.ts';
 import { createSessionCheck } from './admission/session-check.ts';
+import { acceptWaiting, lastPartMs, untilQuiet } from './drain.ts';
 import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
 import type { BodyWriterOptions } from './http/body-writer.ts';
@@ -47,6 +47,7 @@ import {
   us_socket_local_port,
 } from './http/uws.ts';
 import type { GatewaySettings } from './settings.ts';
+import { DialPace } from './sockets/dial-pace.ts';
 import { openSockets } from './sockets/sockets.ts';
 import { openLane } from './sockets/sync-lane/lane.ts';
 import type { SyncTickets } from './sockets/sync-lane/tickets.ts';
@@ -59,6 +60,8 @@ export interface GatewayConfig extends GatewaySettings {
   readonly isPublicUrlHttps: boolean;
   /** How long `drain` takes at most: it closes the sockets, and waits for requests in flight. */
   readonly drainTimeoutMs: number;
+  /** How long nothing must have come before `drain` closes connections without a reply: half a second at least. */
+  readonly drainIdleMs: number;
   /** Several processes of one machine listen on the same port, and the system spreads connections over them. */
   readonly sharesPort: boolean;
 }
@@ -78,6 +81,8 @@ export interface GatewayOptions {
   readonly syncTickets: SyncTickets;
   /** The channel of events from hosts. */
   readonly subscribe: Subscribe;
+  /** Absent: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface Gateway {
@@ -90,8 +95,6 @@ export interface Gateway {
 }
 
 const sweepEveryMs = 1_000;
-/** A connection that has been idle for so long is unlikely to carry a request just as it ends. */
-const quietMs = 500;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: it composes the parts of the gateway.
 export function createGateway(options: GatewayOptions): Gateway {
@@ -145,6 +148,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits: config,
     envelope: createEnvelope(config.filesServerUrl),
     log,
+    tracer: options.tracer,
     admission: createAdmission({
       ...heads,
       https: createHttps({ ...config, clientAddress: heads.clientAddress, log: options.logger }),
@@ -196,9 +200,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     app.close();
   }
 
+  const pace = new DialPace();
   const sockets = openSockets(app, {
     ...options,
     ...heads,
+    pace,
     tokens: options.socketTokens,
     limits: config.sockets,
     log,
@@ -211,6 +217,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const lane = openLane(app, {
     ...options,
     ...heads,
+    pace,
     settings: config.syncLane,
     socketsMax: config.sockets.socketsMax,
     idleSeconds: config.sockets.idleSeconds,
@@ -294,42 +301,19 @@ export function createGateway(options: GatewayOptions): Gateway {
         });
       }),
     async drain() {
-      draining = true;
-      options.readiness.startDraining();
-      await takeWaiting();
-      stopListening();
-      for (const exchange of inFlight) exchange.drain();
       const untilMs = clock.monotonicMs() + config.drainTimeoutMs;
-      const socketsMs = Math.max(0, config.drainTimeoutMs - 2 * quietMs);
+      options.readiness.startDraining();
+      await acceptWaiting(clock);
+      stopListening();
+      draining = true;
+      for (const exchange of inFlight) exchange.drain();
+      const socketsMs = Math.max(0, config.drainTimeoutMs - lastPartMs);
       await Promise.all([sockets.drain(socketsMs), lane.drain(socketsMs)]);
-      await quietBy(untilMs);
+      const progress = () => requests + answered;
+      await untilQuiet({ clock, connections, inFlight, progress, idleMs: config.drainIdleMs, untilMs });
       close();
     },
   };
-
-  /**
-   * A client that sends a request meanwhile learns from the reply that the connection ends, and opens another one
-   * elsewhere.
-   */
-  async function quietBy(untilMs: number): Promise<void> {
-    let isQuiet = false;
-    while (connections.open > 0 && !isQuiet && clock.monotonicMs() < untilMs) {
-      const before = requests + answered;
-      await sleep(clock, quietMs);
-      // The loop takes in the requests that have arrived by now, or they would be lost with their connections.
-      await setImmediate();
-      isQuiet = inFlight.size === 0 && requests + answered === before;
-    }
-  }
-}
-
-/**
- * The system has accepted connections that this process has not: closing the listening socket would reset them. The
- * rest of this turn of the loop may not see them, the next one does.
- */
-async function takeWaiting(): Promise<void> {
-  await setImmediate();
-  await setImmediate();
 }
 
 /** A user has memory for the largest body and a few others beside it, and at least a quarter of all. */

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { builtUrl } from '../test/kit/built.ts';
 import { HeldElsewhereError, lockDirectory } from './lock.ts';
 import type { Machine } from './machine.ts';
 
@@ -19,12 +19,12 @@ function directoryOf(t: ExecutionContext, ...below: string[]): string {
 /** A separate process that takes the lock, reports it, and waits to be killed. */
 async function holderOf(t: ExecutionContext, directory: string) {
   const script = `
-    const { lockDirectory } = await import(${JSON.stringify(fileURLToPath(new URL('./lock.ts', import.meta.url)))});
+    const { lockDirectory } = await import(${JSON.stringify(builtUrl('process/lock.ts'))});
     const lock = await lockDirectory(process.argv[1]);
     console.log(lock ? 'held' : 'refused');
     process.stdin.resume();
   `;
-  const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', script, directory], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, directory], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   t.teardown(() => child.kill('SIGKILL'));
@@ -43,7 +43,7 @@ test('a second taker is refused while the first holds, and served after it relea
   await next?.release();
 });
 
-test('of many takers at once exactly one holds, over any number of crashed predecessors', async (t) => {
+test('exactly one of many simultaneous takers holds the lock, over any number of crashed predecessors', async (t) => {
   const directory = directoryOf(t);
   for (let round = 0; round < 5; round += 1) {
     const locks = await Promise.all(Array.from({ length: 16 }, () => lockDirectory(directory)));
@@ -111,7 +111,7 @@ test('a server that shut down cleanly on another machine leaves the directory to
   await lock?.release();
 });
 
-test('of machines that start at once on one file system, exactly one holds', async (t) => {
+test('exactly one of the machines that start at once on one file system holds the lock', async (t) => {
   const directory = directoryOf(t);
   const machines = Array.from({ length: 12 }, (_, n) => ({ name: `machine-${n}`, id: '', boot: `${n}` }));
   const ends = await Promise.allSettled(machines.map((machine) => lockDirectory(directory, machine)));

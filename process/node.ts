@@ -45,7 +45,7 @@ export interface NodeParts {
 }
 
 export function createNode(options: ServerOptions, parts: NodeParts): Node {
-  const { config, secrets, clock, random, logger } = options;
+  const { config, secrets, clock, random, logger, tracer } = options;
   const { resources, transport, registry } = parts;
   const hashing = {
     // One core is left for the event loop.
@@ -94,6 +94,7 @@ export function createNode(options: ServerOptions, parts: NodeParts): Node {
     clock,
     random,
     logger,
+    tracer,
     limits: runtimeLimitsOf(config.database),
     metrics: prometheusRuntimeMetrics(registry, () => node),
     node: rowOf(options),

@@ -2,7 +2,8 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
-import type { Config, Secrets } from './config/config.ts';
+import type { Tracer } from '../runtime/tracing.ts';
+import type { Config, Secrets } from './config/settings.ts';
 import type { Lifetime } from './lifetime.ts';
 
 export interface ServerOptions {
@@ -13,4 +14,6 @@ export interface ServerOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly lifetime: Lifetime;
+  /** Absent: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }

@@ -27,6 +27,7 @@ import { createNode, createPresence, type NodeParts } from './node.ts';
 import { openResources } from './resources.ts';
 import type { ServerOptions } from './server-options.ts';
 import { exitCodes, StartError } from './start-error.ts';
+import { openTracer } from './tracing/tracer.ts';
 import { openTransport } from './transport.ts';
 import { warnOfUnclaimedAdmins } from './unclaimed-admins.ts';
 
@@ -41,7 +42,8 @@ export interface Ports {
 const eventLoopSampleMs = 50;
 
 /** Starts everything and resolves to the ports in use. All of it closes with the lifetime. @throws StartError */
-export async function startServer(options: ServerOptions, overlay = openResources): Promise<Ports> {
+export async function startServer(given: ServerOptions, overlay = openResources): Promise<Ports> {
+  const options = { ...given, tracer: given.tracer ?? (await openTracer(given)) };
   const { config, clock, random, logger, lifetime } = options;
   const resources = await overlay(options);
   const { keyring, store, shardCount } = resources;

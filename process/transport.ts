@@ -23,7 +23,7 @@ export async function openTransport(
   { generation, keyring, shardCount }: Pick<Resources, 'generation' | 'keyring' | 'shardCount'>,
   registry: Registry,
 ): Promise<OpenedTransport> {
-  const { config, secrets, clock, random, logger, lifetime } = options;
+  const { config, secrets, clock, random, logger, lifetime, tracer } = options;
   const { nats, clusterName } = config;
   if (nats === undefined) return { transport: new InProcessTransport(), isWakeStreamUp: () => true };
   let opened: NatsTransport | undefined;
@@ -41,6 +41,7 @@ export async function openTransport(
       random,
       logger,
       metrics,
+      tracer,
       wakeStream: { replicas },
     }),
   );

@@ -1,12 +1,15 @@
 /** Typed handles on actors: `actors.get(User, id).ask.listSessions({ … })`, wherever the actor is. */
 import type { z } from 'zod';
 import type { CommandShape, CommandShapes } from './contract.ts';
+import type { Span } from './tracing.ts';
 
 export interface AskOptions {
   /** Milliseconds from now after which the caller no longer waits. */
   readonly deadlineMs?: number;
   /** The same for every repeat of one call. If absent, a new one is made. */
   readonly callId?: string;
+  /** The request that asks, if it is sampled. */
+  readonly span?: Span | undefined;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a command of any shape

@@ -4,11 +4,13 @@
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { buildCollector } from './collector/collector.ts';
 import { buildGitea } from './gitea/gitea.ts';
 import { findOrMakeLitellm } from './litellm.ts';
 import { buildVersitygw } from './versitygw.ts';
 
 const makers: Readonly<Record<string, () => void>> = {
+  collector: buildCollector,
   gitea: buildGitea,
   litellm: () => void findOrMakeLitellm(process.env),
   versitygw: buildVersitygw,
@@ -22,8 +24,8 @@ function make(name: string): string {
   return `test/counterparts/${name}.run.ts`;
 }
 
-const given = process.argv.slice(2);
-const files = (given.length > 0 ? given : Object.keys(makers)).map(make);
+const args = process.argv.slice(2);
+const files = (args.length > 0 ? args : Object.keys(makers)).map(make);
 const { status, error } = spawnSync(
   'node_modules/.bin/ava',
   ['--config', 'counterparts.config.js', ...files],

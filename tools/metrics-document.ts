@@ -93,6 +93,7 @@ function registerGateway(registry: Registry): void {
       ...defaultsOf(gatewaySettings),
       filesServerUrl: '',
       drainTimeoutMs: 0,
+      drainIdleMs: 0,
       sharesPort: false,
       isPublicUrlHttps: false,
     },

@@ -8,7 +8,9 @@
  * why it failed before, because somebody should find out.
  */
 import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { allMutants } from '../test/mutants/mutant.ts';
@@ -18,6 +20,7 @@ import { builds, findOrMakePrograms } from './programs.ts';
 import { Reasons } from './reasons.ts';
 import { tapReader } from './tap.ts';
 import { fileOfTest } from './test-file.ts';
+import { seconds, slowestFiles } from './test-times.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const counts = { passed: 0, failed: 0 };
@@ -25,19 +28,31 @@ const skipped: string[] = [];
 const failed: string[] = [];
 const passedWhenRepeated: string[] = [];
 const reasons = new Reasons();
+const phases: string[] = [];
+const testTimes = join(root, '.cache/test-times.jsonl');
+const shownSlowestFiles = 15;
 
 /** More failures than these are not an accident of the machine. */
 const maxRepeatedTests = 3;
 
 /** By title, with the reason why they cannot run on most machines. */
 const expectedSkips = [
-  { title: /cockroach: the contract of the store/, because: 'no package brings CockroachDB along' },
+  {
+    title: /cockroach: (the contract of the store|backups),/,
+    because: 'no package brings CockroachDB along',
+  },
 ];
 
 function count(ok: boolean, title: string): void {
   counts[ok ? 'passed' : 'failed'] += 1;
   if (!ok) failed.push(title);
   console.log(`  ${ok ? '✔' : '✘'} ${title}`);
+}
+
+async function timed(phase: string, work: () => Promise<unknown>): Promise<void> {
+  const startedMs = performance.now();
+  await work();
+  phases.push(`${phase} ${seconds(performance.now() - startedMs)} s`);
 }
 
 function explain(title: string, line: string): void {
@@ -147,28 +162,43 @@ function prepare(part: string): Promise<unknown> {
   return run('tsx', ['tools/prepare.ts', part], {}, (line) => console.log(line));
 }
 
+async function runChecks(): Promise<void> {
+  // Several checkers at once each compute the same types anew. A single one takes less than half of the CPU.
+  await check('type check', 'tsc', ['-p', 'tsconfig.json', '--singleThreaded']);
+  await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/pages']);
+  await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);
+  // One line for each that is found.
+  await check('lint', 'biome', ['check', '--reporter=github', '.']);
+  await check('no dead code', 'knip', ['--no-progress']);
+  await check('lint of the gRPC contracts', 'buf', ['lint', 'proto']);
+  await check('the gRPC contracts break nothing released', 'buf', [
+    'breaking',
+    'proto',
+    '--against',
+    'proto/released.binpb',
+  ]);
+}
+
+function tellTimes(): void {
+  const notes = existsSync(testTimes) ? readFileSync(testTimes, 'utf8') : '';
+  console.log('The slowest test files:');
+  for (const line of slowestFiles(notes, shownSlowestFiles)) console.log(`  ${line}`);
+  console.log(`Phases: ${phases.join(', ')}`);
+}
+
+mkdirSync(dirname(testTimes), { recursive: true });
+rmSync(testTimes, { force: true });
 await check('code from the gRPC contracts', 'buf', ['generate', '--template', 'proto/buf.gen.yaml']);
 const prepared = Promise.all([prepare('builds'), prepare('programs')]);
-// Several checkers at once each compute the same types anew. A single one takes less than half of the CPU.
-await check('type check', 'tsc', ['-p', 'tsconfig.json', '--singleThreaded']);
-await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/viewer/browser']);
-await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);
-// One line for each that is found.
-await check('lint', 'biome', ['check', '--reporter=github', '.']);
-await check('no dead code', 'knip', ['--no-progress']);
-await check('lint of the gRPC contracts', 'buf', ['lint', 'proto']);
-await check('the gRPC contracts break nothing released', 'buf', [
-  'breaking',
-  'proto',
-  '--against',
-  'proto/released.binpb',
-]);
-await prepared;
+await timed('checks', runChecks);
+await timed('the rest of the builds and downloads', () => prepared);
 for (const [name, build] of Object.entries(builds)) checkBuild(`build of ${name}`, build);
 const { found, problems } = findOrMakePrograms(process.env);
 for (const problem of problems) console.error(problem);
-await runTests(found);
-await runMutants();
+await timed('tests', () => runTests({ ...found, TEST_TIMES: testTimes }));
+await timed('mutants', runMutants);
+
+tellTimes();
 
 for (const line of reasons.of([...passedWhenRepeated, ...failed])) console.log(line);
 tell('skipped', skipped);

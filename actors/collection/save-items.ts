@@ -9,7 +9,7 @@ import { isUuid } from './incoming.ts';
 import { type ItemRow, isWhole } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { holdsRevision } from './revisions/held.ts';
-import { type Outcome, type Saver, save } from './save.ts';
+import { type SaveOutcome, type Saver, save } from './save.ts';
 
 /** The state that the turn has read. */
 export interface Stored {
@@ -80,7 +80,7 @@ export function saveItems({
   const notHere: ClientItem[] = [];
   const writes = new Map<string, ItemWrite>();
   const leaving = new Set<string>();
-  const given = new Set<string>();
+  const spelledUuids = new Set<string>();
   let head = stored.head;
   let storedBytes = 0;
   for (const sent of items) {
@@ -114,8 +114,8 @@ export function saveItems({
     if (result.outcome === 'conflict') {
       const { server_item: other } = result.conflict;
       // An item that is named a thousand times would be given a thousand times. The client sends the others again.
-      if (other !== undefined && given.has(key)) continue;
-      if (other !== undefined) given.add(key);
+      if (other !== undefined && spelledUuids.has(key)) continue;
+      if (other !== undefined) spelledUuids.add(key);
       conflicts.push(result.conflict);
       continue;
     }
@@ -141,7 +141,7 @@ function writeOf(
   };
 }
 
-type Answered = Exclude<Outcome, { readonly outcome: 'notHere' | 'moves' }>;
+type Answered = Exclude<SaveOutcome, { readonly outcome: 'notHere' | 'moves' }>;
 
 /** The stored row whose revision goes into the history, because the save overwrites it. */
 function historyOf(result: Answered, existing: ItemRow | undefined): ItemRow | undefined {

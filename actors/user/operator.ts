@@ -13,7 +13,7 @@ import { rolesChanged, User } from './contract.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
-import { exportForOperator } from './requests/export-for-operator.ts';
+import { exportPieces } from './requests/export-pieces.ts';
 import { adminRoleSlice, callerOf, isAdministrator } from './roles.ts';
 import { endAllSessions, type Session, sessionMap } from './sessions/session.ts';
 
@@ -116,10 +116,10 @@ const operatorCommands = (hooks: RaisedHooks) => ({
 
   operatorExport: sharedRead({
     ...UserAdministration.commands.operatorExport,
-    reads: exportForOperator.reads,
+    reads: exportPieces.reads,
     answer: (view, asked, reads) => {
       active(view);
-      return exportForOperator.answer(view, asked, reads);
+      return exportPieces.answer(view, asked, reads);
     },
   }),
 

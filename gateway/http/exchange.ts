@@ -21,6 +21,7 @@ import { siteOf } from '../../actors/identity/network.ts';
 import type { Credentials } from '../../actors/identity/session-tokens.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Actors } from '../../runtime/handles.ts';
+import type { Span, Tracer } from '../../runtime/tracing.ts';
 import { type Admission, type Admitted, type Arrival, isAdmitted } from '../admission/admission.ts';
 import type { GatewaySettings } from '../settings.ts';
 import type { AccessLog } from './access-log.ts';
@@ -53,6 +54,7 @@ export interface ExchangeOptions extends ReceivingOptions, BodyWriterOptions {
   readonly limits: ReceivingLimits & Pick<GatewaySettings, 'requestDeadlineMs'>;
   readonly metrics: RouteMetrics;
   readonly log: AccessLog;
+  readonly tracer?: Tracer | undefined;
   readonly callId: () => string;
   /** Whether the server is ending connections because the process is about to stop. */
   readonly isDraining: () => boolean;
@@ -94,6 +96,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
   #endWatch: (() => void) | undefined;
   #endHold: (() => void) | undefined;
   #permission: Permission | undefined;
+  #span: Span | undefined;
 
   constructor(options: ExchangeOptions, res: HttpResponse, requestId: string) {
     this.#options = options;
@@ -220,6 +223,7 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#admitted = admitted;
     const { method, headers, credentials, match, address } = admitted;
     const { route } = match;
+    this.#span = this.#options.tracer?.request(`${route.method} ${route.path}`);
     this.#receiving = receive({
       res: this.#res,
       headers,
@@ -236,7 +240,11 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
       actors: this.#options.actors,
       credentials: admitted.credentials as Credentials | undefined,
       requestId: this.#requestId,
-      ask: { deadlineMs: this.#options.limits.requestDeadlineMs, callId: this.#options.callId() },
+      ask: {
+        deadlineMs: this.#options.limits.requestDeadlineMs,
+        callId: this.#options.callId(),
+        span: this.#span,
+      },
       body: raw,
       route,
       headers: admitted.headers,
@@ -343,6 +351,8 @@ export class Exchange implements Arrival, Recipient, Live, Replying {
     this.#endWatch?.();
     this.#endHold?.();
     this.#release();
+    this.#span?.replied(status);
+    this.#span?.end();
     const { metrics, log, clock, onDone } = this.#options;
     if (status !== 0) {
       const durationMs = clock.monotonicMs() - this.startedMs;

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { builtUrl } from '../../test/kit/built.ts';
 
 interface Supervised {
   readonly supervisor: ChildProcess;
@@ -17,7 +17,7 @@ interface Supervised {
 }
 
 const runner = (entry: string) => `
-  const { runServer } = await import(${JSON.stringify(fileURLToPath(new URL('./child.ts', import.meta.url)))});
+  const { runServer } = await import(${JSON.stringify(builtUrl('process/supervisor/child.ts'))});
   const code = await runServer(${JSON.stringify(entry)});
   console.log('dead ' + code);
   process.exit(code);
@@ -31,8 +31,10 @@ async function supervised(t: ExecutionContext, server: string): Promise<Supervis
   writeFileSync(entry, `${server}\nsetInterval(() => {}, 1_000);\nconsole.log(String(process.pid));`);
   const runs = join(folder, 'supervisor.mjs');
   writeFileSync(runs, runner(entry));
-  const args = ['--import=tsx', runs];
-  const supervisor = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const supervisor = spawn(process.execPath, [runs], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
   t.teardown(() => endGroup(supervisor));
   const lines = createInterface({ input: supervisor.stdout })[Symbol.asyncIterator]();
   const line = async (): Promise<string> => (await lines.next()).value;

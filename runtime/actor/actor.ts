@@ -43,6 +43,7 @@ import { NegativeCache } from '../read/negative-cache.ts';
 import { NewerFormatError } from '../store/encoding.ts';
 import { type Commit, StoreError } from '../store/store.ts';
 import { tombstoneSlice } from '../store/tables.ts';
+import { endSpan, type Span } from '../tracing.ts';
 import { ActivationWaiters, loadActor } from './activation.ts';
 import { ActorState } from './actor-state.ts';
 import type { ActorEnvironment } from './environment.ts';
@@ -93,6 +94,8 @@ export class Actor implements Committing {
   /** The owners found to have nothing new for this actor. */
   readonly negativeCache: NegativeCache;
   lastUsedMs: number;
+  /** How many turns it has taken since it came into memory. */
+  turns = 0;
   #env: ActorEnvironment;
   #phase: Phase = 'activating';
   #version = 0;
@@ -129,6 +132,11 @@ export class Actor implements Committing {
 
   get phase(): Phase {
     return this.#phase;
+  }
+
+  /** As of the last commit that is durable. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Messages that wait for their turn. */
@@ -288,6 +296,7 @@ export class Actor implements Committing {
 
   #took(entry: Queued, turn: RunningTurn, outcome: Outcome): void {
     entry.signals = turn.recorded.signals;
+    this.turns += 1;
     this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
     if ('error' in outcome || isEmpty(turn.recorded)) this.#hold(entry, outcome);
     else if (this.#gate.mustWait(turn.recorded)) this.#takeAfterCommit(entry);
@@ -353,7 +362,11 @@ export class Actor implements Committing {
 
   #answer(entry: Queued, outcome: Outcome): void {
     // Do this even if the caller no longer waits: the turn's effects are durable all the same.
-    if ('value' in outcome) this.#env.publisher.signalled(this.address, entry.signals);
+    const { commitSpan } = entry;
+    if ('value' in outcome) {
+      this.#env.publisher.signalled(this.address, entry.signals, commitSpan?.traceparent);
+    }
+    if (commitSpan !== undefined) endSpan(commitSpan, outcome);
     if (entry.answered) return;
     entry.answered = true;
     entry.message.resolve(outcome);
@@ -370,6 +383,7 @@ export class Actor implements Committing {
       return undefined;
     const commitId = this.#env.random.uuid();
     const pending = this.#gate.launch(commitId);
+    for (const { queued: entry } of pending.carried) beginCommitSpan(entry);
     this.#clearUnchangedMarker();
     try {
       const commit = pending.build(this.address, this.epoch, this.#version, commitId);
@@ -378,6 +392,10 @@ export class Actor implements Committing {
       this.#failAlone(error instanceof Error ? error : new TerminalError('a commit could not be built'));
       return undefined;
     }
+  }
+
+  get commitSpans(): readonly Span[] {
+    return this.#gate.flight?.pending.carried.flatMap(({ queued: { commitSpan } }) => commitSpan ?? []) ?? [];
   }
 
   committed(): void {
@@ -539,6 +557,12 @@ export class Actor implements Committing {
 
 function outcomeUnknown(): RetryableError {
   return new RetryableError('the outcome of this call is unknown', { outcome: 'unknown' });
+}
+
+/** A turn that runs again has a commit of its own each time. */
+function beginCommitSpan(entry: Queued): void {
+  entry.commitSpan?.end();
+  entry.commitSpan = entry.message.span?.child('commit');
 }
 
 /** The turns before this one changed the state that its plan was made from. */

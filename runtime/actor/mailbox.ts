@@ -121,7 +121,9 @@ export class Mailbox {
   #await(entry: Queued, answers: Promise<ReadAnswers>): void {
     const { reads } = entry;
     if (reads === undefined) return;
+    const span = entry.message.span?.child('reads');
     const done = () => {
+      span?.end();
       // If the reads began again meanwhile, this answer is useless.
       if (entry.reads === reads) this.#options.onReady();
     };

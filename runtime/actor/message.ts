@@ -1,6 +1,7 @@
 import type { Plans } from '../command.ts';
 import { ConflictingRows } from '../commit/conflicting-rows.ts';
 import type { Signal } from '../events/publisher.ts';
+import type { Span } from '../tracing.ts';
 import type { ReadAnswers } from './reads.ts';
 import type { ReadTicket } from './rows.ts';
 import type { RunningTurn, StateView } from './turn.ts';
@@ -14,6 +15,8 @@ export interface Message {
   readonly reachesTombstone: boolean;
   /** After this the caller no longer waits, in monotonic milliseconds. */
   readonly deadlineMs: number;
+  /** The turn as a step of its request, if that is sampled. */
+  readonly span?: Span | undefined;
   plans(view: StateView): Plans;
   run(turn: RunningTurn, plans: Plans, answers: ReadAnswers): unknown;
   resolve(outcome: Outcome): void;
@@ -36,6 +39,8 @@ export interface Queued {
   reads: BegunReads | undefined;
   /** The signals of the turn's last run. They leave with its outcome, unless that is an error. */
   signals: readonly Signal[];
+  /** The commit that carries the turn's last run, as a step of its request, if that is sampled. */
+  commitSpan?: Span | undefined;
 }
 
 interface BegunReads {

@@ -19,7 +19,7 @@ export interface TurnStep {
 const callPlan = '$call';
 
 export function turnMessage(
-  call: Pick<AskCall, 'address' | 'callId' | 'deadlineMs'> & {
+  call: Pick<AskCall, 'address' | 'callId' | 'deadlineMs' | 'span'> & {
     what: string;
     creates: boolean;
     shard: number;
@@ -33,6 +33,7 @@ export function turnMessage(
     creates: call.creates,
     reachesTombstone: false,
     deadlineMs: call.deadlineMs,
+    span: call.span,
     resolve,
     plans(view: StateView): Plans {
       const plans = step.reads?.(view) ?? {};

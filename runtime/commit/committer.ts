@@ -1,6 +1,6 @@
 /**
- * One committer per host. Whenever a slot is free it takes the ready commits of the actors, at most one of each, up to a number
- * of actors and bytes, and sends them as one batch. There is no timer. While every slot is busy commits pile up, so batches
+ * One committer per host. Whenever a slot is free, the committer sends the ready commits of the actors as one batch: at most one
+ * of each actor, up to a number of actors and bytes. There is no timer. While every slot is busy commits pile up, so batches
  * grow with the load by themselves.
  *
  * One actor does not stop the others. A batch is sent once, and a statement waits for a lock only briefly. What must then be
@@ -26,6 +26,7 @@ import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
 import type { SampledLog } from '../sampled-log.ts';
 import { type Commit, type Store, StoreError } from '../store/store.ts';
+import type { Span, Tracer } from '../tracing.ts';
 import { type ConflictingRow, findRejections, type Rejection } from './conflicting-rows.ts';
 import { WriteHealth } from './write-health.ts';
 
@@ -38,6 +39,8 @@ const conflictPauseMaxMs = 500;
 export interface Committing {
   /** The bytes that wait to be committed. */
   readonly pendingBytes: number;
+  /** The commit that was taken, as a step of each sampled request that it is for. */
+  readonly commitSpans: readonly Span[];
   /** Undefined if there is nothing (any more) to commit. */
   takeCommit(): Commit | undefined;
   committed(): void;
@@ -76,6 +79,7 @@ export interface CommitterOptions {
   readonly logger: Logger;
   /** Logs a few of many failures that have one cause. */
   readonly failures: SampledLog;
+  readonly tracer?: Tracer | undefined;
 }
 
 export class Committer {
@@ -191,8 +195,9 @@ export class Committer {
     const { store, clock, metrics } = this.#options;
     const { members } = batch;
     const sentMs = clock.monotonicMs();
+    const span = this.#batchSpan(members);
     try {
-      const passed = await store.commit(members.map((member) => member.commit));
+      const passed = await store.commit(members.map((member) => member.commit)).finally(() => span?.end());
       metrics.batch(members.length, clock.monotonicMs() - sentMs);
       this.#writes.passed();
       members.forEach((member, index) => {
@@ -204,6 +209,13 @@ export class Committer {
     } catch (error) {
       await this.#failed(batch, error);
     }
+  }
+
+  #batchSpan(members: readonly Member[]): Span | undefined {
+    const { tracer } = this.#options;
+    if (tracer === undefined) return undefined;
+    const steps = members.flatMap(({ actor }) => actor.commitSpans);
+    return steps.length === 0 ? undefined : tracer.batch('commit batch', steps);
   }
 
   async #failed(batch: Batch, error: unknown): Promise<void> {

@@ -74,7 +74,7 @@ interface Subscription {
 }
 
 /** The events sent to one gateway. */
-interface Sent {
+interface GatewayStream {
   /** The number of the last event. */
   sequence: number;
   /** How many times `heartbeatMs` has passed since then. */
@@ -96,7 +96,7 @@ export class Publisher {
   readonly #subscriptionsMax: number;
   readonly #byActor = new Map<string, SubscribedActor>();
   /** By gateway. */
-  readonly #sent = new Map<string, Sent>();
+  readonly #sent = new Map<string, GatewayStream>();
   /** How often this host has dropped a shard. */
   readonly #drops = new Map<number, number>();
   #size = 0;
@@ -159,11 +159,11 @@ export class Publisher {
     return { host: this.host, actors: [...missed.values()] };
   }
 
-  /** Sends the signals of a turn of this actor, whose outcome may leave now. */
-  signalled(actor: Address, signals: readonly Signal[]): void {
+  /** Sends the signals of a turn of this actor, whose outcome may leave now. `trace`: see `HostEvent`. */
+  signalled(actor: Address, signals: readonly Signal[], trace?: string): void {
     for (const signal of signals) {
       if ('subscribe' in signal) this.#subscribe(actor, signal.subscribe);
-      else this.#publish(actor, signal.publish);
+      else this.#publish(actor, signal.publish, trace);
     }
   }
 
@@ -195,20 +195,21 @@ export class Publisher {
     if (this.#cancelHeartbeat === undefined) this.#scheduleHeartbeat();
   }
 
-  #publish(actor: Address, published: unknown): void {
+  #publish(actor: Address, published: unknown, trace: string | undefined): void {
     const subscribed = this.#byActor.get(addressKey(actor));
     if (subscribed === undefined) return;
     const event: unknown = typeof published === 'function' ? published() : published;
-    for (const { gateway } of subscribed.subscriptions) this.#send(gateway, actor, event);
+    for (const { gateway } of subscribed.subscriptions) this.#send(gateway, actor, event, trace);
   }
 
-  #send(gateway: string, address: Address, event: unknown): void {
+  #send(gateway: string, address: Address, event: unknown, trace: string | undefined): void {
     const sent = this.#sent.get(gateway) ?? { sequence: 0, quiet: 0, actors: [] };
     this.#sent.set(gateway, sent);
     sent.sequence += 1;
     sent.quiet = 0;
     sent.actors[sent.sequence % rememberedMax] = address;
-    this.#options.transport.publish(gateway, { host: this.host, sequence: sent.sequence, address, event });
+    const published = { host: this.host, sequence: sent.sequence, address, event };
+    this.#options.transport.publish(gateway, trace === undefined ? published : { ...published, trace });
   }
 
   #keep(key: string, subscribed: SubscribedActor, subscriptions: readonly Subscription[]): void {

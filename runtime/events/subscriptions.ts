@@ -35,6 +35,7 @@ import { createActorsBy } from '../host/actors.ts';
 import { Retrier } from '../host/retrier.ts';
 import type { Logger } from '../ports.ts';
 import type { Random } from '../random.ts';
+import type { Tracer } from '../tracing.ts';
 import type { Hint, HostEvent, Transport } from '../transport/transport.ts';
 import { hostOfRegistration, nobody } from './publisher.ts';
 import { Repairs } from './repairs.ts';
@@ -46,6 +47,7 @@ export interface SubscriptionsOptions extends Subscriber {
   readonly random: Random;
   readonly logger: Logger;
   readonly shardCount: number;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The part that subscribers do not see. */
@@ -183,7 +185,7 @@ export class Subscriptions implements SubscribedActors {
 
   // --- what may have lost an event ---------------------------------------------------------------------------
 
-  #event({ host, sequence, address, event }: HostEvent): void {
+  #event({ host, sequence, address, event, trace }: HostEvent): void {
     const isHeartbeat = address.kind === nobody.kind;
     this.#repairs.heard(host, sequence, isHeartbeat);
     if (isHeartbeat) return;
@@ -192,7 +194,9 @@ export class Subscriptions implements SubscribedActors {
     if (subscription === undefined) return;
     if (subscription.host !== undefined && subscription.host !== host) this.#want('moved', [subscription]);
     else this.#repairs.sent(host, subscription);
+    const span = trace === undefined ? undefined : this.#options.tracer?.continued(trace, 'notice');
     this.#options.event(address, event, subscription.isBehind);
+    span?.end();
   }
 
   #hinted(hint: Hint): void {

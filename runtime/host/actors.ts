@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { CommandShapes } from '../contract.ts';
 import type { Actors, Ask, AskOptions, KindRef } from '../handles.ts';
+import { inSpan, type Span } from '../tracing.ts';
+import type { AskCall } from '../transport/transport.ts';
 import { Retrier, type RetrierOptions } from './retrier.ts';
 
 export interface ActorsOptions extends RetrierOptions {
@@ -18,7 +20,7 @@ export function createActorsBy(
   { clock, random, defaultDeadlineMs }: Omit<ActorsOptions, 'transport'>,
 ): Actors {
   return handles(({ kind, id, command, request, options }) =>
-    asks.ask({
+    traced(asks, options?.span, {
       address: { kind, id },
       command,
       request,
@@ -28,19 +30,27 @@ export function createActorsBy(
   );
 }
 
+/** Asks as a step of the request, if that is sampled. */
+function traced(asks: Pick<Retrier, 'ask'>, request: Span | undefined, call: AskCall): Promise<unknown> {
+  if (request === undefined) return asks.ask(call);
+  const span = request.child(`call ${call.address.kind}.${call.command}`);
+  return inSpan(span, () => asks.ask({ ...call, span }));
+}
+
 /**
  * Handles for the steps of a workflow. They share its deadline. Their call ids follow from its call id, the target and the
  * order of asking, so that a repeat of the workflow repeats its asks.
  */
 export function createWorkflowActors(
   retrier: Pick<Retrier, 'ask'>,
-  workflow: { readonly callId: string; readonly deadlineMs: number },
+  workflow: Pick<AskCall, 'callId' | 'deadlineMs' | 'span'>,
 ): Actors {
   let asks = 0;
   return handles(({ kind, id, command, request, options }) => {
     asks += 1;
     const callId = options?.callId ?? derivedCallId(workflow.callId, `${kind}/${id}/${command}/${asks}`);
-    return retrier.ask({ address: { kind, id }, command, request, callId, deadlineMs: workflow.deadlineMs });
+    const { deadlineMs, span } = workflow;
+    return traced(retrier, span, { address: { kind, id }, command, request, callId, deadlineMs });
   });
 }
 
@@ -48,7 +58,7 @@ function derivedCallId(callId: string, step: string): string {
   return createHash('sha256').update(`${callId}\u0000${step}`).digest('base64url');
 }
 
-interface Sent {
+interface OutgoingCall {
   readonly kind: string;
   readonly id: string;
   readonly command: string;
@@ -56,7 +66,7 @@ interface Sent {
   readonly options: AskOptions | undefined;
 }
 
-type Send = (sent: Sent) => Promise<unknown>;
+type Send = (sent: OutgoingCall) => Promise<unknown>;
 
 function handles(send: Send): Actors {
   const kinds = new Map<string, HandleOfKind>();

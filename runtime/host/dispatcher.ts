@@ -17,6 +17,7 @@ import type { Kind } from '../kind.ts';
 import type { Lease } from '../ownership/lease.ts';
 import type { Reader } from '../read/reader.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
+import { endSpan, inSpan } from '../tracing.ts';
 import type { AskCall } from '../transport/transport.ts';
 import { type HostCommand, type HostCommands, isHostCommand } from './host-commands.ts';
 import type { Limits } from './limits.ts';
@@ -125,7 +126,7 @@ export class Dispatcher {
           dependencies,
         });
       case 'shared':
-        return this.#share(call, command, what, dependencies);
+        return inSpan(call.span?.child(`read ${what}`), () => this.#share(call, command, what, dependencies));
       case 'workflow':
         // The command may answer without a turn.
         if (!this.#isOwned(call)) return Promise.reject(new MovedError('this host does not own the shard'));
@@ -144,14 +145,26 @@ export class Dispatcher {
 
   #turn(call: AskCall, creates: boolean, step: TurnStep): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const answer = (outcome: Outcome) =>
-        'error' in outcome ? reject(outcome.error) : resolve(outcome.value);
       const what = `${call.address.kind}.${call.command}`;
+      const span = call.span?.child(`turn ${what}`);
+      const answer = (outcome: Outcome) => {
+        if (span !== undefined) endSpan(span, outcome);
+        if ('error' in outcome) reject(outcome.error);
+        else resolve(outcome.value);
+      };
       const shard = shardOf(call.address, this.#options.shardCount);
       this.#options.actors.deliver(
         call.address,
         turnMessage(
-          { address: call.address, callId: call.callId, deadlineMs: call.deadlineMs, what, creates, shard },
+          {
+            address: call.address,
+            callId: call.callId,
+            deadlineMs: call.deadlineMs,
+            span,
+            what,
+            creates,
+            shard,
+          },
           step,
           answer,
         ),

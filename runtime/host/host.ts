@@ -26,6 +26,7 @@ import { UnchangedSinceMarkers } from '../read/unchanged-since.ts';
 import { SampledLog } from '../sampled-log.ts';
 import { Semaphore } from '../semaphore.ts';
 import { type NodeRow, type Store, StoreError } from '../store/store.ts';
+import type { Tracer } from '../tracing.ts';
 import type { AskCall, Transport } from '../transport/transport.ts';
 import { createActors } from './actors.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -63,6 +64,8 @@ export interface HostOptions {
   readonly remember?: (incarnation: string) => Promise<void>;
   /** See `Lease`. */
   readonly verify?: () => Promise<void>;
+  /** Absent: nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** This incarnation was declared dead; the process should end. */
   readonly onLeaseLost: () => void;
 }

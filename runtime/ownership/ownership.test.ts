@@ -19,10 +19,10 @@ import { noMetrics } from '../host/runtime-metrics.ts';
 import { kind } from '../kind.ts';
 import { silentLogger } from '../ports.ts';
 import { slice } from '../slice.ts';
-import { StoreError } from '../store/store.ts';
+import { type Store, StoreError } from '../store/store.ts';
 import { InProcessTransport } from '../transport/in-process.ts';
 import type { Hint } from '../transport/transport.ts';
-import { Ownership } from './ownership.ts';
+import { Ownership, searchersMax } from './ownership.ts';
 import { placementOf } from './placement.ts';
 
 const newer = slice({ name: 'newer', format: 2, schema: z.string(), initial: '' });
@@ -93,6 +93,60 @@ test('a host that joins has those reconcile at once that have a shard for it, an
   await made.clock.advance(2 * leaseMs);
   t.is(made.held('joining').length, after.filter((place) => place === 'joining').length);
 });
+
+/** What a reconciliation sends, by the store's names. A lease and its clock have statements of their own. */
+const reconciling: readonly (keyof Store)[] = ['expireNodes', 'nodes', 'shardsOf', 'freeShards', 'claim'];
+
+/** How many such statements all nodes have sent, and how many of one name. */
+const sentBy = (made: TestCluster, name?: keyof Store) =>
+  made.nodes
+    .flatMap(({ statements }) => statements)
+    .filter((method) => (name === undefined ? reconciling.includes(method) : method === name)).length;
+
+test('a host that is alone reconciles once when it joins', async (t) => {
+  const made = cluster({ shardCount: 1_024 });
+  await made.join('a');
+  t.deepEqual(
+    made.nodes[0]?.statements.filter((method) => reconciling.includes(method)),
+    ['nodes', 'shardsOf', 'claim'],
+  );
+  const before = sentBy(made);
+  await made.clock.advance(leaseMs / 5 - 1);
+  t.is(sentBy(made), before, 'no hint of its own makes it do so again');
+});
+
+for (const [hosts, shardCount] of [
+  [2, 32],
+  [8, 1_024],
+  [32, 1_024],
+] as const) {
+  test(`${hosts} hosts with ${shardCount} shards: what reconciliations send is bounded`, async (t) => {
+    const made = cluster({ shardCount });
+    const ids = Array.from({ length: hosts }, (_, at) => `host-${at}`);
+    await made.joinAll(ids);
+    // Each has seen the database for a whole lease by then, and so looks for the dead.
+    await made.clock.advance(leaseMs);
+    const [sent, times, searches] = [sentBy(made), sentBy(made, 'shardsOf'), sentBy(made, 'freeShards')];
+    const leases = 4;
+    await made.clock.advance(leases * leaseMs);
+    const reconciliations = sentBy(made, 'shardsOf') - times;
+    t.true(reconciliations >= hosts * leases * 3, `${reconciliations}`);
+    t.true(reconciliations <= hosts * (leases * 5 + 1), `${reconciliations}`);
+    const searched = sentBy(made, 'freeShards') - searches;
+    t.true(searched <= 2 * (leases + 1) * Math.min(hosts, searchersMax), `${searched} searches`);
+    t.is(sentBy(made) - sent, 3 * reconciliations + searched, 'three statements each, and the searches');
+
+    const before = sentBy(made);
+    const after = placementOf([...ids, 'joining'], shardCount);
+    const givers = new Set(placementOf(ids, shardCount).filter((_, shard) => after[shard] === 'joining'));
+    await made.join('joining');
+    await made.clock.advance(100);
+    const join = sentBy(made) - before;
+    // The host that joins, those that have a shard for it, and those whose turn it is anyway.
+    const most = 4 * (1 + givers.size + Math.ceil(hosts / 8));
+    t.true(join >= 3 * (1 + givers.size) && join <= most, `${join} statements, ${givers.size} givers`);
+  });
+}
 
 test('the shards of a host that crashed are served by the others within two leases', async (t) => {
   const made = cluster();
@@ -176,7 +230,7 @@ for (const what of ['answer', 'statement'] as const) {
   });
 }
 
-test('of two hosts never both answer, whatever happens to either', async (t) => {
+test('two hosts never both answer, whatever happens to either', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);
   const ids = Array.from({ length: 8 }, (_, index) => `actor-${index}`);
@@ -391,7 +445,7 @@ test('a host stays ready while another hands over slowly what belongs to it now'
   t.true(b.node.isReady);
 });
 
-test('after an outage of the database for longer than a lease, who is back first declares nobody dead', async (t) => {
+test('after an outage of the database for longer than a lease, the first host to return declares nobody dead', async (t) => {
   const made = cluster();
   const hosts = await made.joinAll(['a', 'b', 'c']);
   const incarnations = () => made.database.nodes().map(({ incarnation }) => incarnation);
@@ -403,7 +457,7 @@ test('after an outage of the database for longer than a lease, who is back first
   await made.clock.advance(3 * leaseMs);
   for (const host of hosts) {
     host.schedule = async (_method, apply) => apply();
-    // Several reconciliations of whoever is back already.
+    // Several reconciliations of the hosts that are back already.
     await made.clock.advance(leaseMs / 2 - 1_000);
   }
   await made.clock.advance(3 * leaseMs);

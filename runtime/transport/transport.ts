@@ -15,6 +15,7 @@
  */
 import type { Address } from '../address.ts';
 import type { TellRow } from '../store/store.ts';
+import type { Span } from '../tracing.ts';
 
 export interface Transport {
   /** False while calls of this process reach no other process. */
@@ -73,6 +74,8 @@ export interface HostEvent {
   readonly sequence: number;
   readonly address: Address;
   readonly event: unknown;
+  /** The commit that the event follows, as a `traceparent`, if its request is sampled. */
+  readonly trace?: string | undefined;
 }
 
 export interface GatewayListener {
@@ -91,4 +94,6 @@ export interface AskCall {
   readonly callId: string;
   /** After this the caller no longer waits, in monotonic milliseconds of the host's clock. */
   readonly deadlineMs: number;
+  /** Of the request that asks, if it is sampled. */
+  readonly span?: Span | undefined;
 }

@@ -3,15 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type { Actors } from '../../runtime/handles.ts';
+import { runs } from '../kit/built.ts';
 import { apiOver } from '../kit/internal-api.ts';
 import { encryptionServerKey, someTime } from './installation.ts';
 import { firstSync, type Move, passMs, signInWith, startMove } from './moving.ts';
 
 const limitMs = 300_000;
-const commandLine = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
 /** One command of each stage, and how often it has been carried out when the import dies. */
 const deaths = [
@@ -95,7 +94,7 @@ async function passUntil(t: ExecutionContext, move: Move, [command, times]: (typ
   await move.whileClosed(async () => {
     const started = spawn(
       process.execPath,
-      ['--import=tsx', commandLine, '--address', address, 'import', 'server', ...args, ...report],
+      [...runs('cli/main.ts'), '--address', address, 'import', 'server', ...args, ...report],
       { stdio: 'ignore' },
     );
     child = started;

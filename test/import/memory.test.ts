@@ -2,12 +2,11 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { runs } from '../kit/built.ts';
 import { passMs, startMove } from './moving.ts';
 
 const limitMs = 240_000;
-const commandLine = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 /** The most that the process has held, in kibibytes, as its last line. */
 const tellPeak = "data:text/javascript,process.on('exit',()=>console.error(process.resourceUsage().maxRSS))";
 
@@ -30,8 +29,7 @@ async function peakKib(t: ExecutionContext, items: number): Promise<number> {
       [
         '--import',
         tellPeak,
-        '--import=tsx',
-        commandLine,
+        ...runs('cli/main.ts'),
         '--address',
         move.world.address,
         'import',

@@ -26,7 +26,7 @@ export async function build(): Promise<void> {
   const run = (program: string, ...args: readonly string[]) =>
     promisify(execFile)(join(root, 'node_modules', '.bin', program), args, { cwd: root });
   await run('tsc', '-p', 'tsconfig.build.json', '--outDir', buildDirectory);
-  await run('tsx', 'tools/bundle-viewer.ts', buildDirectory);
+  await run('tsx', 'tools/bundle-pages.ts', buildDirectory);
 }
 
 /** Runs the built command line on a database, like an operator without a running node. */

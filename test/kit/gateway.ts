@@ -18,6 +18,7 @@ import type { Actors } from '../../runtime/handles.ts';
 import { systemRandom } from '../../runtime/random.ts';
 import { createReadiness, type Readiness } from '../../runtime/readiness.ts';
 import { defaultsOf } from '../../runtime/setting.ts';
+import type { Tracer } from '../../runtime/tracing.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 import type { Transport } from '../../runtime/transport/transport.ts';
 import { testShardCount } from './host.ts';
@@ -65,6 +66,7 @@ const testGatewayConfig: GatewayConfig = {
   filesServerUrl: 'http://files.test',
   isPublicUrlHttps: false,
   drainTimeoutMs: 10_000,
+  drainIdleMs: 0,
   sharesPort: false,
 };
 
@@ -78,6 +80,7 @@ export interface TestGatewayOptions extends Partial<GatewayConfig> {
   readonly verifyBearer?: VerifyBearer;
   readonly socketTokens?: SocketTokens;
   readonly syncTickets?: SyncTickets;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The key with which the test gateway verifies its sockets. */
@@ -99,6 +102,7 @@ export async function startGateway(
     verifyBearer = (authorization) => (authorization === goodBearer ? goodCredentials : undefined),
     socketTokens = testSocketTokens(clock),
     syncTickets = testSyncTickets,
+    tracer,
     ...config
   }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
@@ -125,8 +129,9 @@ export async function startGateway(
     readiness: ready,
     socketTokens,
     syncTickets,
-    subscribe: createSubscribe({ transport, shardCount: testShardCount, clock, random, logger }),
+    subscribe: createSubscribe({ transport, shardCount: testShardCount, clock, random, logger, tracer }),
     verifyBearer,
+    tracer,
   });
   const port = await gateway.listen('127.0.0.1', 0);
   t.teardown(() => gateway.close());

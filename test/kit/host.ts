@@ -9,6 +9,7 @@ import type { Kind } from '../../runtime/kind.ts';
 import { type Logger, silentLogger } from '../../runtime/ports.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { Store } from '../../runtime/store/store.ts';
+import type { Tracer } from '../../runtime/tracing.ts';
 import { InProcessTransport } from '../../runtime/transport/in-process.ts';
 import type { Transport } from '../../runtime/transport/transport.ts';
 import { FakeClock } from './clock.ts';
@@ -34,6 +35,7 @@ export interface TestHostOptions {
   /** True unless a test starts a second process beside a living one. */
   readonly isPredecessorDead?: boolean;
   readonly transport?: Transport;
+  readonly tracer?: Tracer;
 }
 
 export interface TestHost {
@@ -70,6 +72,7 @@ export async function startTestHost(options: TestHostOptions): Promise<TestHost>
     leaseMs: options.leaseMs ?? 10_000,
     isPredecessorDead: options.isPredecessorDead ?? true,
     onLeaseLost: () => {},
+    tracer: options.tracer,
   });
   await host.start();
   const actors = createActors({ transport, clock, random, defaultDeadlineMs: limits.defaultDeadlineMs });

@@ -79,7 +79,7 @@ export interface ServerOptions extends DomainOptions {
   readonly moreKinds?: readonly Kind[];
   readonly host?: Pick<
     TestHostOptions,
-    'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs' | 'logger' | 'metrics'
+    'clock' | 'store' | 'schedule' | 'limits' | 'leaseMs' | 'logger' | 'metrics' | 'tracer'
   >;
 }
 
@@ -140,7 +140,7 @@ export interface TestServer extends TestGateway {
   /** Moves the clock until `condition` holds. @throws Error if it does not hold within the time */
   until(condition: () => boolean, withinMs: number): Promise<void>;
   /** The answer to a request that takes time. */
-  answered<T>(asked: Promise<T>, withinMs?: number): Promise<T>;
+  answered<T>(pending: Promise<T>, withinMs?: number): Promise<T>;
   /** Ends the host like a crash and starts another on the same database, with other settings if given. */
   restart(changes?: DomainOptions): Promise<void>;
   /** Another gateway in front of the same host. */
@@ -185,6 +185,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
         publicUrl: 'http://notes.test',
         failures: createRateLimiter(config.rateLimits ?? withoutLimits, clock, [wrongTokens]),
       },
+      administrationPage: true,
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },
       cookies: { ...browsersAnywhere, ...options.cookies },
@@ -199,7 +200,15 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
     });
     const verifyBearer = createVerifyBearer(sessionTokens);
     const { actors } = host;
-    const ports = { clock, actors, transport, verifyBearer, socketTokens, readiness };
+    const ports = {
+      clock,
+      actors,
+      transport,
+      verifyBearer,
+      socketTokens,
+      readiness,
+      tracer: options.host?.tracer,
+    };
     const areas = [davArea('/dav', options.accounts?.calendar ?? false), pairingArea];
     return startGateway(t, routes, { rateLimits: withoutLimits, ...config, ...ports, areas });
   };
@@ -240,14 +249,14 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       await clock.advance(Math.min(byMs, longMs));
       await drainPromises();
     },
-    async answered(asked, withinMs = 5_000) {
+    async answered(request, withinMs = 5_000) {
       let isOver = false;
       const over = () => {
         isOver = true;
       };
-      asked.then(over, over);
+      request.then(over, over);
       await until(() => isOver, withinMs);
-      return asked;
+      return request;
     },
     async restart(changes = {}) {
       host = await host.restart(domainWith(changes));

@@ -4,6 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runs } from './built.ts';
 import { endLeftovers, type ServerProcess, startServerProcess } from './server-process.ts';
 
 export interface RunningServer {
@@ -38,7 +39,7 @@ export async function startServer(
   const failures: string[] = [];
   const begin = () =>
     startServerProcess({
-      entry: ['--import=tsx', 'main.ts'],
+      entry: runs('main.ts'),
       dataDirectory,
       settings,
       onLine(line) {

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { importBuilt } from '../kit/built.ts';
 
 /** A small wrong edit of the sources that some test must notice. */
 export interface Mutant {
@@ -19,9 +20,10 @@ export interface Mutant {
 
 /** All of them, in the order of their names. */
 export async function allMutants(): Promise<readonly Mutant[]> {
-  const folder = new URL('./list/', import.meta.url);
-  const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
-  const modules = await Promise.all(files.map((file) => import(new URL(file, folder).href)));
-  const mutants = modules.flatMap((module) => module.mutants as readonly Mutant[]);
+  const files = readdirSync(new URL('./list/', import.meta.url)).filter((file) => file.endsWith('.ts'));
+  const modules = await Promise.all(
+    files.map((file) => importBuilt<{ mutants: readonly Mutant[] }>(`test/mutants/list/${file}`)),
+  );
+  const mutants = modules.flatMap((module) => module.mutants);
   return mutants.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -4,6 +4,7 @@ import test from 'ava';
 import { allMutants } from './mutant.ts';
 import { partOf } from './rotation.ts';
 import { locationOf } from './source-location.ts';
+import { meets, titlesOf } from './titles.ts';
 
 const names = (mutants: readonly { readonly name: string }[]) => mutants.map(({ name }) => name);
 
@@ -24,6 +25,18 @@ test('the text that a mutant changes is in one place of the sources, and TypeScr
     .map((mutant) => ({ name: mutant.name, location: locationOf(root, mutant) }))
     .filter(({ location }) => typeof location === 'string');
   t.deepEqual(lost, []);
+});
+
+test('every match meets a title of its tests', async (t) => {
+  const mutants = await allMutants();
+  const titles = await titlesOf([...new Set(mutants.flatMap(({ tests }) => tests))]);
+  const lost = mutants.filter(
+    ({ tests, match = '*' }) => !tests.some((file) => titles.get(file)?.some((title) => meets(title, match))),
+  );
+  t.deepEqual(
+    lost.map(({ name, match }) => `${name}: ${match}`),
+    [],
+  );
 });
 
 test('every mutant has its turn, and no run has many', async (t) => {

@@ -10,7 +10,8 @@ const words = process.argv.slice(2);
 const mutants = (await allMutants()).filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
 );
-const pristine = new Copy('pristine');
+if (mutants.length === 0) throw new Error(`No mutant has ${words.join(' or ')} in its name.`);
+const pristine = await Copy.make('pristine');
 const healthy = await pristine.run([...new Set(mutants.flatMap(({ tests }) => tests))].toSorted());
 pristine.remove();
 if (healthy.verdict !== 'survived') {

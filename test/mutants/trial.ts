@@ -1,11 +1,12 @@
 /**
- * Tries a mutant: it makes the edit in a copy of the project, runs the named tests there, and undoes the edit. The
- * copies lie inside the project, so that they find the same packages.
+ * Tries a mutant: builds the edited source into a copy of the built sources, runs the named tests on the copy, and
+ * undoes the edit.
  */
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildSources, builtFile, builtFolder, compile } from '../../tools/built-sources.js';
 import type { Mutant } from './mutant.ts';
 import { locationOf } from './source-location.ts';
 
@@ -18,68 +19,78 @@ export type Verdict =
   | { readonly verdict: 'void'; readonly why: string };
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const copied = ['runtime', 'actors', 'gateway', 'operations', 'process', 'proto', 'test', 'cli', 'tools'];
-const copiedFiles = [
-  'main.ts',
-  'package.json',
-  'tsconfig.json',
-  'ava.config.js',
-  // Tests of the sync lane use it.
-  'docs/protocol/sync-lane-client.ts',
-];
+/** AVA then reports the tests that have not ended as failed. */
+const silenceMs = 90_000;
 const limitPerFileMs = 120_000;
 
 export class Copy {
-  readonly #root: string;
+  readonly #folder: string;
 
-  constructor(name: string) {
-    this.#root = join(project, '.cache/mutants', `${name}-${process.pid}`);
-    for (const path of [...copied, ...copiedFiles]) {
-      cpSync(join(project, path), join(this.#root, path), { recursive: true });
-    }
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async make(name: string): Promise<Copy> {
+    await buildSources();
+    const folder = join(project, '.cache/mutants', `${name}-${process.pid}`);
+    cpSync(builtFolder, folder, { recursive: true });
+    return new Copy(folder);
   }
 
   remove(): void {
-    rmSync(this.#root, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
   async try(mutant: Mutant): Promise<Verdict> {
-    const location = locationOf(this.#root, mutant);
+    const location = locationOf(project, mutant);
     if (typeof location === 'string') return { verdict: 'void', why: location };
-    writeFileSync(location.path, location.mutated);
+    const source = relative(project, location.path);
+    const built = builtFile(source, this.#folder);
+    const unchanged = readFileSync(built);
+    writeFileSync(built, await compile(location.mutated, source));
     try {
       return await this.run(mutant.tests, mutant.match);
     } finally {
-      writeFileSync(location.path, location.text);
+      writeFileSync(built, unchanged);
     }
   }
 
   /** Runs tests until the first one fails. */
   async run(tests: readonly string[], match?: string): Promise<Verdict> {
-    const missing = tests.find((test) => !existsSync(join(this.#root, test)));
+    const missing = tests.find((test) => !existsSync(join(project, test)));
     if (missing !== undefined) return { verdict: 'void', why: `${missing} is not there` };
     const matching = match === undefined ? [] : ['--match', match];
-    const args = ['--tap', '--fail-fast', ...matching, ...tests];
-    const ava = join(project, 'node_modules/.bin/ava');
-    const { output, ended } = await runAlone(ava, args, this.#root, tests.length * limitPerFileMs);
-    const failed = /^not ok \d+ - (.*)$/m.exec(output)?.[1];
-    const passed = /^ok \d+/m.test(output);
-    if (failed !== undefined) return { verdict: 'caught', by: failed };
-    if (ended === 'too late') return { verdict: 'caught', by: 'a test that found no end' };
-    if (ended === 'well' && passed) return { verdict: 'survived' };
-    return { verdict: 'void', why: `its tests did not run: ${output.slice(-500)}` };
+    const args = ['--tap', '--fail-fast', `--timeout=${silenceMs}ms`, ...matching, ...tests];
+    return verdictOf(await runAlone(args, this.#folder, tests.length * limitPerFileMs));
   }
 }
 
+interface Run {
+  readonly output: string;
+  readonly ended: 'well' | 'badly' | 'too late';
+}
+
+/** What AVA reports as failed although no test ran: the source cannot be loaded. */
+const isNotLoaded = /^(SyntaxError|No tests found)/;
+
+/** A run in which no test ran proves nothing. The `match` may meet no title any more. */
+export function verdictOf({ output, ended }: Run): Verdict {
+  const failed = /^not ok \d+ - (.*)$/m.exec(output)?.[1];
+  const passed = /^ok \d+/m.test(output);
+  if (failed !== undefined && !isNotLoaded.test(failed)) return { verdict: 'caught', by: failed };
+  if (ended === 'well' && passed) return { verdict: 'survived' };
+  return { verdict: 'void', why: `its tests did not run, or found no end: ${output.slice(-500)}` };
+}
+
 /** In a process group of its own. If a test never ends, its worker would otherwise outlive the process that runs it. */
-function runAlone(
-  file: string,
-  args: readonly string[],
-  cwd: string,
-  limitMs: number,
-): Promise<{ output: string; ended: 'well' | 'badly' | 'too late' }> {
+function runAlone(args: readonly string[], builtSources: string, limitMs: number): Promise<Run> {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(join(project, 'node_modules/.bin/ava'), [...args], {
+      cwd: project,
+      env: { ...process.env, BUILT_SOURCES: builtSources },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const texts = { stdout: '', stderr: '' };
     let isLate = false;
     const timer = setTimeout(() => {
@@ -109,7 +120,8 @@ export async function tryMutants(
   told: (mutant: Mutant, verdict: Verdict) => void,
 ): Promise<void> {
   const waiting = [...mutants];
-  const worker = async (copy: Copy) => {
+  const worker = async (name: string) => {
+    const copy = await Copy.make(name);
     try {
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
         told(mutant, await copy.try(mutant));
@@ -119,5 +131,5 @@ export async function tryMutants(
     }
   };
   const workers = Math.min(atOnce, mutants.length);
-  await Promise.all(Array.from({ length: workers }, (_, n) => worker(new Copy(`${n}`))));
+  await Promise.all(Array.from({ length: workers }, (_, n) => worker(`${n}`)));
 }

@@ -11,7 +11,7 @@ import type { AvailabilityChecker } from './checkers/availability.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 
-export type Outcome =
+export type CallOutcome =
   | { readonly outcome: 'done'; readonly value: unknown }
   /** Certainly without effect. */
   | { readonly outcome: 'none'; readonly error: unknown }
@@ -33,8 +33,8 @@ export interface GatewayOptions {
   readonly random: SeededRandom;
   readonly entrances: () => readonly Entrance[];
   readonly availability: AvailabilityChecker;
-  /** Whether no trouble of the simulation may be noticed in the answer. */
-  readonly isUntouched: (ask: Ask, entrance: Entrance) => boolean;
+  /** The hosts that the call needs, by name. Undefined: its answer may show a trouble of the simulation. */
+  readonly wellHostsFor: (ask: Ask, entrance: Entrance) => string | undefined;
 }
 
 const knockPauseMs = 100;
@@ -49,7 +49,7 @@ export class Gateway {
     this.#options = options;
   }
 
-  async ask(ask: Ask, withinMs: number): Promise<Outcome> {
+  async ask(ask: Ask, withinMs: number): Promise<CallOutcome> {
     const { time, random, entrances } = this.#options;
     const untilMs = time.nowMs + withinMs;
     while (time.nowMs < untilMs) {
@@ -61,7 +61,7 @@ export class Gateway {
   }
 
   /** Retries until it is done, for requests that may be repeated. */
-  async insist(ask: Ask, withinMs: number, triesMax: number): Promise<Outcome> {
+  async insist(ask: Ask, withinMs: number, triesMax: number): Promise<CallOutcome> {
     for (let tries = 1; ; tries += 1) {
       const outcome = await this.ask(ask, withinMs);
       if (outcome.outcome === 'done' || tries === triesMax) return outcome;
@@ -69,25 +69,26 @@ export class Gateway {
     }
   }
 
-  async #enter(entrance: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
-    const { time, availability, isUntouched } = this.#options;
+  async #enter(entrance: Entrance, ask: Ask, withinMs: number): Promise<CallOutcome> {
+    const { time, availability, wellHostsFor } = this.#options;
     const sinceMs = time.nowMs;
-    const wasUntouched = isUntouched(ask, entrance);
+    const hosts = wellHostsFor(ask, entrance);
     entrance.asks += 1;
     const outcome = await this.#outcome(entrance, ask, withinMs);
     entrance.asks -= 1;
-    if (wasUntouched && isUntouched(ask, entrance))
+    // A call that one host got and another one answers has met the trouble of the first.
+    if (hosts !== undefined && hosts === wellHostsFor(ask, entrance))
       availability.answered(`${ask.command} ${ask.callId}`, outcome, time.nowMs - sinceMs);
     return outcome;
   }
 
-  #outcome({ process, actors }: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
+  #outcome({ process, actors }: Entrance, ask: Ask, withinMs: number): Promise<CallOutcome> {
     return new Promise((resolve) => {
       const gone = () => resolve({ outcome: 'unknown', error: new Error('the gateway does not answer') });
       process.onDeath(gone);
       this.#options.time.after(withinMs + patienceMs, gone);
       process.enter(() => {
-        this.#asked(actors, ask, withinMs).then(
+        this.#send(actors, ask, withinMs).then(
           (value) => resolve({ outcome: 'done', value }),
           (error) => resolve({ outcome: isUnknown(error) ? 'unknown' : 'none', error }),
         );
@@ -95,7 +96,7 @@ export class Gateway {
     });
   }
 
-  #asked(actors: Actors, { address, command, request, callId }: Ask, deadlineMs: number): Promise<unknown> {
+  #send(actors: Actors, { address, command, request, callId }: Ask, deadlineMs: number): Promise<unknown> {
     const handle = actors.get({ name: address.kind, commands: {} }, address.id).ask as Record<
       string,
       (request: unknown, options: object) => Promise<unknown>

@@ -22,16 +22,20 @@ export class Health {
     this.#options = options;
   }
 
-  /** Whether nothing that this call needs is, or was lately, in trouble. */
-  isUntouched({ address, request }: Ask, { process }: Entrance): boolean {
+  /**
+   * The hosts that this call needs, by name. Undefined if anything that it needs is, or was lately, in trouble. Where
+   * nothing can be, no host is named.
+   */
+  wellHostsFor({ address, request }: Ask, { process }: Entrance): string | undefined {
     const { plan, faults, ailments } = this.#options;
     // A user's command may ask actors that it does not name.
-    if (address.kind !== 'counter') return !plan.isTroubled;
+    if (address.kind !== 'counter') return plan.isTroubled ? undefined : '';
     const { to = address.id } = request as { to?: string };
     const counters = [address.id, to];
-    if (!counters.every((counter) => ailments.isWell(counter))) return false;
-    if (!plan.isTroubled) return true;
-    return faults.isWell(process) && counters.every((counter) => this.wellHostOf(counter) !== undefined);
+    if (!counters.every((counter) => ailments.isWell(counter))) return undefined;
+    if (!plan.isTroubled) return '';
+    const hosts = counters.map((counter) => this.wellHostOf(counter));
+    return !faults.isWell(process) || hosts.includes(undefined) ? undefined : hosts.join();
   }
 
   /** The incarnation that the database names as the owner of this counter, unless it cannot serve. */

@@ -1,6 +1,6 @@
 /**
- * One simulation: the real runtime and the real `user` and `signin` actors beside the purpose-made `counter`, over the
- * model database, with every clock, message and store call in the hands of the seed.
+ * One simulation: the real runtime over the model database, with the real `user` and `signin` actors and the purpose-made
+ * `counter`. The seed decides about every clock, message and store call.
  *
  *   work    clients work while hosts, messages and store calls fail as the seed's plan has it
  *   heal    nothing fails any more; whatever is in flight ends
@@ -155,8 +155,8 @@ function createWorld(seed: number, options: SimulateOptions) {
   const nemesis = new Nemesis({ ...ports, machines, links, databaseClock, random: streams('nemesis') });
   const entrances = () => machines.runs.filter(isEntrance);
   const health = new Health({ plan, machines, faults, ailments, database });
-  const isUntouched = health.isUntouched.bind(health);
-  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability, isUntouched });
+  const wellHostsFor = health.wellHostsFor.bind(health);
+  const gateway = new Gateway({ time, random: streams('gateway'), entrances, availability, wellHostsFor });
   checkers.errands.watch((counter) => health.wellHostOf(counter));
   const lane =
     plan.lane === undefined

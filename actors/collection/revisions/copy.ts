@@ -58,7 +58,7 @@ export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads
   const original = reads.original.get({ collection, uuid: from });
   const target = reads.duplicate.get({ collection, uuid: to });
   if (target === undefined || target.deleted || target.owner_uuid !== original?.owner_uuid) return;
-  const history = { rows: reads.revisions, holder: original };
+  const history = { rows: reads.revisions, items: reads.original };
   const found = revisionsIn(history, wantedKeys(collection, from, left), turn.nowMs);
   const next = left === undefined ? chosen(turn, found) : copyWhole(turn, found, to, left);
   armTrim(turn, timers.trimRevisions);

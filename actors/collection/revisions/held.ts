@@ -1,5 +1,5 @@
 /**
- * The revision that the row of an item holds (decision 52). A save that makes a revision writes no row of the history: the
+ * The revision that the row of an item holds (decision 53). A save that makes a revision writes no row of the history: the
  * item's own row, which has the same content, stands for the revision named by its `revision_uuid`. So the content is stored
  * and sent once.
  *

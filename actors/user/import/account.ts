@@ -22,6 +22,7 @@ import { Instance, instanceId } from '../../instance/contract.ts';
 import { type OwnAccount, ownAccount } from '../account/own-account.ts';
 import { audit } from '../audit/trail.ts';
 import { authenticatorMap, authenticatorsMax } from '../factors/authenticators.ts';
+import { spreadFirstBackup } from '../mail-backup/schedule.ts';
 import { profileSlice } from '../profile.ts';
 import { adminRoleSlice } from '../roles.ts';
 import { checkedValue, isRefusedSetting, type SettingName, settingNamed } from '../settings/known.ts';
@@ -144,6 +145,7 @@ export const importOpen = command({
     const isUsable = isImportedHash(standing.passwordHash);
     turn.put(accountTable, { ...row, password_hash: isUsable ? standing.passwordHash : closedHash });
     turn.set(importSlice, { phase: 'open', passwordHash: '', locked: false });
+    spreadFirstBackup(turn);
     return { ok: { opened: true } };
   },
 });

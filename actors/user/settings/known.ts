@@ -30,11 +30,6 @@ const trueOrFalse = { isSwitch: true, values: ['true', 'false'] } as const;
 const enabledOrDisabled = { isSwitch: true, values: ['enabled', 'disabled'] } as const;
 const mutedOrNot = { isSwitch: true, values: ['muted', 'not_muted'] } as const;
 
-const refusalOfBackupMails = (frequency: string) =>
-  frequency === 'disabled'
-    ? undefined
-    : 'This server sends no backups by e-mail, so this setting can only be disabled.';
-
 const refusalOfEscrow = (text: string) =>
   isUsableEscrow(text)
     ? undefined
@@ -68,8 +63,8 @@ const accountSettings = {
   REMINDER_DELIVERY_ENABLED: { ...byUser, ...trueOrFalse },
   LISTED_AUTHOR_SECRETS: { ...byServer, onlyKept: true },
 
-  EMAIL_BACKUP_FREQUENCY: { ...keptForClients, refusalOf: refusalOfBackupMails },
-  EMAIL_BACKUP_LAST_SENT: { ...byServer, onlyKept: true },
+  EMAIL_BACKUP_FREQUENCY: { ...byUser, values: ['disabled', 'daily', 'weekly', 'monthly'] },
+  EMAIL_BACKUP_LAST_SENT: byServer,
   DROPBOX_BACKUP_FREQUENCY: keptForClients,
   DROPBOX_BACKUP_TOKEN: secretForClients,
   ONE_DRIVE_BACKUP_FREQUENCY: keptForClients,

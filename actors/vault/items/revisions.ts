@@ -5,64 +5,51 @@
  * These are turns. A shared read could see an item after it was overwritten, and its history before.
  */
 import { command, type KeysResult, keys, type View } from '../../../runtime/command.ts';
-import { isForwardingTombstone, item } from '../../collection/item.ts';
+import { isForwardingTombstone } from '../../collection/item.ts';
 import {
   deleteRevision as deleteFound,
-  given,
-  type History,
+  type HistoryReads,
   historyOf,
   historyPlan,
-  listed,
+  listEntryOf,
+  revisionBodyOf,
   revisionIn,
-  revisionKey,
+  revisionPlan,
 } from '../../collection/revisions/read.ts';
-import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
+import type { RevisionRow } from '../../collection/revisions/table.ts';
 import { memberKey } from '../member-list.ts';
 import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 
-interface Asked {
+interface Query {
   readonly by: string;
   readonly itemUuid: string;
 }
 
-const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Asked) => ({
+const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Query) => ({
   collection: self.id,
   uuid: itemUuid.toLowerCase(),
 });
 
-const accessPlan = (view: View, asked: Asked, withContent: boolean) => ({
-  items: keys(item, [itemKey(view, asked)], withContent ? undefined : 0),
-  member: keys(memberTable, [memberKey(view, asked.by)]),
+const memberPlan = (view: View, query: Query) => ({
+  member: keys(memberTable, [memberKey(view, query.by)]),
 });
-interface Access {
-  readonly items: KeysResult<typeof item>;
+interface Access extends Pick<HistoryReads, 'items'> {
   readonly member: KeysResult<typeof memberTable>;
 }
 
-/** Prepares the revisions for the asking user; undefined if the user may not see them. */
-function shownTo(
+/** How the asking user sees a revision; undefined if the user may not see the history. */
+function readableBy(
   view: View,
-  asked: Asked,
+  query: Query,
   { items, member }: Access,
 ): ((row: RevisionRow) => RevisionRow) | undefined {
-  const row = items.get(itemKey(view, asked));
+  const row = items.get(itemKey(view, query));
   if (row === undefined || view.get(statusSlice) !== 'open') return undefined;
-  if (!isForwardingTombstone(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
-  return successorOfOwner(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
-}
-
-const ownKey = (view: View, { itemUuid, id }: Asked & { readonly id: string }) =>
-  revisionKey(view.self.id, itemUuid, id);
-
-const historyHere = (view: View, asked: Asked, { rows, items }: HistoryReads): History => ({
-  rows,
-  holder: items.get(itemKey(view, asked)),
-});
-interface HistoryReads extends Access {
-  readonly rows: KeysResult<typeof revision>;
+  if (!isForwardingTombstone(row)) return member.get(memberKey(view, query.by)) && ((each) => each);
+  return successorOfOwner(view, row.owner_uuid) === query.by ? outOfVault : undefined;
 }
 
 const outOfVault = (row: RevisionRow): RevisionRow => ({
@@ -73,43 +60,32 @@ const outOfVault = (row: RevisionRow): RevisionRow => ({
 
 export const listRevisions = command({
   ...VaultItems.commands.listRevisions,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked, false),
-    rows: historyPlan(view.self.id, asked.itemUuid),
-  }),
-  turn: (turn, asked, reads) => {
-    const shown = shownTo(turn, asked, reads);
-    if (shown === undefined) return { revisions: [] };
-    const history = historyOf(turn, asked.itemUuid, historyHere(turn, asked, reads));
-    return { revisions: history.map((row) => listed(shown(row), asked.itemUuid)) };
+  reads: (view, query) => ({ ...memberPlan(view, query), ...historyPlan(view.self.id, query.itemUuid) }),
+  turn: (turn, query, reads) => {
+    const readable = readableBy(turn, query, reads);
+    if (readable === undefined) return { revisions: [] };
+    const history = historyOf(turn, query.itemUuid, reads);
+    return { revisions: history.map((row) => listEntryOf(readable(row), query.itemUuid)) };
   },
 });
 
 export const getRevision = command({
   ...VaultItems.commands.getRevision,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked, true),
-    rows: keys(revision, [ownKey(view, asked)]),
-  }),
-  turn: (turn, asked, reads) => {
-    const shown = shownTo(turn, asked, reads);
-    const row = revisionIn(historyHere(turn, asked, reads), ownKey(turn, asked), asked.id);
-    return { revision: shown && row ? given(shown(row), asked.itemUuid) : null };
+  reads: (view, query) => ({ ...memberPlan(view, query), ...revisionPlan(view.self.id, query) }),
+  turn: (turn, query, reads) => {
+    const readable = readableBy(turn, query, reads);
+    const row = revisionIn(reads, turn.self.id, query);
+    return { revision: readable && row ? revisionBodyOf(readable(row), query.itemUuid) : null };
   },
 });
 
 export const deleteRevision = command({
   ...VaultItems.commands.deleteRevision,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked, true),
-    rows: keys(revision, [ownKey(view, asked)], 0),
-  }),
-  turn: (turn, asked, reads) => {
-    const key = ownKey(turn, asked);
-    const history = historyHere(turn, asked, reads);
-    const row = shownTo(turn, asked, reads) && revisionIn(history, key, asked.id);
-    if (row === undefined || successorOfOwner(turn, row.owner_uuid) !== asked.by) return {};
-    deleteFound(turn, history, key, row);
+  reads: (view, query) => ({ ...memberPlan(view, query), ...revisionPlan(view.self.id, query) }),
+  turn: (turn, query, reads) => {
+    const row = readableBy(turn, query, reads) && revisionIn(reads, turn.self.id, query);
+    if (row === undefined || successorOfOwner(turn, row.owner_uuid) !== query.by) return {};
+    deleteFound(turn, reads, row);
     return {};
   },
 });

@@ -17,8 +17,9 @@ import { SyncLane } from '../../../actors/user/sync-lane/contract.ts';
 import { type Clock, sleep } from '../../../runtime/clock.ts';
 import type { CommandShapes } from '../../../runtime/contract.ts';
 import { NotFoundError, RetryableError } from '../../../runtime/errors.ts';
-import type { Actors, Ask, KindRef } from '../../../runtime/handles.ts';
+import type { Actors, Ask, AskOptions, KindRef } from '../../../runtime/handles.ts';
 import type { Random } from '../../../runtime/random.ts';
+import { inSpan, type Tracer } from '../../../runtime/tracing.ts';
 import { refusalOf } from '../../http/errors.ts';
 import { type RouteRefusal, statusOf } from '../../http/refusal.ts';
 import { validateRequest } from '../../http/request.ts';
@@ -34,6 +35,7 @@ export interface CommandsOptions {
   readonly actors: Actors;
   readonly clock: Clock;
   readonly random: Pick<Random, 'uuid'>;
+  readonly tracer?: Tracer | undefined;
   /** Called with unexpected errors. */
   readonly failed: (error: unknown) => void;
 }
@@ -79,6 +81,12 @@ const ofVerdict = {
   busy: 'BUSY',
 } as const satisfies Record<string, ErrorCode>;
 
+interface Command {
+  readonly frame: ClientFrame;
+  readonly credentials: Credentials;
+  readonly step: AskOptions;
+}
+
 export class Commands {
   readonly #options: CommandsOptions;
 
@@ -87,27 +95,34 @@ export class Commands {
   }
 
   /** `accepted` is called once the command is held. */
-  async carryOut(frame: ClientFrame, credentials: Credentials, accepted: () => void): Promise<Answer> {
-    const given = frame.payload['body'] as Record<string, unknown>;
-    const checked = validateRequest(body, given);
+  carryOut(frame: ClientFrame, credentials: Credentials, accepted: () => void): Promise<Answer> {
+    const span = this.#options.tracer?.request('COMMAND SYNC_ITEMS');
+    return inSpan(span, () =>
+      this.#carryOut({ frame, credentials, step: { deadlineMs: stepMs, span } }, accepted),
+    );
+  }
+
+  async #carryOut(command: Command, accepted: () => void): Promise<Answer> {
+    const { frame } = command;
+    const requestBody = frame.payload['body'] as Record<string, unknown>;
+    const checked = validateRequest(body, requestBody);
     if ('status' in checked) return committedAs(frame, checked);
     const request = checked.request as typeof sync.fields._output;
-    const held = await this.#hold(frame, credentials, request);
+    const held = await this.#hold(command, request);
     if (typeof held !== 'string') return held;
     accepted();
-    return this.#run(frame, credentials, request, held);
+    return this.#run(command, request, held);
   }
 
   /** The name of the hold, or why there is none. */
   async #hold(
-    { commandId }: ClientFrame,
-    credentials: Credentials,
+    { frame: { commandId }, credentials, step }: Command,
     { items, shared_vault_uuids: vaults }: typeof sync.fields._output,
   ): Promise<string | Answer> {
     const hold = this.#options.random.uuid();
-    const asked = { credentials, commandId, hold, saves: (items?.length ?? 0) > 0, vaults: vaults ?? [] };
+    const fields = { credentials, commandId, hold, saves: (items?.length ?? 0) > 0, vaults: vaults ?? [] };
     try {
-      const answer = await this.#of(SyncLane, credentials).holdSyncCommand(asked, { deadlineMs: stepMs });
+      const answer = await this.#of(SyncLane, credentials).holdSyncCommand(fields, step);
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { verdict } = answer.ok;
       return verdict === 'held' ? hold : errorAnswer(ofVerdict[verdict]);
@@ -117,15 +132,14 @@ export class Commands {
   }
 
   async #run(
-    frame: ClientFrame,
-    credentials: Credentials,
+    { frame, credentials, step }: Command,
     request: typeof sync.fields._output,
     hold: string,
   ): Promise<Answer> {
     const { commandId: id, digest = '' } = frame;
-    const asked = { ...request, credentials, snjs_version: knowsVaults, identity: { id, digest, hold } };
+    const fields = { ...request, credentials, snjs_version: knowsVaults, identity: { id, digest, hold } };
     try {
-      const answer = await this.#of(Items, credentials).sync(asked, { deadlineMs: stepMs });
+      const answer = await this.#of(Items, credentials).sync(fields, step);
       if (!isRefused(answer)) return committed(sync.json?.(answer.ok) ?? JSON.stringify(answer.ok));
       await this.#release(id, credentials, hold);
       return (
@@ -141,9 +155,9 @@ export class Commands {
 
   /** Nothing more will happen, so no client has to wait until the hold expires. */
   async #release(commandId: string, credentials: Credentials, hold: string): Promise<void> {
-    const asked = { sessionUuid: credentials.identifier, commandId, hold };
+    const fields = { sessionUuid: credentials.identifier, commandId, hold };
     await this.#of(SyncLane, credentials)
-      .releaseSyncCommand(asked, { deadlineMs: stepMs })
+      .releaseSyncCommand(fields, { deadlineMs: stepMs })
       .catch(() => {});
   }
 
@@ -159,8 +173,8 @@ export class Commands {
 
   async #statusNow({ commandId: id, digest = '' }: ClientFrame, credentials: Credentials): Promise<Answer> {
     try {
-      const asked = { commandId: id, digest, credentials };
-      const answer = await this.#of(SyncLane, credentials).getSyncCommand(asked, { deadlineMs: statusMs });
+      const fields = { commandId: id, digest, credentials };
+      const answer = await this.#of(SyncLane, credentials).getSyncCommand(fields, { deadlineMs: statusMs });
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { command, result } = answer.ok;
       if (command.status === 'accepted') return undecided;

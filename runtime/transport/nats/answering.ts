@@ -13,6 +13,7 @@ import {
   TerminalError,
 } from '../../errors.ts';
 import type { Logger } from '../../ports.ts';
+import { inSpan, type Tracer } from '../../tracing.ts';
 import type { AskCall } from '../transport.ts';
 import type { Connection, Received } from './connection.ts';
 import { asActorError, errorReplyOf } from './error-reply.ts';
@@ -33,6 +34,7 @@ export interface AnsweringOptions {
   readonly logger: Logger;
   readonly metrics: TransportMetrics;
   readonly rejected: RejectedFrames;
+  readonly tracer?: Tracer | undefined;
   /** The function that answers calls to this shard, if this process serves it. */
   readonly served: (shard: number) => ((call: AskCall) => Promise<unknown>) | undefined;
 }
@@ -100,15 +102,17 @@ export class Answering {
   }
 
   #run(call: FrameOf<'call'>, shard: number, deadlineMs: number): Promise<unknown> {
-    const { shardCount, served, rejected } = this.#options;
+    const { shardCount, served, rejected, tracer } = this.#options;
     if (call.shards !== shardCount) {
       rejected.count('shard-count');
       throw new TerminalError(`the caller counts ${call.shards} shards where its cluster has ${shardCount}`);
     }
     const ask = served(shard);
     if (ask === undefined) throw new MovedError('this shard is not served here now');
-    const { address, command, request, callId } = call;
-    return ask({ address, command, request, callId, deadlineMs });
+    const { address, command, request, callId, trace } = call;
+    const span =
+      trace === undefined ? undefined : tracer?.continued(trace, `serve ${address.kind}.${command}`);
+    return inSpan(span, () => ask({ address, command, request, callId, deadlineMs, span }));
   }
 
   /** The call was handled. Even if its reply cannot be kept for the caller, the call had its effect. */

@@ -56,12 +56,12 @@ export class Calls {
     }
   }
 
-  #packed({ address, command, request, callId, deadlineMs }: AskCall): Packed {
+  #packed({ address, command, request, callId, deadlineMs, span }: AskCall): Packed {
     const { held, incarnation: from, shardCount: shards, clock } = this.#options;
     const remainingMs = deadlineMs - clock.monotonicMs();
     if (remainingMs <= 0) throw new RetryableError('the deadline has passed', { outcome: 'none' });
     const frame = { kind: 'call', callId, from, shards, remainingMs, address, command, request } as const;
-    return held.pack(frame, deadlineMs);
+    return held.pack(span === undefined ? frame : { ...frame, trace: span.traceparent }, deadlineMs);
   }
 
   async #read(answer: Uint8Array, deadlineMs: number): Promise<unknown> {

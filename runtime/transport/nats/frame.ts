@@ -31,6 +31,9 @@ const hint = z.discriminatedUnion('hint', [
   z.object({ hint: z.literal('rebalance') }),
 ]);
 
+/** A `traceparent`, if the request is sampled. */
+const trace = z.string().optional();
+
 const callFrame = z.object({
   kind: z.literal('call'),
   callId: z.string(),
@@ -41,6 +44,7 @@ const callFrame = z.object({
   address,
   command: z.string(),
   request: z.unknown(),
+  trace,
 });
 
 const replyFrame = z.object({ kind: z.literal('reply'), value: z.unknown() });
@@ -90,6 +94,7 @@ const eventFrame = z.object({
   sequence: z.number(),
   address,
   event: z.unknown(),
+  trace,
 });
 const wakeFrame = z.object({ kind: z.literal('wake'), tellId: z.string(), target: address });
 

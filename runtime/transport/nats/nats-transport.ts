@@ -18,6 +18,7 @@ import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
+import type { Tracer } from '../../tracing.ts';
 import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
 import { Announcements } from './announcements.ts';
 import { Answering } from './answering.ts';
@@ -50,6 +51,7 @@ export interface NatsTransportOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: TransportMetrics;
+  readonly tracer?: Tracer | undefined;
   readonly pingIntervalMs?: number;
   readonly startMs?: number;
   readonly wakeStream?: Partial<WakeStreamSettings>;

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../process/postgres/embedded.ts';
 import { systemClock } from '../../../runtime/clock.ts';
 import { silentLogger } from '../../../runtime/ports.ts';
+import { builtUrl } from '../../kit/built.ts';
 import { isAlive } from '../../kit/server-process.ts';
 import { until } from '../../kit/until.ts';
 
@@ -50,16 +50,16 @@ const postmasterOf = (directory: string): number =>
 
 /** A separate process that starts the database and reports when it is up. */
 async function ownerOf(t: ExecutionContext, directory: string): Promise<ChildProcess> {
-  const module = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
+  const module = (source: string) => JSON.stringify(builtUrl(source));
   const script = `
-    const { startEmbeddedPostgres } = await import(${module('../../../process/postgres/embedded.ts')});
-    const { systemClock } = await import(${module('../../../runtime/clock.ts')});
-    const { silentLogger: logger } = await import(${module('../../../runtime/ports.ts')});
+    const { startEmbeddedPostgres } = await import(${module('process/postgres/embedded.ts')});
+    const { systemClock } = await import(${module('runtime/clock.ts')});
+    const { silentLogger: logger } = await import(${module('runtime/ports.ts')});
     process.stdin.resume();
     await startEmbeddedPostgres({ dataDirectory: process.argv[1], password: ${JSON.stringify(password)}, clock: systemClock, logger });
     console.log('up');
   `;
-  const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', script, directory], {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, directory], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   t.teardown(() => child.kill('SIGKILL'));
@@ -70,13 +70,13 @@ async function ownerOf(t: ExecutionContext, directory: string): Promise<ChildPro
 test('it is durable, takes UTF-8, sorts by bytes, and keeps what was written over a restart', async (t) => {
   const directory = directoryOf(t);
   const first = await startIn(t, directory);
-  const shown = await query(
+  const view = await query(
     first,
     `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS sync,
             pg_encoding_to_char(encoding) AS encoding, datcollate AS collate
        FROM pg_database WHERE datname = current_database()`,
   );
-  t.deepEqual(shown, [{ fsync: 'on', sync: 'on', encoding: 'UTF8', collate: 'C' }]);
+  t.deepEqual(view, [{ fsync: 'on', sync: 'on', encoding: 'UTF8', collate: 'C' }]);
   await query(first, 'CREATE TABLE kept AS SELECT 7 AS value');
   t.is(first.state(), 'running');
   await first.stop();

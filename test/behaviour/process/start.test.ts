@@ -33,13 +33,17 @@ test.serial(
 
 test.serial('for its metrics it looks at the event loop twenty times a second, no more', async (t) => {
   const server = await started(t, { directory: dataDirectoryOf(t) });
-  const metrics = await (await fetch(server.metricsUrl)).text();
-  // The time from one look at the loop to the next.
-  const [, median] = /^nodejs_eventloop_lag_p50_seconds (\S+)$/m.exec(metrics) ?? [];
-  t.true(Number(median) > 0.04, median);
+  // The time from one look at the loop to the next. Before the second look it is next to nothing.
+  let median = 0;
+  await until(async () => {
+    const metrics = await (await fetch(server.metricsUrl)).text();
+    median = Number(/^nodejs_eventloop_lag_p50_seconds (\S+)$/m.exec(metrics)?.[1]);
+    return median > 0.001;
+  });
+  t.true(median > 0.04, String(median));
 });
 
-test.serial('what it keeps is closed to others', async (t) => {
+test.serial('files of the server are closed to other users', async (t) => {
   const directory = dataDirectoryOf(t);
   await started(t, { directory });
   t.is(statSync(directory).mode & 0o007, 0);

@@ -1,19 +1,13 @@
 import type { Mutant } from '../mutant.ts';
 
-const lane = ['test/behaviour/sockets/sync-lane.test.ts'];
-const sessions = ['test/behaviour/sockets/sync-lane-sessions.test.ts'];
-const overHttp = ['test/behaviour/sockets/commands-over-http.test.ts'];
-const actor = 'actors/user/sync-lane';
-const socket = 'gateway/sockets/sync-lane/lane-socket.ts';
-
 export const mutants: readonly Mutant[] = [
   {
     name: 'a-lane-command-that-outlives-its-hold',
     harm: 'A client is told that its command never took effect, and then it does.',
-    file: `${actor}/carry-out.ts`,
+    file: 'actors/user/sync-lane/carry-out.ts',
     find: 'if (hold !== undefined && holder !== hold) return holdLost;',
     replace: '',
-    tests: sessions,
+    tests: ['test/behaviour/sockets/sync-lane-sessions.test.ts'],
     match: 'a command whose actor has moved*',
   },
   {
@@ -22,46 +16,37 @@ export const mutants: readonly Mutant[] = [
     file: 'actors/user/sessions/session.ts',
     find: 'equalInConstantTime(name, pairName(pair))',
     replace: 'true',
-    tests: sessions,
+    tests: ['test/behaviour/sockets/sync-lane-sessions.test.ts'],
     match: 'after a refresh*',
   },
   {
     name: 'a-lane-ticket-that-is-spent-twice',
-    harm: 'Who has seen a ticket in use opens a socket by it.',
-    file: `${actor}/memory.ts`,
+    harm: 'A client that has seen a ticket in use opens a socket with it.',
+    file: 'actors/user/sync-lane/memory.ts',
     find: 'if (spent !== undefined) return spent.by === by;',
     replace: 'if (spent !== undefined) return true;',
-    tests: lane,
+    tests: ['test/behaviour/sockets/sync-lane.test.ts'],
     match: 'a ticket lets its device in once',
-  },
-  {
-    name: 'a-reauth-by-a-ticket-of-another-session',
-    harm: 'A socket goes on under another session than it was opened for.',
-    file: socket,
-    find: 'ticket.userUuid === userUuid && ticket.sessionUuid === identifier ? ticket : undefined',
-    replace: 'ticket.userUuid === userUuid && identifier !== undefined ? ticket : undefined',
-    tests: sessions,
-    match: 'a ticket of another session*',
   },
   {
     name: 'a-sync-command-without-its-entry',
     harm: 'A command that was saved is saved again by its repeat, over what others have saved since.',
-    file: `${actor}/journal.ts`,
+    file: 'actors/user/sync-lane/journal.ts',
     find: '  armTrim(turn, number);\n',
     replace:
       '  turn.remove(syncCommandTable, { user_uuid: turn.self.id, session_uuid: sessionUuid, command_id: identity.id });\n',
-    tests: overHttp,
+    tests: ['test/behaviour/sockets/commands-over-http.test.ts'],
     match: 'a restart forgets no command*',
   },
   {
     name: 'a-sync-command-of-anybody',
     harm: 'Another session is shown what a command of this one has saved.',
-    file: `${actor}/memory.ts`,
+    file: 'actors/user/sync-lane/memory.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     find: '`${sessionUuid} ${commandId}`',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source text
     replace: "`${sessionUuid === '' ? '' : ' '}${commandId}`",
-    tests: overHttp,
+    tests: ['test/behaviour/sockets/commands-over-http.test.ts'],
     match: 'a pull is known to its own session alone',
   },
 ];

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'actor-of-former-epoch',
   why: 'An actor that was activated under a former epoch goes on under the next.',
   flavour: 'cluster',
-  from: 595,
+  from: 912,
   edits: [
     {
       file: 'runtime/actor/active-actors.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'ended-start-goes-on',
   why: 'A host that was ended while it started goes on with its start.',
   flavour: 'sleepy',
-  from: 115,
+  from: 129,
   edits: [
     {
       file: 'runtime/host/host.ts',

@@ -4,6 +4,7 @@ export const bug: PlantedBug = {
   name: 'hint-trusted',
   why: 'What a hint says to be free is taken without asking the database.',
   flavour: 'cluster',
+  from: 25,
   edits: [
     {
       file: 'runtime/ownership/ownership.ts',

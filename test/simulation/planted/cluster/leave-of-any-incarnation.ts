@@ -4,6 +4,7 @@ export const bug: PlantedBug = {
   name: 'leave-of-any-incarnation',
   why: 'A supervisor that is late gives up the lease of the process that has followed.',
   flavour: 'crashy',
+  from: 4,
   edits: [
     {
       file: 'test/kit/model-store/model-database.ts',

@@ -4,6 +4,7 @@ export const bug: PlantedBug = {
   name: 'release-frees-others',
   why: 'A release that comes late frees what another host has claimed.',
   flavour: 'cluster',
+  from: 4,
   edits: [
     {
       file: 'test/kit/model-store/model-database.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'release-without-epoch',
   why: 'A release that comes late frees what the same host has claimed again.',
   flavour: 'cluster',
-  from: 62,
+  from: 87,
   edits: [
     {
       file: 'test/kit/model-store/model-database.ts',

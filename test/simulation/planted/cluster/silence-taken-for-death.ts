@@ -4,6 +4,7 @@ export const bug: PlantedBug = {
   name: 'silence-taken-for-death',
   why: 'A supervisor gives up a process that stands still, and will go on.',
   flavour: 'sleepy',
+  from: 4,
   edits: [
     {
       file: 'test/simulation/machines.ts',

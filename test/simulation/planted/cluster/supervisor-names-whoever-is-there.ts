@@ -4,6 +4,7 @@ export const bug: PlantedBug = {
   name: 'supervisor-names-whoever-is-there',
   why: 'A supervisor gives up whatever incarnation its node has by then.',
   flavour: 'crashy',
+  from: 4,
   edits: [
     {
       file: 'test/simulation/supervisors.ts',

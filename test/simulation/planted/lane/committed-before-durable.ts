@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'committed-before-durable',
   why: 'A command that is held is told as committed, before anything of it is durable.',
   flavour: 'lane',
-  from: 145,
+  from: 182,
   edits: [
     {
       file: 'actors/user/sync-lane/carry-out.ts',

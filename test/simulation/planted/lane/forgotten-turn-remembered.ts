@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'forgotten-turn-remembered',
   why: 'The answer of a turn that has to run again is remembered: a repeat gets a token that was never durable.',
   flavour: 'lane',
-  from: 20,
+  from: 23,
   edits: [
     {
       file: 'actors/user/sync-lane/carry-out.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'journal-outside-the-commit',
   why: 'A command is journaled in a commit after that of its save: a crash in between leaves it unknown.',
   flavour: 'lane',
-  from: 10,
+  from: 34,
   edits: [
     {
       file: 'actors/user/sync-lane/carry-out.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'unknown-too-early',
   why: 'A command that was accepted and may still be carried out is told as unknown.',
   flavour: 'lane',
-  from: 107,
+  from: 182,
   edits: [
     {
       file: 'actors/user/sync-lane/carry-out.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'repeat-forgotten-with-its-vault',
   why: 'A save whose vault has ended before it comes again is a conflict with itself.',
   flavour: 'vaults',
-  from: 60,
+  from: 64,
   edits: [
     {
       file: 'actors/collection/save.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'survivor-gets-nothing',
   why: 'A vault ends with the account of its owner, though somebody was to get it.',
   flavour: 'vaults',
-  from: 30,
+  from: 33,
   edits: [
     {
       file: 'actors/vault/membership/end.ts',

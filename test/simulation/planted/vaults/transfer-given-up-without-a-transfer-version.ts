@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'transfer-given-up-without-a-transfer-version',
   why: 'An item that arrives late is in two collections.',
   flavour: 'vaults',
-  from: 21,
+  from: 25,
   edits: [
     {
       file: 'actors/collection/transfer/transfer.ts',

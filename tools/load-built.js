@@ -1,0 +1,29 @@
+/**
+ * Node.js loads this before each test file, to run what was built from it. AVA requires the test file and awaits what
+ * it gets: here the import of the built file. No loader of modules stands in between.
+ */
+import { appendFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { buildSources, builtFile } from './built-sources.js';
+
+const root = join(import.meta.dirname, '..');
+await buildSources();
+
+createRequire(import.meta.url).extensions['.ts'] = (module, path) => {
+  const source = relative(root, path);
+  noteTimesAtExit(source);
+  module.exports = import(pathToFileURL(builtFile(source)).href);
+};
+
+/** `npm test` lists the slowest files (tools/test-times.ts). */
+function noteTimesAtExit(file) {
+  const notes = process.env.TEST_TIMES;
+  if (notes === undefined) return;
+  process.once('exit', () => {
+    const { user, system } = process.cpuUsage();
+    const times = { file, wallMs: Math.round(performance.now()), cpuMs: Math.round((user + system) / 1_000) };
+    appendFileSync(notes, `${JSON.stringify(times)}\n`);
+  });
+}
