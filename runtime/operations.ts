@@ -92,7 +92,7 @@ const reportSchema = z.object({
 export type ActorReport = z.infer<typeof reportSchema>;
 
 /** By what actors in memory are ranked. */
-export const actorRanks = ['bytes', 'turns', 'waiting'] as const;
+const actorRanks = ['bytes', 'turns', 'waiting'] as const;
 export type ActorRank = (typeof actorRanks)[number];
 
 const rankedSchema = z.object({
