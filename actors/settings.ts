@@ -112,8 +112,8 @@ const signingIn = section('Signing in', {
   challengeAgeMs: fixed(3_600_000),
 });
 
-const emails = (given: string): ReadonlySet<string> =>
-  new Set(entriesOf(given).map((email) => email.toLowerCase()));
+const emails = (text: string): ReadonlySet<string> =>
+  new Set(entriesOf(text).map((email) => email.toLowerCase()));
 
 const accounts = section('Accounts', {
   registrationDisabled: flag({

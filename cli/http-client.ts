@@ -8,7 +8,7 @@ export interface ServerAddress {
   readonly deadlineMs: number;
 }
 
-export interface Asked {
+export interface ClientRequest {
   readonly bearer?: string | undefined;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export class HttpClient {
 
   /** @throws RefusedError or UnreachableError */
   // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
-  async ask(method: string, path: string, { bearer, body, headers }: Asked = {}): Promise<any> {
+  async ask(method: string, path: string, { bearer, body, headers }: ClientRequest = {}): Promise<any> {
     const { status, text } = await this.#answerTo(method, path, {
       headers: { ...this.headers(bearer), ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),

@@ -19,12 +19,12 @@ type Options = Pick<InternalApiOptions, 'actors' | 'lookups' | 'workspacesPerEma
 export function usersHandlers(options: Options): Handlers<UsersService> {
   const { actors, logger } = options;
 
-  async function setAdministrator(given: string, administrator: boolean, ask: AskOptions) {
-    const userUuid = uuidField('user_uuid', given);
-    const asked = actors
+  async function setAdministrator(userUuidText: string, administrator: boolean, ask: AskOptions) {
+    const userUuid = uuidField('user_uuid', userUuidText);
+    const answer = actors
       .get(UserAdministration, userUuid)
       .ask.operatorSetAdministrator({ administrator }, ask);
-    const { changed } = await known(asked);
+    const { changed } = await known(answer);
     logger.info(
       { userUuid, administrator, changed },
       'an operator has said whether a user is an administrator',
@@ -32,12 +32,12 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     return { changed };
   }
 
-  async function setBan(given: string, banned: boolean, reason: string | null, ask: AskOptions) {
-    const userUuid = uuidField('user_uuid', given);
-    const asked = actors
+  async function setBan(userUuidText: string, banned: boolean, reason: string | null, ask: AskOptions) {
+    const userUuid = uuidField('user_uuid', userUuidText);
+    const answer = actors
       .get(UserAdministration, userUuid)
       .ask.operatorSetBan({ banned, reason, by: 'operator' }, ask);
-    const { outcome } = await known(asked);
+    const { outcome } = await known(answer);
     if (outcome === 'administrator') {
       throw failedPrecondition('The user is an administrator. Demote the user first.');
     }
@@ -71,8 +71,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
 
     async signOut(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
-      const asked = actors.get(UserAdministration, userUuid).ask.operatorEndSessions({}, ask);
-      return { endedSessions: (await known(asked)).ended };
+      const answer = actors.get(UserAdministration, userUuid).ask.operatorEndSessions({}, ask);
+      return { endedSessions: (await known(answer)).ended };
     },
 
     promote: ({ userUuid }, ask) => setAdministrator(userUuid, true, ask),
@@ -93,8 +93,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     async setFlag(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
       const value = request.value ?? null;
-      const asked = { name: textField('name', request.name), value, by: 'operator' as const };
-      const answer = await known(actors.get(UserAdministration, userUuid).ask.operatorSetFlag(asked, ask));
+      const change = { name: textField('name', request.name), value, by: 'operator' as const };
+      const answer = await known(actors.get(UserAdministration, userUuid).ask.operatorSetFlag(change, ask));
       const flag = accepted(answer);
       logger.info({ userUuid, flag: flag.name }, 'an operator has set a flag of a user');
       return { flag: { name: flag.name, value: flag.value ?? undefined } };
@@ -102,8 +102,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
 
     async revokeCalendarTokens(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
-      const asked = actors.get(UserAdministration, userUuid).ask.operatorRevokeCalendarTokens({}, ask);
-      const { revoked } = await known(asked);
+      const answer = actors.get(UserAdministration, userUuid).ask.operatorRevokeCalendarTokens({}, ask);
+      const { revoked } = await known(answer);
       logger.info({ userUuid, revoked }, 'an operator has revoked the calendar tokens of a user');
       return { revokedTokens: revoked };
     },
@@ -114,8 +114,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       const userUuid = uuidField('user_uuid', request.userUuid);
       const limit = limitField('page_size', request.pageSize);
       const before = numberToken(request.pageToken) || Number.MAX_SAFE_INTEGER;
-      const asked = actors.get(UserAdministration, userUuid).ask.operatorAuditTrail({ before, limit }, ask);
-      const trail = await known(asked);
+      const answer = actors.get(UserAdministration, userUuid).ask.operatorAuditTrail({ before, limit }, ask);
+      const trail = await known(answer);
       const events = trail.events.map(({ firstAtMs, lastAtMs, device, ipAddress, about, ...event }) => ({
         ...event,
         first: new Date(firstAtMs),
@@ -173,8 +173,8 @@ const exportHandler =
   async (request, ask) => {
     const userUuid = uuidField('user_uuid', request.userUuid);
     const progress = progressIn(request.pageToken);
-    const asked = actors.get(UserAdministration, userUuid).ask.operatorExport({ progress }, ask);
-    const { text, next } = await known(asked);
+    const answer = actors.get(UserAdministration, userUuid).ask.operatorExport({ progress }, ask);
+    const { text, next } = await known(answer);
     if (progress === null) logger.info({ userUuid }, 'an operator exports an account');
     return { text, nextPageToken: next === null ? '' : JSON.stringify(next) };
   };
@@ -189,9 +189,9 @@ function progressIn(pageToken: string): ExportProgress | null {
   }
 }
 
-async function known<T>(asked: Promise<T>): Promise<T> {
+async function known<T>(answer: Promise<T>): Promise<T> {
   try {
-    return await asked;
+    return await answer;
   } catch (error) {
     if (error instanceof NotFoundError) throw notFound('There is no user with that uuid.');
     throw error;

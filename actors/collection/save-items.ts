@@ -8,7 +8,7 @@ import { advance, type Head } from './head.ts';
 import { isUuid } from './incoming.ts';
 import type { ItemRow } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
-import { type Outcome, type Saver, save } from './save.ts';
+import { type SaveOutcome, type Saver, save } from './save.ts';
 
 /** The state that the turn has read. */
 export interface Stored {
@@ -76,7 +76,7 @@ export function saveItems({
   const notHere: ClientItem[] = [];
   const writes = new Map<string, ItemWrite>();
   const leaving = new Set<string>();
-  const given = new Set<string>();
+  const spelledUuids = new Set<string>();
   let head = stored.head;
   let storedBytes = 0;
   for (const sent of items) {
@@ -108,8 +108,8 @@ export function saveItems({
     if (result.outcome === 'conflict') {
       const { server_item: other } = result.conflict;
       // An item that is named a thousand times would be given a thousand times. The client sends the others again.
-      if (other !== undefined && given.has(key)) continue;
-      if (other !== undefined) given.add(key);
+      if (other !== undefined && spelledUuids.has(key)) continue;
+      if (other !== undefined) spelledUuids.add(key);
       conflicts.push(result.conflict);
       continue;
     }
@@ -131,7 +131,7 @@ function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite 
   };
 }
 
-type Answered = Exclude<Outcome, { readonly outcome: 'notHere' | 'moves' }>;
+type Answered = Exclude<SaveOutcome, { readonly outcome: 'notHere' | 'moves' }>;
 
 /** Ciphertext that the client has sent itself does not count: the limit of the body bounds it. */
 function storedBytesOf(result: Answered, sent: ClientItem): number {

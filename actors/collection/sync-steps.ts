@@ -354,7 +354,7 @@ export function answer(
 ): SyncReply {
   const { vaults, page, saved, conflicts, end, head: after } = progress;
   const known = newestKnown(conflicts, page.rows);
-  const retrieved = given(page.rows, request, known);
+  const retrieved = retrievedRows(page.rows, request, known);
   const more = !page.complete && retrieved.length > 0;
   const tokens = tokensOf({
     collection,
@@ -382,7 +382,7 @@ function newestKnown(conflicts: readonly Conflict[], rows: readonly ItemRow[]): 
 }
 
 /** An item that comes as the other side of a sync conflict does not come twice. */
-function given(
+function retrievedRows(
   rows: readonly ItemRow[],
   request: SyncRequest,
   conflicts: readonly Conflict[],

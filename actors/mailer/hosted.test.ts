@@ -64,7 +64,7 @@ for (const [relay, url, authorization] of [
   });
 }
 
-test('nothing rewrites links or watches who reads', async (t) => {
+test('nothing rewrites links or tracks readers', async (t) => {
   const [first, second, third] = await Promise.all(
     [sendgrid, mailgun, postmark].map(async (relay) => String((await sent(relay, 200)).request.body)),
   );
@@ -112,6 +112,6 @@ const answers: readonly (readonly [number | OutboundError, Result])[] = [
   [new OutboundError('timeout', true), { result: 'uncertain', failure: 'timeout' }],
   [new OutboundError('broken', true), { result: 'uncertain', failure: 'timeout' }],
 ];
-test('what a provider answers is one of a few words', async (t) => {
+test('an answer of a provider is one of a few words', async (t) => {
   for (const [answer, result] of answers) t.deepEqual((await sent(postmark, answer)).result, result);
 });

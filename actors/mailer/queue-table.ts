@@ -156,10 +156,10 @@ export function tombstoneOf(turn: Turn, { id, userUuid }: Pick<SealedMail, 'id' 
   return { ...newRow(turn, nothing), state: 'recalled' };
 }
 
-type Counted = Pick<MailRow, 'id' | 'user_uuid' | 'state' | 'size'>;
+type CountedMail = Pick<MailRow, 'id' | 'user_uuid' | 'state' | 'size'>;
 
 /** Writes the row in its new state, updates the counts, and arms or disarms its timer. */
-export function writeMail(turn: Turn, before: Counted | undefined, changed: MailRow): MailRow {
+export function writeMail(turn: Turn, before: CountedMail | undefined, changed: MailRow): MailRow {
   const isRecalled = changed.state === 'recalled' && before?.state !== 'recalled';
   if (isRecalled && !mayRememberRecalled(turn, changed.user_uuid)) {
     if (before !== undefined) removeMail(turn, before);
@@ -181,14 +181,14 @@ export function writeMail(turn: Turn, before: Counted | undefined, changed: Mail
   if (before?.state === 'dead') forgetDead(turn, before.user_uuid, before.id);
   if (row.state === 'dead') {
     for (const each of rememberDead(turn, row.user_uuid, row)) {
-      const given = { ...each, user_uuid: row.user_uuid, state: 'dead' } as const;
-      writeMail(turn, given, tombstoneOf(turn, { id: each.id, userUuid: row.user_uuid }));
+      const dead = { ...each, user_uuid: row.user_uuid, state: 'dead' } as const;
+      writeMail(turn, dead, tombstoneOf(turn, { id: each.id, userUuid: row.user_uuid }));
     }
   }
   return row;
 }
 
-export function removeMail(turn: Turn, { id, user_uuid, state, size }: Counted): void {
+export function removeMail(turn: Turn, { id, user_uuid, state, size }: CountedMail): void {
   if (state === 'dead') forgetDead(turn, user_uuid, id);
   if (state === 'recalled') countRecalled(turn, user_uuid, -1);
   const head = turn.get(queueSlice);

@@ -25,7 +25,7 @@ const message = {
   dateMs: Date.UTC(2026, 0, 1),
 };
 
-interface Sent extends SmtpServerOptions {
+interface SendOptions extends SmtpServerOptions {
   readonly relay?: Partial<SmtpRelay>;
   readonly credential?: string;
   readonly recipient?: string;
@@ -49,9 +49,9 @@ function sender(): Sender {
   return { clock, send: createSmtp({ clock, lookup, ca: readFileSync(authority.ca, 'utf8') }) };
 }
 
-async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
-  const { relay, credential, recipient = 'ann@example.test', handOver = async () => {}, isSlow } = given;
-  const { clock, send } = given.by ?? sender();
+async function sent(t: ExecutionContext, server: SmtpServer, input: SendOptions = {}) {
+  const { relay, credential, recipient = 'ann@example.test', handOver = async () => {}, isSlow } = input;
+  const { clock, send } = input.by ?? sender();
   const result = send({
     relay: {
       id: 'one',
@@ -70,13 +70,13 @@ async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
     credential,
     message: {
       ...message,
-      from: { ...message.from, address: given.sender ?? message.from.address },
+      from: { ...message.from, address: input.sender ?? message.from.address },
       recipient,
-      attachment: given.attachment,
+      attachment: input.attachment,
     },
     handOver,
     timeoutMs: 5_000,
-    signal: given.signal ?? new AbortController().signal,
+    signal: input.signal ?? new AbortController().signal,
   });
   if (isSlow) {
     const waited = setInterval(() => void clock.advance(1_000), 50);
@@ -297,7 +297,7 @@ test('a mail that was handed over on a kept connection is not sent over another'
   t.is((await server.messages(2)).length, 2);
 });
 
-test('a connection that is signed in to is for nobody who has another password', async (t) => {
+test('a connection that is signed in to is not reused with another password', async (t) => {
   const account = { user: 'server', password: 'secret words' };
   const server = await startSmtpServer(t, { ...account, certificate: authority.issue('mail.test') });
   const relay = { host: 'mail.test', username: account.user, security: 'starttls' } as const;

@@ -3,7 +3,7 @@
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-const minutes = (...given: readonly number[]): readonly number[] => given.map((each) => each * minuteMs);
+const minutes = (...counts: readonly number[]): readonly number[] => counts.map((each) => each * minuteMs);
 
 /** The mail goes to an address that the account chose. Nothing has checked that the owner of the account owns it. */
 type CountedAs = 'to-others' | 'to-account';

@@ -241,9 +241,9 @@ async function flags(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function setFlag(session: Session, userUuid: string, given: string, value: string | undefined) {
-  const { flag } = await session.ask(UsersService.setFlag, { userUuid, name: given, value });
-  const name = flag?.name ?? given;
+async function setFlag(session: Session, userUuid: string, flagName: string, value: string | undefined) {
+  const { flag } = await session.ask(UsersService.setFlag, { userUuid, name: flagName, value });
+  const name = flag?.name ?? flagName;
   session.answer(
     { userUuid, name, value: value ?? null },
     value === undefined ? `${name} is removed.` : `${name} is set.`,
@@ -253,19 +253,22 @@ async function setFlag(session: Session, userUuid: string, given: string, value:
 async function audit(session: Session, userUuid: string, pageToken: string): Promise<void> {
   const request = { userUuid, pageSize: 0, pageToken };
   const { events, nextPageToken } = await session.ask(UsersService.listAuditEvents, request);
-  const shown = events.map(({ first, last, ...event }) => ({
+  const eventRecords = events.map(({ first, last, ...event }) => ({
     ...event,
     first: isoOf(first),
     last: isoOf(last),
   }));
-  session.answer({ userUuid, events: shown, before: nextPageToken === '' ? null : nextPageToken }, () => {
-    const titles = ['NUMBER', 'LAST', 'EVENT', 'TIMES', 'FROM', 'DEVICE'];
-    const rows = events.map(({ number, last, event, times, ipAddress, device }) => {
-      return [number, timestamp(last), event, times, ipAddress, device];
-    });
-    const more = nextPageToken === '' ? [] : [`Older ones: --before ${nextPageToken}`];
-    return [table(titles, rows), ...more].join('\n');
-  });
+  session.answer(
+    { userUuid, events: eventRecords, before: nextPageToken === '' ? null : nextPageToken },
+    () => {
+      const titles = ['NUMBER', 'LAST', 'EVENT', 'TIMES', 'FROM', 'DEVICE'];
+      const rows = events.map(({ number, last, event, times, ipAddress, device }) => {
+        return [number, timestamp(last), event, times, ipAddress, device];
+      });
+      const more = nextPageToken === '' ? [] : [`Older ones: --before ${nextPageToken}`];
+      return [table(titles, rows), ...more].join('\n');
+    },
+  );
 }
 
 async function show(session: Session, userUuid: string): Promise<void> {

@@ -3,7 +3,7 @@
  * ones.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type Asked, HttpClient, newChallenge, type ServerAddress } from '../http-client.ts';
+import { type ClientRequest, HttpClient, newChallenge, type ServerAddress } from '../http-client.ts';
 import { ClientSocket } from './socket.ts';
 
 /** Header style, which needs no cookies. */
@@ -96,12 +96,12 @@ export class Client {
     await this.#ask('DELETE', `/v1/users/${device.userUuid}`, { device, headers });
   }
 
-  #ask(method: string, path: string, { device, ...asked }: AskedOfDevice) {
-    return this.#http.ask(method, path, { bearer: device?.accessToken, ...asked });
+  #ask(method: string, path: string, { device, ...request }: DeviceRequest) {
+    return this.#http.ask(method, path, { bearer: device?.accessToken, ...request });
   }
 }
 
-interface AskedOfDevice extends Omit<Asked, 'bearer'> {
+interface DeviceRequest extends Omit<ClientRequest, 'bearer'> {
   readonly device?: Device;
 }
 

@@ -18,7 +18,7 @@ export const accessKeyHeader = 'x-shared-server-key';
 export interface AccessKeyGate {
   /** Whether a request needs the key. `pattern` is the matched route's, `method` lower case. */
   guards(method: string, path: string, pattern: string | undefined): boolean;
-  isKey(given: string): boolean;
+  isKey(key: string): boolean;
 }
 
 /** Undefined when there is nothing to guard. */
@@ -42,7 +42,7 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
       );
     },
     // Digests have one length, so the comparison always takes the same time.
-    isKey: (given) => timingSafeEqual(digest(given), expected),
+    isKey: (key) => timingSafeEqual(digest(key), expected),
   };
 }
 

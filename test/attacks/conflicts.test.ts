@@ -29,7 +29,7 @@ for (const [what, version] of [
   ['that are out of date', 5],
   ['that pass for new', 0],
 ] as const) {
-  test(`of items ${what} an answer gives so much ciphertext, and the others when they are sent again`, async (t) => {
+  test(`an answer about items ${what} gives a bounded amount of ciphertext, and the others when they are sent again`, async (t) => {
     const device = await filled(await startServer(t, { items }));
     let left = uuids;
     for (let rounds = 0; left.length > 0; rounds += 1) {
@@ -37,9 +37,9 @@ for (const [what, version] of [
       const sent = left.map((uuid) => note({ uuid, content: 'y', updated_at_timestamp: version }));
       const { saved, conflicts, conflicting } = await answered(device, sent);
       t.deepEqual([saved, conflicts], [0, Math.min(fits, left.length)]);
-      const given = conflicting.map(({ server_item: item }) => item);
-      t.true(given.every((item) => item?.content?.length === contentBytes));
-      const known = new Set(given.map((item) => item?.uuid));
+      const received = conflicting.map(({ server_item: item }) => item);
+      t.true(received.every((item) => item?.content?.length === contentBytes));
+      const known = new Set(received.map((item) => item?.uuid));
       left = left.filter((uuid) => !known.has(uuid));
     }
   });
@@ -66,7 +66,7 @@ test('the turns of one upload share the room', async (t) => {
   t.is((await answered(device, sent)).conflicts, fits);
 });
 
-test('what brings its own ciphertext needs no room, and what keeps the stored one loses nothing of it', async (t) => {
+test('an item that brings its own ciphertext needs no room, and one that keeps the stored ciphertext loses nothing of it', async (t) => {
   // So small that the ciphertexts fetched are fewer than the capacity allows.
   const bytes = 1_000;
   const device = await filled(await startServer(t, { items: { storedBytesMax: 2_500 } }), bytes);

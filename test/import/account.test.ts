@@ -133,8 +133,8 @@ test('a security key signs in under the uuid that it had, and its counter goes o
   await move.pass();
   const { server } = move.world;
   const signedBy = async () => {
-    const asked = { body: { username: 'cyd@example.org' } };
-    const offered = await server.call('POST', '/v1/authenticators/generate-authentication-options', asked);
+    const request = { body: { username: 'cyd@example.org' } };
+    const offered = await server.call('POST', '/v1/authenticators/generate-authentication-options', request);
     return { authenticator_response: securityKey.sign(offered.body.options.challenge) };
   };
   t.is((await loginParams(move, 'cyd@example.org')).body.error.tag, 'u2f-required');
@@ -187,7 +187,7 @@ test('an account that is in use is left alone by the next pass, and one that was
   t.deepEqual(second.tables.users.skipped, { native: 1, taken: 1, used: 1 });
 });
 
-test('of two addresses that differ in case, the account with the newer items comes', async (t) => {
+test('the account with the newer items comes where two addresses differ in case alone', async (t) => {
   const move = await startMove(t);
   const older = await move.there.user('Two@example.org');
   const newer = await move.there.user('two@example.org');
@@ -197,7 +197,7 @@ test('of two addresses that differ in case, the account with the newer items com
   t.like(findings, [{ uuid: older.uuid, reason: 'address-of-another' }]);
 });
 
-test('of two that differ in case and have nothing, the one comes that could sign in, or the one that is named', async (t) => {
+test('the one that could sign in, or the one that is named, comes where two differ in case and have nothing', async (t) => {
   const move = await startMove(t);
   const capital = await move.there.user('One@example.org', { uuid: '10000000-0000-4000-8000-000000000001' });
   const lower = await move.there.user('one@example.org');
@@ -208,7 +208,7 @@ test('of two that differ in case and have nothing, the one comes that could sign
   t.like(named.findings, [{ uuid: lower.uuid }]);
 });
 
-test('what no client could use is left out, and said', async (t) => {
+test('data that no client could use is left out, and reported', async (t) => {
   const move = await startMove(t);
   await move.there.user(null);
   await move.there.user('none@example.org', { pw_nonce: null });

@@ -92,10 +92,10 @@ function killAt({ cluster, nodes }: World, number: number, when: 'before' | 'aft
 /** Like a client: until it learns of the end. */
 async function deleteForSure({ cluster, credentials }: Awaited<ReturnType<typeof started>>): Promise<void> {
   for (;;) {
-    const asked = cluster.actors
+    const pending = cluster.actors
       .get(Account, userUuid)
       .ask.deleteAccount({ credentials, userUuid, password });
-    const answer = await cluster.until(asked.catch((error: unknown) => error));
+    const answer = await cluster.until(pending.catch((error: unknown) => error));
     if (answer instanceof NotFoundError) return;
     if (answer instanceof Error) continue;
     if ('ok' in (answer as object)) return;

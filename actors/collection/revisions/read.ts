@@ -14,12 +14,11 @@ export const historyPlan = (collection: string, itemUuid: string): KeysPlan<type
 /** The revisions of an item that are not too old, the newest first. */
 export function historyOf(
   view: View & { readonly nowMs: number },
-  collection: string,
   itemUuid: string,
   rows: Rows,
 ): readonly RevisionRow[] {
   const { perItemMax, ageMs } = view.use(ItemSettings).revisions;
-  const kept = slotKeys(collection, itemUuid).flatMap((key) => rows.get(key) ?? []);
+  const kept = slotKeys(view.self.id, itemUuid).flatMap((key) => rows.get(key) ?? []);
   const young = ageMs === 0 ? kept : kept.filter((row) => row.kept_at > view.nowMs - ageMs);
   return newestFirst(young).slice(0, perItemMax);
 }
@@ -28,19 +27,32 @@ export function historyOf(
 export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
   rows.toSorted((a, b) => b.created_at - a.created_at || b.end_offset - a.end_offset);
 
-export const revisionKey = (collection: string, itemUuid: string, uuid: string): SlotKey => ({
-  collection,
-  item_uuid: itemUuid.toLowerCase(),
-  slot: slotOfUuid(uuid),
-});
-
-/** The revision of this uuid, unless a newer one has taken its slot. */
-export function revisionIn(rows: Rows, key: SlotKey, uuid: string): RevisionRow | undefined {
-  const row = rows.get(key);
-  return row?.uuid === uuid.toLowerCase() ? row : undefined;
+/** A revision as a client names it. */
+export interface RevisionName {
+  readonly itemUuid: string;
+  readonly id: string;
 }
 
-const shownFields = {
+export const revisionKey = (collection: string, { itemUuid, id }: RevisionName): SlotKey => ({
+  collection,
+  item_uuid: itemUuid.toLowerCase(),
+  slot: slotOfUuid(id),
+});
+
+export const revisionPlan = (collection: string, name: RevisionName): KeysPlan<typeof revision> =>
+  keys(revision, [revisionKey(collection, name)]);
+
+/** Reads no content. */
+export const bareRevisionPlan = (collection: string, name: RevisionName): KeysPlan<typeof revision> =>
+  keys(revision, [revisionKey(collection, name)], 0);
+
+/** The revision of this uuid, unless a newer one has taken its slot. */
+export function revisionIn(rows: Rows, collection: string, name: RevisionName): RevisionRow | undefined {
+  const row = rows.get(revisionKey(collection, name));
+  return row?.uuid === name.id.toLowerCase() ? row : undefined;
+}
+
+const commonFields = {
   uuid: z.string(),
   item_uuid: z.string(),
   content_type: z.string().nullable(),
@@ -50,9 +62,9 @@ const shownFields = {
   edited_by_uuid: z.string().nullable(),
 };
 
-export const listedSchema = z.object({ ...shownFields, required_role: z.literal('') });
+export const listedSchema = z.object({ ...commonFields, required_role: z.literal('') });
 export const revisionSchema = z.object({
-  ...shownFields,
+  ...commonFields,
   content: z.string().nullable(),
   items_key_id: z.string().nullable(),
   enc_item_key: z.string().nullable(),
@@ -67,13 +79,13 @@ export const revisionSchema = z.object({
  * host as its own service compares `required_role` with the roles of an offline subscription, of which there are none. It
  * would lock every named role, and opens what names none.
  */
-export const listed = (row: RevisionRow, itemUuid: string): z.infer<typeof listedSchema> => ({
-  ...shown(row, itemUuid),
+export const listEntryOf = (row: RevisionRow, itemUuid: string): z.infer<typeof listedSchema> => ({
+  ...commonPartOf(row, itemUuid),
   required_role: '',
 });
 
-export const given = (row: RevisionRow, itemUuid: string): z.infer<typeof revisionSchema> => ({
-  ...shown(row, itemUuid),
+export const revisionBodyOf = (row: RevisionRow, itemUuid: string): z.infer<typeof revisionSchema> => ({
+  ...commonPartOf(row, itemUuid),
   content: row.content,
   items_key_id: row.items_key_id,
   enc_item_key: row.enc_item_key,
@@ -83,7 +95,7 @@ export const given = (row: RevisionRow, itemUuid: string): z.infer<typeof revisi
   user_uuid: row.owner_uuid,
 });
 
-function shown(row: RevisionRow, itemUuid: string) {
+function commonPartOf(row: RevisionRow, itemUuid: string) {
   const time = new Date(row.created_at).toISOString();
   return {
     uuid: row.uuid,

@@ -146,9 +146,9 @@ const cases: readonly [what: string, given: Given, credentials: Credentials, exp
   ],
 ];
 
-for (const [what, given, credentials, expected] of cases) {
+for (const [what, input, credentials, expected] of cases) {
   test(`${what}: ${expected}`, (t) => {
-    const checked = checkSession(viewOf(given), credentials, nowMs);
+    const checked = checkSession(viewOf(input), credentials, nowMs);
     t.is('refused' in checked ? (checked.refused.tag ?? '') : 'ok', expected);
   });
 }

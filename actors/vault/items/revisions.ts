@@ -5,12 +5,14 @@
 import { command, type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
 import { isForwardingTombstone, item } from '../../collection/item.ts';
 import {
-  given,
+  bareRevisionPlan,
   historyOf,
   historyPlan,
-  listed,
+  listEntryOf,
+  revisionBodyOf,
   revisionIn,
   revisionKey,
+  revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
 import { memberKey } from '../member-list.ts';
@@ -19,39 +21,36 @@ import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 
-interface Asked {
+interface Query {
   readonly by: string;
   readonly itemUuid: string;
 }
 
-const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Asked) => ({
+const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Query) => ({
   collection: self.id,
   uuid: itemUuid.toLowerCase(),
 });
 
-const accessPlan = (view: View, asked: Asked) => ({
-  items: keys(item, [itemKey(view, asked)], 0),
-  member: keys(memberTable, [memberKey(view, asked.by)]),
+const accessPlan = (view: View, query: Query) => ({
+  items: keys(item, [itemKey(view, query)], 0),
+  member: keys(memberTable, [memberKey(view, query.by)]),
 });
 interface Access {
   readonly items: KeysResult<typeof item>;
   readonly member: KeysResult<typeof memberTable>;
 }
 
-/** Prepares the revisions for the asking user; undefined if the user may not see them. */
-function shownTo(
+/** How the asking user sees a revision; undefined if the user may not see the history. */
+function readableBy(
   view: View,
-  asked: Asked,
+  query: Query,
   { items, member }: Access,
 ): ((row: RevisionRow) => RevisionRow) | undefined {
-  const row = items.get(itemKey(view, asked));
+  const row = items.get(itemKey(view, query));
   if (row === undefined || view.get(statusSlice) !== 'open') return undefined;
-  if (!isForwardingTombstone(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
-  return successorOfOwner(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
+  if (!isForwardingTombstone(row)) return member.get(memberKey(view, query.by)) && ((each) => each);
+  return successorOfOwner(view, row.owner_uuid) === query.by ? outOfVault : undefined;
 }
-
-const ownKey = (view: View, { itemUuid, id }: Asked & { readonly id: string }) =>
-  revisionKey(view.self.id, itemUuid, id);
 
 const outOfVault = (row: RevisionRow): RevisionRow => ({
   ...row,
@@ -61,38 +60,32 @@ const outOfVault = (row: RevisionRow): RevisionRow => ({
 
 export const listRevisions = sharedRead({
   ...VaultItems.commands.listRevisions,
-  reads: (view, asked) => ({ ...accessPlan(view, asked), rows: historyPlan(view.self.id, asked.itemUuid) }),
-  answer: (view, asked, { rows, ...access }) => {
-    const shown = shownTo(view, asked, access);
-    if (shown === undefined) return { revisions: [] };
-    const history = historyOf(view, view.self.id, asked.itemUuid, rows);
-    return { revisions: history.map((row) => listed(shown(row), asked.itemUuid)) };
+  reads: (view, query) => ({ ...accessPlan(view, query), rows: historyPlan(view.self.id, query.itemUuid) }),
+  answer: (view, query, { rows, ...access }) => {
+    const readable = readableBy(view, query, access);
+    if (readable === undefined) return { revisions: [] };
+    const history = historyOf(view, query.itemUuid, rows);
+    return { revisions: history.map((row) => listEntryOf(readable(row), query.itemUuid)) };
   },
 });
 
 export const getRevision = sharedRead({
   ...VaultItems.commands.getRevision,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked),
-    rows: keys(revision, [ownKey(view, asked)]),
-  }),
-  answer: (view, asked, { rows, ...access }) => {
-    const shown = shownTo(view, asked, access);
-    const row = revisionIn(rows, ownKey(view, asked), asked.id);
-    return { revision: shown && row ? given(shown(row), asked.itemUuid) : null };
+  reads: (view, query) => ({ ...accessPlan(view, query), rows: revisionPlan(view.self.id, query) }),
+  answer: (view, query, { rows, ...access }) => {
+    const readable = readableBy(view, query, access);
+    const row = revisionIn(rows, view.self.id, query);
+    return { revision: readable && row ? revisionBodyOf(readable(row), query.itemUuid) : null };
   },
 });
 
 export const deleteRevision = command({
   ...VaultItems.commands.deleteRevision,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked),
-    rows: keys(revision, [ownKey(view, asked)], 0),
-  }),
-  turn: (turn, asked, { rows, ...access }) => {
-    const key = ownKey(turn, asked);
-    const row = shownTo(turn, asked, access) && revisionIn(rows, key, asked.id);
-    if (row !== undefined && successorOfOwner(turn, row.owner_uuid) === asked.by) turn.remove(revision, key);
+  reads: (view, query) => ({ ...accessPlan(view, query), rows: bareRevisionPlan(view.self.id, query) }),
+  turn: (turn, query, { rows, ...access }) => {
+    const row = readableBy(turn, query, access) && revisionIn(rows, turn.self.id, query);
+    if (row === undefined || successorOfOwner(turn, row.owner_uuid) !== query.by) return {};
+    turn.remove(revision, revisionKey(turn.self.id, query));
     return {};
   },
 });

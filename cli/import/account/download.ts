@@ -1,6 +1,12 @@
 /** Fetches one account as its client does: signs in with its password, and reads everything that a first sync gives. */
 import { exitCodes, Failure } from '../../failure.ts';
-import { type Asked, HttpClient, newChallenge, RefusedError, type ServerAddress } from '../../http-client.ts';
+import {
+  type ClientRequest,
+  HttpClient,
+  newChallenge,
+  RefusedError,
+  type ServerAddress,
+} from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
 import { type KeyParams, serverPasswordOf } from './server-password.ts';
@@ -36,7 +42,7 @@ interface SignedIn {
   readonly bearer: string;
 }
 
-type Ask = (method: string, path: string, asked?: Asked) => ReturnType<HttpClient['ask']>;
+type Ask = (method: string, path: string, asked?: ClientRequest) => ReturnType<HttpClient['ask']>;
 
 /** @throws Failure */
 export async function downloadAccount(

@@ -176,8 +176,8 @@ function inOrder(
   rows: readonly AnyRow[],
 ): readonly AnyRow[] {
   const found = new Map(rows.map((row) => [tupleText(by, row), row]));
-  const asked = new Set(wanted.map((row) => tupleText(by, row)));
-  return [...asked].map((text) => found.get(text)).filter((row) => row !== undefined);
+  const keyTexts = new Set(wanted.map((row) => tupleText(by, row)));
+  return [...keyTexts].map((text) => found.get(text)).filter((row) => row !== undefined);
 }
 
 function limitedRange(read: RangeRead): PlannedRead {
@@ -200,10 +200,10 @@ function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
   const sizeColumn = sizeOf(table);
   const parameters = new Parameters();
   const { order, where } = rangeCondition(read, parameters);
-  const asked = orderedColumns(table, read.columns);
-  const carried = idents([...new Set([...carriedColumns(table, asked), sizeColumn])]);
+  const columns = orderedColumns(table, read.columns);
+  const carried = idents([...new Set([...carriedColumns(table, columns), sizeColumn])]);
   const size = `coalesce(${ident(sizeColumn)}, 0)`;
-  const text = `SELECT ${selectList(table, asked, 't')}, t.available FROM (
+  const text = `SELECT ${selectList(table, columns, 't')}, t.available FROM (
       SELECT ${carried}, count(*) OVER () AS available,
         sum(${size}) OVER (ORDER BY ${ident(order)} ROWS UNBOUNDED PRECEDING)::int8 - ${size} AS preceding
       FROM (SELECT ${carried} FROM ${ident(table.name)} AS t WHERE ${where}

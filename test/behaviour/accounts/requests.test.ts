@@ -58,7 +58,7 @@ test('an export is a file of all items, as ciphertext, with the key params of th
   );
 });
 
-test('an operator exports the same file, of a user who cannot sign in too', async (t) => {
+test('an operator exports the same file, also of a user who cannot sign in', async (t) => {
   const api = await startApi(t);
   const { server } = api;
   const phone = await server.device();

@@ -49,7 +49,7 @@ test('settings outlive the actor and the host', async (t) => {
   t.deepEqual((await get(phone, 'extension_key')).body, { success: true });
 });
 
-test('what has a default is listed, and stays the same entry until it is set', async (t) => {
+test('a setting with a default is listed, and stays the same entry until it is set', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const list = async () => (await phone.call('GET', pathOf(phone))).body.settings;
@@ -77,7 +77,7 @@ test('a secret is told to be set and never shown', async (t) => {
   t.is((await get(phone, 'mfa_secret')).status, 400, 'a factor that is off');
 });
 
-test('what the server only keeps for backups to third-party drives may be any text', async (t) => {
+test('a setting that the server only keeps, for backups to third-party drives, may be any text', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   for (const drive of ['DROPBOX', 'ONE_DRIVE', 'GOOGLE_DRIVE', 'NEXTCLOUD']) {
@@ -207,8 +207,8 @@ test('a switch is set by each of the words for on and off, and shown in its own'
     ['LOG_SESSION_USER_AGENT', 'enabled', 'disabled'],
     ['MUTE_SIGN_IN_EMAILS', 'muted', 'not_muted'],
   ] as const) {
-    for (const [isOn, given] of words) {
-      for (const word of [...given, isOn ? on : off]) {
+    for (const [isOn, input] of words) {
+      for (const word of [...input, isOn ? on : off]) {
         t.is((await put(phone, name, word)).body.setting?.value, isOn ? on : off, `${name} ${word}`);
         t.is((await get(phone, name.toLowerCase())).body.setting.value, isOn ? on : off);
       }

@@ -68,7 +68,7 @@ test('a new note has a revision, and one more with every save that comes late en
   t.deepEqual(await contents(device), ['004:c', '004:a']);
 });
 
-test('who writes without a pause gets revisions all the same', async (t) => {
+test('a user who writes without a pause gets revisions all the same', async (t) => {
   const { device, save, later } = await started(t);
   for (let n = 0; n <= 10; n += 1) {
     await save(note({ content: `004:${n}` }));
@@ -200,7 +200,7 @@ test('nobody gets copies of what is another’s', async (t) => {
   t.is((await list(mallory, second)).length, 1);
 });
 
-test('what is another’s is as if it were not there, and what is no uuid is 400', async (t) => {
+test("another user's revision is as if it were absent, and an invalid uuid is a 400", async (t) => {
   const { server, device, save } = await started(t);
   await save(note());
   const [entry] = await list(device);
@@ -256,7 +256,7 @@ test('a lower number shows fewer', async (t) => {
   t.deepEqual(await contents(device), ['004:c', '004:b']);
 });
 
-test('what is too old is neither shown nor kept', async (t) => {
+test('a revision that is too old is neither listed nor kept', async (t) => {
   const dayMs = 86_400_000;
   const { server, device, save, later } = await started(t, { ageMs: 10 * dayMs });
   await save(note({ content: '004:a' }));

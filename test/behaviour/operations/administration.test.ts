@@ -38,9 +38,9 @@ test('flags are shown, set and removed, as administrators do it', async (t) => {
     value: '50',
   });
   t.like(await run('user', 'set-flag', userUuid, 'AI_ENABLED', 'false'), { out: 'AI_ENABLED is set.\n' });
-  const shown = (await admin.call('GET', `/v1/admin/users/${userUuid}/feature-flags`)).body;
-  t.like(shown.flags, { AI_ENABLED: 'false', AI_REQUEST_LIMIT: '50', AI_PROFILE: null });
-  t.deepEqual(await json('user', 'flags', userUuid), shown);
+  const view = (await admin.call('GET', `/v1/admin/users/${userUuid}/feature-flags`)).body;
+  t.like(view.flags, { AI_ENABLED: 'false', AI_REQUEST_LIMIT: '50', AI_PROFILE: null });
+  t.deepEqual(await json('user', 'flags', userUuid), view);
   t.regex((await run('user', 'flags', userUuid)).out, /^AI_REQUEST_LIMIT +50$/m);
   t.like(await run('user', 'remove-flag', userUuid, 'AI_ENABLED'), { out: 'AI_ENABLED is removed.\n' });
   t.is((await json('user', 'flags', userUuid)).flags.AI_ENABLED, null);
@@ -65,7 +65,7 @@ test('a flag that is none, or cannot be so, is refused as administrators are ref
   t.deepEqual(log, []);
 });
 
-test('who set a flag is in the trail of the user, and its value nowhere', async (t) => {
+test('the trail of the user says who set a flag, and its value is nowhere', async (t) => {
   const { server, run, log } = await start(t);
   const user = await server.device();
   const { userUuid } = user.account;
@@ -95,7 +95,7 @@ test('the registration is closed and opened again, for administrators to see', a
   t.like(log, [{ disabled: true }, { disabled: true }, { disabled: false }]);
 });
 
-test('what the settings have closed no operator opens', async (t) => {
+test('no operator opens a gate that the settings have closed', async (t) => {
   const { run, json } = await start(t, { registrationDisabled: true });
   const text = 'The registration is closed by the settings (DISABLE_USER_REGISTRATION).\n';
   t.like(await run('registration', 'open'), { code: 0, out: text });
@@ -131,14 +131,14 @@ test('since when and why a user is banned is shown to operators', async (t) => {
   t.like(await json('user', 'show', userUuid), { banned: false, bannedSince: null, banReason: '' });
   const beforeMs = server.clock.nowMs();
   await run('user', 'ban', userUuid, '--reason', 'sends spam', '--yes');
-  const shown = await json('user', 'show', userUuid);
-  t.like(shown, { banned: true, banReason: 'sends spam' });
-  const sinceMs = Date.parse(shown.bannedSince);
-  t.true(beforeMs <= sinceMs && sinceMs <= server.clock.nowMs(), shown.bannedSince);
+  const view = await json('user', 'show', userUuid);
+  t.like(view, { banned: true, banReason: 'sends spam' });
+  const sinceMs = Date.parse(view.bannedSince);
+  t.true(beforeMs <= sinceMs && sinceMs <= server.clock.nowMs(), view.bannedSince);
   t.regex((await run('user', 'show', userUuid)).out, /^reason +sends spam$/m);
 });
 
-test('whoever is not there, or is no user, is refused in words', async (t) => {
+test('a name that is absent, or is no user, is refused in words', async (t) => {
   const { run } = await start(t);
   for (const [...args] of [
     ['user', 'flags'],

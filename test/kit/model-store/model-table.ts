@@ -83,7 +83,7 @@ export class ModelTable {
     const authorized = read.owners.filter(({ owner }) => authorizes(owner));
     const isSucceeded = this.#succession();
     const remaining = authorized
-      .flatMap((asked) => this.#inOrder(asked, order))
+      .flatMap((start) => this.#inOrder(start, order))
       .filter((row) => !isSucceeded(row));
     const page = this.#page(read, remaining);
     const leftOut = remaining[page.rows.length]?.[ownerColumn(table)];

@@ -8,16 +8,16 @@ export const mutants: readonly Mutant[] = [
     find: ': whenSignedIn(view, asked, shape, () => ({ ok }));',
     replace: ': { ok, caller: callerOf(view) };',
     tests: ['test/behaviour/items/two-devices.test.ts'],
-    match: 'who has everything*',
+    match: 'a device that has everything*',
   },
   {
     name: 'the-last-saver-wins',
-    harm: 'Of two edits of one version the first is lost without a word.',
+    harm: 'The first of two edits of one version is lost without a word.',
     file: 'actors/collection',
     find: 'if (mine !== undefined && !isBasedOn(mine, sent, saver.legacy)) {',
     replace: 'if (false) {',
     tests: ['test/races/items.test.ts'],
-    match: 'of savers*',
+    match: 'exactly one of several savers*',
   },
   {
     name: 'an-item-of-somebody-else',
@@ -66,7 +66,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'items-of-the-first-batch-alone',
-    harm: 'Of a large upload most is dropped without a word.',
+    harm: 'Most of a large upload is dropped without a word.',
     file: 'actors/collection',
     find: '  if (batch.length > 0) batches.push(batch);',
     replace: '',
@@ -80,7 +80,7 @@ export const mutants: readonly Mutant[] = [
     find: '!isWhole(mine) && !fields.content && fields.deleted !== true',
     replace: 'false',
     tests: ['test/attacks/conflicts.test.ts'],
-    match: 'what brings its own*',
+    match: 'an item that brings its own*',
   },
   {
     name: 'copies-of-what-others-own',

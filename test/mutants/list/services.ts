@@ -119,7 +119,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'publishing-outside-the-repository',
     harm: 'A path leads out of the repository, to whatever else the interface of the host has.',
-    file: 'gateway/code-host/given.ts',
+    file: 'gateway/code-host/publishing-request.ts',
     find: "!['', '.', '..'].includes(segment)",
     replace: "segment !== ''",
     tests: ['test/behaviour/code-host/publish.test.ts'],

@@ -77,7 +77,7 @@ export class MailChecker implements Checker {
 
   // --- the relay's view -------------------------------------------------------------------------------------
 
-  asked(message: Message): Attempt {
+  attempted(message: Message): Attempt {
     const { messageId } = message;
     const handOvers = this.#handOvers.get(messageId) ?? 0;
     return { message, handOvers, wasAccepted: this.#accepted.has(messageId), fate: 'asked' };
