@@ -76,10 +76,9 @@ const tokenMs = 10_000;
 const plainText = 'text/plain; charset=utf-8';
 const connectionHeaders = ['connectionid', 'authorization'];
 
-export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
+export function socketRoutes(options: SocketRouteOptions, pace = new DialPace()): readonly AnyRoute[] {
   const { socketTokens, syncTickets, syncLane, readiness } = options;
   const availability = createLaneAvailability(syncLane, readiness);
-  const pace = new DialPace();
   const isAdvertised = (context: RequestContext<'public' | 'session'>): boolean =>
     mayOpenLane(syncLane, context.header('origin'), context.header('host'));
 

@@ -22,6 +22,8 @@ export interface SocketClient {
   readonly isClosed: boolean;
   send(text: string): void;
   sendBinary(bytes: Buffer): void;
+  /** A ping of the protocol, with the longest text that it may have. */
+  ping(): void;
   /** Leaves incoming data in the system's buffers. */
   pause(): void;
   end(): void;
@@ -153,6 +155,10 @@ class Connection implements SocketClient {
 
   sendBinary(bytes: Buffer): void {
     this.#write(opcodes.binary, bytes);
+  }
+
+  ping(): void {
+    this.#write(opcodes.ping, Buffer.alloc(125));
   }
 
   pause(): void {
