@@ -5,7 +5,7 @@ export const mutants: readonly Mutant[] = [
     name: 'an-idle-sync-without-a-session',
     harm: 'A device whose session was ended goes on as if it had not, and keeps what it should wipe.',
     file: 'actors/user/signed-in.ts',
-    find: ': whenSignedIn(view, asked, shape, () => ({ ok }));',
+    find: ': whenSignedIn(view, request, shape, () => ({ ok }));',
     replace: ': { ok, caller: callerOf(view) };',
     tests: ['test/behaviour/items/two-devices.test.ts'],
     match: 'a device that has everything*',
