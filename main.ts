@@ -1,12 +1,8 @@
 /** The entry: reads the configuration, starts the server, tells where it is, and owns how the process ends. */
 import { NativeHttpError } from './gateway/http/native-library.ts';
-import {
-  type Config,
-  ConfigError,
-  type Configuration,
-  configuration,
-  urlHost,
-} from './process/config/config.ts';
+import { ConfigError, type Configuration, configuration } from './process/config/config.ts';
+import { urlHost } from './process/config/hosts.ts';
+import type { Config } from './process/config/settings.ts';
 import type { InternalApiAddresses } from './process/internal-api.ts';
 import { Lifetime } from './process/lifetime.ts';
 import { createLogger } from './process/logger.ts';

@@ -24,7 +24,8 @@
  */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, ConfigError, type Configuration, configuration } from './process/config/config.ts';
+import { ConfigError, type Configuration, configuration } from './process/config/config.ts';
+import type { Config } from './process/config/settings.ts';
 
 /** A wrong setting is told by the server, with all others. */
 function configurationOfCluster(): Configuration | undefined {

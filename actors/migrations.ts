@@ -47,6 +47,7 @@ export const domainMigrations: readonly Migration[] = [
         fingerprint bytea NOT NULL,
         revisions int8 NOT NULL,
         revised_at int8 NOT NULL,
+        revision_uuid uuid,
         born bool,
         hop int8,
         moved_to uuid,
@@ -481,5 +482,9 @@ export const domainMigrations: readonly Migration[] = [
     id: 'domain-0047-item-part-garbage',
     only: 'CockroachDB',
     sql: 'ALTER TABLE item_part CONFIGURE ZONE USING gc.ttlseconds = 600',
+  },
+  {
+    id: 'domain-0048-mail-by-bulk',
+    sql: "CREATE INDEX IF NOT EXISTS mail_by_bulk ON mail (mailer, position) WHERE state = 'bulk'",
   },
 ];

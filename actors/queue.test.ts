@@ -44,7 +44,7 @@ test('work that throws gives its place to the next', async (t) => {
   t.is(await second, 'done');
 });
 
-test('who is aborted while waiting never runs, and keeps no place', async (t) => {
+test('a waiting call that is aborted never runs, and keeps no place', async (t) => {
   const inTurn = createQueue({ concurrent: 1, waiting: 1 }, 'full');
   const { begun, work, end } = createWork();
   const abort = new AbortController();
@@ -121,7 +121,7 @@ test('keys within one another take turns within the turns of the widest', async 
   t.deepEqual(work.begun, ['running', 'a1', 'b', 'a2', 'a3', 'a2b']);
 });
 
-test('whoever has a thousand keys in a wide one makes room for somebody of another', async (t) => {
+test('a caller with a thousand keys in a wide key gives way to a caller of another', async (t) => {
   const inTurn = createQueue({ concurrent: 1, waiting: 256, waitingPerKey: 64 }, 'full');
   const work = createWork();
   const crowd = Array.from({ length: 1000 }, (_, n) =>
@@ -151,7 +151,7 @@ test('where the fullest of the widest keys is the newcomer’s own, room is made
   t.deepEqual(await Promise.all([first, neighbour, another]), ['1', '2', '3']);
 });
 
-test('who is aborted leaves every key around theirs', async (t) => {
+test('an aborted call leaves every key around its own', async (t) => {
   const inTurn = createQueue({ concurrent: 1, waiting: 2 }, 'full');
   const work = createWork();
   void inTurn(work.work('running'), undefined, ['a', '1']);

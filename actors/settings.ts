@@ -112,8 +112,8 @@ const signingIn = section('Signing in', {
   challengeAgeMs: fixed(3_600_000),
 });
 
-const emails = (given: string): ReadonlySet<string> =>
-  new Set(entriesOf(given).map((email) => email.toLowerCase()));
+const emails = (text: string): ReadonlySet<string> =>
+  new Set(entriesOf(text).map((email) => email.toLowerCase()));
 
 const accounts = section('Accounts', {
   registrationDisabled: flag({
@@ -181,6 +181,12 @@ const delivery = section('Timers and delivery', {
     default: 100,
     description:
       'The most reminders by e-mail that an account may have, sent ones included. 0 is as many as can be: 1000.',
+  }),
+  emailBackups: flag({
+    name: 'EMAIL_BACKUPS_ENABLED',
+    default: true,
+    description:
+      'Mails users who ask for it a backup of their account, encrypted as it is here, every day, week or month. A file over `MAIL_SIZE_MAX` is not sent.',
   }),
   reminderDelivery: flag({
     name: 'REMINDER_DELIVERY_ENABLED',

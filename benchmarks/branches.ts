@@ -69,7 +69,7 @@ const crossOwner = (count: number, behind: number): CrossOwnerRead => ({
   })),
 });
 
-const asked: Readonly<Record<string, (store: PostgresStore) => Promise<unknown>>> = Object.fromEntries([
+const readsByName: Readonly<Record<string, (store: PostgresStore) => Promise<unknown>>> = Object.fromEntries([
   ...[4, 55, shardCount].flatMap((count) => [
     [`ms, ${count} shards with a backlog`, sweep(count, 0)],
     [`ms, ${count} shards with nothing`, sweep(count, everyTime)],
@@ -87,7 +87,7 @@ function sweep(count: number, fromMs: number) {
 
 async function figuresOf(store: PostgresStore): Promise<Record<string, number>> {
   const figures: Record<string, number> = {};
-  for (const [name, ask] of Object.entries(asked)) {
+  for (const [name, ask] of Object.entries(readsByName)) {
     const took: number[] = [];
     for (let repeat = 0; repeat < repeats; repeat += 1) {
       const startedMs = performance.now();

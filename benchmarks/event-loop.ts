@@ -19,8 +19,8 @@ import { Worker } from 'node:worker_threads';
 import type { ExecutionContext } from 'ava';
 import { requestOf, settle, startMeter } from '../test/amplification/meter.ts';
 import {
-  type Asked,
   largestRequests,
+  type PreparedCall,
   type WorstRequest,
   worstRequests,
 } from '../test/amplification/worst-requests.ts';
@@ -59,8 +59,8 @@ interface Answer {
 }
 
 /** The longest stretch during this request, in milliseconds. */
-async function ask(url: string, asked: Asked): Promise<Answer & { readonly stretchMs: number }> {
-  client.postMessage({ url: url + asked.path, init: requestOf(asked) });
+async function ask(url: string, call: PreparedCall): Promise<Answer & { readonly stretchMs: number }> {
+  client.postMessage({ url: url + call.path, init: requestOf(call) });
   collectGarbage();
   await sleep(quietMs);
   delay.enable();
@@ -78,9 +78,9 @@ async function measure({ route, worst, prepare }: WorstRequest) {
   let bytes = 0;
   for (let run = 0; run < runs; run += 1) {
     const meter = await startMeter(t);
-    const asked = await prepare(await meter.server.device('somebody@example.org'), meter.server);
+    const call = await prepare(await meter.server.device('somebody@example.org'), meter.server);
     await settle(meter);
-    const answer = await ask(meter.server.url, asked);
+    const answer = await ask(meter.server.url, call);
     if (answer.status >= 300) throw new Error(`${route} was answered ${answer.status}`);
     stretches.push(answer.stretchMs);
     bytes = answer.bytes;

@@ -1,6 +1,6 @@
 /**
- * A small HTTP load generator on raw sockets: N keep-alive connections, each with one request in flight
- * (no pipelining), so a rate is never flattered by batching and a latency is what one client would have seen.
+ * A small HTTP load generator on raw sockets: N keep-alive connections, each with one request in flight.
+ * Without pipelining, batching flatters no rate, and a latency is what one client would have seen.
  *
  *   node --import=tsx benchmarks/http-load.ts [options] http://127.0.0.1:3000/healthcheck
  *     --connections 64      --duration 5 (seconds)    --warmup 1 (seconds)

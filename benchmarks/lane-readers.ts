@@ -90,7 +90,7 @@ async function reader({ accessToken }: Account): Promise<Reader> {
   return entered;
 }
 
-interface Held {
+interface HeldBytes {
   readonly processBytes: number;
   readonly laneBytes: number;
   readonly kernelBytes: number;
@@ -98,7 +98,7 @@ interface Held {
   readonly answers: number;
 }
 
-async function heldNow(): Promise<Held> {
+async function heldNow(): Promise<HeldBytes> {
   const all = parseExposition(await (await fetch(node?.metricsUrl ?? '')).text());
   return {
     processBytes: all.get('process_resident_memory_bytes') ?? Number.NaN,

@@ -8,8 +8,8 @@ import {
   ConfigError,
   databaseUrl,
   internalApiConfiguration,
-  urlHost,
 } from '../process/config/config.ts';
+import { urlHost } from '../process/config/hosts.ts';
 import { ownVersion } from '../process/own-version.ts';
 import { StartError, exitCodes as startExitCodes } from '../process/start-error.ts';
 import type { Backups } from './commands/backup.ts';

@@ -5,6 +5,7 @@ import { addBacklogCommands } from './commands/backlog.ts';
 import { addBackupCommands, type Backups } from './commands/backup.ts';
 import { addCalendarCommands } from './commands/calendar.ts';
 import { milliseconds, type Run } from './commands/command.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addDoctorCommand, type Examine } from './commands/doctor.ts';
 import { addExportCommands } from './commands/export.ts';
 import { addImportCommands } from './commands/import.ts';
@@ -15,6 +16,7 @@ import { addPairingCommands } from './commands/pairing.ts';
 import { addRegistrationCommands } from './commands/registration.ts';
 import { addReshardCommand, type Reshard } from './commands/reshard.ts';
 import { addSmokeTestCommand } from './commands/smoke-test.ts';
+import { addTopCommand } from './commands/top.ts';
 import { addUserCommands } from './commands/users.ts';
 import { Connection } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -110,6 +112,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addReshardCommand(tools.reshard),
     addBackupCommands(tools.backups),
     addActorCommands,
+    addTopCommand,
     addBacklogCommands,
     addUserCommands,
     addRegistrationCommands,
@@ -121,6 +124,7 @@ function createProgram(defaults: Defaults, terminal: Terminal, tools: Tools, run
     addSmokeTestCommand,
     addImportCommands,
     addExportCommands,
+    addCompletionCommand,
   ]) {
     add(program, run);
   }

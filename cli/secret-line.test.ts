@@ -22,7 +22,7 @@ test('what is typed at a terminal is read to the end of its line, while the term
   t.deepEqual(modes, [true, false]);
 });
 
-test('whoever gives up at the terminal has typed nothing', async (t) => {
+test('giving up at the terminal counts as typing nothing', async (t) => {
   const { input, modes } = terminal();
   t.is(await readSecretLine(input, () => void input.write('secret\u0003')), '');
   t.deepEqual(modes, [true, false]);

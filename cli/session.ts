@@ -26,8 +26,8 @@ export class Session {
 
   /** The command's one answer: `document` with `--json`, else `text`. Names of the document's fields never change. */
   answer(document: object, text: string | (() => string)): void {
-    const shown = typeof text === 'string' ? text : text();
-    this.terminal.out(`${this.#isJson ? JSON.stringify(document, null, 2) : shown}\n`);
+    const plain = typeof text === 'string' ? text : text();
+    this.terminal.out(`${this.#isJson ? JSON.stringify(document, null, 2) : plain}\n`);
   }
 
   progress(text: string): void {

@@ -87,7 +87,7 @@ const browsers = sameOnAllNodes(
 export const accessKeySettings = sameOnAllNodes(
   section('Access and limits', {
     // A mistyped mode must not open the gate, so every unknown value means the strictest mode.
-    mode: setting((given) => (given === 'registration' || given === 'off' ? given : 'all'), {
+    mode: setting((text) => (text === 'registration' || text === 'off' ? text : 'all'), {
       name: 'SHARED_SERVER_ACCESS_KEY_MODE',
       bounds: '`all`, `registration` or `off`',
       default: 'all',
@@ -282,6 +282,12 @@ const links = sameOnAllNodes(
       description:
         'The address of the files server, sent to clients with every answer. Clients add `/v1/files` to it, which every proxy for this server passes on.',
     }),
+    administrationPage: flag({
+      name: 'ADMINISTRATION_PAGE',
+      default: false,
+      description:
+        'Serves the page for administrators at `/admin` (docs/administration.md). It needs no access key; signing in does.',
+    }),
   }),
 );
 
@@ -311,8 +317,8 @@ const calendar = sameOnAllNodes(
 
 const originPattern = /^(https?|tauri):\/\/[a-z0-9.-]+(:\d{1,5})?$/;
 
-function originsOf(given: string): readonly string[] {
-  const origins = given
+function originsOf(text: string): readonly string[] {
+  const origins = text
     .split(',')
     .map((each) => each.trim())
     .filter((each) => each !== '');
@@ -321,23 +327,23 @@ function originsOf(given: string): readonly string[] {
   return origins;
 }
 
-function davPathOf(given: string): string {
-  if (!davPath.test(given) || takenPaths.test(given)) throw new WrongValue('is no path that is free');
-  return given;
+function davPathOf(text: string): string {
+  if (!davPath.test(text) || takenPaths.test(text)) throw new WrongValue('is no path that is free');
+  return text;
 }
 
 export const gatewaySettings = { ...links, ...browsers, ...limits, ...calendar };
 export interface GatewaySettings extends Complete<SettingsOf<typeof gatewaySettings>> {}
 
-function minimumThroughputOf(given: string): MinimumThroughput {
-  return { bytes: wholeNumber(given, { min: 0 }), windowMs: 60_000 };
+function minimumThroughputOf(text: string): MinimumThroughput {
+  return { bytes: wholeNumber(text, { min: 0 }), windowMs: 60_000 };
 }
 
-function trustRule(given: string): string {
+function trustRule(text: string): string {
   try {
-    createClientAddress(given);
+    createClientAddress(text);
   } catch {
     throw new WrongValue('is no list of addresses, ranges and names');
   }
-  return given;
+  return text;
 }

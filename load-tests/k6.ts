@@ -21,7 +21,7 @@ export interface LoadTest {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-export interface Ended {
+export interface K6Result {
   /** 0 if all objectives hold, 99 if one does not. */
   readonly code: number | null;
   readonly output: string;
@@ -33,11 +33,11 @@ process.once('exit', () => {
 });
 
 /** `onOutput` gets its output while it runs. Nobody controls a run from outside, and several may run at once. */
-export const runK6 = (of: LoadTest, onOutput: (text: string) => void = () => {}): Promise<Ended> =>
+export const runK6 = (of: LoadTest, onOutput: (text: string) => void = () => {}): Promise<K6Result> =>
   k6(['run', '--quiet', '--address', '', ...settingsOf(of), scriptOf(of.scenario)], onOutput);
 
 /** One file with scripts, users and settings. Anyone who has it is signed in as those users. */
-export const archiveK6 = (of: LoadTest, file: string): Promise<Ended> =>
+export const archiveK6 = (of: LoadTest, file: string): Promise<K6Result> =>
   k6(
     ['archive', '--quiet', '--archive-out', resolve(file), ...settingsOf(of), scriptOf(of.scenario)],
     () => {},
@@ -62,7 +62,7 @@ function settingsOf(of: LoadTest): readonly string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['--env', `${name}=${value}`]);
 }
 
-function k6(args: readonly string[], onOutput: (text: string) => void): Promise<Ended> {
+function k6(args: readonly string[], onOutput: (text: string) => void): Promise<K6Result> {
   // It contacts nothing but the server.
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], K6_NO_USAGE_REPORT: 'true' };
   const child = spawn(k6Program, [...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });

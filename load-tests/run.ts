@@ -62,7 +62,7 @@ const dist = join(root, 'dist');
 const builds = { current: dist, next: dist };
 
 /** @throws Error, one line */
-function given(name: 'users' | 'out'): string {
+function required(name: 'users' | 'out'): string {
   const value = values[name];
   if (value === undefined) throw new Error(`--${name} is missing.`);
   return value;
@@ -92,14 +92,14 @@ const durationOf = (scenario: string): number =>
 
 async function seedThere(): Promise<number> {
   const { population } = profileOf(profile);
-  writeSeeded(given('users'), await seed({ urls: gateways(), population, onProgress: say }));
+  writeSeeded(required('users'), await seed({ urls: gateways(), population, onProgress: say }));
   return 0;
 }
 
 async function archive(scenario: string): Promise<number> {
   const { code, output } = await archiveK6(
-    { ...commonOf(scenario), urls: gateways(), usersFile: given('users') },
-    given('out'),
+    { ...commonOf(scenario), urls: gateways(), usersFile: required('users') },
+    required('out'),
   );
   if (code !== 0) say(output);
   return code ?? 1;
@@ -184,7 +184,7 @@ async function main(): Promise<number> {
   buildK6();
   if (first === 'archive') return archive(scenario);
   if (values.url.length === 0) return runHere(scenario);
-  return run({ ...commonOf(scenario), urls: values.url, usersFile: given('users') });
+  return run({ ...commonOf(scenario), urls: values.url, usersFile: required('users') });
 }
 
 try {

@@ -20,8 +20,8 @@ export function demandToken(token: string): ServerInterceptor {
       start: (next) =>
         next({
           onReceiveMetadata(metadata, pass) {
-            const [shown = ''] = metadata.get('authorization');
-            if (timingSafeEqual(digestOf(shown), expected)) return pass(metadata);
+            const [authorization = ''] = metadata.get('authorization');
+            if (timingSafeEqual(digestOf(authorization), expected)) return pass(metadata);
             call.sendStatus({
               code: status.UNAUTHENTICATED,
               details: 'The internal API needs its token, which is in the data directory of each node.',

@@ -1,6 +1,17 @@
 /** `scriptorium.v1.Cluster`: calls of operators about nodes, shards, single actors and the backlog. */
-import { ActorPhase, ActorWaitsFor, type ClusterService } from '../proto/generated/scriptorium/v1/cluster.ts';
-import { type ActorReport, actorOperations, type DeadTimer } from '../runtime/operations.ts';
+import {
+  ActorPhase,
+  ActorRank,
+  ActorWaitsFor,
+  type ClusterService,
+} from '../proto/generated/scriptorium/v1/cluster.ts';
+import { type Address, shardOf } from '../runtime/address.ts';
+import {
+  type ActorReport,
+  actorOperations,
+  type DeadTimer,
+  type ActorRank as RuntimeRank,
+} from '../runtime/operations.ts';
 import type { Handlers } from './calls.ts';
 import { failedPrecondition, notFound } from './errors.ts';
 import { addressField, limitField, textField, uuidField } from './fields.ts';
@@ -11,7 +22,12 @@ import { pageOf } from './pages.ts';
 type Options = Pick<InternalApiOptions, 'cluster' | 'actors' | 'shardCount' | 'readiness' | 'logger'>;
 
 export function clusterHandlers(options: Options): Handlers<ClusterService> {
-  return { ...nodeHandlers(options), ...actorHandlers(options), ...backlogHandlers(options) };
+  return {
+    ...nodeHandlers(options),
+    ...actorHandlers(options),
+    ...topHandlers(options),
+    ...backlogHandlers(options),
+  };
 }
 
 const noSuchNode = () => notFound('There is no live node with that name.');
@@ -80,6 +96,54 @@ const waits: Readonly<Record<ActorReport['waitsFor'], ActorWaitsFor>> = {
   commit: ActorWaitsFor.COMMIT,
   outcome: ActorWaitsFor.OUTCOME,
 };
+
+const ranks: Partial<Record<ActorRank, RuntimeRank>> = {
+  [ActorRank.TURNS]: 'turns',
+  [ActorRank.WAITING]: 'waiting',
+};
+
+/** Nobody lives there. Its host answers all the same, for itself. */
+function anyAddressIn(shard: number, shardCount: number): Address {
+  for (let number = 0; ; number += 1) {
+    const address = { kind: 'user', id: `any-${number}` };
+    if (shardOf(address, shardCount) === shard) return address;
+  }
+}
+
+function topHandlers({ cluster, actors, shardCount }: Options) {
+  return {
+    async listTopActors({ by, limit }, ask) {
+      const asked = { by: ranks[by] ?? 'bytes', limit: limitField('limit', limit) } as const;
+      const shardOfNode = new Map((await cluster.shards()).map(({ node, shard }) => [node, shard]));
+      const nodes = (await cluster.nodes()).filter(
+        ({ id, incarnation }) => incarnation !== null && shardOfNode.has(id),
+      );
+      const tops = await Promise.allSettled(
+        nodes.map(({ id }) => {
+          const address = anyAddressIn(shardOfNode.get(id) ?? 0, shardCount);
+          return actorOperations(actors, address).$top(asked, ask);
+        }),
+      );
+      // A shard that has just moved is answered for by its new owner, who may have been asked for another one too.
+      const answered = new Map(
+        tops.flatMap((top) =>
+          top.status === 'fulfilled' ? [[top.value.node, top.value.actors] as const] : [],
+        ),
+      );
+      return {
+        actors: [...answered].flatMap(([node, top]) =>
+          top.map(({ kind, id, heldBytes, ...actor }) => ({
+            actor: { kind, id },
+            node,
+            heldBytes: Math.round(heldBytes),
+            ...actor,
+          })),
+        ),
+        silentNodes: nodes.map(({ id }) => id).filter((id) => !answered.has(id)),
+      };
+    },
+  } satisfies Partial<Handlers<ClusterService>>;
+}
 
 function actorHandlers({ actors }: Options) {
   return {

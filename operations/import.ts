@@ -78,17 +78,17 @@ function accountHandlers(
     async checkAccount({ account }, ask) {
       if (account?.keyParams === undefined) throw invalidArgument('key_params is missing.');
       const userUuid = uuidField('user_uuid', account.userUuid);
-      const shown = await gone(user(userUuid).importShow({}, ask));
+      const imported = await gone(user(userUuid).importShow({}, ask));
       const email = normaliseUsername(account.identifier);
       const holder = await findUser(lookups, { email, workspace: defaultWorkspace });
       const refusedSettings = account.settings.filter(({ name, value }) => isRefusedSetting(name, value));
       const answer = {
         refused: foreseenRefusal(
-          shown?.phase,
+          imported?.phase,
           holder !== undefined && holder !== userUuid,
           account.keyParams,
         ),
-        fresh: shown === undefined,
+        fresh: imported === undefined,
         refusedSettings: refusedSettings.map(({ name }) => name),
       };
       return { answer };
@@ -110,21 +110,21 @@ function accountHandlers(
     },
 
     async showAccount({ userUuid }, ask) {
-      const shown = await there(user(userUuid).importShow({}, ask));
+      const imported = await there(user(userUuid).importShow({}, ask));
       return {
-        phase: shown.phase,
-        keyParamsSha256: keyParamsDigest(shown.keyParams),
-        settings: Object.entries(shown.settings).map(([name, value]) => ({
+        phase: imported.phase,
+        keyParamsSha256: keyParamsDigest(imported.keyParams),
+        settings: Object.entries(imported.settings).map(([name, value]) => ({
           name,
           valueSha256: valueDigest(value),
         })),
-        authenticators: shown.authenticators,
-        messages: shown.messages.map((each) => ({ uuid: each.uuid, sha256: messageDigest(each) })),
-        notifications: shown.notifications.map((each) => ({
+        authenticators: imported.authenticators,
+        messages: imported.messages.map((each) => ({ uuid: each.uuid, sha256: messageDigest(each) })),
+        notifications: imported.notifications.map((each) => ({
           uuid: each.uuid,
           sha256: notificationDigest(each),
         })),
-        items: shown.items,
+        items: imported.items,
       };
     },
 
@@ -170,8 +170,8 @@ function itemHandlers(
     },
 
     async writeItems({ collection: of, items }, ask) {
-      const asked = collection(of).importItems({ items }, ask);
-      const { refusedItems: refused, ...counts } = accepted(await there(asked));
+      const reply = collection(of).importItems({ items }, ask);
+      const { refusedItems: refused, ...counts } = accepted(await there(reply));
       return { ...counts, refused };
     },
 
@@ -231,8 +231,8 @@ function fileHandlers(
       const layout = parts.reduce<Layout>(withChunk, noChunks);
       const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
       const { remoteIdentifier, uploadUuid } = fileOf(file);
-      const asked = { remoteIdentifier, uploadUuid, bytes, layout };
-      accepted(await there(collection(file?.owner).importFile(asked, ask)));
+      const importedFile = { remoteIdentifier, uploadUuid, bytes, layout };
+      accepted(await there(collection(file?.owner).importFile(importedFile, ask)));
       return {};
     },
 
@@ -264,23 +264,23 @@ async function* pieceOf(content: Uint8Array) {
 }
 
 /** Undefined: the actor was there, and is gone for good. */
-async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
+async function gone<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await answer;
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
     throw error;
   }
 }
 
-async function there<T>(asked: Promise<T>): Promise<T> {
-  const answer = await gone(asked);
+async function there<T>(reply: Promise<T>): Promise<T> {
+  const answer = await gone(reply);
   if (answer === undefined) throw notFound('An import has not begun with this.');
   return answer;
 }
 
 async function phaseOf(
-  user: { importShow(asked: object, ask: AskOptions): Promise<{ readonly phase: string }> },
+  user: { importShow(request: object, ask: AskOptions): Promise<{ readonly phase: string }> },
   ask: AskOptions,
 ): Promise<string> {
   return (await gone(user.importShow({}, ask)))?.phase ?? 'none';

@@ -28,26 +28,29 @@ export function mailHandlers({ actors, logger }: Options): Handlers<MailService>
 
     async test({ recipient, relayId }, ask) {
       const { accepted: isAccepted, ...rest } = accepted(
-        await mailer.test({ by, recipient: textField('recipient', recipient), ...given({ relayId }) }, ask),
+        await mailer.test(
+          { by, recipient: textField('recipient', recipient), ...presentIn({ relayId }) },
+          ask,
+        ),
       );
       return { accepted: isAccepted, relayId: rest.relay.id, outcome: rest.outcome };
     },
 
     async listQueue({ state, pageSize, pageToken }, ask) {
-      const page = given({ limit: pageSize, cursor: pageToken });
+      const page = presentIn({ limit: pageSize, cursor: pageToken });
       const { records, nextCursor } = accepted(await mailer.listQueue({ state, ...page }, ask));
       return { mails: records.map(queuedMail), nextPageToken: nextCursor ?? '' };
     },
 
     async listLog({ relayId, outcome, pageSize, pageToken }, ask) {
-      const asked = given({ relayId, outcome, limit: pageSize, cursor: pageToken });
-      const { entries, nextCursor } = accepted(await mailer.listLog(asked, ask));
+      const page = presentIn({ relayId, outcome, limit: pageSize, cursor: pageToken });
+      const { entries, nextCursor } = accepted(await mailer.listLog(page, ask));
       return { attempts: entries.map(attempt), nextPageToken: nextCursor ?? '' };
     },
 
     async listAudit({ pageSize, pageToken }, ask) {
-      const asked = given({ limit: pageSize, cursor: pageToken });
-      const { entries, nextCursor } = accepted(await mailer.listAudit(asked, ask));
+      const page = presentIn({ limit: pageSize, cursor: pageToken });
+      const { entries, nextCursor } = accepted(await mailer.listAudit(page, ask));
       const operations = entries.map((entry) => ({ ...entry, at: timeOf(entry.at) }));
       return { operations, nextPageToken: nextCursor ?? '' };
     },
@@ -69,7 +72,9 @@ export function mailHandlers({ actors, logger }: Options): Handlers<MailService>
 }
 
 /** Omitted fields come as an empty text or as 0. */
-function given<Fields extends Readonly<Record<string, string | number>>>(fields: Fields): Partial<Fields> {
+function presentIn<Fields extends Readonly<Record<string, string | number>>>(
+  fields: Fields,
+): Partial<Fields> {
   const present = Object.entries(fields).filter(([, value]) => value !== '' && value !== 0);
   return Object.fromEntries(present) as Partial<Fields>;
 }
@@ -78,11 +83,11 @@ function given<Fields extends Readonly<Record<string, string | number>>>(fields:
 function wantedRelay({ kind, enabled, credential, credentialsConfigured: _, ...relay }: Relay) {
   const { perMinute, perDay, plaintextCredentials, ...rest } = relay;
   return {
-    ...given(rest),
+    ...presentIn(rest),
     kind,
     enabled,
     plaintextCredentials,
-    rateLimit: given({ perMinute, perDay }),
+    rateLimit: presentIn({ perMinute, perDay }),
     ...(credential !== '' && {
       credentials: kind === 'smtp' ? { password: credential } : { apiKey: credential },
     }),

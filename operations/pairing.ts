@@ -19,12 +19,12 @@ export function pairingHandlers({ actors, logger }: Options): Handlers<PairingSe
   return {
     async status({ subscriptionId }, ask) {
       const { subscription } = accepted(await pairing.status({ by, subscriptionId }, ask));
-      return { subscription: shown(subscription) };
+      return { subscription: subscriptionView(subscription) };
     },
 
     async list(_request, ask) {
       const { subscriptions } = accepted(await pairing.list({ by }, ask));
-      return { subscriptions: subscriptions.map(shown) };
+      return { subscriptions: subscriptions.map(subscriptionView) };
     },
 
     async start({ subscriptionId }, ask) {
@@ -42,7 +42,7 @@ export function pairingHandlers({ actors, logger }: Options): Handlers<PairingSe
         { subscriptionId: subscription.subscriptionId },
         'an operator has paired a subscription of the assistant',
       );
-      return { subscription: shown(subscription) };
+      return { subscription: subscriptionView(subscription) };
     },
 
     async unpair({ subscriptionId, confirmReferences }, ask) {
@@ -52,8 +52,8 @@ export function pairingHandlers({ actors, logger }: Options): Handlers<PairingSe
     },
 
     async unpairAll({ unreadableToo }, ask) {
-      const asked = { by, confirmation: unpairAllConfirmation, onlyReadable: !unreadableToo };
-      const { count } = accepted(await pairing.unpairAll(asked, ask));
+      const request = { by, confirmation: unpairAllConfirmation, onlyReadable: !unreadableToo };
+      const { count } = accepted(await pairing.unpairAll(request, ask));
       logger.info({ count }, 'an operator has unpaired all subscriptions of the assistant');
       return { count };
     },
@@ -66,7 +66,7 @@ export function pairingHandlers({ actors, logger }: Options): Handlers<PairingSe
   };
 }
 
-function shown({ readable: _, expiresAt, retryAt, ...view }: SubscriptionView): Subscription {
+function subscriptionView({ readable: _, expiresAt, retryAt, ...view }: SubscriptionView): Subscription {
   return {
     ...view,
     accountLabel: view.accountLabel ?? '',

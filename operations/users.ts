@@ -1,10 +1,11 @@
 /** `scriptorium.v1.Users`: what operators may see of a user and do for them. */
-
+import { z } from 'zod';
 import { type ExportProgress, exportProgressSchema } from '../actors/export-file.ts';
-import { findUser } from '../actors/identity/account-table.ts';
+import { accountTable, findUser } from '../actors/identity/account-table.ts';
 import { normaliseUsername, normaliseWorkspace } from '../actors/identity/usernames.ts';
 import { UserAdministration } from '../actors/user/operator-contract.ts';
 import { UserState, type UsersService } from '../proto/generated/scriptorium/v1/users.ts';
+import { lookup } from '../runtime/command.ts';
 import { NotFoundError } from '../runtime/errors.ts';
 import type { AskOptions } from '../runtime/handles.ts';
 import type { Handlers } from './calls.ts';
@@ -16,14 +17,14 @@ import { numberToken } from './pages.ts';
 type Options = Pick<InternalApiOptions, 'actors' | 'lookups' | 'workspacesPerEmail' | 'logger'>;
 
 export function usersHandlers(options: Options): Handlers<UsersService> {
-  const { actors, lookups, workspacesPerEmail, logger } = options;
+  const { actors, logger } = options;
 
-  async function setAdministrator(given: string, administrator: boolean, ask: AskOptions) {
-    const userUuid = uuidField('user_uuid', given);
-    const asked = actors
+  async function setAdministrator(userUuidText: string, administrator: boolean, ask: AskOptions) {
+    const userUuid = uuidField('user_uuid', userUuidText);
+    const answer = actors
       .get(UserAdministration, userUuid)
       .ask.operatorSetAdministrator({ administrator }, ask);
-    const { changed } = await known(asked);
+    const { changed } = await known(answer);
     logger.info(
       { userUuid, administrator, changed },
       'an operator has said whether a user is an administrator',
@@ -31,12 +32,12 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     return { changed };
   }
 
-  async function setBan(given: string, banned: boolean, reason: string | null, ask: AskOptions) {
-    const userUuid = uuidField('user_uuid', given);
-    const asked = actors
+  async function setBan(userUuidText: string, banned: boolean, reason: string | null, ask: AskOptions) {
+    const userUuid = uuidField('user_uuid', userUuidText);
+    const answer = actors
       .get(UserAdministration, userUuid)
       .ask.operatorSetBan({ banned, reason, by: 'operator' }, ask);
-    const { outcome } = await known(asked);
+    const { outcome } = await known(answer);
     if (outcome === 'administrator') {
       throw failedPrecondition('The user is an administrator. Demote the user first.');
     }
@@ -49,13 +50,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
   }
 
   return {
-    async find(request) {
-      const email = normaliseUsername(textField('email', request.email));
-      const workspace = normaliseWorkspace(request.workspace, workspacesPerEmail);
-      const userUuid = await findUser(lookups, { email, workspace });
-      if (userUuid === undefined) throw notFound('No user has that address in that workspace.');
-      return { userUuid };
-    },
+    find: findHandler(options),
+    list: listHandler(options),
 
     async show(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
@@ -75,8 +71,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
 
     async signOut(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
-      const asked = actors.get(UserAdministration, userUuid).ask.operatorEndSessions({}, ask);
-      return { endedSessions: (await known(asked)).ended };
+      const answer = actors.get(UserAdministration, userUuid).ask.operatorEndSessions({}, ask);
+      return { endedSessions: (await known(answer)).ended };
     },
 
     promote: ({ userUuid }, ask) => setAdministrator(userUuid, true, ask),
@@ -97,8 +93,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
     async setFlag(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
       const value = request.value ?? null;
-      const asked = { name: textField('name', request.name), value, by: 'operator' as const };
-      const answer = await known(actors.get(UserAdministration, userUuid).ask.operatorSetFlag(asked, ask));
+      const change = { name: textField('name', request.name), value, by: 'operator' as const };
+      const answer = await known(actors.get(UserAdministration, userUuid).ask.operatorSetFlag(change, ask));
       const flag = accepted(answer);
       logger.info({ userUuid, flag: flag.name }, 'an operator has set a flag of a user');
       return { flag: { name: flag.name, value: flag.value ?? undefined } };
@@ -106,8 +102,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
 
     async revokeCalendarTokens(request, ask) {
       const userUuid = uuidField('user_uuid', request.userUuid);
-      const asked = actors.get(UserAdministration, userUuid).ask.operatorRevokeCalendarTokens({}, ask);
-      const { revoked } = await known(asked);
+      const answer = actors.get(UserAdministration, userUuid).ask.operatorRevokeCalendarTokens({}, ask);
+      const { revoked } = await known(answer);
       logger.info({ userUuid, revoked }, 'an operator has revoked the calendar tokens of a user');
       return { revokedTokens: revoked };
     },
@@ -118,8 +114,8 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
       const userUuid = uuidField('user_uuid', request.userUuid);
       const limit = limitField('page_size', request.pageSize);
       const before = numberToken(request.pageToken) || Number.MAX_SAFE_INTEGER;
-      const asked = actors.get(UserAdministration, userUuid).ask.operatorAuditTrail({ before, limit }, ask);
-      const trail = await known(asked);
+      const answer = actors.get(UserAdministration, userUuid).ask.operatorAuditTrail({ before, limit }, ask);
+      const trail = await known(answer);
       const events = trail.events.map(({ firstAtMs, lastAtMs, device, ipAddress, about, ...event }) => ({
         ...event,
         first: new Date(firstAtMs),
@@ -133,13 +129,52 @@ export function usersHandlers(options: Options): Handlers<UsersService> {
   };
 }
 
+const findHandler =
+  ({ lookups, workspacesPerEmail }: Options): Handlers<UsersService>['find'] =>
+  async (request) => {
+    const email = normaliseUsername(textField('email', request.email));
+    const workspace = normaliseWorkspace(request.workspace, workspacesPerEmail);
+    const userUuid = await findUser(lookups, { email, workspace });
+    if (userUuid === undefined) throw notFound('No user has that address in that workspace.');
+    return { userUuid };
+  };
+
+const listHandler =
+  ({ lookups }: Options): Handlers<UsersService>['list'] =>
+  async ({ contains, pageSize, pageToken }) => {
+    const limit = limitField('page_size', pageSize);
+    const after = addressToken(pageToken);
+    const { rows, complete } = await lookups.find(lookup(accountTable, [{}], limit, after));
+    const wanted = contains === '' ? '' : normaliseUsername(textField('contains', contains));
+    const last = complete ? undefined : rows.at(-1);
+    return {
+      users: rows
+        .filter(({ identifier }) => identifier.includes(wanted))
+        .map(({ user_uuid: userUuid, identifier: email, workspace }) => ({ userUuid, email, workspace })),
+      nextPageToken: last === undefined ? '' : JSON.stringify([last.workspace, last.identifier]),
+    };
+  };
+
+const addressTokenSchema = z.tuple([z.string(), z.string()]);
+
+/** The last address of the page before. No address is empty, so an empty one is before all. @throws CallError */
+function addressToken(pageToken: string): { readonly workspace: string; readonly identifier: string } {
+  if (pageToken === '') return { workspace: '', identifier: '' };
+  try {
+    const [workspace, identifier] = addressTokenSchema.parse(JSON.parse(pageToken));
+    return { workspace, identifier };
+  } catch {
+    throw invalidArgument('page_token was not issued by this list.');
+  }
+}
+
 const exportHandler =
   ({ actors, logger }: Options): Handlers<UsersService>['export'] =>
   async (request, ask) => {
     const userUuid = uuidField('user_uuid', request.userUuid);
     const progress = progressIn(request.pageToken);
-    const asked = actors.get(UserAdministration, userUuid).ask.operatorExport({ progress }, ask);
-    const { text, next } = await known(asked);
+    const answer = actors.get(UserAdministration, userUuid).ask.operatorExport({ progress }, ask);
+    const { text, next } = await known(answer);
     if (progress === null) logger.info({ userUuid }, 'an operator exports an account');
     return { text, nextPageToken: next === null ? '' : JSON.stringify(next) };
   };
@@ -154,9 +189,9 @@ function progressIn(pageToken: string): ExportProgress | null {
   }
 }
 
-async function known<T>(asked: Promise<T>): Promise<T> {
+async function known<T>(answer: Promise<T>): Promise<T> {
   try {
-    return await asked;
+    return await answer;
   } catch (error) {
     if (error instanceof NotFoundError) throw notFound('There is no user with that uuid.');
     throw error;

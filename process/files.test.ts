@@ -127,9 +127,9 @@ for (const [what, condition, files] of [
 
 test('the store is asked twice a minute, however often readiness is', async (t) => {
   const clock = new FakeClock();
-  let asked = 0;
+  let calls = 0;
   const condition = async () => {
-    asked += 1;
+    calls += 1;
     return 'good' as const;
   };
   const check = createFilesCheck({ condition }, clock);
@@ -137,5 +137,5 @@ test('the store is asked twice a minute, however often readiness is', async (t) 
     await check();
     await clock.advance(1_000);
   }
-  t.is(asked, 2);
+  t.is(calls, 2);
 });

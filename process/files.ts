@@ -74,12 +74,12 @@ async function openBucket({ config, secrets, clock }: FileStoreOptions): Promise
   // Its client is large, and most servers do not need it.
   const { openS3 } = await import('../actors/files/s3.ts');
   return openS3({
-    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    endpoint,
     region,
     bucket,
     accessKeyId,
     secretAccessKey,
-    isPathStyle: isPathStyle ?? endpoint !== undefined,
+    isPathStyle,
     clock,
   });
 }

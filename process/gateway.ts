@@ -68,6 +68,7 @@ export async function openGateway(options: ServerOptions, parts: GatewayParts): 
         publicUrl: config.publicUrl,
         failures: createRateLimiter(config.gateway.rateLimits, clock, [wrongTokens]),
       },
+      administrationPage: config.gateway.administrationPage,
       version,
       settings: config.accounts,
       cookies: config.cookies,

@@ -20,12 +20,12 @@ export interface InternalApiAddresses {
   readonly port: number | undefined;
 }
 
-type Kept = Pick<Resources, 'directory' | 'keyring'>;
+type InternalApiResources = Pick<Resources, 'directory' | 'keyring'>;
 
 /** Closes with the lifetime. @throws StartError */
 export async function openInternalApi(
   { config, lifetime }: Pick<ServerOptions, 'config' | 'lifetime'>,
-  { directory, keyring }: Kept,
+  { directory, keyring }: InternalApiResources,
   apiOptions: InternalApiOptions,
 ): Promise<InternalApiAddresses> {
   const { host, port, ...files } = config.internalApi;

@@ -43,7 +43,7 @@ test('a second taker is refused while the first holds, and served after it relea
   await next?.release();
 });
 
-test('of many takers at once exactly one holds, over any number of crashed predecessors', async (t) => {
+test('exactly one of many simultaneous takers holds the lock, over any number of crashed predecessors', async (t) => {
   const directory = directoryOf(t);
   for (let round = 0; round < 5; round += 1) {
     const locks = await Promise.all(Array.from({ length: 16 }, () => lockDirectory(directory)));
@@ -111,7 +111,7 @@ test('a server that shut down cleanly on another machine leaves the directory to
   await lock?.release();
 });
 
-test('of machines that start at once on one file system, exactly one holds', async (t) => {
+test('exactly one of the machines that start at once on one file system holds the lock', async (t) => {
   const directory = directoryOf(t);
   const machines = Array.from({ length: 12 }, (_, n) => ({ name: `machine-${n}`, id: '', boot: `${n}` }));
   const ends = await Promise.allSettled(machines.map((machine) => lockDirectory(directory, machine)));

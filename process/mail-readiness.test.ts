@@ -31,10 +31,10 @@ for (const [what, health, mail] of [
 
 test('the mailer is asked twice a minute, however often readiness is', async (t) => {
   const clock = new FakeClock();
-  let asked = 0;
+  let calls = 0;
   const check = createMailCheck(
     actorsThat(async () => {
-      asked += 1;
+      calls += 1;
       return saying(true);
     }),
     clock,
@@ -44,7 +44,7 @@ test('the mailer is asked twice a minute, however often readiness is', async (t)
     await check();
     await clock.advance(1_000);
   }
-  t.is(asked, 2);
+  t.is(calls, 2);
 });
 
 test('metrics show what the mailer last said, wait for it no more than readiness does, and show nothing it did not say', async (t) => {
@@ -59,12 +59,12 @@ test('metrics show what the mailer last said, wait for it no more than readiness
     clock,
     registry,
   );
-  const shown = async () => {
+  const report = async () => {
     const text = await registry.metrics();
     await drainPromises();
     return text.split('\n').filter((line) => line.startsWith('scriptorium_mail_queue_'));
   };
-  t.is((await shown()).length, 5);
+  t.is((await report()).length, 5);
   const said = [
     'scriptorium_mail_queue_mails{state="ready"} 3',
     'scriptorium_mail_queue_mails{state="waiting"} 2',
@@ -72,8 +72,8 @@ test('metrics show what the mailer last said, wait for it no more than readiness
     'scriptorium_mail_queue_mails{state="dead"} 4',
     'scriptorium_mail_queue_oldest_ready_seconds 1.5',
   ];
-  t.deepEqual(await shown(), said);
+  t.deepEqual(await report(), said);
   await clock.advance(30_000);
-  t.deepEqual(await shown(), said);
-  t.deepEqual(await shown(), []);
+  t.deepEqual(await report(), said);
+  t.deepEqual(await report(), []);
 });

@@ -7,9 +7,9 @@ const mebibyte = 1_024 * 1_024;
 test('there is no room for mail with less than 64 MiB free, as last heard', async (t) => {
   const clock = new FakeClock();
   let free = 64 * mebibyte - 1;
-  const asked: string[] = [];
+  const requests: string[] = [];
   const room = createMailRoom('/data', clock, async (path) => {
-    asked.push(path);
+    requests.push(path);
     return free;
   });
   t.false(room.isLow);
@@ -18,20 +18,20 @@ test('there is no room for mail with less than 64 MiB free, as last heard', asyn
   free += 1;
   await clock.advance(4_999);
   t.true(room.isLow);
-  t.deepEqual(asked, ['/data']);
+  t.deepEqual(requests, ['/data']);
   await clock.advance(1);
   t.true(room.isLow);
   await drainPromises();
   t.false(room.isLow);
-  t.is(asked.length, 2);
+  t.is(requests.length, 2);
 });
 
 test('a disk that does not answer is asked once, and one that cannot be asked refuses no mail', async (t) => {
   const clock = new FakeClock();
-  let asked = 0;
+  let calls = 0;
   let fail = (_error: Error) => {};
   const room = createMailRoom('/data', clock, () => {
-    asked += 1;
+    calls += 1;
     return new Promise((_resolve, reject) => {
       fail = reject;
     });
@@ -40,9 +40,9 @@ test('a disk that does not answer is asked once, and one that cannot be asked re
     await clock.advance(60_000);
     t.false(room.isLow);
   }
-  t.is(asked, 1);
+  t.is(calls, 1);
   fail(new Error('EIO'));
   await drainPromises();
   t.false(room.isLow);
-  t.is(asked, 2);
+  t.is(calls, 2);
 });

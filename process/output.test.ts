@@ -18,7 +18,7 @@ function captured() {
   return { lines, written, node, console };
 }
 
-test('what libraries write is a line of the log, at its level', (t) => {
+test('output of libraries becomes lines of the log, at their level', (t) => {
   const { lines, written, console } = captured();
   console.error('failed: %s', 'why', { at: 1 });
   console.log('said');

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { Tracer } from '../runtime/tracing.ts';
-import type { Config, Secrets } from './config/config.ts';
+import type { Config, Secrets } from './config/settings.ts';
 import type { Lifetime } from './lifetime.ts';
 
 export interface ServerOptions {

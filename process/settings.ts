@@ -351,14 +351,14 @@ export const internalApiSettings = section('Internal API', {
 });
 export interface InternalApiSettings extends SettingsOf<typeof internalApiSettings> {}
 
-function powerOfTwo(given: string): number {
-  const count = wholeNumber(given, { min: 1, max: 65_536 });
+function powerOfTwo(text: string): number {
+  const count = wholeNumber(text, { min: 1, max: 65_536 });
   if ((count & (count - 1)) !== 0) throw new WrongValue('is not a power of two');
   return count;
 }
 
-function natsAddresses(given: string): readonly string[] {
-  const urls = entriesOf(given);
+function natsAddresses(text: string): readonly string[] {
+  const urls = entriesOf(text);
   if (urls.length > 0 && urls.every((url) => /^(nats|tls):\/\/\S+$/.test(url))) return urls;
   throw new WrongValue('is not a comma-separated list of nats:// or tls:// addresses');
 }

@@ -52,6 +52,8 @@ export interface LookupPlan<T extends AnyTable> {
   readonly values: readonly Partial<RowOf<T>>[];
   /** The most rows of all values together. */
   readonly limit?: number;
+  /** With a limit: the values of the key's other columns in the last row of the page before. */
+  readonly after?: Partial<RowOf<T>>;
 }
 
 /** An owner to read rows from, and the position that the reader has reached. */
@@ -162,7 +164,14 @@ export const lookup = <T extends AnyTable>(
   table: T,
   values: readonly Partial<RowOf<T>>[],
   limit?: number,
-): LookupPlan<T> => ({ plan: 'lookup', table, values, ...(limit !== undefined && { limit }) });
+  after?: Partial<RowOf<T>>,
+): LookupPlan<T> => ({
+  plan: 'lookup',
+  table,
+  values,
+  ...(limit !== undefined && { limit }),
+  ...(after !== undefined && { after }),
+});
 export const crossOwner = <T extends AnyTable>(
   table: T,
   options: Omit<CrossOwnerPlan<T>, 'plan' | 'table'>,

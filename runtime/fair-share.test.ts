@@ -17,7 +17,7 @@ function greedy(holders: number, total: number, share: Share) {
   return { held, free };
 }
 
-test('whoever is alone may hold a part, and never all', (t) => {
+test('a lone user may hold a part, and never all', (t) => {
   t.like(greedy(1, 10_000, { least: 1, percentOfFree: 1 }), { held: [100] });
 });
 

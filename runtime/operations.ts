@@ -91,6 +91,25 @@ const reportSchema = z.object({
 });
 export type ActorReport = z.infer<typeof reportSchema>;
 
+/** By what actors in memory are ranked. */
+const actorRanks = ['bytes', 'turns', 'waiting'] as const;
+export type ActorRank = (typeof actorRanks)[number];
+
+const rankedSchema = z.object({
+  kind: z.string(),
+  id: z.string(),
+  heldBytes: z.number(),
+  /** Since it came into memory. */
+  turns: z.number(),
+  /** Messages that wait for their turn. */
+  waiting: z.number(),
+  /** Commits since it was made. */
+  version: z.number(),
+});
+
+const topSchema = z.object({ node: z.string(), actors: z.array(rankedSchema) });
+export type HostTop = z.infer<typeof topSchema>;
+
 const nothing = z.null();
 
 /**
@@ -100,6 +119,8 @@ const nothing = z.null();
 export const operatorCommands = {
   /** The actor's owner, and what the actor waits for. */
   $inspect: { request: nothing, reply: reportSchema },
+  /** The actors in memory of the host that owns this address, which have most of something. The address may be nobody's. */
+  $top: { request: z.object({ by: z.enum(actorRanks), limit: z.int() }), reply: topSchema },
   /** Drops an idle actor from memory. False if it was not there, or is not idle. */
   $evict: { request: nothing, reply: z.boolean() },
   /** Retries a dead timer or tell. False if there is none with that name. */

@@ -8,8 +8,8 @@ import { type Clock, sleep } from './clock.ts';
  * True if the checked part can serve now; `degraded` if requests are still served without it. Throwing and taking too long
  * count as false.
  */
-export type ReadinessCheck = () => Passed | Promise<Passed>;
-type Passed = boolean | 'degraded';
+export type ReadinessCheck = () => CheckOutcome | Promise<CheckOutcome>;
+type CheckOutcome = boolean | 'degraded';
 
 export const checkResults = ['ok', 'degraded', 'failed'] as const;
 type CheckResult = (typeof checkResults)[number];
@@ -37,10 +37,10 @@ export function createReadiness(
 ): Readiness {
   const all = Object.entries(checks).map(([name, check]) => ({ name, run: oneAtATime(check) }));
   let draining = false;
-  let found: Promise<Found> | undefined;
+  let found: Promise<CheckResults> | undefined;
   let foundUntilMs = Number.NEGATIVE_INFINITY;
 
-  async function resultOf(run: () => Promise<Passed>): Promise<CheckResult> {
+  async function resultOf(run: () => Promise<CheckOutcome>): Promise<CheckResult> {
     try {
       const passed = await Promise.race([run(), sleep(clock, checkTimeoutMs).then(() => false)]);
       if (passed === 'degraded') return 'degraded';
@@ -50,7 +50,7 @@ export function createReadiness(
     }
   }
 
-  async function runAll(): Promise<Found> {
+  async function runAll(): Promise<CheckResults> {
     const results = await Promise.all(
       all.map(async ({ name, run }) => [name, tolerating(name, await resultOf(run))] as const),
     );
@@ -80,11 +80,11 @@ export function createReadiness(
   };
 }
 
-type Found = readonly (readonly [name: string, result: CheckResult])[];
+type CheckResults = readonly (readonly [name: string, result: CheckResult])[];
 
 /** A check that outlasts its callers is not started again. The next caller gets its result. */
-function oneAtATime(check: ReadinessCheck): () => Promise<Passed> {
-  let running: Promise<Passed> | undefined;
+function oneAtATime(check: ReadinessCheck): () => Promise<CheckOutcome> {
+  let running: Promise<CheckOutcome> | undefined;
   return () => {
     running ??= (async () => check())().finally(() => {
       running = undefined;

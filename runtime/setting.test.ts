@@ -24,9 +24,9 @@ import {
 const of = { name: 'IT', description: 'It.' };
 
 /** The value of a text, or what is wrong with it. */
-function parsed<T>({ parse }: Setting<T>, given: string): unknown {
+function parsed<T>({ parse }: Setting<T>, text: string): unknown {
   try {
-    return parse(given);
+    return parse(text);
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
     return error.message;
@@ -43,7 +43,7 @@ test('a default is written as an operator would write it, and read like any valu
   t.throws(() => choice(['a', 'b'], { ...of, default: 'c' }), { instanceOf: WrongValue });
 });
 
-test('what is documented of a setting is what holds', (t) => {
+test('the documentation of a setting is what holds', (t) => {
   t.like(seconds({ ...of, min: 1, max: 60, default: 5 }), {
     unit: 's',
     bounds: '1 to 60',
@@ -68,7 +68,7 @@ test('a number is whole and within its bounds, in the unit of its operator', (t)
 
 test('flags, choices, lists and addresses', (t) => {
   t.deepEqual(
-    ['TRUE', '1', 'Yes', 'on', 'False', '0', 'no', 'OFF'].map((given) => parsed(flag(of), given)),
+    ['TRUE', '1', 'Yes', 'on', 'False', '0', 'no', 'OFF'].map((text) => parsed(flag(of), text)),
     [true, true, true, true, false, false, false, false],
   );
   t.is(parsed(flag(of), 'y'), 'is neither true nor false');
@@ -110,8 +110,8 @@ test('a mark is of all within, and leaves what is around as it was', (t) => {
 test('whatever the text, a form has a value for it or says what is wrong', (t) => {
   const forms = [flag(of), list(of), address(of), integer({ ...of, min: 0 }), choices(['a'], of)];
   fc.assert(
-    fc.property(fc.constantFrom<Setting>(...forms), fc.string(), (form, given) => {
-      t.notThrows(() => parsed(form, given));
+    fc.property(fc.constantFrom<Setting>(...forms), fc.string(), (form, input) => {
+      t.notThrows(() => parsed(form, input));
     }),
   );
 });

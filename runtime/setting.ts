@@ -77,8 +77,9 @@ export function setting<T, D extends Declared>(
   parse: (text: string) => T,
   declared: D,
 ): Setting<ValueOf<T, D>> {
-  const { default: given, unit = '', bounds = '' } = declared;
-  const { defaultText = given === undefined || given === '' ? 'none' : `\`${given}\`` } = declared;
+  const { default: byDefault, unit = '', bounds = '' } = declared;
+  const { defaultText = byDefault === undefined || byDefault === '' ? 'none' : `\`${byDefault}\`` } =
+    declared;
   const { name, description } = declared;
   return {
     name,
@@ -89,7 +90,7 @@ export function setting<T, D extends Declared>(
     defaultText,
     isSecret: false,
     isShared: false,
-    default: (given === undefined ? undefined : parse(String(given))) as ValueOf<T, D>,
+    default: (byDefault === undefined ? undefined : parse(String(byDefault))) as ValueOf<T, D>,
     parse: parse as Setting<ValueOf<T, D>>['parse'],
   };
 }
@@ -124,10 +125,10 @@ interface Form {
 
 export const text = <D extends Declared & Partial<Form>>(declared: D) =>
   setting<string, D>(
-    (given) => {
+    (text) => {
       const { pattern, form } = declared;
-      if (pattern !== undefined && !pattern.test(given)) throw new WrongValue(`is not ${form}`);
-      return given;
+      if (pattern !== undefined && !pattern.test(text)) throw new WrongValue(`is not ${form}`);
+      return text;
     },
     { bounds: declared.form ?? '', ...declared },
   );
@@ -141,13 +142,13 @@ interface Range {
 export function integer<D extends Declared & Range>(declared: D, scale = 1) {
   const { min, max } = declared;
   const bounds = max === undefined ? `at least ${min}` : `${min} to ${max}`;
-  return setting<number, D>((given) => wholeNumber(given, declared) * scale, { bounds, ...declared });
+  return setting<number, D>((text) => wholeNumber(text, declared) * scale, { bounds, ...declared });
 }
 
 /** @throws WrongValue */
-export function wholeNumber(given: string, { min, max = Number.MAX_SAFE_INTEGER }: Range): number {
-  if (!/^-?\d+$/.test(given)) throw new WrongValue('is not a whole number');
-  const value = Number(given);
+export function wholeNumber(text: string, { min, max = Number.MAX_SAFE_INTEGER }: Range): number {
+  if (!/^-?\d+$/.test(text)) throw new WrongValue('is not a whole number');
+  const value = Number(text);
   if (value < min) throw new WrongValue(`is below ${min}`);
   if (value > max) throw new WrongValue(`is above ${max}`);
   return value;
@@ -175,16 +176,16 @@ const yes = ['true', '1', 'yes', 'on'];
 const no = ['false', '0', 'no', 'off'];
 
 /** The usual spellings of a switch. Undefined for anything else. */
-export function parsedSwitch(given: string): boolean | undefined {
-  const lower = given.toLowerCase();
+export function parsedSwitch(text: string): boolean | undefined {
+  const lower = text.toLowerCase();
   if (yes.includes(lower)) return true;
   return no.includes(lower) ? false : undefined;
 }
 
 export const flag = <D extends Declared>(declared: D) =>
   setting<boolean, D>(
-    (given) => {
-      const isOn = parsedSwitch(given);
+    (text) => {
+      const isOn = parsedSwitch(text);
       if (isOn === undefined) throw new WrongValue('is neither true nor false');
       return isOn;
     },
@@ -193,8 +194,8 @@ export const flag = <D extends Declared>(declared: D) =>
 
 export const choice = <const T extends readonly string[], D extends Declared>(values: T, declared: D) =>
   setting<T[number], D>(
-    (given) => {
-      const found = values.find((value) => value === given);
+    (text) => {
+      const found = values.find((value) => value === text);
       if (found === undefined) throw new WrongValue(`is not one of ${values.join(', ')}`);
       return found;
     },
@@ -206,8 +207,8 @@ export const list = <D extends Declared>(declared: D) => setting<readonly string
 
 export const choices = <const T extends readonly string[], D extends Declared>(values: T, declared: D) =>
   setting<readonly T[number][], D>(
-    (given) =>
-      entriesOf(given).map((entry) => {
+    (text) =>
+      entriesOf(text).map((entry) => {
         const found = values.find((value) => value === entry);
         if (found === undefined) throw new WrongValue(`is not a list of ${values.join(', ')}`);
         return found;
@@ -218,12 +219,12 @@ export const choices = <const T extends readonly string[], D extends Declared>(v
 /** An http or https address, without a slash at its end. */
 export const address = <D extends Declared>(declared: D) =>
   setting<string, D>(
-    (given) => {
-      if (!/^https?:\/\//i.test(given) || !URL.canParse(given)) {
+    (text) => {
+      if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
         throw new WrongValue('is not an http or https address');
       }
       // The URL parser skips these characters, but code that uses the text would not.
-      return given.replace(/[\t\r\n]/g, '').replace(/\/+$/, '');
+      return text.replace(/[\t\r\n]/g, '').replace(/\/+$/, '');
     },
     { bounds: 'an http or https address', ...declared },
   );
@@ -233,17 +234,17 @@ export const apiAddress = <D extends Declared>(declared: D) => {
   const plain = address(declared);
   return {
     ...plain,
-    parse: (given: string) => {
-      const { username, password, search, hash } = new URL(plain.parse(given));
+    parse: (text: string) => {
+      const { username, password, search, hash } = new URL(plain.parse(text));
       if (username + password + search + hash !== '')
         throw new WrongValue('has a user, a query or a fragment');
-      return plain.parse(given);
+      return plain.parse(text);
     },
   };
 };
 
-export const entriesOf = (given: string): readonly string[] =>
-  given
+export const entriesOf = (text: string): readonly string[] =>
+  text
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { secretSettings, settings } from '../process/config/config.ts';
+import { secretSettings, settings } from '../process/config/settings.ts';
 import { everySetting } from '../runtime/setting.ts';
 import { buildHelmDocs, helmDocsProgram } from './helm-docs.ts';
 

@@ -24,8 +24,8 @@ function make(name: string): string {
   return `test/counterparts/${name}.run.ts`;
 }
 
-const given = process.argv.slice(2);
-const files = (given.length > 0 ? given : Object.keys(makers)).map(make);
+const args = process.argv.slice(2);
+const files = (args.length > 0 ? args : Object.keys(makers)).map(make);
 const { status, error } = spawnSync(
   'node_modules/.bin/ava',
   ['--config', 'counterparts.config.js', ...files],

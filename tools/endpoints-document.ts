@@ -65,6 +65,7 @@ function routes(): readonly AnyRoute[] {
     signInFailed: undefined,
     pairedForOperator: () => {},
     refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),
+    administrationPage: true,
     version: '',
     settings: defaultAccountSettings,
     cookies: { sameSite: 'Lax', secure: false, partitioned: false, domain: '' },

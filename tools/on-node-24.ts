@@ -7,8 +7,8 @@ import { findOrMakeDebian, inside } from './debian.ts';
 
 const usual = ['gateway/**/*.test.ts', 'test/behaviour/sockets/*.test.ts', 'test/attacks/*.test.ts'];
 
-const given = process.argv.slice(2);
-const ava = ['node', 'node_modules/ava/entrypoints/cli.mjs', ...(given.length > 0 ? given : usual)];
+const names = process.argv.slice(2);
+const ava = ['node', 'node_modules/ava/entrypoints/cli.mjs', ...(names.length > 0 ? names : usual)];
 const { file, args, env } = inside(findOrMakeDebian(process.env), ava);
 const { status, error } = spawnSync(file, args, { env, stdio: 'inherit' });
 if (error !== undefined) throw error;

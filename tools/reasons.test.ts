@@ -10,7 +10,7 @@ function reasonsOf(lines: Readonly<Record<string, readonly string[]>>): Reasons 
   return reasons;
 }
 
-test('of what is asked for, each has its lines under its title', (t) => {
+test('each reason that is asked for has its lines under its title', (t) => {
   const reasons = reasonsOf({ a: ['late'], b: ['early'], c: ['never'] });
   t.deepEqual(reasons.of(['c', 'unknown', 'a']), ['c:', '    never', 'a:', '    late']);
 });

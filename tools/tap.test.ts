@@ -22,7 +22,7 @@ function read(lines: readonly string[]): readonly string[] {
   return told;
 }
 
-test('what the test runner says of a failed test is told as its reason, with what it has noted', (t) => {
+test("the test runner's report of a failed test is its reason, with its notes", (t) => {
   const cache = join(root, '.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'tap-'));
@@ -47,7 +47,7 @@ test('what the test runner says of a failed test is told as its reason, with wha
   t.notRegex(told.join('\n'), /well|other: (?!# )/);
 });
 
-test('what is said between tests is of none of them', (t) => {
+test('output between tests belongs to none of them', (t) => {
   const lines = [
     'TAP version 13',
     'not ok 1 - a',

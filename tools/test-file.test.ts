@@ -15,7 +15,7 @@ test('a test beside its source is found', (t) => {
   );
 });
 
-test('what is no test of a file has none', (t) => {
+test('an argument that is no test of a file has none', (t) => {
   t.is(fileOfTest('test/races/bans.test.ts exited with a non-zero exit code: 1', exists), undefined);
   t.is(fileOfTest('', exists), undefined);
 });

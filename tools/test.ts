@@ -167,11 +167,11 @@ function prepare(part: string): Promise<unknown> {
 async function runChecks(): Promise<void> {
   // Several checkers at once each compute the same types anew. A single one takes less than half of the CPU.
   await check('type check', 'tsc', ['-p', 'tsconfig.json', '--singleThreaded']);
-  await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/viewer/browser']);
+  await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/pages']);
   await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);
   rmSync(builtServer, { recursive: true, force: true });
   await check('build of the server', 'tsc', ['-p', 'tsconfig.build.json', '--outDir', builtServer]);
-  await check('build of the page of public shares', 'tsx', ['tools/bundle-viewer.ts', builtServer]);
+  await check('build of the pages', 'tsx', ['tools/bundle-pages.ts', builtServer]);
   // One line for each that is found.
   await check('lint', 'biome', ['check', '--reporter=github', '.']);
   await check('no dead code', 'knip', ['--no-progress']);

@@ -57,18 +57,18 @@ export const noAssistant: AssistantPolicy = {
 
 export function assistantPolicy(settings: AssistantSettings, secrets: AssistantSecrets): AssistantPolicy {
   const providers = configuredProviders(settings, secrets);
-  const { dailyRequestsMax, streamsPerUserMax, profiles: given } = settings;
-  const profiles = new Map((given?.profiles ?? []).map((profile) => [profile.id, profile]));
+  const { dailyRequestsMax, streamsPerUserMax, profiles: configured } = settings;
+  const profiles = new Map((configured?.profiles ?? []).map((profile) => [profile.id, profile]));
   const byDefault =
-    given?.default === undefined
+    configured?.default === undefined
       ? defaultProfile(settings, [...providers.keys()])
-      : profiles.get(given.default);
+      : profiles.get(configured.default);
   return {
     dailyRequestsMax,
     streamsPerUserMax,
     profiles,
     default: byDefault,
-    roles: given?.roles ?? new Map(),
+    roles: configured?.roles ?? new Map(),
   };
 }
 

@@ -41,8 +41,8 @@ export const providerNamed = (name: string): ProviderId | undefined =>
   providerIds.find((id) => id === (name === 'openai-compatible' ? 'openai' : name));
 
 /** Parses the operator's text. @throws WrongValue */
-export function profilesOf(given: string): Profiles {
-  const { profiles, roles, default: byDefault, ...others } = objectIn(parsed(given), 'the whole');
+export function profilesOf(text: string): Profiles {
+  const { profiles, roles, default: byDefault, ...others } = objectIn(parsed(text), 'the whole');
   noOthers(others, 'the whole');
   if (!Array.isArray(profiles)) throw new WrongValue('has no list "profiles"');
   const list = profiles.map(profileOf);
@@ -60,7 +60,7 @@ export function profilesOf(given: string): Profiles {
   };
 }
 
-function profileOf(given: unknown): Profile {
+function profileOf(value: unknown): Profile {
   const {
     id,
     label,
@@ -70,7 +70,7 @@ function profileOf(given: unknown): Profile {
     maxOutputTokens,
     temperature,
     ...others
-  } = objectIn(given, 'a profile');
+  } = objectIn(value, 'a profile');
   noOthers(others, 'a profile');
   if (typeof id !== 'string' || !isProfileId(id)) throw new WrongValue('has a profile without an id');
   const provider = typeof name === 'string' ? providerNamed(name) : undefined;
@@ -93,26 +93,26 @@ function profileOf(given: unknown): Profile {
 }
 
 /** @throws WrongValue */
-function subscriptionOf(id: string, provider: ProviderId, given: unknown): string | undefined {
-  if (provider !== 'subscription' && given === undefined) return undefined;
-  const subscriptionId = given ?? defaultSubscriptionId;
+function subscriptionOf(id: string, provider: ProviderId, value: unknown): string | undefined {
+  if (provider !== 'subscription' && value === undefined) return undefined;
+  const subscriptionId = value ?? defaultSubscriptionId;
   if (provider === 'subscription' && isSubscriptionId(subscriptionId)) return subscriptionId;
   throw new WrongValue(
     `has a profile "${id}" whose subscriptionId is none, or of a provider without pairings`,
   );
 }
 
-function parsed(given: string): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(given);
+    return JSON.parse(text);
   } catch {
     throw new WrongValue('is not JSON');
   }
 }
 
-function objectIn(given: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) {
-    return given as Readonly<Record<string, unknown>>;
+function objectIn(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Readonly<Record<string, unknown>>;
   }
   throw new WrongValue(`is wrong: ${what} is not an object`);
 }
@@ -122,5 +122,5 @@ function noOthers(others: object, what: string): void {
   if (name !== undefined) throw new WrongValue(`is wrong: ${what} has no "${name}"`);
 }
 
-const isWithin = (given: unknown, min: number, max: number, is: (value: number) => boolean = () => true) =>
-  given === undefined || (typeof given === 'number' && given >= min && given <= max && is(given));
+const isWithin = (value: unknown, min: number, max: number, is: (value: number) => boolean = () => true) =>
+  value === undefined || (typeof value === 'number' && value >= min && value <= max && is(value));

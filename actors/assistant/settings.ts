@@ -17,9 +17,9 @@ import { isModel, profilesOf } from './profiles.ts';
 /** It goes into a header. */
 const key = { pattern: /^[\x21-\x7e]{1,1024}$/, form: 'a key' };
 
-function model(given: string): string {
-  if (!isModel(given)) throw new WrongValue('is not the name of a model');
-  return given;
+function model(text: string): string {
+  if (!isModel(text)) throw new WrongValue('is not the name of a model');
+  return text;
 }
 
 export const assistantSettings = section('Assistant', {

@@ -38,16 +38,16 @@ export const head = slice<Head>({
 /** Undefined in a head that was written before there was the field: then it may be any. */
 export const itemsThrough = (of: Head): number => of.itemsThrough ?? of.position;
 
-type Counted = Pick<ItemRow, 'size' | 'moved_to'>;
+type CountedRow = Pick<ItemRow, 'size' | 'moved_to'>;
 
-const countOf = (row: Counted | undefined): number =>
+const countOf = (row: CountedRow | undefined): number =>
   row === undefined || isForwardingTombstone(row) ? 0 : 1;
 
 /** The head once `row`, with the next position, is written over `existing`. Forwarding tombstones count nowhere. */
 export function advance(
   before: Head,
-  row: Counted & Pick<ItemRow, 'position' | 'updated_at_timestamp'>,
-  existing: Counted | undefined,
+  row: CountedRow & Pick<ItemRow, 'position' | 'updated_at_timestamp'>,
+  existing: CountedRow | undefined,
 ): Head {
   return {
     ...before,
@@ -60,7 +60,7 @@ export function advance(
 }
 
 /** The head once `row` is removed, which takes no position. */
-export function without(before: Head, row: Counted): Head {
+export function without(before: Head, row: CountedRow): Head {
   return { ...before, items: before.items - countOf(row), sizeBytes: before.sizeBytes - row.size };
 }
 

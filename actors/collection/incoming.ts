@@ -1,6 +1,6 @@
 /**
- * One item as a client sent it (docs/protocol/sync.md, "An item as sent"), unchecked: a field of a wrong type is a
- * conflict of that item alone, never an error of the request, so the checks are made here and not by a schema.
+ * One item as a client sent it (docs/protocol/sync.md, "An item as sent"), unchecked. A field of a wrong type is a
+ * conflict of that item alone, never an error of the request. So the checks are made here and not by a schema.
  */
 import { isStorableText } from '../storable-text.ts';
 import { isKnownContentType } from './content-type.ts';

@@ -14,39 +14,41 @@ interface Field {
   readonly timeOf?: string;
   readonly sent: boolean;
   /** `full`: to readers of the item. `saved`: also to the client that saved it and keeps its own ciphertext. */
-  readonly given: 'full' | 'saved';
+  readonly includedIn: 'full' | 'saved';
 }
 
 const itemFields = {
-  uuid: { column: 'uuid', sent: true, given: 'saved' },
-  items_key_id: { column: 'text?', sent: true, given: 'full' },
-  duplicate_of: { column: 'text?', sent: true, given: 'saved' },
-  enc_item_key: { column: 'text?', sent: true, given: 'full' },
-  content: { column: 'text?', sent: true, given: 'full' },
-  content_type: { column: 'text?', sent: true, given: 'saved' },
-  auth_hash: { column: 'text?', sent: true, given: 'saved' },
-  deleted: { column: 'bool', sent: true, given: 'saved' },
-  created_at: { column: 'int8', timeOf: 'created_at_timestamp', sent: true, given: 'saved' },
+  uuid: { column: 'uuid', sent: true, includedIn: 'saved' },
+  items_key_id: { column: 'text?', sent: true, includedIn: 'full' },
+  duplicate_of: { column: 'text?', sent: true, includedIn: 'saved' },
+  enc_item_key: { column: 'text?', sent: true, includedIn: 'full' },
+  content: { column: 'text?', sent: true, includedIn: 'full' },
+  content_type: { column: 'text?', sent: true, includedIn: 'saved' },
+  auth_hash: { column: 'text?', sent: true, includedIn: 'saved' },
+  deleted: { column: 'bool', sent: true, includedIn: 'saved' },
+  created_at: { column: 'int8', timeOf: 'created_at_timestamp', sent: true, includedIn: 'saved' },
   /** Microseconds since the epoch: when the item was made, according to the client. */
-  created_at_timestamp: { column: 'int8', sent: true, given: 'saved' },
-  updated_at: { column: 'int8', timeOf: 'updated_at_timestamp', sent: true, given: 'saved' },
+  created_at_timestamp: { column: 'int8', sent: true, includedIn: 'saved' },
+  updated_at: { column: 'int8', timeOf: 'updated_at_timestamp', sent: true, includedIn: 'saved' },
   /** Microseconds since the epoch, strictly growing within the collection: the version clients save against. */
-  updated_at_timestamp: { column: 'int8', sent: true, given: 'saved' },
-  updated_with_session: { column: 'uuid?', sent: false, given: 'full' },
-  key_system_identifier: { column: 'text?', sent: true, given: 'saved' },
-  shared_vault_uuid: { column: 'uuid?', sent: true, given: 'saved' },
+  updated_at_timestamp: { column: 'int8', sent: true, includedIn: 'saved' },
+  updated_with_session: { column: 'uuid?', sent: false, includedIn: 'full' },
+  key_system_identifier: { column: 'text?', sent: true, includedIn: 'saved' },
+  shared_vault_uuid: { column: 'uuid?', sent: true, includedIn: 'saved' },
   /** Who created it; edits by other members of a vault do not change it. */
-  user_uuid: { column: 'uuid', storedAs: 'owner_uuid', sent: false, given: 'saved' },
-  last_edited_by_uuid: { column: 'uuid?', sent: false, given: 'saved' },
+  user_uuid: { column: 'uuid', storedAs: 'owner_uuid', sent: false, includedIn: 'saved' },
+  last_edited_by_uuid: { column: 'uuid?', sent: false, includedIn: 'saved' },
 } as const satisfies Readonly<Record<string, Field>>;
 
 type Fields = typeof itemFields;
 type FieldName = keyof Fields;
-type Named<Condition> = { [Name in FieldName]: Fields[Name] extends Condition ? Name : never }[FieldName];
+type FieldsWith<Condition> = {
+  [Name in FieldName]: Fields[Name] extends Condition ? Name : never;
+}[FieldName];
 type StoredName<Name extends FieldName> = Fields[Name] extends { storedAs: infer Column extends string }
   ? Column
   : Name;
-type StoredField = Exclude<FieldName, Named<{ timeOf: string }>>;
+type StoredField = Exclude<FieldName, FieldsWith<{ timeOf: string }>>;
 type ItemColumns = { readonly [Name in StoredField as StoredName<Name>]: Fields[Name]['column'] };
 type Value<Name extends FieldName> = Fields[Name] extends { timeOf: string }
   ? string
@@ -62,7 +64,7 @@ export const itemColumns = Object.fromEntries(
 ) as unknown as ItemColumns;
 
 /** One item as a client sent it, unchecked. Clients add fields of their own; only these are read. */
-export type ClientItem = { readonly [Name in Named<{ sent: true }>]?: unknown };
+export type ClientItem = { readonly [Name in FieldsWith<{ sent: true }>]?: unknown };
 
 /**
  * The fields that distinguish one save from another, in the order in which they are fingerprinted. The order is part of
@@ -91,18 +93,18 @@ export const sentFields: readonly string[] = entries.filter(([, { sent }]) => se
 /** An item as clients get it. Every field is always there; what has no value is null. */
 export type FullItem = { readonly [Name in FieldName]: Value<Name> };
 /** An entry of `saved_items`: clients overwrite their copy with it and keep their own ciphertext. */
-export type SavedItem = { readonly [Name in Named<{ given: 'saved' }>]: Value<Name> };
+export type SavedItem = { readonly [Name in FieldsWith<{ includedIn: 'saved' }>]: Value<Name> };
 
 type StoredItem = { readonly [Column in keyof ItemColumns]: ColumnValue<ItemColumns[Column]> };
 type Source = readonly [name: string, column: string, isTime: boolean];
 
-const sources = (isGiven: (field: Field) => boolean): readonly Source[] =>
+const sources = (isIncluded: (field: Field) => boolean): readonly Source[] =>
   entries
-    .filter(([, field]) => isGiven(field))
+    .filter(([, field]) => isIncluded(field))
     .map(([name, { storedAs, timeOf }]) => [name, timeOf ?? storedAs ?? name, timeOf !== undefined]);
 
 const fullSources = sources(() => true);
-const savedSources = sources(({ given }) => given === 'saved');
+const savedSources = sources(({ includedIn }) => includedIn === 'saved');
 
 /** `uuid` as the client spells it, so that it finds its own item again. */
 export function fullItem(row: StoredItem, uuid: string = row.uuid): FullItem {
@@ -137,12 +139,14 @@ function schemaOf({ column, timeOf }: Field): z.ZodType {
   return nullable.length > 0 ? value.nullable() : value;
 }
 
-function schemaOfAll(isGiven: (field: Field) => boolean): z.ZodType {
-  const given = entries.filter(([, field]) => isGiven(field));
-  return z.object(Object.fromEntries(given.map(([name, field]) => [name, schemaOf(field)])));
+function schemaOfAll(isIncluded: (field: Field) => boolean): z.ZodType {
+  const chosen = entries.filter(([, field]) => isIncluded(field));
+  return z.object(Object.fromEntries(chosen.map(([name, field]) => [name, schemaOf(field)])));
 }
 
 export const savedFieldNames: readonly string[] = savedSources.map(([name]) => name);
 
 export const fullItemSchema = schemaOfAll(() => true) as z.ZodType<FullItem>;
-export const savedItemSchema = schemaOfAll(({ given }) => given === 'saved') as z.ZodType<SavedItem>;
+export const savedItemSchema = schemaOfAll(
+  ({ includedIn }) => includedIn === 'saved',
+) as z.ZodType<SavedItem>;

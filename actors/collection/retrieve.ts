@@ -33,9 +33,9 @@ const frontItemsMax = 1_000;
 const frontBytesMax = 32 * 1024 * 1024;
 
 /** The page size a client asked for, within what the server gives. */
-export function pageItems(asked: number | null | undefined): number {
-  if (asked === null || asked === undefined || !(asked >= 1)) return pageItemsDefault;
-  return Math.min(Math.floor(asked), pageItemsMax);
+export function pageItems(limit: number | null | undefined): number {
+  if (limit === null || limit === undefined || !(limit >= 1)) return pageItemsDefault;
+  return Math.min(Math.floor(limit), pageItemsMax);
 }
 
 type ItemRange = RangePlan<typeof item>;
@@ -46,12 +46,13 @@ const {
   fingerprint: _fingerprint,
   revisions: _revisions,
   revised_at: _revised,
+  revision_uuid: _revision,
   born: _born,
   hop: _hop,
   moved_to: _movedTo,
-  ...given
+  ...readerColumns
 } = item.columns;
-export const givenColumns = Object.keys(given) as (keyof typeof given)[];
+export const givenColumns = Object.keys(readerColumns) as (keyof typeof readerColumns)[];
 const ownColumns = [...givenColumns, 'hop'] as const;
 
 export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
@@ -120,8 +121,8 @@ export function staying(rows: readonly ItemRow[], moving: ReadonlyMap<string, nu
 function withFront(rows: readonly ItemRow[], front: readonly ItemRow[]): readonly ItemRow[] {
   const ahead = front.filter((row) => !row.deleted && isFront(row));
   if (ahead.length === 0) return rows;
-  const given = new Set(ahead.map((row) => row.position));
-  return [...ahead, ...rows.filter((row) => !given.has(row.position))];
+  const positionsAhead = new Set(ahead.map((row) => row.position));
+  return [...ahead, ...rows.filter((row) => !positionsAhead.has(row.position))];
 }
 
 const frontTypes: ReadonlySet<string | null> = new Set(frontContentTypes);

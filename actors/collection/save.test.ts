@@ -91,7 +91,7 @@ test('a vault that an item of the user names is where it moves, once it is check
   t.is(refused(edit({ ...named, content_type: 'Foo' }), stored).type, 'content_type_error');
 });
 
-test('who is not a member is refused before the time check could show the stored item', (t) => {
+test('a caller who is no member is refused before the time check could show the stored item', (t) => {
   const inVault = { ...stored, collection: vault, shared_vault_uuid: vault };
   const stranger = saver({ collection: vault, vault: { permission: null, owns: () => false } });
   const sent = edit({ shared_vault_uuid: vault, key_system_identifier: 'k', updated_at_timestamp: 1 });

@@ -24,7 +24,7 @@ import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
-import { type ItemRow, isForwardingTombstone, transferVersionOf } from './item.ts';
+import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
 import { savedRow } from './saved-row.ts';
@@ -54,7 +54,7 @@ interface VaultRight {
   owns(ownerUuid: string): boolean;
 }
 
-export type Outcome =
+export type SaveOutcome =
   | { readonly outcome: 'conflict'; readonly conflict: Conflict }
   /** Saved before: this is its row, and there is nothing to write. */
   | { readonly outcome: 'repeat'; readonly row: ItemRow }
@@ -94,7 +94,7 @@ export function save({
   readonly stored: ItemRow | undefined;
   readonly nowMicros: number;
   readonly incoming?: { readonly over: ItemRow | undefined } | undefined;
-}): Outcome {
+}): SaveOutcome {
   if (!isUuid(sent.uuid)) return conflict(refusal('uuid_conflict', sent, saver.userUuid));
   const isHere =
     incoming !== undefined || (stored?.collection === saver.collection && !isForwardingTombstone(stored));
@@ -162,24 +162,21 @@ function operationOf(sent: ClientItem, mine: ItemRow | undefined, stays: boolean
   return isAbsent(sent.shared_vault_uuid) ? 'remove' : 'move';
 }
 
-const later: Outcome = { outcome: 'later' };
-const notHere: Outcome = { outcome: 'notHere' };
+const later: SaveOutcome = { outcome: 'later' };
+const notHere: SaveOutcome = { outcome: 'notHere' };
 
-/** Rows beyond what a turn reads come without ciphertext. */
-export const isWhole = ({ content }: { readonly content?: unknown }): boolean => content !== undefined;
-
-function conflict(of: Conflict): Outcome {
-  const { server_item: given } = of;
-  return given === undefined || isWhole(given) ? { outcome: 'conflict', conflict: of } : later;
+function conflict(of: Conflict): SaveOutcome {
+  const { server_item: serverItem } = of;
+  return serverItem === undefined || isWhole(serverItem) ? { outcome: 'conflict', conflict: of } : later;
 }
 
 /** Checks 3 and 4. */
 function access(saver: Saver, sent: ClientItem, mine: ItemRow | undefined): Conflict | undefined {
   const isMember = mayNameIn(saver, sent);
-  const shown = isMember ? mine : undefined;
-  if (saver.readOnly) return refusal('readonly_error', sent, saver.userUuid, shown);
+  const visible = isMember ? mine : undefined;
+  if (saver.readOnly) return refusal('readonly_error', sent, saver.userUuid, visible);
   if (!isAbsent(sent.shared_vault_uuid) && !sent.key_system_identifier) {
-    return refusal('shared_vault_invalid_state', sent, saver.userUuid, shown);
+    return refusal('shared_vault_invalid_state', sent, saver.userUuid, visible);
   }
   return isMember ? undefined : notMember(sent, saver.userUuid);
 }

@@ -108,8 +108,8 @@ export function keepText(reply: SyncReply): void {
 export function syncReplyJson(reply: SyncReply): string {
   const { command } = reply as Partial<ModernSyncReply>;
   if (command === undefined) return idleTexts.get(reply) ?? JSON.stringify(reply);
-  const { replayed: _header, ...shown } = command;
-  return JSON.stringify({ ...reply, command: shown });
+  const { replayed: _header, ...commandReply } = command;
+  return JSON.stringify({ ...reply, command: commandReply });
 }
 
 /** Legacy clients treat two versions of one item closer than this as the same. */

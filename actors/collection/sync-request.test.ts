@@ -10,7 +10,7 @@ import {
   syncBody,
 } from './sync-request.ts';
 
-const asked = (body: object) => ({ ...body, snjs_version: null }) as SyncRequest;
+const request = (body: object) => ({ ...body, snjs_version: null }) as SyncRequest;
 const fits = (body: unknown) => syncBody.safeParse(body).success;
 
 test('everything is optional, null included, and unknown keys are tolerated', (t) => {
@@ -41,16 +41,16 @@ test('fields of an item are not judged by the schema', (t) => {
 });
 
 test('an API version that is missing or unknown is the legacy one', (t) => {
-  for (const api of ['20190520', '20200115', '20240226']) t.false(isLegacy(asked({ api })));
+  for (const api of ['20190520', '20200115', '20240226']) t.false(isLegacy(request({ api })));
   for (const body of [{}, { api: null }, { api: '20161215' }, { api: '2099' }, { api: '' }]) {
-    t.true(isLegacy(asked(body)));
+    t.true(isLegacy(request(body)));
   }
 });
 
 test('only a list with vaults in it makes a sync exclusive', (t) => {
-  t.true(isVaultExclusive(asked({ shared_vault_uuids: [uuidNumber(1)] })));
+  t.true(isVaultExclusive(request({ shared_vault_uuids: [uuidNumber(1)] })));
   for (const shared_vault_uuids of [[], null, undefined])
-    t.false(isVaultExclusive(asked({ shared_vault_uuids })));
+    t.false(isVaultExclusive(request({ shared_vault_uuids })));
 });
 
 test('a malformed vault uuid fails the request and is named, shortened', (t) => {

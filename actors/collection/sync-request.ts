@@ -80,11 +80,11 @@ export function malformed(items: readonly ClientItem[]): Refused | undefined {
     return refuse.badRequest(`No more than ${itemsMax} items can be saved at once.`);
   const wrong = items.find(({ shared_vault_uuid: vault }) => !isAbsent(vault) && !isUuid(vault));
   if (wrong === undefined) return undefined;
-  return refuse.badRequest(`Given value is not a valid uuid: ${shown(wrong.shared_vault_uuid)}`);
+  return refuse.badRequest(`Given value is not a valid uuid: ${quoted(wrong.shared_vault_uuid)}`);
 }
 
 const shownLengthMax = 64;
 
-function shown(value: unknown): string {
+function quoted(value: unknown): string {
   return (JSON.stringify(value) ?? 'undefined').slice(0, shownLengthMax);
 }

@@ -6,7 +6,7 @@ const operations: readonly VaultOperation[] = ['create', 'add', 'save', 'move', 
 const insufficient = 'shared_vault_insufficient_permissions_error';
 const invalid = 'shared_vault_invalid_state';
 
-const defects = (given: Partial<VaultSave>) =>
+const defects = (input: Partial<VaultSave>) =>
   Object.fromEntries(
     operations.map((operation) => [
       operation,
@@ -16,19 +16,19 @@ const defects = (given: Partial<VaultSave>) =>
         isOwner: true,
         contentTypes: ['Note', 'Note'],
         isDeleted: false,
-        ...given,
+        ...input,
       }),
     ]),
   );
 const ok = { create: undefined, add: undefined, save: undefined, move: undefined, remove: undefined };
 const all = (type: string) => ({ create: type, add: type, save: type, move: type, remove: type });
 
-test('whoever may write may do everything with what is his own', (t) => {
+test('a member who may write may do everything with their own items', (t) => {
   t.deepEqual(defects({}), ok);
   t.deepEqual(defects({ permission: 'admin' }), ok);
 });
 
-test('whoever may only read may do nothing', (t) => {
+test('a member who may only read may change nothing', (t) => {
   t.deepEqual(defects({ permission: 'read' }), all(insufficient));
 });
 

@@ -6,7 +6,7 @@ import type { PlanResults, Plans, Turn, View, Workflow } from '../../runtime/com
 import { type Answer, type Refused, refuse } from '../reply.ts';
 import { blobName, chunksIn } from './layout.ts';
 import { FileStore, FileStoreError } from './store.ts';
-import { type Stored, storedOf } from './uploads.ts';
+import { type StoredUpload, storedOf } from './uploads.ts';
 
 type Closed = Answer<Record<never, never>>;
 
@@ -52,7 +52,7 @@ export async function closePersisted<P extends Plans>(
   return notNow;
 }
 
-async function persist(steps: Workflow, stored: Stored | undefined): Promise<Refused | undefined> {
+async function persist(steps: Workflow, stored: StoredUpload | undefined): Promise<Refused | undefined> {
   if (stored === undefined) return undefined;
   const blobs = chunksIn(stored.layout).map((chunk) => ({
     name: blobName(stored, chunk),
@@ -67,6 +67,6 @@ async function persist(steps: Workflow, stored: Stored | undefined): Promise<Ref
   }
 }
 
-const isSame = (one: Stored | undefined, other: Stored | undefined): boolean =>
+const isSame = (one: StoredUpload | undefined, other: StoredUpload | undefined): boolean =>
   one?.uploadUuid === other?.uploadUuid &&
   Buffer.compare(one?.layout ?? Buffer.of(), other?.layout ?? Buffer.of()) === 0;

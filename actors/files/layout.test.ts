@@ -79,7 +79,7 @@ test('the pieces of any range are those bytes of the file and no others', (t) =>
   );
 });
 
-test('what is written down of blobs names them again, as the store knows them', (t) => {
+test('the record of blobs names them again, as the store knows them', (t) => {
   fc.assert(
     fc.property(chunks, (all) => {
       const blobs = all.map(({ number, nonce }) => ({ number, nonce }));

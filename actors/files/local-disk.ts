@@ -178,14 +178,14 @@ class LocalDisk implements OpenFileStore {
         reading = call;
         return call;
       };
-      for (let at = range.start, asked = ask(at); at < range.end; ) {
-        const bytes = await unlessAborted(asked, stop.signal);
+      for (let at = range.start, reading = ask(at); at < range.end; ) {
+        const bytes = await unlessAborted(reading, stop.signal);
         if (bytes === 0) throw new FileStoreError('missing', new Error('the blob is shorter than the range'));
         const piece = into.subarray(0, bytes);
         at += bytes;
         [into, other] = [other, into];
         // While the reader has this one.
-        if (at < range.end) asked = ask(at);
+        if (at < range.end) reading = ask(at);
         yield piece;
       }
     } catch (error) {

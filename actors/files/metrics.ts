@@ -3,7 +3,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import { type FileStore, FileStoreError, type FileStoreFailure, type OpenFileStore } from './store.ts';
 
 type Call = 'write' | 'persist' | 'read' | 'remove' | 'list';
-type Outcome = 'ok' | 'defect' | FileStoreFailure;
+type Result = 'ok' | 'defect' | FileStoreFailure;
 
 /** `check` makes the store look how much is free. */
 export function countedFileStore(store: OpenFileStore, registry: Registry, check: () => unknown): FileStore {
@@ -31,7 +31,7 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
       else this.set(store.freeBytes);
     },
   });
-  const over = (call: Call, outcome: Outcome) => calls.inc({ call, outcome });
+  const over = (call: Call, outcome: Result) => calls.inc({ call, outcome });
 
   async function counted<T>(call: Call, work: () => Promise<T>): Promise<T> {
     try {
@@ -52,7 +52,7 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
     persist: (blobs) => counted('persist', () => store.persist(blobs)),
     async *read(name, range, signal) {
       // A reader that stops early has read enough.
-      let outcome: Outcome = 'ok';
+      let outcome: Result = 'ok';
       try {
         for await (const piece of store.read(name, range, signal)) {
           bytes.inc({ call: 'read' }, piece.byteLength);
@@ -70,4 +70,4 @@ export function countedFileStore(store: OpenFileStore, registry: Registry, check
   };
 }
 
-const outcomeOf = (error: unknown): Outcome => (error instanceof FileStoreError ? error.failure : 'defect');
+const outcomeOf = (error: unknown): Result => (error instanceof FileStoreError ? error.failure : 'defect');

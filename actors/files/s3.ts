@@ -12,14 +12,9 @@
  *   - The time limits of a step and of a call count while this waits for S3, and not while it waits for its caller.
  */
 import { Readable } from 'node:stream';
-import {
-  DeleteObjectsCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import type { Clock } from '../../runtime/clock.ts';
+import { openS3Client, removeObjects, type S3ClientOptions, s3CodeOf } from './s3-client.ts';
 import {
   announced,
   type ByteRange,
@@ -40,14 +35,8 @@ import {
   type WriteOptions,
 } from './store.ts';
 
-export interface S3Options {
-  readonly endpoint: string;
-  readonly region: string;
+export interface S3Options extends S3ClientOptions {
   readonly bucket: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Whether the bucket is named in the path of an address, and not in its host. */
-  readonly isPathStyle: boolean;
   readonly clock: Clock;
 }
 
@@ -55,9 +44,6 @@ const connectMs = 5_000;
 const stepMs = 30_000;
 const callMs = 600_000;
 const triesMax = 3;
-const connectionsMax = 64;
-/** Objects that S3 removes in one request, at most. */
-const removedAtOnce = 1_000;
 /** Bytes of an answer that is collected whole, at most. A page of a listing is the largest, with some hundred kilobytes. */
 const collectedBytesMax = 4_194_304;
 /** Bytes of a body that are read before they are sent, at most. */
@@ -72,26 +58,8 @@ class S3 implements OpenFileStore {
   readonly #calls = new Set<Call>();
   readonly freeBytes = undefined;
 
-  constructor({ endpoint, region, bucket, accessKeyId, secretAccessKey, isPathStyle, clock }: S3Options) {
-    const agent = { keepAlive: true, maxSockets: connectionsMax };
-    this.#client = new S3Client({
-      endpoint,
-      region,
-      credentials: { accessKeyId, secretAccessKey },
-      forcePathStyle: isPathStyle,
-      maxAttempts: triesMax,
-      retryMode: 'standard',
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      expectContinueHeader: true,
-      requestHandler: {
-        connectionTimeout: connectMs,
-        httpAgent: agent,
-        httpsAgent: agent,
-        logger: silent,
-      },
-      logger: silent,
-    });
+  constructor({ bucket, clock, ...options }: S3Options) {
+    this.#client = openS3Client(options, { connectMs, triesMax });
     this.#client.middlewareStack.add(
       (next, { commandName }) =>
         async (args) => {
@@ -163,17 +131,10 @@ class S3 implements OpenFileStore {
   async remove(names: readonly string[]): Promise<void> {
     for (const name of names) checkName(name);
     await this.#calling(undefined, async (call) => {
-      for (let at = 0; at < names.length; at += removedAtOnce) {
-        const Objects = names.slice(at, at + removedAtOnce).map((Key) => ({ Key }));
-        const { Errors = [] } = await call.answer((abortSignal) =>
-          this.#client.send(
-            new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
-            { abortSignal },
-          ),
-        );
-        const [kept] = Errors.filter(({ Code }) => Code !== 'NoSuchKey');
-        if (kept !== undefined) throw new OddAnswerError(`S3 has not removed a blob: ${codeOf(kept.Code)}`);
-      }
+      const kept = await removeObjects(this.#bucket, names, (command) =>
+        call.answer((abortSignal) => this.#client.send(command, { abortSignal })),
+      );
+      if (kept !== undefined) throw new OddAnswerError(`S3 has not removed a blob: ${kept}`);
     });
   }
 
@@ -365,8 +326,6 @@ async function* sent(
   }
 }
 
-const silent = { trace: noop, debug: noop, info: noop, warn: noop, error: noop };
-
 interface HttpAnswer {
   readonly statusCode: number;
   body?: AsyncIterable<Uint8Array>;
@@ -389,14 +348,11 @@ async function* upToTheBound(body: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 /** Its message is this server's own text. */
 class OddAnswerError extends Error {}
 
-const codeForm = /^\w{1,64}$/;
-const codeOf = (code: unknown): string => (codeForm.test(String(code)) ? String(code) : 'no code');
-
 /** For the log, without what the other side has written. */
 function reasonOf(error: unknown): Error {
   if (error instanceof OddAnswerError) return error;
   const { name, code, $metadata } = error as S3Failure;
-  return new OddAnswerError(`S3: ${$metadata?.httpStatusCode ?? 'no answer'}, ${codeOf(code ?? name)}`);
+  return new OddAnswerError(`S3: ${$metadata?.httpStatusCode ?? 'no answer'}, ${s3CodeOf(code ?? name)}`);
 }
 
 interface S3Failure {

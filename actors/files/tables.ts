@@ -1,8 +1,8 @@
 /**
  * The files of an owner, and the garbage that former files have left in the store.
  *
- * - A row of `file` is there from the commit that closes its upload to the one that deletes or replaces it, though it may
- *   change hands (see transfer.ts). An upload belongs to one file on the whole server, so the sweep finds by it whether a file names
+ * - A row of `file` is there from the commit that closes its upload to the one that deletes or replaces it. It may change
+ *   hands meanwhile (transfer.ts). An upload belongs to one file on the whole server, so the sweep finds by it whether a file names
  *   a blob.
  * - With each move a file takes the next transfer version, `hop`; (upload, hop) is unique on the server. During a move it has two
  *   rows.

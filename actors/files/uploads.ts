@@ -109,10 +109,10 @@ export interface OpenRequest {
   readonly unencryptedBytes: number;
 }
 
-type Done = Record<never, never>;
-const done: Done = {};
+type NoContent = Record<never, never>;
+const done: NoContent = {};
 
-export function openUpload(turn: Turn, owner: Owner, request: OpenRequest): Done | Refused {
+export function openUpload(turn: Turn, owner: Owner, request: OpenRequest): NoContent | Refused {
   const { remoteIdentifier, uploadUuid, unencryptedBytes } = request;
   const earlier = turn.entry(uploadMap, remoteIdentifier);
   if (earlier?.uploadUuid === uploadUuid) return done;
@@ -179,7 +179,7 @@ export function finishChunk(
   turn: Turn,
   { cleanup }: Pick<Owner, 'cleanup'>,
   { remoteIdentifier, uploadUuid, nonce }: StoredChunk,
-): Done | Refused {
+): NoContent | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
   if (upload?.uploadUuid !== uploadUuid) return notExpected;
   const chunk = upload.pending.find((pending) => pending.nonce === nonce);
@@ -219,7 +219,7 @@ export function abandonChunk(
   { cleanup }: Pick<Owner, 'cleanup'>,
   { remoteIdentifier, uploadUuid, ...chunk }: AbandonedChunk,
   { here, anywhere }: PlanResults<ReturnType<typeof abandonPlan>>,
-): Done {
+): NoContent {
   const upload = turn.entry(uploadMap, remoteIdentifier);
   const isIt = ({ nonce }: Chunk) => nonce === chunk.nonce;
   if (upload?.uploadUuid === uploadUuid) {
@@ -241,7 +241,7 @@ export function closeUpload(
   { cleanup, quota, fileBytesMax }: Owner,
   remoteIdentifier: string,
   replaced: FileRow | undefined,
-): Done | Refused {
+): NoContent | Refused {
   const upload = openUploadOf(turn, remoteIdentifier);
   if (upload === undefined || upload.storedBytes === 0) return noUpload;
   if (!isWithoutGap(upload.layout)) return incomplete;
@@ -285,11 +285,11 @@ export function putFile(
 }
 
 /** The blobs of an open upload so far. */
-export interface Stored extends Origin {
+export interface StoredUpload extends Origin {
   readonly layout: Layout;
 }
 
-export function storedOf(turn: Turn, remoteIdentifier: string): Stored | undefined {
+export function storedOf(turn: Turn, remoteIdentifier: string): StoredUpload | undefined {
   const upload = openUploadOf(turn, remoteIdentifier);
   return upload && { ...originOf(turn, upload), layout: upload.layout };
 }

@@ -2,7 +2,7 @@ import { scryptSync } from 'node:crypto';
 import test from 'ava';
 import { createCalendarTokenHasher } from './calendar-tokens.ts';
 
-test('of the secret of a calendar program its scrypt hash is kept, another one for each salt', async (t) => {
+test("a calendar program's secret is kept as a scrypt hash, another one for each salt", async (t) => {
   const hasher = createCalendarTokenHasher({ concurrent: 1, waiting: 1 });
   const [salt, another] = ['00'.repeat(16), 'ff'.repeat(16)];
   const hash = await hasher.hash('secret', salt, ['key']);

@@ -28,14 +28,14 @@ test('a password is right or wrong, and nobody’s is wrong', async (t) => {
 
 test('whether any is left is asked once in half a minute', async (t) => {
   const passwords = createImportedPasswords();
-  let asked = 0;
+  let calls = 0;
   const ask = async () => {
-    asked += 1;
-    return asked === 1;
+    calls += 1;
+    return calls === 1;
   };
   t.true(await passwords.areLeft(0, ask));
   t.true(await passwords.areLeft(29_999, ask));
-  t.is(asked, 1);
+  t.is(calls, 1);
   t.false(await passwords.areLeft(30_000, ask));
-  t.is(asked, 2);
+  t.is(calls, 2);
 });

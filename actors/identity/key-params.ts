@@ -91,16 +91,16 @@ export function storedKeyParams(sent: SentKeyParams, before: Partial<StoredKeyPa
   };
 }
 
-type Named = Pick<AccountRow, 'identifier' | 'key_params'>;
+type KeyParamsRow = Pick<AccountRow, 'identifier' | 'key_params'>;
 
 /** As a signed-in caller gets them. */
-export function fullKeyParams(row: Named): KeyParams {
+export function fullKeyParams(row: KeyParamsRow): KeyParams {
   const { created, origination, version } = readKeyParams(row);
   return { ...(hasSessions(version) && { created, origination }), ...publicKeyParams(row) };
 }
 
 /** As anyone gets them. */
-export function publicKeyParams(row: Named): KeyParams {
+export function publicKeyParams(row: KeyParamsRow): KeyParams {
   const { created, origination, version, identifier = row.identifier, ...derivation } = readKeyParams(row);
   return { ...(namesEmail(version) && { email: identifier }), identifier, ...derivation, version };
 }

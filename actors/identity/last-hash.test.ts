@@ -33,7 +33,7 @@ test('a hash that failed is tried again', async (t) => {
   t.is(await hasher.hash('a', key), 'second');
 });
 
-test('who signs in is verified every time', async (t) => {
+test('a sign-in is verified every time', async (t) => {
   const { hasher } = countingHasher(['hash']);
   const hash = await hasher.hash('right', key);
   t.true(await hasher.verify(hash, 'right', key));

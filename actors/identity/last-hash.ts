@@ -16,6 +16,6 @@ export function rememberLastHash(hasher: PasswordHasher): PasswordHasher {
       });
       return made.hashed;
     },
-    verify: (...asked) => hasher.verify(...asked),
+    verify: (...request) => hasher.verify(...request),
   };
 }

@@ -22,22 +22,22 @@ test('an unknown account is verified against a hash that no password has', async
 });
 
 test('while imported hashes are left, every account and none cost the same', async (t) => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const check = (name: string) => async () => {
-    asked.push(name);
+    requests.push(name);
     return false;
   };
   const checks = { own: check('own'), imported: check('imported') };
   const hasher = createPasswordHasher({ concurrent: 1, waiting: 10 }, checks);
   const imported = `$2a$11$${'a'.repeat(53)}`;
   for (const hashed of [undefined, closedHash, imported, '$argon2id$…']) {
-    asked.length = 0;
+    requests.length = 0;
     t.false(await hasher.verify(hashed, 'x', key, true));
-    t.deepEqual(asked, ['own', 'imported']);
+    t.deepEqual(requests, ['own', 'imported']);
   }
-  asked.length = 0;
+  requests.length = 0;
   t.false(await hasher.verify(undefined, 'x', key));
-  t.deepEqual(asked, ['own'], 'without any, none is made up');
+  t.deepEqual(requests, ['own'], 'without any, none is made up');
 });
 
 test('what does not fit the queue is refused, and places are free again afterwards', async (t) => {

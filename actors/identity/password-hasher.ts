@@ -1,6 +1,6 @@
 /**
  * Hashing of server passwords: Argon2id, 19 MiB, two passes, one thread. A hash takes about ten milliseconds of one core and
- * 19 MiB, so it runs on the thread pool, a few at a time, from a bounded queue, and never inside a turn.
+ * 19 MiB. So it runs on the thread pool, a few at a time, from a bounded queue. It never runs inside a turn.
  *
  * Each call names the fairness key it waits under (actors/queue.ts). There are three wide ones: for strangers, for callers from a network
  * where the account was signed in before, and for signed-in callers. So however many strangers guess, a known owner waits for two

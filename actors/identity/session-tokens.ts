@@ -65,15 +65,15 @@ export function createSessionTokens(key: Buffer): SessionTokens {
   const mac = createMac(key);
 
   function verifyHeaderToken(token: string): Credentials | undefined {
-    const [, signed = '', userUuid = '', identifier = '', given = '', secret = ''] =
+    const [, signed = '', userUuid = '', identifier = '', proof = '', secret = ''] =
       headerToken.exec(token) ?? [];
-    if (!equalInConstantTime(given, mac(signed))) return undefined;
+    if (!equalInConstantTime(proof, mac(signed))) return undefined;
     return { userUuid, style: 1, identifier, secrets: [secret] };
   }
 
   function verifyCookieToken(token: string, secrets: readonly string[]): Credentials | undefined {
-    const [, signed = '', userUuid = '', identifier = '', given = ''] = cookieToken.exec(token) ?? [];
-    if (!equalInConstantTime(given, mac(signed))) return undefined;
+    const [, signed = '', userUuid = '', identifier = '', proof = ''] = cookieToken.exec(token) ?? [];
+    if (!equalInConstantTime(proof, mac(signed))) return undefined;
     return { userUuid, style: 2, identifier, secrets };
   }
 
@@ -116,10 +116,10 @@ function createMac(key: Buffer): (text: string) => string {
 }
 
 /** Takes a time that depends on the lengths alone. */
-export function equalInConstantTime(given: string, expected: string): boolean {
-  let difference = given.length ^ expected.length;
+export function equalInConstantTime(actual: string, expected: string): boolean {
+  let difference = actual.length ^ expected.length;
   for (let index = 0; index < expected.length; index += 1) {
-    difference |= given.charCodeAt(index) ^ expected.charCodeAt(index);
+    difference |= actual.charCodeAt(index) ^ expected.charCodeAt(index);
   }
   return difference === 0;
 }

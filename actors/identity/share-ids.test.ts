@@ -7,7 +7,7 @@ const others = createShareIds(createKeyring(Buffer.alloc(32, 2)));
 const uuid4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const made = Array.from({ length: 200 }, (_, n) => ids.idOf({ userUuid: 'a', callId: String(n) }));
 
-test('an id looks like any other uuid, and only who made it knows it', (t) => {
+test('an id looks like any other uuid, and only its maker knows it', (t) => {
   t.is(new Set(made).size, made.length);
   for (const id of made) {
     t.regex(id, uuid4);

@@ -73,8 +73,8 @@ const named = fc.oneof(
 
 test('a normalised name is in its one form, and mail reads it as that name', (t) => {
   fc.assert(
-    fc.property(named, (given) => {
-      const name = normaliseUsername(given);
+    fc.property(named, (input) => {
+      const name = normaliseUsername(input);
       t.is(normaliseUsername(name), name);
       if (!isValidUsername(name)) return;
       t.is(name.normalize('NFKC').toLowerCase(), name);
@@ -89,14 +89,14 @@ test('a normalised name is in its one form, and mail reads it as that name', (t)
 const unicodeOf = (address: string): string => domainToUnicode(address.slice(address.lastIndexOf('@') + 1));
 
 test('what mail takes for an address is that address: names that differ have different mailboxes', (t) => {
-  for (const given of [
+  for (const input of [
     'ann@ｅxample.net',
     'ann@exａmple.net',
     'ann@ﬁsh.example',
     'ann@ſun.example',
     'ann@a².example',
   ]) {
-    t.is(mailAddress(given), undefined, given);
+    t.is(mailAddress(input), undefined, input);
   }
   t.is(mailAddress('ann@BÜCHER.example'), mailAddress('ann@xn--bcher-kva.example'));
 });

@@ -100,10 +100,10 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
     importFile: command({
       ...collectionImportShapes.importFile,
       reads: (view, { remoteIdentifier }) => ({ ...ownerReads(view), ...filePlan(view, remoteIdentifier) }),
-      turn: (turn, given, reads) =>
+      turn: (turn, imported, reads) =>
         whereWritable(turn, () => {
           const { files, ...rest } = reads as { files: PlanResults<ReturnType<typeof filePlan>>['files'] };
-          writeFile(turn, owner(turn, rest as unknown as PlanResults<P>), given, files);
+          writeFile(turn, owner(turn, rest as unknown as PlanResults<P>), imported, files);
           return {};
         }),
     }),

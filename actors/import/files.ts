@@ -16,13 +16,13 @@ export const filePlan = (view: View, remoteIdentifier: string) => ({
 export function writeFile(
   turn: Turn,
   { cleanup, quota }: Owner,
-  given: ClosedFile,
+  imported: ClosedFile,
   files: KeysResult<typeof file>,
 ): void {
-  const before = files.get(fileKey(turn, given.remoteIdentifier));
-  if (before?.upload_uuid === given.uploadUuid) return;
+  const before = files.get(fileKey(turn, imported.remoteIdentifier));
+  if (before?.upload_uuid === imported.uploadUuid) return;
   haveWatched(turn);
-  quota.grow(putFile(turn, cleanup, given, before));
+  quota.grow(putFile(turn, cleanup, imported, before));
 }
 
 export function shownFile(view: View, remoteIdentifier: string, files: KeysResult<typeof file>) {

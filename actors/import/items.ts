@@ -48,7 +48,7 @@ function isSameVersion(row: ItemRow | undefined, version: ItemVersion): boolean 
   );
 }
 
-interface Outcome {
+interface WriteResult {
   readonly written: number;
   readonly unchanged: number;
   readonly refusedItems: { uuid: string; reason: Reason }[];
@@ -60,24 +60,24 @@ export function writeItems(
   items: readonly ImportedItem[],
   vault: string | null,
   existing: Existing,
-): Outcome {
+): WriteResult {
   const refusedItems: { uuid: string; reason: Reason }[] = [];
   let now = turn.get(head);
   let written = 0;
   let unchanged = 0;
-  for (const given of items) {
-    const before = existing.get({ collection: turn.self.id, uuid: given.uuid });
-    const reason = refusalOf(turn, given, before);
+  for (const imported of items) {
+    const before = existing.get({ collection: turn.self.id, uuid: imported.uuid });
+    const reason = refusalOf(turn, imported, before);
     if (reason !== undefined) {
-      refusedItems.push({ uuid: given.uuid, reason });
+      refusedItems.push({ uuid: imported.uuid, reason });
       continue;
     }
-    if (isSameVersion(before, { ...given, vaultUuid: vault ?? '' })) {
+    if (isSameVersion(before, { ...imported, vaultUuid: vault ?? '' })) {
       unchanged += 1;
       continue;
     }
     const target = { position: now.position + 1, vault };
-    const row = rowOf(turn, given, target, before);
+    const row = rowOf(turn, imported, target, before);
     if (before === undefined) turn.insert(item, row);
     else turn.put(item, row);
     forgetRevisions(turn, row, before);
@@ -92,40 +92,42 @@ export function writeItems(
 const latest = (turn: Turn, now: Head, row: ItemRow): number =>
   Math.max(now.updatedAtMicros, Math.min(row.updated_at_timestamp, turn.nowMicros));
 
-function refusalOf(turn: Turn, given: ImportedItem, before: ItemRow | undefined): Reason | undefined {
-  if (!isKnownContentType(given.contentType ?? null)) return 'content-type';
+function refusalOf(turn: Turn, imported: ImportedItem, before: ItemRow | undefined): Reason | undefined {
+  if (!isKnownContentType(imported.contentType ?? null)) return 'content-type';
   const limitBytes = turn.use(ItemSettings).contentLimitBytes;
-  const { content, encItemKey, itemsKeyId, authHash, keySystemIdentifier } = given;
+  const { content, encItemKey, itemsKeyId, authHash, keySystemIdentifier } = imported;
   if (content !== undefined && Buffer.byteLength(content) > limitBytes) return 'too-large';
   const texts = [content, encItemKey, itemsKeyId, authHash, keySystemIdentifier];
   if (!texts.every((text) => text === undefined || isStorableText(text))) return 'not-text';
   if (before !== undefined) return isForwardingTombstone(before) ? 'taken' : undefined;
-  const isTaken = turn.conflicting(item, { uuid: given.uuid, born: true }) !== undefined;
+  const isTaken = turn.conflicting(item, { uuid: imported.uuid, born: true }) !== undefined;
   return isTaken ? 'taken' : undefined;
 }
 
 function rowOf(
   turn: Turn,
-  given: ImportedItem,
+  imported: ImportedItem,
   { position, vault }: { readonly position: number; readonly vault: string | null },
   before: ItemRow | undefined,
 ): ItemRow {
   return {
-    ...identityOf({ collection: turn.self.id, uuid: given.uuid }, position, before),
-    owner_uuid: given.ownerUuid,
-    content_type: given.contentType ?? null,
-    ...(given.deleted ? ciphertextAsItWas.tombstone : ciphertextAsItWas.whole(given)),
-    duplicate_of: given.duplicateOf ?? null,
-    deleted: given.deleted,
-    created_at_timestamp: given.createdAt,
-    updated_at_timestamp: given.updatedAt,
+    ...identityOf({ collection: turn.self.id, uuid: imported.uuid }, position, before),
+    owner_uuid: imported.ownerUuid,
+    content_type: imported.contentType ?? null,
+    ...(imported.deleted ? ciphertextAsItWas.tombstone : ciphertextAsItWas.whole(imported)),
+    duplicate_of: imported.duplicateOf ?? null,
+    deleted: imported.deleted,
+    created_at_timestamp: imported.createdAt,
+    updated_at_timestamp: imported.updatedAt,
     updated_with_session: null,
-    key_system_identifier: given.keySystemIdentifier ?? null,
+    key_system_identifier: imported.keySystemIdentifier ?? null,
     shared_vault_uuid: vault,
-    last_edited_by_uuid: vault === null ? null : (given.lastEditedBy ?? given.ownerUuid),
+    last_edited_by_uuid: vault === null ? null : (imported.lastEditedBy ?? imported.ownerUuid),
     fingerprint: noFingerprint,
-    revisions: given.revisions,
-    revised_at: given.revisedAt,
+    revisions: imported.revisions,
+    revised_at: imported.revisedAt,
+    // The pass brings every revision as a row of the history.
+    revision_uuid: null,
   };
 }
 

@@ -12,29 +12,29 @@ import type { ImportedRevision } from './messages.ts';
 
 export function writeRevisions(turn: Turn, revisions: readonly ImportedRevision[], trim: TrimTimer): number {
   let written = 0;
-  for (const given of revisions) {
-    if (given.number >= revisionsPerItemMax) continue;
+  for (const imported of revisions) {
+    if (imported.number >= revisionsPerItemMax) continue;
     const before = turn.get(revisionUsageSlice).endOffset;
-    keepRevision(turn, rowOf(turn, given));
+    keepRevision(turn, rowOf(turn, imported));
     if (turn.get(revisionUsageSlice).endOffset > before) written += 1;
   }
   if (written > 0) armTrim(turn, trim);
   return written;
 }
 
-function rowOf(turn: Turn, given: ImportedRevision): Omit<RevisionRow, 'end_offset' | 'kept_at'> {
+function rowOf(turn: Turn, imported: ImportedRevision): Omit<RevisionRow, 'end_offset' | 'kept_at'> {
   return {
     collection: turn.self.id,
-    item_uuid: given.itemUuid,
-    slot: given.number,
-    uuid: revisionUuid(given.uuid, given.number),
-    created_at: given.createdAtMs,
-    owner_uuid: given.ownerUuid,
-    content_type: given.contentType ?? null,
-    ...ciphertextAsItWas.whole(given),
-    key_system_identifier: given.keySystemIdentifier ?? null,
-    shared_vault_uuid: given.vaultUuid ?? null,
-    last_edited_by_uuid: given.editedBy ?? null,
+    item_uuid: imported.itemUuid,
+    slot: imported.number,
+    uuid: revisionUuid(imported.uuid, imported.number),
+    created_at: imported.createdAtMs,
+    owner_uuid: imported.ownerUuid,
+    content_type: imported.contentType ?? null,
+    ...ciphertextAsItWas.whole(imported),
+    key_system_identifier: imported.keySystemIdentifier ?? null,
+    shared_vault_uuid: imported.vaultUuid ?? null,
+    last_edited_by_uuid: imported.editedBy ?? null,
   };
 }
 

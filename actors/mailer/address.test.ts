@@ -12,9 +12,9 @@ const good: readonly (readonly [string, string])[] = [
   ['ann@bücher.example', 'ann@xn--bcher-kva.example'],
   ['ann@localhost', 'ann@localhost'],
 ];
-for (const [given, address] of good) {
-  test(`${given} is an address`, (t) => {
-    t.is(mailAddress(given), address);
+for (const [input, address] of good) {
+  test(`${input} is an address`, (t) => {
+    t.is(mailAddress(input), address);
   });
 }
 
@@ -35,9 +35,9 @@ const wrong = [
   ],
   ...['ännä@x.test', `${'a'.repeat(65)}@x.test`, `a@${'b'.repeat(250)}.test`, 'a@x\u2028.test'],
 ];
-for (const given of wrong) {
-  test(`${JSON.stringify(given)} is no address`, (t) => {
-    t.is(mailAddress(given), undefined);
+for (const input of wrong) {
+  test(`${JSON.stringify(input)} is no address`, (t) => {
+    t.is(mailAddress(input), undefined);
   });
 }
 
@@ -55,8 +55,8 @@ const likeAddress = fc.oneof(
 
 test('what is taken as an address is one address and one line to a mail library too', (t) => {
   fc.assert(
-    fc.property(likeAddress, (given) => {
-      const address = mailAddress(given);
+    fc.property(likeAddress, (input) => {
+      const address = mailAddress(input);
       if (address === undefined) return;
       t.regex(address, /^[\x21-\x7e]{3,254}$/);
       t.deepEqual(addressparser(address), [{ address, name: '' }]);
@@ -96,7 +96,7 @@ test('no subject, sender or text makes a header of its own, or another part', as
         text: `${body}\r\n\r\nBcc: b@x.test\r\n`,
         dateMs: 0,
         messageId: '<one@home.test>',
-      });
+      }).build();
       const [head = ''] = Buffer.from(composed).toString('latin1').split('\r\n\r\n');
       const names = head
         .split('\r\n')
@@ -130,7 +130,7 @@ test('a message takes nothing from files or addresses', async (t) => {
       text,
       dateMs: 0,
       messageId: '<one@home.test>',
-    });
+    }).build();
     t.true(composed.toString().includes(text));
   }
 });

@@ -20,11 +20,11 @@ const numericEnd = /(^|\.)(\d+|0x[0-9a-f]*)$/i;
  *
  * A domain that mail would map to another text, such as one of full-width letters, is refused: two names would share a mailbox.
  */
-export function mailAddress(given: string): string | undefined {
-  if (given.length > charactersMax) return undefined;
-  const at = given.lastIndexOf('@');
-  const local = given.slice(0, Math.max(0, at));
-  const named = given.slice(at + 1);
+export function mailAddress(text: string): string | undefined {
+  if (text.length > charactersMax) return undefined;
+  const at = text.lastIndexOf('@');
+  const local = text.slice(0, Math.max(0, at));
+  const named = text.slice(at + 1);
   if (!anyDomain.test(named) || numericEnd.test(named)) return undefined;
   const host = domainToASCII(named).toLowerCase();
   if (local.length > localCharactersMax || !localPart.test(local) || !domain.test(host)) return undefined;
@@ -43,8 +43,8 @@ const nameCharactersMax = 100;
 const namedMailbox = /^"?([^"<>@\\]*?)"?\s*<([^<>]+)>$/;
 
 /** `Notes <notes@example.org>`, or the address alone. */
-export function mailbox(given: string): Mailbox | undefined {
-  const text = given.trim();
+export function mailbox(header: string): Mailbox | undefined {
+  const text = header.trim();
   const [, name = '', inner = text] = namedMailbox.exec(text) ?? [];
   const address = mailAddress(inner.trim());
   if (address === undefined || name.length > nameCharactersMax || hasControl(name)) return undefined;

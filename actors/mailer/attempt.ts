@@ -53,7 +53,7 @@ const readyRows = 8;
 /** Bytes of one read, at most, not counting its last row. */
 const readyBytes = 1_048_576;
 
-export interface Taken {
+export interface TakenMail {
   readonly startedAtMs: number;
   /** The ids of the relays that this attempt has tried. */
   readonly tried: readonly string[];
@@ -72,6 +72,7 @@ export const readyPlan = (view: View) => {
   return {
     urgent: range(mailTable, { ...ready, subset: 'urgent' }),
     ordinary: range(mailTable, { ...ready, subset: 'ordinary' }),
+    bulk: range(mailTable, { ...ready, subset: 'bulk' }),
   };
 };
 type ReadyReads = PlanResults<ReturnType<typeof readyPlan>>;
@@ -83,15 +84,17 @@ export const leasedPlan = (view: View, worker: number) => {
 type LeasedReads = PlanResults<ReturnType<typeof leasedPlan>>;
 
 /** The next of these rows that is still ready. A mail behind a large one waits until `largeMailWorker` has taken that. */
-const nextReady = (worker: number, { urgent, ordinary }: ReadyReads): MailRow | undefined =>
-  [urgent.rows[0], ordinary.rows[0]].map(asMail).find((mail) => mail !== undefined && maySend(worker, mail));
+const nextReady = (worker: number, { urgent, ordinary, bulk }: ReadyReads): MailRow | undefined =>
+  [urgent.rows[0], ordinary.rows[0], bulk.rows[0]]
+    .map(asMail)
+    .find((mail) => mail !== undefined && maySend(worker, mail));
 
 /** Other workers may have just taken every row that was read, and more rows may follow. */
-const isMoreBehind = ({ urgent, ordinary }: ReadyReads): boolean =>
-  [urgent, ordinary].some(({ rows, complete }) => rows.length === 0 && !complete);
+const isMoreBehind = ({ urgent, ordinary, bulk }: ReadyReads): boolean =>
+  [urgent, ordinary, bulk].some(({ rows, complete }) => rows.length === 0 && !complete);
 
 /** Undefined if there is nothing to do for this worker, `again` if there may be. */
-export function take(turn: Turn, worker: number, reads: ReadyReads): Taken | 'again' | undefined {
+export function take(turn: Turn, worker: number, reads: ReadyReads): TakenMail | 'again' | undefined {
   const mail = nextReady(worker, reads);
   if (mail === undefined) return isMoreBehind(reads) ? 'again' : undefined;
   if (isExpired(turn, mail)) die(turn, mail, mail, 'expired');
@@ -114,7 +117,7 @@ export function leave(turn: Turn, worker: number, reads: ReadyReads): void {
   else sleepUntil(turn, Math.min(choice.waitUntilMs, turn.nowMs + sleepMaxMs));
 }
 
-function lease(turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): Taken | undefined {
+function lease(turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): TakenMail | undefined {
   const choice = chooseRelay(turn, tried);
   if (!('relay' in choice) || mail.content === null) return undefined;
   const { relay } = choice;
@@ -130,7 +133,7 @@ function lease(turn: Turn, worker: number, mail: MailRow, tried: readonly string
     message_id: mail.message_id ?? `<${turn.random.uuid()}@${domainOf(relay)}>`,
   });
   return {
-    mail: leased as Taken['mail'],
+    mail: leased as TakenMail['mail'],
     relay,
     credential: credentialOf(turn, relay),
     startedAtMs: turn.nowMs,
@@ -157,10 +160,10 @@ export function conclude({
 }: {
   readonly turn: Turn;
   readonly worker: number;
-  readonly taken: Taken;
+  readonly taken: TakenMail;
   readonly result: Result;
   readonly reads: LeasedReads;
-}): Taken | undefined {
+}): TakenMail | undefined {
   const mail = leasedMail(turn, worker, reads);
   setMail(turn, worker, null);
   if (mail === undefined) return undefined;
@@ -172,7 +175,7 @@ export function conclude({
   else if (result.result !== 'uncertain') resumeRelay(turn, relay);
   switch (result.result) {
     case 'sent':
-      return accept(turn, mail);
+      return accept(turn, mail, result.lacksAttachment);
     case 'rejected':
       return die(turn, mail, counted(mail), result.failure);
     case 'uncertain':
@@ -184,7 +187,7 @@ export function conclude({
   }
 }
 
-const next = (turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): Taken | undefined =>
+const next = (turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): TakenMail | undefined =>
   goesToNext(turn) && !isUnwanted(turn, mail.id) ? lease(turn, worker, mail, tried) : undefined;
 
 export function recover(turn: Turn, worker: number, reads: LeasedReads): void {
@@ -218,9 +221,9 @@ export const isExpired = ({ nowMs }: Turn, { expires_at }: MailRow): boolean =>
 
 const counted = (mail: MailRow): MailRow => ({ ...mail, attempts: mail.attempts + 1 });
 
-function accept(turn: Turn, before: MailRow): undefined {
+function accept(turn: Turn, before: MailRow, lacksAttachment = false): undefined {
   const changed = { ...counted(before), state: 'accepted' as const, failure: null, next_attempt_at: null };
-  tell(turn, write(turn, before, changed), 'accepted');
+  tell(turn, write(turn, before, changed), 'accepted', lacksAttachment);
 }
 
 function retry(turn: Turn, before: MailRow, failure: Failure): undefined {
@@ -279,7 +282,12 @@ function write(turn: Turn, before: MailRow, changed: MailRow): MailRow {
   return writeMail(turn, before, { ...changed, lease_ends_at: null });
 }
 
-function tell(turn: Turn, mail: MailRow, outcome: 'accepted' | 'failed' | 'dead'): void {
+function tell(
+  turn: Turn,
+  mail: MailRow,
+  outcome: 'accepted' | 'failed' | 'dead',
+  lacksAttachment = false,
+): void {
   const { id, attempts, failure, next_attempt_at, message_id } = mail;
   tellOutcome(turn, listenerOf(mail.listener), {
     id,
@@ -289,5 +297,6 @@ function tell(turn: Turn, mail: MailRow, outcome: 'accepted' | 'failed' | 'dead'
     refusal: null,
     nextAttemptAtMs: next_attempt_at,
     messageId: message_id ?? undefined,
+    ...(lacksAttachment && { lacksAttachment }),
   });
 }

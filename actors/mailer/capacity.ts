@@ -9,6 +9,8 @@ import { MailSettings } from './settings.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
 const ordinaryShare = 0.9;
+/** One at a time is sent, so that a crowd of them would stay in the queue for long. */
+const bulkShare = 0.25;
 /** At most: hundreds of codes. */
 const urgentBytes = 1_048_576;
 
@@ -16,9 +18,10 @@ const urgentBytes = 1_048_576;
 export function isFull(view: View, source: MailSource, bytes: number): boolean {
   const { counts, contentBytes } = view.get(queueSlice);
   const { limits } = view.use(MailSettings);
-  const { isUrgent } = rulesOf(source);
-  const mails = counts.urgent + counts.ordinary + counts.waiting + counts.leased + counts.dead;
+  const { isUrgent, isBulk = false } = rulesOf(source);
+  const mails = counts.urgent + counts.ordinary + counts.bulk + counts.waiting + counts.leased + counts.dead;
   if (view.use(MailRoom).isLow) return true;
+  if (isBulk && counts.bulk >= bulkShare * limits.mails) return true;
   if (mails >= (isUrgent ? 1 : ordinaryShare) * limits.mails) return true;
   return contentBytes + bytes > bytesFor(view, source);
 }

@@ -2,8 +2,14 @@
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
+import { attachmentSchema } from './contract.ts';
 
-const contentSchema = z.object({ recipient: z.string(), subject: z.string(), text: z.string() });
+const contentSchema = z.object({
+  recipient: z.string(),
+  subject: z.string(),
+  text: z.string(),
+  attachment: attachmentSchema.optional(),
+});
 export type Content = z.infer<typeof contentSchema>;
 
 interface Owned {

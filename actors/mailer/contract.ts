@@ -32,6 +32,37 @@ const listenerSchema = z.object({
   key: z.string().max(128),
 });
 
+/**
+ * A file that comes with the mail. It is not stored with it: when the mail is sent, the listener is asked for it piece by piece
+ * (`mailAttachmentShape`).
+ */
+export const attachmentSchema = z.object({
+  filename: z.string().max(128),
+  /** The text of the mail if its file is too large. */
+  textWithout: z.string(),
+});
+
+/**
+ * The command `mailAttachment` of a listener that sends mails with a file: one piece of the file. It checks no session, so no
+ * client may reach it.
+ */
+export const mailAttachmentShape = {
+  request: z.object({
+    /** Of the listener. */
+    key: z.string(),
+    /** `next` of the piece before; null for the first. */
+    progress: z.json(),
+  }),
+  /** Null: there is no such file any more. */
+  reply: z
+    .object({
+      text: z.string(),
+      /** Null after the last piece. */
+      next: z.json(),
+    })
+    .nullable(),
+};
+
 /** With an address of any length. */
 const messageIdSchema = z.string().max(320);
 
@@ -97,6 +128,8 @@ export const mailOutcomeSchema = z.object({
   nextAttemptAtMs: z.number().nullable(),
   failure: z.enum(failures).nullable(),
   refusal: z.enum(queueRefusals).nullable(),
+  /** A relay has the mail, but not its file, which was too large. */
+  lacksAttachment: z.literal(true).optional(),
   /** Its `Message-ID`, once it had one. */
   messageId: messageIdSchema.optional(),
 });

@@ -47,31 +47,31 @@ export const mailboxMap = sliceMap<Count>({
   schema: countSchema,
 });
 
-type Counted = Pick<SealedMail, 'id' | 'userUuid' | 'source' | 'content' | 'accountSinceMs'>;
+type LimitedMail = Pick<SealedMail, 'id' | 'userUuid' | 'source' | 'content' | 'accountSinceMs'>;
 
 const keyOf = ({ self }: Pick<View, 'self'>, what: string) => ({ mailer: self.id, user_uuid: what });
 const stoppedKey = (view: Pick<View, 'self'>, mailbox: string) => keyOf(view, `stopped ${mailbox}`);
-const senderKey = (view: Pick<View, 'self'>, { userUuid, source }: Counted) =>
+const senderKey = (view: Pick<View, 'self'>, { userUuid, source }: LimitedMail) =>
   keyOf(view, rulesOf(source).countedAs === 'to-account' ? `${userUuid} to-account` : userUuid);
 
 /** Undefined if its recipient cannot be read. Such a mail is never sent. */
-function mailboxOf(view: Pick<View, 'use'>, mail: Counted): string | undefined {
+function mailboxOf(view: Pick<View, 'use'>, mail: LimitedMail): string | undefined {
   const content = openContent(view.use(UserSecrets), mail, mail.content);
   return content && view.use(SigninKeys).mailboxKey(content.recipient);
 }
 
-export const senderPlan = (view: View, mail: Counted) => ({
+export const senderPlan = (view: View, mail: LimitedMail) => ({
   sender: keys(mailSenderTable, [senderKey(view, mail), stoppedKey(view, mailboxOf(view, mail) ?? '')]),
 });
 type SenderReads = PlanResults<ReturnType<typeof senderPlan>>;
 
 /** Whether its mailbox has stopped such mail. */
-export const isStopped = (turn: Turn, mail: Counted, { sender }: SenderReads): boolean =>
+export const isStopped = (turn: Turn, mail: LimitedMail, { sender }: SenderReads): boolean =>
   rulesOf(mail.source).mayBeStopped &&
   sender.get(stoppedKey(turn, mailboxOf(turn, mail) ?? '')) !== undefined;
 
 /** Counts one more mail. If the limit is reached, it returns the milliseconds until the mail may be sent. */
-export function countMail(turn: Turn, mail: Counted, { sender }: SenderReads): number | undefined {
+export function countMail(turn: Turn, mail: LimitedMail, { sender }: SenderReads): number | undefined {
   const { countedAs } = rulesOf(mail.source);
   if (countedAs === undefined) return undefined;
   const { othersPerDay, accountPerDay, mailboxPerDay } = turn.use(MailSettings);

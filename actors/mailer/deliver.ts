@@ -3,6 +3,7 @@ import { type JobRun, job } from '../../runtime/command.ts';
 import { SigninKeys } from '../identity/signin-keys.ts';
 import { UserSecrets } from '../identity/user-secrets.ts';
 import type { Mailbox } from './address.ts';
+import { collectAttachment } from './attachment.ts';
 import {
   conclude,
   handOver,
@@ -11,12 +12,13 @@ import {
   leave,
   readyPlan,
   recover,
-  type Taken,
+  type TakenMail,
   take,
 } from './attempt.ts';
-import { openContent } from './content.ts';
+import { type Content, openContent } from './content.ts';
 import { Mailer } from './contract.ts';
-import { MailSender, type Result } from './sender.ts';
+import { listenerOf } from './outcome.ts';
+import { MailSender, type Message, type Result } from './sender.ts';
 import { MailSettings } from './settings.ts';
 import { unsubscribeLink, withLink } from './unsubscribe-link.ts';
 import { startAgain } from './workers.ts';
@@ -51,9 +53,9 @@ export const deliver = job({
 async function send(
   run: JobRun,
   worker: number,
-  attempt: Taken,
+  attempt: TakenMail,
   isLast: boolean,
-): Promise<Taken | 'again' | undefined> {
+): Promise<TakenMail | 'again' | undefined> {
   const result = await resultOf(run, worker, attempt);
   // A run that is stopped leaves its mail leased; the next run finds it.
   run.signal.throwIfAborted();
@@ -67,15 +69,35 @@ async function send(
   });
 }
 
-function fromOf(run: JobRun, { source }: Taken['mail'], relay: Taken['relay']): Mailbox {
+function fromOf(run: JobRun, { source }: TakenMail['mail'], relay: TakenMail['relay']): Mailbox {
   const { reminderFrom } = run.use(MailSettings);
   return (source === 'email-reminder' ? reminderFrom : undefined) ?? relay.from;
 }
 
-async function resultOf(run: JobRun, worker: number, { mail, relay, credential }: Taken): Promise<Result> {
+async function resultOf(run: JobRun, worker: number, attempt: TakenMail): Promise<Result> {
+  const { mail } = attempt;
   const owned = { id: mail.id, userUuid: mail.user_uuid };
   const content = openContent(run.use(UserSecrets), owned, mail.content);
   if (content === undefined) return { result: 'rejected', failure: 'provider' };
+  const { attachment, ...said } = content;
+  if (attachment === undefined) return sendContent(run, worker, attempt, said);
+  const listener = listenerOf(mail.listener);
+  const file = listener === undefined ? 'gone' : await collectAttachment(run, listener, attachment.filename);
+  if (file === 'gone') return { result: 'rejected', failure: 'rejected' };
+  if (file === 'unavailable') return { result: 'transient', failure: 'provider' };
+  if (file !== 'too-large') {
+    const result = await sendContent(run, worker, attempt, { ...said, attachment: file });
+    if (result.result !== 'rejected') return result;
+  }
+  // Too large for this server, or perhaps for the relay, which gives no reason that could be relied on.
+  const result = await sendContent(run, worker, attempt, { ...said, text: attachment.textWithout });
+  return result.result === 'sent' ? { ...result, lacksAttachment: true } : result;
+}
+
+type Sendable = Omit<Content, 'attachment'> & Pick<Message, 'attachment'>;
+
+function sendContent(run: JobRun, worker: number, attempt: TakenMail, content: Sendable): Promise<Result> {
+  const { mail, relay, credential, startedAtMs } = attempt;
   const link = unsubscribeLink(run.use(MailSettings), run.use(SigninKeys), mail.source, content.recipient);
   const { message_id: messageId, created_at: dateMs } = mail;
   return run.use(MailSender).send({
@@ -94,7 +116,7 @@ async function resultOf(run: JobRun, worker: number, { mail, relay, credential }
         reads: (view) => leasedPlan(view, worker),
         turn: (turn, reads) => handOver(turn, worker, reads),
       }),
-    timeoutMs: attemptMs,
+    timeoutMs: Math.max(0, startedAtMs + attemptMs - run.nowMs),
     signal: run.signal,
   });
 }

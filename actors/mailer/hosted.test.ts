@@ -3,7 +3,7 @@ import test from 'ava';
 import { OutboundError, type OutboundRequest } from '../outbound/http.ts';
 import { createHosted } from './hosted.ts';
 import type { HostedRelay } from './relays.ts';
-import type { Result } from './sender.ts';
+import type { Attachment, Result } from './sender.ts';
 
 const from = { name: 'Notes', address: 'notes@home.test' };
 const message = {
@@ -19,7 +19,7 @@ const sendgrid: HostedRelay = { ...common, kind: 'sendgrid' };
 const mailgun: HostedRelay = { ...common, kind: 'mailgun', domain: 'home.test', region: 'eu' };
 const postmark: HostedRelay = { ...common, kind: 'postmark' };
 
-async function sent(relay: HostedRelay, answer: number | OutboundError) {
+async function sent(relay: HostedRelay, answer: number | OutboundError, attachment?: Attachment) {
   const did: string[] = [];
   const requests: OutboundRequest[] = [];
   const send = createHosted({
@@ -33,7 +33,7 @@ async function sent(relay: HostedRelay, answer: number | OutboundError) {
   const result = await send({
     relay,
     credential: 'key',
-    message,
+    message: { ...message, attachment },
     timeoutMs: 60_000,
     signal: new AbortController().signal,
     handOver: async () => void did.push('handed over'),
@@ -64,7 +64,7 @@ for (const [relay, url, authorization] of [
   });
 }
 
-test('nothing rewrites links or watches who reads', async (t) => {
+test('nothing rewrites links or tracks readers', async (t) => {
   const [first, second, third] = await Promise.all(
     [sendgrid, mailgun, postmark].map(async (relay) => String((await sent(relay, 200)).request.body)),
   );
@@ -75,6 +75,27 @@ test('nothing rewrites links or watches who reads', async (t) => {
   });
   t.is(new URLSearchParams(second).get('o:tracking'), 'no');
   t.like(JSON.parse(third ?? ''), { TrackOpens: false, TrackLinks: 'None' });
+});
+
+test('a file goes with the request, which may then take the time of the whole attempt', async (t) => {
+  const attachment = { filename: 'backup.txt', pieces: [Buffer.from('{"a":'), Buffer.from('"ö"}')] };
+  const file = Buffer.concat(attachment.pieces);
+  const requestTo = async (relay: HostedRelay) => (await sent(relay, 200, attachment)).request;
+  const content = file.toString('base64');
+  t.like(JSON.parse(String((await requestTo(sendgrid)).body)), {
+    attachments: [{ filename: 'backup.txt', type: 'application/json', content }],
+  });
+  t.like(JSON.parse(String((await requestTo(postmark)).body)), {
+    Attachments: [{ Name: 'backup.txt', ContentType: 'application/json', Content: content }],
+  });
+  const { body, headers, timeoutMs } = await requestTo(mailgun);
+  t.is(timeoutMs, 60_000);
+  const form = await new Response(body as Buffer<ArrayBuffer>, { headers: headers ?? {} }).formData();
+  t.is(form.get('to'), 'ann@example.test');
+  t.is(form.get('o:tracking'), 'no');
+  const sentFile = form.get('attachment') as File;
+  t.is(sentFile.name, 'backup.txt');
+  t.deepEqual(Buffer.from(await sentFile.arrayBuffer()), file);
 });
 
 const answers: readonly (readonly [number | OutboundError, Result])[] = [
@@ -91,6 +112,6 @@ const answers: readonly (readonly [number | OutboundError, Result])[] = [
   [new OutboundError('timeout', true), { result: 'uncertain', failure: 'timeout' }],
   [new OutboundError('broken', true), { result: 'uncertain', failure: 'timeout' }],
 ];
-test('what a provider answers is one of a few words', async (t) => {
+test('an answer of a provider is one of a few words', async (t) => {
   for (const [answer, result] of answers) t.deepEqual((await sent(postmark, answer)).result, result);
 });

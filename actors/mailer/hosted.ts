@@ -5,7 +5,7 @@
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../outbound/http.ts';
 import { mailboxText } from './address.ts';
 import type { HostedRelay } from './relays.ts';
-import type { Delivery, Message, Result } from './sender.ts';
+import type { Attachment, Delivery, Message, Result } from './sender.ts';
 import { unsubscribeHeaders } from './unsubscribe-link.ts';
 
 const timeoutMs = 15_000;
@@ -24,7 +24,7 @@ export const createHosted =
     signal,
     ...delivery
   }: HostedDelivery): Promise<Result> => {
-    const request = requestOf(relay, credential, message);
+    const request = await requestOf(relay, credential, message);
     await handOver();
     try {
       const { status } = await http.send({
@@ -33,7 +33,8 @@ export const createHosted =
         ...request,
         answerBytesMax,
         signal,
-        timeoutMs: Math.min(timeoutMs, delivery.timeoutMs),
+        timeoutMs:
+          message.attachment === undefined ? Math.min(timeoutMs, delivery.timeoutMs) : delivery.timeoutMs,
       });
       return resultOf(status);
     } catch (error) {
@@ -53,7 +54,7 @@ function resultOf(status: number): Result {
   return { result: 'rejected', failure: 'rejected' };
 }
 
-function requestOf(relay: HostedRelay, key: string, message: Message): Request {
+async function requestOf(relay: HostedRelay, key: string, message: Message): Promise<Request> {
   switch (relay.kind) {
     case 'sendgrid':
       return sendgrid(key, message);
@@ -66,9 +67,11 @@ function requestOf(relay: HostedRelay, key: string, message: Message): Request {
 
 const autoSubmitted = 'auto-generated';
 const json = (body: unknown) => JSON.stringify(body);
+const fileType = 'application/json';
+const base64 = ({ pieces }: Attachment): string => Buffer.concat(pieces).toString('base64');
 
 function sendgrid(key: string, message: Message): Request {
-  const { from, recipient, subject, text, messageId } = message;
+  const { from, recipient, subject, text, messageId, attachment } = message;
   return {
     url: 'https://api.sendgrid.com/v3/mail/send',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -77,6 +80,9 @@ function sendgrid(key: string, message: Message): Request {
       from: { email: from.address, ...(from.name !== '' && { name: from.name }) },
       subject,
       content: [{ type: 'text/plain', value: text }],
+      ...(attachment !== undefined && {
+        attachments: [{ filename: attachment.filename, type: fileType, content: base64(attachment) }],
+      }),
       headers: {
         'Message-ID': messageId,
         'Auto-Submitted': autoSubmitted,
@@ -93,34 +99,54 @@ function sendgrid(key: string, message: Message): Request {
 
 type Mailgun = Extract<HostedRelay, { kind: 'mailgun' }>;
 
-function mailgun({ domain, region }: Mailgun, key: string, message: Message): Request {
+async function mailgun({ domain, region }: Mailgun, key: string, message: Message): Promise<Request> {
   const host = region === 'eu' ? 'api.eu.mailgun.net' : 'api.mailgun.net';
+  const { 'content-type': contentType, body } = await formOf(message);
   return {
     url: `https://${host}/v3/${domain}/messages`,
     headers: {
       authorization: `Basic ${Buffer.from(`api:${key}`).toString('base64')}`,
-      'content-type': 'application/x-www-form-urlencoded',
+      'content-type': contentType,
     },
-    body: new URLSearchParams({
-      from: mailboxText(message.from),
-      to: message.recipient,
-      subject: message.subject,
-      text: message.text,
-      'h:Message-Id': message.messageId,
-      'h:Auto-Submitted': autoSubmitted,
-      ...Object.fromEntries(
-        Object.entries(unsubscribeHeaders(message.unsubscribeLink)).map(([name, value]) => [
-          `h:${name}`,
-          value,
-        ]),
-      ),
-      'o:tracking': 'no',
-    }).toString(),
+    body,
   };
 }
 
+async function formOf(message: Message) {
+  const { attachment } = message;
+  const fields = {
+    from: mailboxText(message.from),
+    to: message.recipient,
+    subject: message.subject,
+    text: message.text,
+    'h:Message-Id': message.messageId,
+    'h:Auto-Submitted': autoSubmitted,
+    ...Object.fromEntries(
+      Object.entries(unsubscribeHeaders(message.unsubscribeLink)).map(([name, value]) => [
+        `h:${name}`,
+        value,
+      ]),
+    ),
+    'o:tracking': 'no',
+  };
+  if (attachment === undefined) {
+    const body = new URLSearchParams(fields).toString();
+    return { 'content-type': 'application/x-www-form-urlencoded', body };
+  }
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append(
+    'attachment',
+    new Blob([Buffer.concat(attachment.pieces)], { type: fileType }),
+    attachment.filename,
+  );
+  const encoded = new Response(form);
+  const body = Buffer.from(await encoded.arrayBuffer());
+  return { 'content-type': encoded.headers.get('content-type') ?? '', body };
+}
+
 function postmark(key: string, message: Message): Request {
-  const { from, recipient, subject, text, messageId } = message;
+  const { from, recipient, subject, text, messageId, attachment } = message;
   return {
     url: 'https://api.postmarkapp.com/email',
     headers: {
@@ -133,6 +159,9 @@ function postmark(key: string, message: Message): Request {
       To: recipient,
       Subject: subject,
       TextBody: text,
+      ...(attachment !== undefined && {
+        Attachments: [{ Name: attachment.filename, ContentType: fileType, Content: base64(attachment) }],
+      }),
       Headers: [
         { Name: 'Message-ID', Value: messageId },
         { Name: 'X-PM-KeepID', Value: 'true' },

@@ -68,9 +68,9 @@ export const outcomes = [
   'permanent-failure',
   'rate-limited',
 ] as const;
-export type Outcome = (typeof outcomes)[number];
+export type AttemptOutcome = (typeof outcomes)[number];
 
-export function outcomeOf(result: Result): Outcome {
+export function outcomeOf(result: Result): AttemptOutcome {
   switch (result.result) {
     case 'sent':
     case 'rejected':

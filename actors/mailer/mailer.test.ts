@@ -159,7 +159,7 @@ test('the same id queued twice is one mail, also after it was sent', async (t) =
   t.deepEqual(texts(), ['The text of one.']);
 });
 
-test('without a relay a request is refused, and who tells is told so', async (t) => {
+test('without a relay a request is refused, and so is a tell, with an outcome', async (t) => {
   const { ann, mailer, send, told, texts } = await start(t, {});
   t.deepEqual(await mailer().status({}), { configured: false });
   const sealed = await ann().seal({ id: 'one', source: 'other', recipient: 'bob@example.test' });
@@ -169,16 +169,16 @@ test('without a relay a request is refused, and who tells is told so', async (t)
   t.deepEqual(texts(), []);
 });
 
-test('who asks for room is told what would be refused, and that a code has more than the rest', async (t) => {
+test('a caller that asks for capacity is told what would be refused, and a code has more of it than the rest', async (t) => {
   const { mailer, room, send, postbox, clock, restart } = await start(t, {
     ...configured,
     limits: { ...configured.limits, mails: 2 },
   });
-  const asked = async (source: z.infer<typeof mailSourceSchema>) => {
+  const queued = async (source: z.infer<typeof mailSourceSchema>) => {
     const answer = await mailer().room({ source });
     return answer.queued ? 'room' : answer.why;
   };
-  const both = async () => [await asked('other'), await asked('magic-link')];
+  const both = async () => [await queued('other'), await queued('magic-link')];
   t.deepEqual(await both(), ['room', 'room']);
   postbox.answer = () => ({ result: 'transient', failure: 'provider' });
   for (const id of ['one', 'two']) await send(id, 'magic-link');
@@ -235,11 +235,11 @@ test('a mail of up to 25 MiB is sent, or of what the operator allows; a larger o
 
 test('large mails are sent one at a time, and keep no code and no worker from being sent meanwhile', async (t) => {
   const { mailer, postbox, clock } = await start(t);
-  const asked: string[] = [];
+  const requests: string[] = [];
   const open: (() => void)[] = [];
   postbox.answer = ({ message: { text } }) => {
     const isLarge = text.startsWith('large');
-    asked.push(text.slice(0, 7));
+    requests.push(text.slice(0, 7));
     return isLarge ? new Promise((resolve) => open.push(() => resolve(undefined))) : undefined;
   };
   const queue = async (name: string, source?: MailSource, bytes = 0) => {
@@ -252,15 +252,15 @@ test('large mails are sent one at a time, and keep no code and no worker from be
   await queue('large-3', 'other', 2 * mebibyte);
   await queue('small-2');
   await queue('code--1', 'magic-link');
-  t.deepEqual(asked, ['large-1', 'small-1', 'code--1']);
+  t.deepEqual(requests, ['large-1', 'small-1', 'code--1']);
   const sendLarge = async () => {
     open.shift()?.();
     await clock.advance(4_000);
   };
   await sendLarge();
-  t.deepEqual(asked.slice(3), ['large-2']);
+  t.deepEqual(requests.slice(3), ['large-2']);
   await sendLarge();
-  t.deepEqual(asked.slice(4).toSorted(), ['large-3', 'small-2']);
+  t.deepEqual(requests.slice(4).toSorted(), ['large-3', 'small-2']);
   await sendLarge();
   t.deepEqual(postbox.messages.map(({ text }) => text.slice(0, 7)).toSorted(), [
     'code--1',
@@ -270,6 +270,46 @@ test('large mails are sent one at a time, and keep no code and no worker from be
     'small-1',
     'small-2',
   ]);
+});
+
+test('mails of bulk are sent one at a time and after all others, and a crowd of them keeps nothing waiting', async (t) => {
+  const { mailer, postbox, clock } = await start(t);
+  const asked: string[] = [];
+  const open: (() => void)[] = [];
+  postbox.answer = ({ message: { text } }) => {
+    asked.push(text);
+    return text.startsWith('bulk')
+      ? new Promise((resolve) => open.push(() => resolve(undefined)))
+      : undefined;
+  };
+  const queue = async (name: string, source?: MailSource) => {
+    await mailer().queue(sealedMail(name, source, { text: name }));
+    await clock.advance(4_000);
+  };
+  for (const name of ['bulk-1', 'bulk-2', 'bulk-3']) await queue(name, 'email-backup');
+  for (const name of ['other-1', 'other-2']) await queue(name);
+  await queue('code', 'magic-link');
+  t.deepEqual(asked, ['bulk-1', 'other-1', 'other-2', 'code']);
+  for (const name of ['bulk-2', 'bulk-3']) {
+    open.shift()?.();
+    await clock.advance(4_000);
+    t.is(asked.at(-1), name);
+  }
+  open.shift()?.();
+  await clock.advance(4_000);
+  t.is(postbox.messages.length, 6);
+});
+
+test('mails of bulk take a quarter of the queue at most', async (t) => {
+  const limits = { ...configured.limits, mails: 8 };
+  const { send, told, postbox } = await start(t, { ...configured, limits });
+  postbox.answer = () => ({ result: 'unable', failure: 'connection' });
+  for (const id of ['backup-1', 'backup-2', 'backup-3']) await send(id, 'email-backup');
+  await send('other');
+  t.deepEqual(
+    (await told()).map(({ id, outcome, refusal }) => ({ id, outcome, refusal })),
+    [{ id: 'backup-3', outcome: 'refused', refusal: 'full' }],
+  );
 });
 
 test('large mails that a relay takes later are tried again as small ones are', async (t) => {
@@ -324,7 +364,7 @@ test('a mail is recalled while it waits, and before it has arrived', async (t) =
   t.deepEqual(await mailer().recall({ id: 'sent', userUuid: 'ann' }), { result: 'accepted' });
 });
 
-test('of an account so many recalled mails are remembered, and nobody is promised that more are called back', async (t) => {
+test("an account's recalled mails are remembered up to a bound, and no more recalls are promised", async (t) => {
   const limits = { ...configured.limits, recalledPerAccount: 2 };
   const { mailer, postbox, send, texts, clock } = await start(t, { ...configured, limits });
   const recall = async (id: string, userUuid = 'ann') => (await mailer().recall({ id, userUuid })).result;
@@ -436,7 +476,7 @@ test('a tenth of the queue is kept for what somebody waits for', async (t) => {
   t.false((await told()).some(({ id, outcome }) => id === 'code' && outcome === 'refused'));
 });
 
-test('of an account so many dead mails are kept: the oldest is given up for the newest', async (t) => {
+test('an account keeps a bounded number of dead mails: the newest replaces the oldest', async (t) => {
   const limits = { ...configured.limits, deadPerAccount: 2 };
   const { send, postbox, administration, texts, told, clock } = await start(t, { ...configured, limits });
   postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
@@ -561,7 +601,7 @@ for (const [source, sentAgain] of [
   });
 }
 
-test('what is dead and may have arrived says nothing any more once it is recalled, and is not tried again', async (t) => {
+test('a dead mail that may have arrived reports nothing once it is recalled, and is not tried again', async (t) => {
   const { postbox, send, mailer, administration, texts, clock } = await start(t);
   for (const id of ['one', 'two']) {
     postbox.answer = async ({ handOver }) => {
@@ -646,10 +686,10 @@ test('told back while one relay is asked, a mail does not go to the next', async
   const relays = ['one', 'two'].map((id) => ({ ...relay, id, security: 'none', username: null }));
   const list = { by: 'ann', relays, fallbackPolicy: { mode: 'next-enabled' } };
   t.true('ok' in (await administration().setRelays(list)));
-  const asked: string[] = [];
+  const requests: string[] = [];
   let putItOff = () => {};
   postbox.answer = ({ relay }) => {
-    asked.push(relay.id);
+    requests.push(relay.id);
     return new Promise((resolve) => {
       putItOff = () => resolve(putOff);
     });
@@ -659,7 +699,7 @@ test('told back while one relay is asked, a mail does not go to the next', async
   await clock.advance(4_000);
   putItOff();
   t.like((await told()).at(-1), { outcome: 'recalled' });
-  t.deepEqual(asked, ['one']);
+  t.deepEqual(requests, ['one']);
 });
 
 test('told back while it is being sent, a mail that was taken was taken', async (t) => {
@@ -686,7 +726,7 @@ test('after a crash before the mail was handed over it is sent once', async (t) 
   t.deepEqual(texts(), ['The text of one.']);
 });
 
-test('what somebody waits for is sent before what nobody does', async (t) => {
+test('mails that somebody waits for are sent before all others', async (t) => {
   const { postbox, send, clock, texts } = await start(t);
   postbox.answer = () => ({ result: 'unable', failure: 'connection' });
   for (let number = 0; number < 20; number += 1) await send(`notice ${number}`.replace(' ', '-'));

@@ -4,9 +4,9 @@ import { contract } from '../../runtime/contract.ts';
 import { type MailOutcome, mailOutcomeSchema, type SealedMail } from './contract.ts';
 import type { MailRow } from './queue-table.ts';
 
-type Told = Omit<MailOutcome, 'key' | 'atMs'>;
+type OutcomeFields = Omit<MailOutcome, 'key' | 'atMs'>;
 
-export function tellOutcome(turn: Turn, listener: SealedMail['listener'], told: Told): void {
+export function tellOutcome(turn: Turn, listener: SealedMail['listener'], told: OutcomeFields): void {
   if (listener === undefined) return;
   const { kind, id, key } = listener;
   const { name, tells } = contract({ name: kind, tells: { mailOutcome: mailOutcomeSchema } });

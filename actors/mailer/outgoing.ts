@@ -11,7 +11,7 @@ import type { Turn } from '../../runtime/command.ts';
 import type { Actors, AskOptions } from '../../runtime/handles.ts';
 import { type Refused, refuse } from '../reply.ts';
 import { hasControl, mailAddress } from './address.ts';
-import { sealContent } from './content.ts';
+import { type Content, sealContent } from './content.ts';
 import { Mailer, mailerId, type RecallResult, type SealedMail } from './contract.ts';
 import type { MailSource } from './sources.ts';
 
@@ -22,14 +22,16 @@ export interface Mail extends Omit<SealedMail, 'content'> {
   readonly subject: string;
   /** Plain text. */
   readonly text: string;
+  /** Only of a mail with a listener, which is asked for the file. */
+  readonly attachment?: Content['attachment'];
 }
 
 /** @throws TypeError if the recipient is not one address or the subject not one line, which is a defect of the caller */
-export function sealMail(turn: Turn, { recipient, subject, text, ...rest }: Mail): SealedMail {
+export function sealMail(turn: Turn, { recipient, subject, text, attachment, ...rest }: Mail): SealedMail {
   const address = mailAddress(recipient);
   if (address === undefined) throw new TypeError('the recipient is not one address');
   if (hasControl(subject)) throw new TypeError('the subject is not one line');
-  return { ...rest, content: sealContent(turn, rest, { recipient: address, subject, text }) };
+  return { ...rest, content: sealContent(turn, rest, { recipient: address, subject, text, attachment }) };
 }
 
 export function tellToSend(turn: Turn, mail: SealedMail): void {

@@ -1,14 +1,15 @@
 /**
  * The rows of the queue, and their counts.
  *
- *     urgent, ordinary   ready: may be sent now, first come first served in each
+ *     urgent, ordinary,  ready: may be sent now, first come first served in each
+ *     bulk
  *     waiting            ready too, as others see it: its next attempt has a time
  *     leased             a worker is sending it
  *     dead               nothing more is tried; kept for an administrator
  *     accepted           a relay has it; kept for a while so that nothing queues it again
  *     recalled           its source has stopped it; kept for a while too, as the mail itself may not have arrived yet
  *
- * Only rows of the first five states hold the content of the mail. Dead rows that have expired, or that were recalled too late,
+ * Only rows of the first six states hold the content of the mail. Dead rows that have expired, or that were recalled too late,
  * do not.
  */
 import { z } from 'zod';
@@ -21,9 +22,19 @@ import { forgetDead, rememberDead } from './dead.ts';
 import { countRecalled, mayRememberRecalled } from './recalled.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
-const mailStates = ['urgent', 'ordinary', 'waiting', 'leased', 'dead', 'accepted', 'recalled'] as const;
+const mailStates = [
+  'urgent',
+  'ordinary',
+  'bulk',
+  'waiting',
+  'leased',
+  'dead',
+  'accepted',
+  'recalled',
+] as const;
 export type MailState = (typeof mailStates)[number];
 
+const readyStates: readonly MailState[] = ['urgent', 'ordinary', 'bulk', 'waiting'];
 const over: readonly MailState[] = ['accepted', 'recalled'];
 /** Time between two sweeps of rows that need not be remembered any more. */
 export const sweepPauseMs = 6 * 3_600_000;
@@ -61,7 +72,8 @@ export const mailTable = table({
   subsets: {
     urgent: { column: 'state', values: ['urgent'], indexed: true },
     ordinary: { column: 'state', values: ['ordinary'], indexed: true },
-    ready: { column: 'state', values: ['urgent', 'ordinary', 'waiting'], indexed: false },
+    bulk: { column: 'state', values: ['bulk'], indexed: true },
+    ready: { column: 'state', values: readyStates, indexed: false },
     leased: { column: 'state', values: ['leased'], indexed: false },
     dead: { column: 'state', values: ['dead'], indexed: false },
     over: { column: 'state', values: ['accepted', 'recalled'], indexed: false },
@@ -91,9 +103,11 @@ export const queueSlice = slice<QueueHead>({
   format: 1,
   schema: z.object({
     position: z.int(),
-    counts: z.record(z.enum(mailStates), z.int()),
+    counts: z
+      .partialRecord(z.enum(mailStates), z.int())
+      .transform((counts): QueueHead['counts'] => ({ ...noCounts, ...counts })),
     contentBytes: z.int(),
-  }) as unknown as z.ZodType<QueueHead>,
+  }),
   initial: { position: 0, counts: noCounts, contentBytes: 0 },
 });
 
@@ -101,12 +115,14 @@ export const keyOf = (view: Pick<View, 'self'>, id: string) => ({ mailer: view.s
 
 export const asMail = (row: StoredRow | undefined): MailRow | undefined => row as MailRow | undefined;
 
-export const isReady = ({ state }: Pick<MailRow, 'state'>): boolean =>
-  state === 'urgent' || state === 'ordinary' || state === 'waiting';
+export const isReady = ({ state }: Pick<MailRow, 'state'>): boolean => readyStates.includes(state);
 
 /** The state in which it waits for a worker. */
-export const readyState = (source: MailSource): MailState =>
-  rulesOf(source).isUrgent ? 'urgent' : 'ordinary';
+export function readyState(source: MailSource): MailState {
+  const { isUrgent, isBulk = false } = rulesOf(source);
+  if (isUrgent) return 'urgent';
+  return isBulk ? 'bulk' : 'ordinary';
+}
 
 export function newRow(turn: Turn, mail: SealedMail): MailRow {
   const { ageMaxMs } = rulesOf(mail.source);
@@ -140,10 +156,10 @@ export function tombstoneOf(turn: Turn, { id, userUuid }: Pick<SealedMail, 'id' 
   return { ...newRow(turn, nothing), state: 'recalled' };
 }
 
-type Counted = Pick<MailRow, 'id' | 'user_uuid' | 'state' | 'size'>;
+type CountedMail = Pick<MailRow, 'id' | 'user_uuid' | 'state' | 'size'>;
 
 /** Writes the row in its new state, updates the counts, and arms or disarms its timer. */
-export function writeMail(turn: Turn, before: Counted | undefined, changed: MailRow): MailRow {
+export function writeMail(turn: Turn, before: CountedMail | undefined, changed: MailRow): MailRow {
   const isRecalled = changed.state === 'recalled' && before?.state !== 'recalled';
   if (isRecalled && !mayRememberRecalled(turn, changed.user_uuid)) {
     if (before !== undefined) removeMail(turn, before);
@@ -165,14 +181,14 @@ export function writeMail(turn: Turn, before: Counted | undefined, changed: Mail
   if (before?.state === 'dead') forgetDead(turn, before.user_uuid, before.id);
   if (row.state === 'dead') {
     for (const each of rememberDead(turn, row.user_uuid, row)) {
-      const given = { ...each, user_uuid: row.user_uuid, state: 'dead' } as const;
-      writeMail(turn, given, tombstoneOf(turn, { id: each.id, userUuid: row.user_uuid }));
+      const dead = { ...each, user_uuid: row.user_uuid, state: 'dead' } as const;
+      writeMail(turn, dead, tombstoneOf(turn, { id: each.id, userUuid: row.user_uuid }));
     }
   }
   return row;
 }
 
-export function removeMail(turn: Turn, { id, user_uuid, state, size }: Counted): void {
+export function removeMail(turn: Turn, { id, user_uuid, state, size }: CountedMail): void {
   if (state === 'dead') forgetDead(turn, user_uuid, id);
   if (state === 'recalled') countRecalled(turn, user_uuid, -1);
   const head = turn.get(queueSlice);

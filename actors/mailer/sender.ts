@@ -10,11 +10,18 @@ export interface Message {
   readonly recipient: string;
   readonly subject: string;
   readonly text: string;
+  readonly attachment?: Attachment | undefined;
   /** The link that stops mail to this recipient; absent if the mail cannot be stopped. */
   readonly unsubscribeLink?: string | undefined;
   /** The same in every attempt, as is the date. */
   readonly messageId: string;
   readonly dateMs: number;
+}
+
+export interface Attachment {
+  readonly filename: string;
+  /** JSON in UTF-8, in pieces, so that nobody has to hold all of it once more. */
+  readonly pieces: readonly Buffer[];
 }
 
 export interface Delivery {
@@ -30,14 +37,14 @@ export interface Delivery {
 }
 
 /**
- *     sent        the relay has taken it
+ *     sent        the relay has taken it, though perhaps without its attachment
  *     rejected    the relay will never take it
  *     transient   the relay may take this mail later
  *     unable      the relay can send nothing at all for now, so nothing is held against the mail
  *     uncertain   the relay may have all of it
  */
 export type Result =
-  | { readonly result: 'sent' }
+  | { readonly result: 'sent'; readonly lacksAttachment?: boolean }
   | { readonly result: 'rejected' | 'transient' | 'unable' | 'uncertain'; readonly failure: Failure };
 
 export interface MailSender {

@@ -24,8 +24,8 @@ export const mailBytesMax = 25 * 1_048_576;
 /** Where a connection begins with TLS unless something else is said. */
 export const implicitTlsPort = 465;
 
-function sender(given: string): Mailbox {
-  const found = mailbox(given);
+function sender(text: string): Mailbox {
+  const found = mailbox(text);
   if (found === undefined) throw new WrongValue('is not one address, alone or as `Name <address>`');
   return found;
 }

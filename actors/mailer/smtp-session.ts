@@ -93,7 +93,7 @@ export class Session {
     this.#connection.close();
   }
 
-  async #unlessBroken(signal: AbortSignal, begin: (over: Over) => void): Promise<void> {
+  async #unlessBroken(signal: AbortSignal, begin: (over: Callback) => void): Promise<void> {
     let abort = () => {};
     const aborted = new Promise<never>((_, reject) => {
       abort = () => reject(signal.reason);
@@ -212,9 +212,9 @@ function opened(
   });
 }
 
-type Over = (error: Error | null, value?: unknown) => void;
+type Callback = (error: Error | null, value?: unknown) => void;
 
-function done(begin: (over: Over) => void): Promise<unknown> {
+function done(begin: (over: Callback) => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
     begin((error, value) => (error === null ? resolve(value) : reject(error)));
   });

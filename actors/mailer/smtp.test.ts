@@ -6,6 +6,7 @@ import { FakeClock } from '../../test/kit/clock.ts';
 import { type SmtpServer, type SmtpServerOptions, startSmtpServer } from '../../test/kit/smtp-server.ts';
 import { until } from '../../test/kit/until.ts';
 import type { SmtpRelay } from './relays.ts';
+import type { Attachment } from './sender.ts';
 import { createSmtp } from './smtp.ts';
 
 /** Every name is this machine, so that a test of TLS has a host that is not on loopback by its name. */
@@ -24,7 +25,7 @@ const message = {
   dateMs: Date.UTC(2026, 0, 1),
 };
 
-interface Sent extends SmtpServerOptions {
+interface SendOptions extends SmtpServerOptions {
   readonly relay?: Partial<SmtpRelay>;
   readonly credential?: string;
   readonly recipient?: string;
@@ -35,6 +36,7 @@ interface Sent extends SmtpServerOptions {
   /** What several are sent by, one after another. */
   readonly by?: Sender;
   readonly signal?: AbortSignal;
+  readonly attachment?: Attachment;
 }
 
 interface Sender {
@@ -47,9 +49,9 @@ function sender(): Sender {
   return { clock, send: createSmtp({ clock, lookup, ca: readFileSync(authority.ca, 'utf8') }) };
 }
 
-async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
-  const { relay, credential, recipient = 'ann@example.test', handOver = async () => {}, isSlow } = given;
-  const { clock, send } = given.by ?? sender();
+async function sent(t: ExecutionContext, server: SmtpServer, input: SendOptions = {}) {
+  const { relay, credential, recipient = 'ann@example.test', handOver = async () => {}, isSlow } = input;
+  const { clock, send } = input.by ?? sender();
   const result = send({
     relay: {
       id: 'one',
@@ -68,12 +70,13 @@ async function sent(t: ExecutionContext, server: SmtpServer, given: Sent = {}) {
     credential,
     message: {
       ...message,
-      from: { ...message.from, address: given.sender ?? message.from.address },
+      from: { ...message.from, address: input.sender ?? message.from.address },
       recipient,
+      attachment: input.attachment,
     },
     handOver,
     timeoutMs: 5_000,
-    signal: given.signal ?? new AbortController().signal,
+    signal: input.signal ?? new AbortController().signal,
   });
   if (isSlow) {
     const waited = setInterval(() => void clock.advance(1_000), 50);
@@ -127,6 +130,35 @@ for (const pipelining of [false, true]) {
     t.deepEqual(answered, { result: 'unable', failure: 'rate-limited' });
   });
 }
+
+/** Of several pieces, whose ends fit no line of base64. */
+const fileOf = (piecesBytes: number): Attachment => ({
+  filename: 'backup.txt',
+  pieces: ['{"a":"ö', '.'.repeat(piecesBytes), '"}\n'].map((piece) => Buffer.from(piece)),
+});
+
+test('a file arrives beside the text, byte for byte', async (t) => {
+  const server = await startSmtpServer(t);
+  const attachment = fileOf(200_000);
+  t.deepEqual(await sent(t, server, { attachment }), { result: 'sent' });
+  const [received] = await server.messages(1);
+  const [, text = '', file = ''] = received?.text.split(/^--.*-Part.*\r\n/m) ?? [];
+  t.regex(text, /^Hello\r$/m);
+  t.regex(file, /^Content-Type: application\/json; name=backup.txt\r$/m);
+  t.regex(file, /^Content-Disposition: attachment; filename=backup.txt\r$/m);
+  const [, encoded = ''] = file.split('\r\n\r\n');
+  t.deepEqual(Buffer.from(encoded, 'base64'), Buffer.concat(attachment.pieces));
+});
+
+test('a file that a relay says is too large for it is not sent, and the relay goes on', async (t) => {
+  const server = await startSmtpServer(t, { sizeMax: 100_000 });
+  const by = sender();
+  const handOver = () => Promise.reject(new Error('nothing may be handed over'));
+  const refused = await sent(t, server, { by, attachment: fileOf(80_000), handOver });
+  t.deepEqual(refused, { result: 'rejected', failure: 'rejected' });
+  t.deepEqual(await sent(t, server, { by, attachment: fileOf(60_000) }), { result: 'sent' });
+  t.is((await server.messages(1)).length, 1);
+});
 
 test('a relay that has the message and does not answer leaves it uncertain', async (t) => {
   const server = await startSmtpServer(t);
@@ -265,7 +297,7 @@ test('a mail that was handed over on a kept connection is not sent over another'
   t.is((await server.messages(2)).length, 2);
 });
 
-test('a connection that is signed in to is for nobody who has another password', async (t) => {
+test('a connection that is signed in to is not reused with another password', async (t) => {
   const account = { user: 'server', password: 'secret words' };
   const server = await startSmtpServer(t, { ...account, certificate: authority.issue('mail.test') });
   const relay = { host: 'mail.test', username: account.user, security: 'starttls' } as const;

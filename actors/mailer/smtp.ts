@@ -6,6 +6,7 @@
  * Promises
  *   - The message has one recipient: the address it was given, already checked, is the whole envelope.
  *   - Nodemailer opens no file and no address for a message, and logs nothing.
+ *   - A file is encoded while it leaves, so it is in memory once, in the pieces that it came in.
  *   - No byte of the message leaves before `handOver` has resolved; if it throws, the connection is cut instead.
  *   - If the relay has ended a kept session meanwhile, that is no failure of the relay: the mail goes over a new session.
  *   - The words of a relay are not kept. A failure is one of a few kinds.
@@ -52,7 +53,7 @@ class Attempt {
 
   async send(kept: KeptSessions, options: SessionOptions): Promise<void> {
     const { relay, credential, message } = this.#delivery;
-    const composed = await compose(message);
+    const composed = await composedOf(message);
     const before = kept.take(relay, credential);
     if (before !== undefined && (await this.#sendOver(before, composed))) {
       kept.keep(before);
@@ -64,7 +65,7 @@ class Attempt {
   }
 
   /** False if the session was over before any request, so that nothing is known of the relay. */
-  async #sendOver(session: Session, composed: Buffer): Promise<boolean> {
+  async #sendOver(session: Session, composed: Composed): Promise<boolean> {
     try {
       await this.#send(session, composed);
       return true;
@@ -75,15 +76,15 @@ class Attempt {
     }
   }
 
-  #send(session: Session, composed: Buffer): Promise<void> {
+  #send(session: Session, composed: Composed): Promise<void> {
     const { from, recipient } = this.#delivery.message;
-    const envelope = { from: from.address, to: [recipient], size: composed.length };
+    const envelope = { from: from.address, to: [recipient], size: composed.bytes };
     const stream = Readable.from(this.#handedOver(composed), { objectMode: false });
     return session.send(envelope, stream, this.#signal);
   }
 
   /** Nodemailer reads from it once the relay has asked for the message. */
-  async *#handedOver(composed: Buffer): AsyncGenerator<Buffer> {
+  async *#handedOver(composed: Composed): AsyncGenerator<Buffer> {
     this.#hasAskedToHandOver = true;
     try {
       await this.#delivery.handOver();
@@ -92,20 +93,44 @@ class Attempt {
       throw error;
     }
     this.isHandedOver = true;
-    yield composed;
+    yield* composed.open();
   }
 }
 
-/** The message as it is sent: one part of plain text. */
-export async function compose({
+interface Composed {
+  /** A little more than it has if it has a file: relays take the size of a mail for an estimate (RFC 1870, 3). */
+  readonly bytes: number;
+  readonly open: () => AsyncIterable<Buffer>;
+}
+
+/** Bytes of a line of base64, and of the file in it. */
+const base64Line = { bytes: 78, ofFile: 57 };
+/** More than the headers of the file take. */
+const fileHeadersBytes = 1_024;
+
+async function composedOf(message: Message): Promise<Composed> {
+  const { attachment } = message;
+  const bare = await compose({ ...message, attachment: undefined }).build();
+  if (attachment === undefined) return { bytes: bare.length, open: () => Readable.from([bare]) };
+  const fileBytes = attachment.pieces.reduce((sum, { length }) => sum + length, 0);
+  const lines = Math.ceil(fileBytes / base64Line.ofFile);
+  return {
+    bytes: bare.length + fileHeadersBytes + lines * base64Line.bytes,
+    open: () => compose(message).createReadStream(),
+  };
+}
+
+/** The message as it is sent: one part of plain text, and its file if it has one. */
+export function compose({
   from,
   recipient,
   subject,
   text,
+  attachment,
   messageId,
   dateMs,
   unsubscribeLink,
-}: Message): Promise<Buffer> {
+}: Message): ReturnType<MailComposer['compile']> {
   const composer = new MailComposer({
     // Nodemailer writes into the object that it is given.
     from: { ...from },
@@ -115,11 +140,20 @@ export async function compose({
     messageId,
     date: new Date(dateMs),
     headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(unsubscribeLink) },
+    ...(attachment !== undefined && {
+      attachments: [
+        {
+          filename: attachment.filename,
+          content: Readable.from(attachment.pieces),
+          contentType: 'application/json',
+        },
+      ],
+    }),
     disableFileAccess: true,
     disableUrlAccess: true,
     xMailer: false,
   });
-  return composer.compile().build();
+  return composer.compile();
 }
 
 interface SmtpError {
@@ -130,11 +164,13 @@ interface SmtpError {
 
 /** The relay is about to close: RFC 5321, 3.8. */
 const closing = 421;
+/** The mail, whatever command it was said to: RFC 1870, 6.1. */
+const tooLarge = 552;
 
 function resultOf(error: unknown, isHandedOver: boolean): Result {
   const { code, command = '', responseCode = 0 } = error as SmtpError;
   if (responseCode === closing && !isHandedOver) return { result: 'unable', failure: 'rate-limited' };
-  const isAboutMail = command === 'RCPT TO' || command === 'DATA';
+  const isAboutMail = command === 'RCPT TO' || command === 'DATA' || responseCode === tooLarge;
   if (isAboutMail && responseCode >= 500) return { result: 'rejected', failure: 'rejected' };
   if (isAboutMail && responseCode >= 400) return { result: 'transient', failure: 'provider' };
   const failure = error instanceof TimedOut || code === 'ETIMEDOUT' ? 'timeout' : 'connection';

@@ -3,7 +3,7 @@
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-const minutes = (...given: readonly number[]): readonly number[] => given.map((each) => each * minuteMs);
+const minutes = (...counts: readonly number[]): readonly number[] => counts.map((each) => each * minuteMs);
 
 /** The mail goes to an address that the account chose. Nothing has checked that the owner of the account owns it. */
 type CountedAs = 'to-others' | 'to-account';
@@ -17,6 +17,8 @@ export interface SourceRules {
   readonly ageMaxMs?: number;
   /** A person waits for the mail, so it goes before others. */
   readonly isUrgent: boolean;
+  /** The mail brings a large file, so it goes after all others, and one at a time. */
+  readonly isBulk?: true;
   /**
    * Whether a mail is sent again, under the same `Message-ID`, if it is unknown whether a relay took it. Otherwise it is dead then,
    * and an administrator decides.
@@ -56,6 +58,8 @@ const rules = {
     mayBeStopped: true,
     countedAs: 'to-others',
   },
+  /** The next one comes anyway, so none is sent twice. */
+  'email-backup': { ...usual, isBulk: true, countedAs: 'to-account' },
   /** Tells the owner of a switch of it. */
   'dead-man-switch-notice': { ...usual, countedAs: 'to-account' },
   'published-reminder': {

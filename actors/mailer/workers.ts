@@ -7,12 +7,14 @@ import type { Turn } from '../../runtime/command.ts';
 import { keyed } from '../../runtime/contract.ts';
 import { slice } from '../../runtime/slice.ts';
 import { Mailer } from './contract.ts';
+import type { MailRow } from './queue-table.ts';
+import { rulesOf } from './sources.ts';
 
 /** Connections that a relay sees at once: more is impolite, and fewer make a slow relay slower. */
 const workersMax = 4;
 /**
- * The only worker that takes mails over `largeBytes`. So one of them is in memory at a time, and the other workers are free for
- * other mails.
+ * The only worker that takes mails over `largeBytes`, and mails of bulk. So one of them is in memory at a time, and the other
+ * workers are free for other mails.
  */
 const largeMailWorker = 0;
 const largeBytes = 1_048_576;
@@ -42,8 +44,8 @@ export function startWorker(turn: Turn): void {
 
 export const isLarge = ({ size }: { readonly size: number }): boolean => size > largeBytes;
 
-export const maySend = (worker: number, mail: { readonly size: number }): boolean =>
-  worker === largeMailWorker || !isLarge(mail);
+export const maySend = (worker: number, { size, source }: Pick<MailRow, 'size' | 'source'>): boolean =>
+  worker === largeMailWorker || !(isLarge({ size }) || rulesOf(source).isBulk === true);
 
 /** Starts all workers. One that finds nothing to do ends again. */
 export function startWorkers(turn: Turn): void {

@@ -121,7 +121,7 @@ for (const channel of ['telegram', 'whatsapp'] as const) {
   });
 }
 
-test('what never left is no uncertainty', async (t) => {
+test('a message that never left is not uncertain', async (t) => {
   for (const [failure, result] of [
     ['unreachable', transient],
     ['unresolved', transient],
@@ -145,7 +145,7 @@ test('a channel is there with all of its credentials, and nothing is asked witho
   t.deepEqual(received, []);
 });
 
-test('what is not to leave any more does not', async (t) => {
+test('a message that may not leave any more does not', async (t) => {
   const { messengers, received } = await started(t, { telegramBotToken });
   const delivery = { channel: 'telegram', destination: '1', text: '', handOver: async () => false } as const;
   t.deepEqual(await messengers.send({ ...delivery, signal: new AbortController().signal }), {

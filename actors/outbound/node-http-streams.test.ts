@@ -7,9 +7,9 @@ import { livingBytes } from '../../test/kit/garbage.ts';
 import { OutboundError, type OutboundFailure, type OutboundStreamRequest } from './http.ts';
 import { createOutboundHttp } from './node-http.ts';
 
-type Answering = (response: ServerResponse, request: IncomingMessage) => void;
+type RequestHandler = (response: ServerResponse, request: IncomingMessage) => void;
 
-async function started(t: ExecutionContext, answer: Answering) {
+async function started(t: ExecutionContext, answer: RequestHandler) {
   const server = createServer((request, response) => {
     request.resume();
     request.on('end', () => answer(response, request));
@@ -104,7 +104,7 @@ test('nobody is silent while nobody listens, but for the whole there is a time',
   await fails(t, all(late.chunks), 'timeout');
 });
 
-test('whoever stops taking, stops the server: nothing piles up in between', async (t) => {
+test('a reader that stops also stops the server: nothing piles up in between', async (t) => {
   let sentBytes = 0;
   const { open } = await started(t, (response) =>
     writeForever(response, 'x'.repeat(16_384), (bytes) => {
@@ -143,7 +143,7 @@ test('an answer that breaks off has not ended', async (t) => {
   await fails(t, all((await open()).chunks), 'broken');
 });
 
-test('who is no longer interested leaves the server, and so does who stops half-way', async (t) => {
+test('a reader that leaves, or stops half-way, ends the request at the server', async (t) => {
   const responses: ServerResponse[] = [];
   const { open } = await started(t, (response) => {
     responses.push(response);

@@ -9,7 +9,7 @@ import { FakeClock } from '../../test/kit/clock.ts';
 import { OutboundError, type OutboundFailure, type OutboundRequest } from './http.ts';
 import { createOutboundHttp, type OutboundHttpOptions } from './node-http.ts';
 
-interface Asked {
+interface ReceivedRequest {
   readonly method: string | undefined;
   readonly url: string | undefined;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -18,13 +18,13 @@ interface Asked {
 
 /** A server on the loopback address, and what it was asked. */
 async function startServer(t: ExecutionContext, answer: RequestListener, address = '127.0.0.1') {
-  const asked: Asked[] = [];
+  const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {
       const { method, url, headers } = request;
-      asked.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+      requests.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
       answer(request, response);
     });
   });
@@ -34,7 +34,7 @@ async function startServer(t: ExecutionContext, answer: RequestListener, address
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { asked, port, url: `http://${address}:${port}`, server };
+  return { requests, port, url: `http://${address}:${port}`, server };
 }
 
 type Changes = Partial<OutboundHttpOptions>;
@@ -62,12 +62,12 @@ async function fails(
 
 /** Names and where they lead, each time they are asked. */
 function names(leads: (host: string, times: number) => readonly string[]) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const resolve = async (host: string) => {
-    asked.push(host);
-    return leads(host, asked.filter((each) => each === host).length);
+    requests.push(host);
+    return leads(host, requests.filter((each) => each === host).length);
   };
-  return { asked, resolve: { fixed: resolve, checked: resolve } };
+  return { requests, resolve: { fixed: resolve, checked: resolve } };
 }
 
 /** For tests 127.0.0.1 is a public address, and no other is. */
@@ -78,7 +78,7 @@ const hello: RequestListener = (_request, response) => {
 };
 
 test('a request is sent as it is, and its answer comes as it is', async (t) => {
-  const { url, asked } = await startServer(t, hello);
+  const { url, requests } = await startServer(t, hello);
   const { send } = createHttp();
   const answer = await send({
     url: `${url}/path?query=1`,
@@ -90,7 +90,7 @@ test('a request is sent as it is, and its answer comes as it is', async (t) => {
   t.is(answer.headers.get('x-answer'), 'yes');
   t.is(answer.headers.get('set-cookie'), 'a=1, b=2');
   t.is(answer.body.toString(), 'hello');
-  t.like(asked, [
+  t.like(requests, [
     {
       method: 'POST',
       url: '/path?query=1',
@@ -124,22 +124,22 @@ for (const url of forbidden) {
 }
 
 test('a checked name with one private address among others is refused before any connection', async (t) => {
-  const { port, asked } = await startServer(t, hello);
+  const { port, requests } = await startServer(t, hello);
   const { resolve } = names(() => ['127.0.0.1', '10.0.0.1']);
   const { send } = createHttp({ resolve, isPublic });
   await fails(t, send({ url: `http://example.org:${port}/`, destination: 'checked' }), 'refused', false);
-  t.is(asked.length, 0);
+  t.is(requests.length, 0);
 });
 
 test('a name that leads elsewhere after it was checked gains nothing', async (t) => {
   const open = await startServer(t, hello);
   const hidden = await startServer(t, hello, '127.0.0.2');
-  const { resolve, asked } = names((_host, times) => [times === 1 ? '127.0.0.1' : '127.0.0.2']);
+  const { resolve, requests } = names((_host, times) => [times === 1 ? '127.0.0.1' : '127.0.0.2']);
   const { send } = createHttp({ resolve, isPublic });
   // Asked once, checked, and connected to where that led.
   t.is((await send({ url: `http://example.org:${open.port}/`, destination: 'checked' })).status, 201);
-  t.deepEqual(asked, ['example.org']);
-  t.like(open.asked[0]?.headers, { host: `example.org:${open.port}` });
+  t.deepEqual(requests, ['example.org']);
+  t.like(open.requests[0]?.headers, { host: `example.org:${open.port}` });
   // Every connection again.
   await fails(
     t,
@@ -147,7 +147,7 @@ test('a name that leads elsewhere after it was checked gains nothing', async (t)
     'refused',
     false,
   );
-  t.is(hidden.asked.length, 0);
+  t.is(hidden.requests.length, 0);
 });
 
 test('an unknown name', async (t) => {
@@ -158,8 +158,8 @@ test('an unknown name', async (t) => {
   await fails(t, send({ url: 'http://example.org/' }), 'unresolved', false);
 });
 
-test('what is not sent: other schemes, credentials, no address at all, headers of the connection', async (t) => {
-  const { url, asked } = await startServer(t, hello);
+test('nothing is sent with another scheme, credentials, no address at all, or headers of the connection', async (t) => {
+  const { url, requests } = await startServer(t, hello);
   const { send } = createHttp();
   const wrong = ['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:text/plain,x', 'not an address', ''];
   for (const each of wrong) await fails(t, send({ url: each }), 'refused', false);
@@ -177,7 +177,7 @@ test('what is not sent: other schemes, credentials, no address at all, headers o
     await fails(t, send({ url, headers: { [name]: 'x' } }), 'refused', false);
   }
   await fails(t, send({ url, headers: { 'x-two': 'a\r\nx-three: b' } }), 'refused', false);
-  t.is(asked.length, 0);
+  t.is(requests.length, 0);
 });
 
 test('a port where nobody listens', async (t) => {
@@ -187,9 +187,9 @@ test('a port where nobody listens', async (t) => {
 });
 
 test('a server that speaks no TLS has not the right certificate', async (t) => {
-  const { url, asked } = await startServer(t, hello);
+  const { url, requests } = await startServer(t, hello);
   await fails(t, createHttp().send({ url: url.replace('http:', 'https:') }), 'unreachable', false);
-  t.is(asked.length, 0);
+  t.is(requests.length, 0);
 });
 
 test('a server that never answers is waited for until the deadline', async (t) => {
@@ -260,7 +260,7 @@ test('an answer without end is not read to its end', async (t) => {
 });
 
 test('an answer is unpacked, and bounded by what it unpacks to', async (t) => {
-  const { url, asked } = await startServer(t, (request, response) => {
+  const { url, requests } = await startServer(t, (request, response) => {
     response.setHeader('content-encoding', 'gzip');
     if (request.url === '/small') response.end(gzipSync('hello'));
     else {
@@ -272,7 +272,7 @@ test('an answer is unpacked, and bounded by what it unpacks to', async (t) => {
   });
   const { send } = createHttp();
   t.is((await send({ url: `${url}/small` })).body.toString(), 'hello');
-  t.is(asked[0]?.headers['accept-encoding'], 'gzip');
+  t.is(requests[0]?.headers['accept-encoding'], 'gzip');
   await fails(t, send({ url: `${url}/bomb`, answerBytesMax: 100_000 }), 'too-large', true);
 });
 
@@ -307,19 +307,19 @@ const redirectTo =
   };
 
 test('a redirect is an answer where none is asked for', async (t) => {
-  const { url, asked } = await startServer(t, redirectTo('/next'));
+  const { url, requests } = await startServer(t, redirectTo('/next'));
   const { status, headers } = await createHttp().send({ url });
   t.deepEqual([status, headers.get('location')], [302, '/next']);
-  t.is(asked.length, 1);
+  t.is(requests.length, 1);
 });
 
 test('a redirect on the same server is followed with everything that goes along', async (t) => {
-  const { url, asked } = await startServer(t, redirectTo('/next', 307));
+  const { url, requests } = await startServer(t, redirectTo('/next', 307));
   const headers = { authorization: 'Bearer x' };
   const { status } = await createHttp().send({ url, method: 'POST', body: 'text', headers, redirectsMax: 1 });
   t.is(status, 201);
   t.deepEqual(
-    asked.map(({ method, body, headers }) => [method, body, headers['authorization']]),
+    requests.map(({ method, body, headers }) => [method, body, headers['authorization']]),
     [
       ['POST', 'text', 'Bearer x'],
       ['POST', 'text', 'Bearer x'],
@@ -328,9 +328,9 @@ test('a redirect on the same server is followed with everything that goes along'
 });
 
 test('a redirect that says "see other" is followed by a GET without a body', async (t) => {
-  const { url, asked } = await startServer(t, redirectTo('/next', 303));
+  const { url, requests } = await startServer(t, redirectTo('/next', 303));
   await createHttp().send({ url, method: 'POST', body: 'text', redirectsMax: 1 });
-  t.like(asked[1], { method: 'GET', body: '' });
+  t.like(requests[1], { method: 'GET', body: '' });
 });
 
 test('a redirect elsewhere is checked, no matter who named the first server', async (t) => {
@@ -340,7 +340,7 @@ test('a redirect elsewhere is checked, no matter who named the first server', as
     const { send } = createHttp({ isPublic });
     await fails(t, send({ url, destination, redirectsMax: 5 }), 'refused', true);
   }
-  t.is(hidden.asked.length, 0);
+  t.is(hidden.requests.length, 0);
 });
 
 test('a redirect to a name that leads to a private address is refused', async (t) => {
@@ -349,7 +349,7 @@ test('a redirect to a name that leads to a private address is refused', async (t
   const { resolve } = names(() => ['127.0.0.2']);
   const { send } = createHttp({ isPublic, resolve });
   await fails(t, send({ url, redirectsMax: 5 }), 'refused', true);
-  t.is(hidden.asked.length, 0);
+  t.is(hidden.requests.length, 0);
 });
 
 test('a redirect elsewhere takes neither headers nor a body along', async (t) => {
@@ -358,18 +358,18 @@ test('a redirect elsewhere takes neither headers nor a body along', async (t) =>
   const { send } = createHttp({ isPublic });
   const headers = { authorization: 'Bearer x', cookie: 'a=1' };
   t.is((await send({ url, headers, redirectsMax: 1 })).status, 201);
-  t.is(other.asked[0]?.headers['authorization'], undefined);
-  t.is(other.asked[0]?.headers['cookie'], undefined);
+  t.is(other.requests[0]?.headers['authorization'], undefined);
+  t.is(other.requests[0]?.headers['cookie'], undefined);
   const kept = await startServer(t, redirectTo(`${other.url}/next`, 308));
   const sent = send({ url: kept.url, method: 'POST', body: 'secret', redirectsMax: 1 });
   await fails(t, sent, 'redirected', true);
-  t.is(other.asked.length, 1);
+  t.is(other.requests.length, 1);
 });
 
 test('redirects are followed as often as asked for', async (t) => {
-  const { url, asked } = await startServer(t, redirectTo('/'));
+  const { url, requests } = await startServer(t, redirectTo('/'));
   await fails(t, createHttp().send({ url, redirectsMax: 3 }), 'redirected', true);
-  t.is(asked.length, 4);
+  t.is(requests.length, 4);
 });
 
 test('a redirect to another scheme is not followed', async (t) => {
@@ -380,13 +380,13 @@ test('a redirect to another scheme is not followed', async (t) => {
 test('so many requests are in flight at once, those of users beside those of the operator', async (t) => {
   const waiting: (() => void)[] = [];
   let tell = () => {};
-  const { url, asked } = await startServer(t, (request, response) => {
+  const { url, requests } = await startServer(t, (request, response) => {
     waiting.push(() => hello(request, response));
     tell();
   });
   const asks = (count: number) =>
     new Promise<void>((resolve) => {
-      tell = () => asked.length >= count && resolve();
+      tell = () => requests.length >= count && resolve();
       tell();
     });
   const { send } = createHttp({ isPublic, concurrent: 1, waiting: 1 });
@@ -401,8 +401,8 @@ test('so many requests are in flight at once, those of users beside those of the
   for (const { status } of await Promise.all([first, second, fixed])) t.is(status, 201);
 });
 
-test('what waits for room is waited for until its deadline', async (t) => {
-  const { url, asked } = await startServer(t, () => {});
+test('a request waits for room until its deadline', async (t) => {
+  const { url, requests } = await startServer(t, () => {});
   const { send, clock } = createHttp({ concurrent: 1 });
   const first = send({ url, timeoutMs: 10_000 });
   const second = send({ url, timeoutMs: 1_000 });
@@ -410,17 +410,17 @@ test('what waits for room is waited for until its deadline', async (t) => {
   await fails(t, second, 'timeout', false);
   await clock.advance(9_000);
   await t.throwsAsync(first, { instanceOf: OutboundError });
-  t.true(asked.length <= 1);
+  t.true(requests.length <= 1);
 });
 
-test('over TLS a server has to be who it was asked as', async (t) => {
+test('over TLS a server has to have a certificate of the name that was asked for', async (t) => {
   const authority = createAuthority();
   t.teardown(() => authority.remove());
   const { cert, key } = authority.issue('provider.example.org');
-  const shown: unknown[] = [];
+  const serverNames: unknown[] = [];
   const options = { cert: readFileSync(cert), key: readFileSync(key) };
   const server = createTlsServer(options, hello);
-  server.on('secureConnection', (socket) => shown.push(socket.servername));
+  server.on('secureConnection', (socket) => serverNames.push(socket.servername));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
@@ -428,7 +428,7 @@ test('over TLS a server has to be who it was asked as', async (t) => {
   const trusting = createHttp({ resolve, ca: readFileSync(authority.ca, 'utf8') });
   const { status } = await trusting.send({ url: `https://provider.example.org:${port}/` });
   t.is(status, 201);
-  t.deepEqual(shown, ['provider.example.org']);
+  t.deepEqual(serverNames, ['provider.example.org']);
   const others = [
     [trusting, `https://another.example.org:${port}/`],
     [createHttp({ resolve }), `https://provider.example.org:${port}/`],

@@ -76,7 +76,7 @@ interface Call {
   isHeard: boolean;
 }
 
-interface Begun {
+interface RunningRequest {
   readonly call: Call;
   /** Its time is no longer bounded. */
   readonly cancel: () => void;
@@ -123,7 +123,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     },
   };
 
-  function begin({ timeoutMs, signal }: Pick<OutboundRequest, 'timeoutMs' | 'signal'>): Begun {
+  function begin({ timeoutMs, signal }: Pick<OutboundRequest, 'timeoutMs' | 'signal'>): RunningRequest {
     const deadline = new AbortController();
     const timeOut = () => deadline.abort(new Failure('timeout'));
     const signals = signal === undefined ? [] : [signal];
@@ -136,7 +136,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
     return { call, cancel, timeOut };
   }
 
-  async function openStream(request: OutboundStreamRequest, begun: Begun): Promise<OutboundStream> {
+  async function openStream(request: OutboundStreamRequest, begun: RunningRequest): Promise<OutboundStream> {
     const { call } = begun;
     const hop = firstHop(request);
     const { idleTimeoutMs, answerBytesMax } = request;
@@ -154,7 +154,7 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
   async function* chunksOf(
     response: IncomingMessage,
     { idleTimeoutMs, answerBytesMax }: Pick<OutboundStreamRequest, 'idleTimeoutMs' | 'answerBytesMax'>,
-    begun: Begun,
+    begun: RunningRequest,
   ): AsyncGenerator<Buffer, void, void> {
     const { call, cancel } = begun;
     let bytes = 0;
@@ -177,7 +177,11 @@ export function createOutboundHttp(options: OutboundHttpOptions): OutboundHttp &
   }
 
   /** Runs only while the caller waits: silence counts only then. */
-  async function notIdle<T>(idleTimeoutMs: number, { timeOut }: Begun, work: () => Promise<T>): Promise<T> {
+  async function notIdle<T>(
+    idleTimeoutMs: number,
+    { timeOut }: RunningRequest,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const cancel = clock.schedule(idleTimeoutMs, timeOut);
     try {
       return await work();

@@ -40,7 +40,7 @@ for (const [what, addresses] of Object.entries(refused)) {
   });
 }
 
-test('what lies beside a range is public', (t) => {
+test('addresses beside a range are public', (t) => {
   const beside = [
     '1.0.0.0',
     '9.255.255.255',
@@ -118,7 +118,7 @@ test('no IPv4 address passes in IPv6 clothes', (t) => {
   t.pass();
 });
 
-test('of IPv6 nothing outside of global unicast passes', (t) => {
+test('no IPv6 address outside of global unicast passes', (t) => {
   fc.assert(
     fc.property(groups, ([first = 0, ...rest]) => {
       const isGlobal = first >> 13 === 1;

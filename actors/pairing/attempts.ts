@@ -46,16 +46,16 @@ const full: Refused = {
 };
 
 /** The default subscription, if none is named. */
-export function subscriptionIdOf(given: unknown): string | Refused {
-  if (given === undefined || given === '') return defaultSubscriptionId;
-  return isSubscriptionId(given) ? given : invalidId;
+export function subscriptionIdOf(value: unknown): string | Refused {
+  if (value === undefined || value === '') return defaultSubscriptionId;
+  return isSubscriptionId(value) ? value : invalidId;
 }
 
 export const start = command({
   ...PairingAdministration.commands.start,
   creates: true,
-  turn: (turn, { by, subscriptionId: given }) => {
-    const subscriptionId = subscriptionIdOf(given);
+  turn: (turn, { by, subscriptionId: subscriptionIdText }) => {
+    const subscriptionId = subscriptionIdOf(subscriptionIdText);
     if (isRefused(subscriptionId)) return subscriptionId;
     const { provider } = turn.use(PairingTools);
     if (provider === undefined) return unavailable;

@@ -22,7 +22,7 @@ import { byOperator, PairingAdministration } from './operator-contract.ts';
 import {
   type Attempt,
   type Credential,
-  type Opened,
+  type OpenedRecords,
   pruneAttempts,
   putAttempt,
   putCredential,
@@ -31,7 +31,7 @@ import {
   unavailable,
 } from './records.ts';
 import { stopRefresh } from './refresh.ts';
-import { shown } from './status.ts';
+import { subscriptionViewOf } from './status.ts';
 import { type Granted, PairingTools } from './tools.ts';
 
 const claimMs = 2 * 60_000;
@@ -61,7 +61,7 @@ const superseded = refuse.conflict(
   'pairing-superseded',
 );
 
-interface Asked {
+interface PairingRequest {
   readonly state: string;
   /** The subscription that an administrator has named, if any. */
   readonly subscriptionId: string | undefined;
@@ -69,11 +69,11 @@ interface Asked {
   readonly by: string | undefined;
 }
 
-interface Claimed {
+interface ClaimedAttempt {
   readonly subscriptionId: string;
   readonly attempt: Attempt;
 }
-interface Done {
+interface Completion {
   readonly pairedId: string;
   /** A repeat does not know it. */
   readonly startedBy?: string;
@@ -82,16 +82,18 @@ interface Done {
 export const complete = workflow({
   ...PairingAdministration.commands.complete,
   creates: true,
-  run: async (steps, { by, code, state, subscriptionId: given }) => {
+  run: async (steps, { by, code, state, subscriptionId: idText }) => {
     const checked = checkedOf(code, state);
     if (isRefused(checked)) return checked;
-    const subscriptionId = given === undefined ? undefined : subscriptionIdOf(given);
+    const subscriptionId = idText === undefined ? undefined : subscriptionIdOf(idText);
     if (isRefused(subscriptionId)) return subscriptionId;
-    const asked = { state: checked.state, subscriptionId, by };
-    const claimed = await steps.turn({ turn: (turn) => claim(turn, steps, asked) });
+    const request = { state: checked.state, subscriptionId, by };
+    const claimed = await steps.turn({ turn: (turn) => claim(turn, steps, request) });
     const done = await exchanged(steps, claimed, checked);
     if (isRefused(done)) return done;
-    return steps.turn({ turn: (turn) => ({ ok: { subscription: shown(turn, done.pairedId) } }) });
+    return steps.turn({
+      turn: (turn) => ({ ok: { subscription: subscriptionViewOf(turn, done.pairedId) } }),
+    });
   },
 });
 
@@ -101,19 +103,20 @@ export const callback = workflow({
   run: async (steps, { code, state, error }) => {
     const checked = checkedOf(error === undefined ? code : 'none', state);
     if (isRefused(checked)) return checked;
-    const asked = { state: checked.state, subscriptionId: undefined, by: undefined };
-    const found = await steps.turn({ turn: (turn) => check(turn, steps, asked) });
+    const request = { state: checked.state, subscriptionId: undefined, by: undefined };
+    const found = await steps.turn({ turn: (turn) => check(turn, steps, request) });
     if (isRefused(found)) return found;
     if ('pairedId' in found) return pairedBy(found);
-    if (error !== undefined) return drop(steps, asked, failed);
-    if (!(await isAdministrator(steps, found.attempt.startedBy))) return drop(steps, asked, noAdministrator);
-    const claimed = await steps.turn({ turn: (turn) => claim(turn, steps, asked) });
+    if (error !== undefined) return drop(steps, request, failed);
+    if (!(await isAdministrator(steps, found.attempt.startedBy)))
+      return drop(steps, request, noAdministrator);
+    const claimed = await steps.turn({ turn: (turn) => claim(turn, steps, request) });
     const done = await exchanged(steps, claimed, checked);
     return isRefused(done) ? done : pairedBy(done);
   },
 });
 
-const pairedBy = ({ pairedId, startedBy }: Done) => ({
+const pairedBy = ({ pairedId, startedBy }: Completion) => ({
   ok: { pairedForOperator: startedBy === byOperator ? pairedId : null },
 });
 
@@ -124,16 +127,24 @@ function checkedOf(code: unknown, state: unknown): { code: string; state: string
 }
 
 /** The pending attempt of this state, or the credential that this call has made before, whose answer was lost. */
-function check(turn: Turn, { callId }: Workflow, asked: Asked): Claimed | Done | Refused {
+function check(
+  turn: Turn,
+  { callId }: Workflow,
+  request: PairingRequest,
+): ClaimedAttempt | Completion | Refused {
   const records = readableRecords(turn);
   if (isRefused(records)) return records;
   if (turn.use(PairingTools).provider === undefined) return unavailable;
   const paired = [...records.credentials].find(([, { pairedBy }]) => pairedBy === callId);
   if (paired !== undefined) return { pairedId: paired[0] };
-  return pendingOf(records, asked, turn.nowMs);
+  return pendingOf(records, request, turn.nowMs);
 }
 
-function pendingOf(records: Opened, { state, subscriptionId: named, by }: Asked, nowMs: number) {
+function pendingOf(
+  records: OpenedRecords,
+  { state, subscriptionId: named, by }: PairingRequest,
+  nowMs: number,
+) {
   const found = attemptOf(records.attempts, state, nowMs);
   if (found === undefined || found[1].claim !== null) return invalidState;
   const [subscriptionId, attempt] = found;
@@ -143,8 +154,8 @@ function pendingOf(records: Opened, { state, subscriptionId: named, by }: Asked,
 }
 
 /** Checks and claims in one turn, so that only one of two calls gets it. */
-function claim(turn: Turn, steps: Workflow, asked: Asked): Claimed | Done | Refused {
-  const found = check(turn, steps, asked);
+function claim(turn: Turn, steps: Workflow, request: PairingRequest): ClaimedAttempt | Completion | Refused {
+  const found = check(turn, steps, request);
   if (!('attempt' in found)) return found;
   const attempt = { ...found.attempt, claim: steps.callId, endsAtMs: turn.nowMs + claimMs };
   putAttempt(turn, found.subscriptionId, attempt);
@@ -152,10 +163,10 @@ function claim(turn: Turn, steps: Workflow, asked: Asked): Claimed | Done | Refu
 }
 
 /** Uses the attempt up if the provider's user refused, or if the user is not an administrator any more. */
-function drop(steps: Workflow, asked: Asked, because: Refused): Promise<Refused> {
+function drop(steps: Workflow, request: PairingRequest, because: Refused): Promise<Refused> {
   return steps.turn({
     turn: (turn) => {
-      const found = check(turn, steps, asked);
+      const found = check(turn, steps, request);
       if ('attempt' in found) removeAttempt(turn, found.subscriptionId);
       return because;
     },
@@ -171,14 +182,14 @@ async function isAdministrator({ actors }: Workflow, by: string): Promise<boolea
 
 async function exchanged(
   steps: Workflow,
-  claimed: Claimed | Done | Refused,
-  given: { readonly code: string; readonly state: string },
-): Promise<Done | Refused> {
+  claimed: ClaimedAttempt | Completion | Refused,
+  callback: { readonly code: string; readonly state: string },
+): Promise<Completion | Refused> {
   if (!('attempt' in claimed)) return claimed;
   const { provider } = steps.use(PairingTools);
   if (provider === undefined) return unavailable;
   const { subscriptionId, attempt } = claimed;
-  const result = await provider.exchange({ ...given, verifier: attempt.verifier });
+  const result = await provider.exchange({ ...callback, verifier: attempt.verifier });
   return steps.turn({
     turn: (turn) => {
       const records = readableRecords(turn);

@@ -56,8 +56,8 @@ export function forgetMetered(turn: Turn, subscriptionId: string): void {
 export const usage = command({
   ...PairingAdministration.commands.usage,
   creates: true,
-  turn: (turn, { subscriptionId: given }) => {
-    const subscriptionId = subscriptionIdOf(given);
+  turn: (turn, { subscriptionId: idText }) => {
+    const subscriptionId = subscriptionIdOf(idText);
     if (isRefused(subscriptionId)) return subscriptionId;
     const records = readableRecords(turn);
     if (isRefused(records)) return records;

@@ -72,10 +72,10 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
 
   async function result(
     exchange: Exchange,
-    asked: Promise<oauth.TokenEndpointResponse>,
+    response: Promise<oauth.TokenEndpointResponse>,
   ): Promise<GrantResult> {
     try {
-      return { granted: grantedOf(await asked, exchange, accountIdClaim) };
+      return { granted: grantedOf(await response, exchange, accountIdClaim) };
     } catch (error) {
       if (error instanceof GrantError) return { failure: error.failure, retryAfterMs: error.retryAfterMs };
       return { failure: failureOf(error, exchange) };
@@ -103,9 +103,14 @@ export function createPairingProvider(setup: PairingSetup, http: OutboundHttp): 
     exchange({ code, state, verifier }) {
       const exchange: Exchange = {};
       const exchanged = async () => {
-        const given = oauth.validateAuthResponse(server, client, new URLSearchParams({ code, state }), state);
+        const parameters = oauth.validateAuthResponse(
+          server,
+          client,
+          new URLSearchParams({ code, state }),
+          state,
+        );
         const response = await oauth.authorizationCodeGrantRequest(
-          ...([server, client, oauth.None(), given, redirectUri, verifier] as const),
+          ...([server, client, oauth.None(), parameters, redirectUri, verifier] as const),
           optionsFor(exchange),
         );
         return oauth.processAuthorizationCodeResponse(server, client, response);
@@ -161,8 +166,8 @@ function objectIn(body: Buffer): Readonly<Record<string, unknown>> {
 }
 
 /** In seconds. Dates are not supported, as providers do not send them. */
-function retryAfterMs(given: string | undefined): number | undefined {
-  return given !== undefined && /^\d{1,6}$/.test(given) ? Number(given) * 1_000 : undefined;
+function retryAfterMs(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : undefined;
 }
 
 /** @throws GrantError */

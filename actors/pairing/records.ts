@@ -77,7 +77,7 @@ const macSlice = slice<{ readonly mac: Uint8Array | null }>({
 
 export const recordSlices = [attemptMap, credentialMap, macSlice];
 
-export interface Opened {
+export interface OpenedRecords {
   readonly attempts: ReadonlyMap<string, Attempt>;
   readonly credentials: ReadonlyMap<string, Credential>;
 }
@@ -88,7 +88,7 @@ const sealedRecords = (view: View): Records => ({
 });
 
 /** One record that does not open makes the whole set unreadable, as the set may have been altered. */
-export function openedRecords(view: View): Opened | 'unavailable' | 'unreadable' {
+export function openedRecords(view: View): OpenedRecords | 'unavailable' | 'unreadable' {
   const { seal } = view.use(PairingTools);
   if (seal === undefined) return 'unavailable';
   const records = sealedRecords(view);
@@ -125,7 +125,7 @@ export const unreadable = refuse.unavailable(
   'pairing-store-unreadable',
 );
 
-export function readableRecords(view: View): Opened | Refused {
+export function readableRecords(view: View): OpenedRecords | Refused {
   const records = openedRecords(view);
   if (records === 'unavailable') return unavailable;
   return records === 'unreadable' ? unreadable : records;
@@ -189,7 +189,7 @@ function sealSet(turn: Turn, seal: PairingSeal): void {
 }
 
 /** The expired attempts, and the time at which the next one expires. */
-export function pruneAttempts(turn: Turn, { attempts }: Opened): ReadonlyMap<string, Attempt> {
+export function pruneAttempts(turn: Turn, { attempts }: OpenedRecords): ReadonlyMap<string, Attempt> {
   const living = new Map([...attempts].filter(([, { endsAtMs }]) => endsAtMs > turn.nowMs));
   for (const id of attempts.keys()) if (!living.has(id)) removeAttempt(turn, id);
   return living;

@@ -35,7 +35,7 @@ const refreshOf = (subscriptionId: string) => keyed(Pairing.jobs.refresh, subscr
 type Use =
   | { readonly outcome: 'token'; readonly accessToken: string; readonly serial: number }
   | { readonly outcome: 'unavailable' | 'later' };
-type Found = Use | { readonly refreshing: number };
+type TokenState = Use | { readonly refreshing: number };
 
 export const use = workflow({
   ...Pairing.commands.use,
@@ -54,7 +54,7 @@ export const use = workflow({
   },
 });
 
-function tokenFor(turn: Turn, subscriptionId: string): Found {
+function tokenFor(turn: Turn, subscriptionId: string): TokenState {
   const credential = usable(turn, subscriptionId);
   if (credential === undefined) return { outcome: 'unavailable' };
   const { expiresAtMs, serial, refreshToken } = credential;

@@ -8,25 +8,24 @@ import {
   text,
   WrongValue,
 } from '../../runtime/setting.ts';
+import { isThisMachine } from '../this-machine.ts';
 
 const title = 'Assistant subscription';
 const callbackPath = '/v1/assistant/subscription/callback';
 
-const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
-
 /** The redirect address exactly as it was registered with the provider. */
-function secureAddress(given: string): string {
-  if (!/^https?:\/\/[\x21-\x7e]+$/i.test(given) || !URL.canParse(given)) {
+function secureAddress(text: string): string {
+  if (!/^https?:\/\/[\x21-\x7e]+$/i.test(text) || !URL.canParse(text)) {
     throw new WrongValue('is not an https address');
   }
-  const { protocol, hostname } = new URL(given);
-  if (/^https?:\/\/[^/]*@/i.test(given) || /[?#]/.test(given)) {
+  const { protocol, hostname } = new URL(text);
+  if (/^https?:\/\/[^/]*@/i.test(text) || /[?#]/.test(text)) {
     throw new WrongValue('has a user, a query or a fragment');
   }
-  if (protocol === 'http:' && !isLoopback(hostname)) {
+  if (protocol === 'http:' && !isThisMachine(hostname)) {
     throw new WrongValue('is neither https nor on loopback');
   }
-  return given;
+  return text;
 }
 const bounds = 'an https address, or http on loopback, without a user, a query or a fragment';
 
@@ -70,7 +69,7 @@ export const pairingSettings = sameOnAllNodes(
       description:
         'The claim with the id of the account, in the ID token or else the access token: a name, or names separated by dots. Shown to administrators.',
     }),
-    baseUrl: setting((given) => secureAddress(given).replace(/\/+$/, ''), {
+    baseUrl: setting((text) => secureAddress(text).replace(/\/+$/, ''), {
       name: 'ASSISTANT_SUBSCRIPTION_BASE_URL',
       bounds,
       description:

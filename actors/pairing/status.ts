@@ -14,7 +14,10 @@ const isoOrNull = (ms: number | null | undefined): string | null =>
 export const profilesOf = (view: View, subscriptionId: string) =>
   [...view.use(AssistantPolicy).profiles.values()].filter((each) => each.subscriptionId === subscriptionId);
 
-export function shown(view: View & { readonly nowMs: number }, subscriptionId: string): SubscriptionView {
+export function subscriptionViewOf(
+  view: View & { readonly nowMs: number },
+  subscriptionId: string,
+): SubscriptionView {
   const records = openedRecords(view);
   const isReadable = typeof records !== 'string';
   const attempt = isReadable ? records.attempts.get(subscriptionId) : undefined;
@@ -42,10 +45,10 @@ const shownCredential = (credential: Credential | undefined) => ({
 export const status = command({
   ...PairingAdministration.commands.status,
   creates: true,
-  turn: (turn, { subscriptionId: given }) => {
-    const subscriptionId = subscriptionIdOf(given);
+  turn: (turn, { subscriptionId: idText }) => {
+    const subscriptionId = subscriptionIdOf(idText);
     if (isRefused(subscriptionId)) return subscriptionId;
-    return { ok: { subscription: shown(turn, subscriptionId) } };
+    return { ok: { subscription: subscriptionViewOf(turn, subscriptionId) } };
   },
 });
 
@@ -56,6 +59,6 @@ export const list = command({
     const records = readableRecords(turn);
     if (isRefused(records)) return records;
     const ids = [...records.credentials.keys()].toSorted();
-    return { ok: { subscriptions: ids.map((id) => shown(turn, id)) } };
+    return { ok: { subscriptions: ids.map((id) => subscriptionViewOf(turn, id)) } };
   },
 });

@@ -30,9 +30,9 @@ const notConfirmed = refuse.badRequest(
 export const unpair = command({
   ...PairingAdministration.commands.unpair,
   creates: true,
-  turn: (turn, { by, subscriptionId: given, confirmReferences }) => {
-    if (given === undefined || given === null || given === '') return idRequired;
-    const subscriptionId = subscriptionIdOf(given);
+  turn: (turn, { by, subscriptionId: idText, confirmReferences }) => {
+    if (idText === undefined || idText === null || idText === '') return idRequired;
+    const subscriptionId = subscriptionIdOf(idText);
     if (isRefused(subscriptionId)) return subscriptionId;
     const records = readableRecords(turn);
     if (isRefused(records)) return records;

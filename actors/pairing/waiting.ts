@@ -8,13 +8,13 @@ import { dependency } from '../../runtime/dependency.ts';
 /** Longer than a refresh takes. If this process loses the actor, the refresh ends on another host. */
 const waitMs = 18_000;
 
-interface Waiting {
+interface RefreshWait {
   readonly over: Promise<void>;
   leave(): void;
 }
 
 export interface RefreshWaits {
-  enter(subscriptionId: string): Waiting;
+  enter(subscriptionId: string): RefreshWait;
   end(subscriptionId: string): void;
 }
 export const RefreshWaits = dependency<RefreshWaits>('those who wait for a refresh');

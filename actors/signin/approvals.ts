@@ -56,7 +56,7 @@ export const approvalMap = sliceMap<Approval>({
 });
 
 /** The proof that the waiting device sends with every `login-params`. */
-export interface Waiting {
+export interface WaitingDevice {
   readonly approvalSecret?: string | undefined;
   readonly codeChallenge: string;
 }
@@ -68,7 +68,12 @@ export interface Waiting {
  * A network that already has its share of approvals gets another one, but no announcement. Otherwise a stranger could make the
  * user's devices ring without end.
  */
-export function requestApproval(turn: Turn, device: Device, userUuid: string, waiting: Waiting): string {
+export function requestApproval(
+  turn: Turn,
+  device: Device,
+  userUuid: string,
+  waiting: WaitingDevice,
+): string {
   const keys = turn.use(SigninKeys);
   const idOf = (uuid: string) => keys.approvalId(turn.self.id, keys.approvalSecret(turn.self.id, uuid));
   const before = findOfDevice(turn, waiting);
@@ -86,12 +91,12 @@ export function requestApproval(turn: Turn, device: Device, userUuid: string, wa
     expiresAtMs: turn.nowMs + turn.use(AccountSettings).approvalAgeMs,
   };
   turn.setEntry(approvalMap, approval.uuid, approval);
-  if (hadRoom) turn.tell(Factors, userUuid).approvalRequested(shown(approval));
+  if (hadRoom) turn.tell(Factors, userUuid).approvalRequested(summaryOf(approval));
   return idOf(approval.uuid);
 }
 
 /** Whether another device has approved. Asking uses the approval up, except for a repeat of the same call. */
-export function takeApproved(turn: Turn, waiting: Waiting, callId: string): boolean {
+export function takeApproved(turn: Turn, waiting: WaitingDevice, callId: string): boolean {
   const approval = findOfDevice(turn, waiting);
   if (approval?.status === 'used') return approval.usedBy === callId;
   if (approval?.status !== 'approved') return false;
@@ -100,19 +105,19 @@ export function takeApproved(turn: Turn, waiting: Waiting, callId: string): bool
 }
 
 /** Ends the approval of a device that has signed in. */
-export function withdrawApproval(turn: Turn, waiting: Waiting): void {
+export function withdrawApproval(turn: Turn, waiting: WaitingDevice): void {
   const approval = findOfDevice(turn, waiting);
   if (approval !== undefined && approval.status !== 'used') turn.removeEntry(approvalMap, approval.uuid);
 }
 
 export const approvalStatus = sharedRead({
   ...Signin.commands.approvalStatus,
-  answer: (view, asked) => ({ status: shownStatus(find(view, asked)) }),
+  answer: (view, query) => ({ status: shownStatus(find(view, query)) }),
 });
 
-function find(view: Seen, asked: { readonly secret: string } | { readonly uuid: string }) {
-  if ('secret' in asked) return findBySecret(view, asked.secret);
-  return current(view).find(({ uuid }) => uuid === asked.uuid);
+function find(view: ClockedView, query: { readonly secret: string } | { readonly uuid: string }) {
+  if ('secret' in query) return findBySecret(view, query.secret);
+  return current(view).find(({ uuid }) => uuid === query.uuid);
 }
 
 const shownStatus = (approval: Approval | undefined): ApprovalStatus =>
@@ -123,7 +128,7 @@ export const pendingApprovals = sharedRead({
   answer: (view) => ({
     approvals: current(view)
       .filter(({ status }) => status === 'pending')
-      .map(shown),
+      .map(summaryOf),
   }),
 });
 
@@ -143,19 +148,22 @@ export const resolveApproval = command({
 export const endOfApprovals = (view: View): number =>
   Math.max(0, ...[...view.entries(approvalMap).values()].map(({ expiresAtMs }) => expiresAtMs));
 
-type Seen = View & { readonly nowMs: number };
+type ClockedView = View & { readonly nowMs: number };
 
-const current = (view: Seen): readonly Approval[] =>
+const current = (view: ClockedView): readonly Approval[] =>
   [...view.entries(approvalMap).values()].filter(({ expiresAtMs }) => view.nowMs < expiresAtMs);
 
-function findOfDevice(view: Seen, { approvalSecret, codeChallenge }: Waiting): Approval | undefined {
+function findOfDevice(
+  view: ClockedView,
+  { approvalSecret, codeChallenge }: WaitingDevice,
+): Approval | undefined {
   const bySecret = approvalSecret === undefined ? undefined : findBySecret(view, approvalSecret);
   if (bySecret !== undefined) return bySecret;
   const challengeHash = secretHashOf(codeChallenge);
   return current(view).find((each) => equalInConstantTime(challengeHash, each.challengeHash));
 }
 
-function findBySecret(view: Seen, secret: string): Approval | undefined {
+function findBySecret(view: ClockedView, secret: string): Approval | undefined {
   const keys = view.use(SigninKeys);
   const secretOf = ({ uuid }: Approval) => keys.approvalSecret(view.self.id, uuid);
   return current(view).find((each) => equalInConstantTime(secret, secretOf(each)));
@@ -178,7 +186,7 @@ function makeRoom(turn: Turn, network: string): boolean {
   return false;
 }
 
-const shown = ({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }: Approval) => ({
+const summaryOf = ({ uuid, userAgent, ipAddress, createdAtMs, expiresAtMs }: Approval) => ({
   uuid,
   userAgent,
   ipAddress,

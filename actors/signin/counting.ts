@@ -107,7 +107,7 @@ export function returnAttempt(turn: Turn, origin: Origin): void {
 }
 
 /** The password was right: clears the failures of the attempt's origin, which is known from now on. Once for a session. */
-export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: Opened): void {
+export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: OpenedSession): void {
   if (isKnown(turn, deviceKey(turn, opened.sessionUuid))) return;
   turn.removeEntry(attemptsMap, key);
   const strangers = currentStrangers(turn);
@@ -119,12 +119,12 @@ export function acceptAttempt(turn: Turn, { key, isStranger }: Origin, opened: O
 }
 
 /** A session that was opened with the password, and its origin. */
-export interface Opened {
+export interface OpenedSession {
   readonly ipAddress: string | null;
   readonly sessionUuid: string;
 }
 
-export function recognise(turn: Turn, { ipAddress, sessionUuid }: Opened): void {
+export function recognise(turn: Turn, { ipAddress, sessionUuid }: OpenedSession): void {
   if (ipAddress !== null) remember(turn, knownNetworkMap, networkKey(turn, ipAddress));
   remember(turn, knownDeviceMap, deviceKey(turn, sessionUuid));
 }

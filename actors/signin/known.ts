@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';
 import { type SliceMap, type State, sliceMap } from '../../runtime/slice.ts';
 
-interface Known {
+interface KnownEntry {
   readonly usedMs: number;
 }
 
@@ -15,7 +15,7 @@ const knownAgeMs = 180 * 86_400_000;
 const schema = z.object({ usedMs: z.number() });
 
 /** Enough for home, work, a phone and a few networks of the family. */
-export const knownNetworkMap = sliceMap<Known>({
+export const knownNetworkMap = sliceMap<KnownEntry>({
   family: 'known-network',
   format: 1,
   schema,
@@ -23,15 +23,20 @@ export const knownNetworkMap = sliceMap<Known>({
 });
 
 /** Each sign-in on a device adds one, as it opens another session. */
-export const knownDeviceMap = sliceMap<Known>({ family: 'known-device', format: 1, schema, entriesMax: 16 });
+export const knownDeviceMap = sliceMap<KnownEntry>({
+  family: 'known-device',
+  format: 1,
+  schema,
+  entriesMax: 16,
+});
 
-const maps: readonly SliceMap<Known>[] = [knownNetworkMap, knownDeviceMap];
+const maps: readonly SliceMap<KnownEntry>[] = [knownNetworkMap, knownDeviceMap];
 
 export const isKnown = (state: State & { readonly nowMs: number }, key: string): boolean =>
   maps.some((map) => state.nowMs < endOfKnown(state.entry(map, key)));
 
 /** If there are too many, the least recently used one is dropped. */
-export function remember(turn: Turn, map: SliceMap<Known>, key: string): void {
+export function remember(turn: Turn, map: SliceMap<KnownEntry>, key: string): void {
   const [oldest, ...others] = [...turn.entries(map)].toSorted(([, a], [, b]) => a.usedMs - b.usedMs);
   const isFull = others.length + 1 >= map.entriesMax;
   if (isFull && oldest !== undefined && turn.entry(map, key) === undefined) turn.removeEntry(map, oldest[0]);
@@ -52,5 +57,5 @@ export function forgetKnown(turn: Turn, which: 'ended' | 'all'): void {
   }
 }
 
-const endOfKnown = (known: Known | undefined): number =>
+const endOfKnown = (known: KnownEntry | undefined): number =>
   known === undefined ? 0 : known.usedMs + knownAgeMs;

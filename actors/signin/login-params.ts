@@ -41,7 +41,7 @@ import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
 import { noteFailure } from './note-failure.ts';
 
-interface Asked extends SignInAddress {
+interface ParamsRequest extends SignInAddress {
   readonly codeChallenge: string;
   readonly device: Device;
   readonly cookieSessions?: readonly string[] | undefined;
@@ -58,7 +58,7 @@ type Unmet = {
   readonly factor: 'totp' | 'emailed-code' | 'security-key' | 'recovery-codes';
   readonly outcome: 'missing' | 'wrong' | 'used';
 };
-type Outcome = { readonly passed: true } | Unmet;
+type FactorOutcome = { readonly passed: true } | Unmet;
 
 const passed = { passed: true } as const;
 
@@ -68,60 +68,65 @@ const pseudoVersion = '004';
 export const loginParams = workflow({
   ...Signin.commands.loginParams,
   creates: true,
-  run: async (workflow, asked) => {
+  run: async (workflow, request) => {
     const begun = await workflow.turn({
       // Other calls write nothing here, and looking for a record would cost a read.
-      recorded: isGuess(asked),
-      turn: (turn) => begin(turn, asked),
+      recorded: isGuess(request),
+      turn: (turn) => begin(turn, request),
     });
     if ('refused' in begun) return begun;
     const account = await workflow.turn({
-      reads: () => ({ account: lookup(accountTable, [addressKey(asked)]) }),
+      reads: () => ({ account: lookup(accountTable, [addressKey(request)]) }),
       turn: (_turn, { account }) => account.rows[0],
     });
-    const checked = await check(workflow, asked, account, begun);
+    const checked = await check(workflow, request, account, begun);
     return workflow.turn({
       turn: (turn) => {
-        const isMet = 'passed' in checked || isLetIn(turn, asked, account, workflow.callId);
-        return conclude({ turn, asked, account, outcome: isMet ? passed : checked, begun });
+        const isMet = 'passed' in checked || isLetIn(turn, request, account, workflow.callId);
+        return conclude({ turn, request, account, outcome: isMet ? passed : checked, begun });
       },
     });
   },
 });
 
 /** Approved by another device of the account. A recovery still needs its codes, as its login uses them up. */
-const isLetIn = (turn: Turn, asked: Asked, account: AccountRow | undefined, callId: string): boolean =>
-  account !== undefined && asked.recoveryCodes === undefined && takeApproved(turn, asked, callId);
+const isLetIn = (
+  turn: Turn,
+  request: ParamsRequest,
+  account: AccountRow | undefined,
+  callId: string,
+): boolean =>
+  account !== undefined && request.recoveryCodes === undefined && takeApproved(turn, request, callId);
 
-interface Begun {
+interface StartedRequest {
   readonly assertionChallenge?: string | undefined;
   /** The code is the one that was mailed. */
   readonly hasEmailedCode: boolean;
   readonly forgotten: number;
 }
 
-const sourceOf = ({ device, cookieSessions }: Asked): Source => ({
+const sourceOf = ({ device, cookieSessions }: ParamsRequest): Source => ({
   ipAddress: device.ipAddress,
   cookieSessions,
 });
 
 /** Proofs that can be guessed. Tokens of trusted devices are too long for that, and wrong ones are ignored. */
-const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: Asked): boolean =>
-  [code, appPassword, assertionResponse, recoveryCodes].some((given) => given !== undefined);
+const isGuess = ({ code, appPassword, assertionResponse, recoveryCodes }: ParamsRequest): boolean =>
+  [code, appPassword, assertionResponse, recoveryCodes].some((field) => field !== undefined);
 
-function begin(turn: Turn, asked: Asked) {
-  if (isGuess(asked)) {
-    const origin = originOf(turn, sourceOf(asked));
+function begin(turn: Turn, request: ParamsRequest) {
+  if (isGuess(request)) {
+    const origin = originOf(turn, sourceOf(request));
     if (refusedAttempt(turn, origin, true) !== undefined) {
       return { refused: { ...lockedOut, captchaRequired: true } };
     }
-    if (asked.recoveryCodes === '') return wrongRecovery;
+    if (request.recoveryCodes === '') return wrongRecovery;
     debitAttempt(turn, origin);
     expireLater(turn);
   }
-  const { assertionResponse, code } = asked;
-  const { ipAddress } = asked.device;
-  const begun: Begun = {
+  const { assertionResponse, code } = request;
+  const { ipAddress } = request.device;
+  const begun: StartedRequest = {
     assertionChallenge: assertionResponse && takeAssertionChallenge(turn, assertionResponse),
     hasEmailedCode: code !== undefined && takeEmailedCode(turn, ipAddress, code),
     forgotten: turn.get(forgottenSlice),
@@ -131,11 +136,11 @@ function begin(turn: Turn, asked: Asked) {
 
 async function check(
   workflow: Workflow,
-  asked: Asked,
+  request: ParamsRequest,
   account: AccountRow | undefined,
-  begun: Begun,
-): Promise<Outcome> {
-  const outcome = await checkFactors(workflow, asked, account, begun);
+  begun: StartedRequest,
+): Promise<FactorOutcome> {
+  const outcome = await checkFactors(workflow, request, account, begun);
   if ('passed' in outcome || outcome.factor !== 'emailed-code') return outcome;
   // Known addresses make it too, so that both take the same time.
   const canMail = await isMailConfigured(workflow.actors);
@@ -144,13 +149,14 @@ async function check(
 
 async function checkFactors(
   workflow: Workflow,
-  asked: Asked,
+  request: ParamsRequest,
   account: AccountRow | undefined,
-  { assertionChallenge, hasEmailedCode }: Begun,
-): Promise<Outcome> {
-  const { email, workspace, code, appPassword, trustedDeviceToken, assertionResponse, recoveryCodes } = asked;
+  { assertionChallenge, hasEmailedCode }: StartedRequest,
+): Promise<FactorOutcome> {
+  const { email, workspace, code, appPassword, trustedDeviceToken, assertionResponse, recoveryCodes } =
+    request;
   const keys = workflow.use(SigninKeys);
-  const userUuid = account?.user_uuid ?? keys.pseudoUser(asked);
+  const userUuid = account?.user_uuid ?? keys.pseudoUser(request);
   const assertion =
     assertionResponse && assertionChallenge !== undefined
       ? { response: assertionResponse, challenge: assertionChallenge }
@@ -165,49 +171,49 @@ async function checkFactors(
       assertion,
       recoveryCodes,
       hasAssertion: assertionResponse !== undefined,
-      device: asked.device,
+      device: request.device,
       hasEmailedCode,
       isNobody: account === undefined,
     });
-    return 'stale' in checked ? pseudoOutcome(workflow, asked) : checked;
+    return 'stale' in checked ? pseudoOutcome(workflow, request) : checked;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    return pseudoOutcome(workflow, asked);
+    return pseudoOutcome(workflow, request);
   }
 }
 
-function pseudoOutcome(workflow: Workflow, asked: Asked): Outcome {
-  if (asked.recoveryCodes !== undefined) return { factor: 'recovery-codes', outcome: 'wrong' };
-  const factor = workflow.use(SigninKeys).pseudoFactor(asked);
+function pseudoOutcome(workflow: Workflow, request: ParamsRequest): FactorOutcome {
+  if (request.recoveryCodes !== undefined) return { factor: 'recovery-codes', outcome: 'wrong' };
+  const factor = workflow.use(SigninKeys).pseudoFactor(request);
   if (factor === undefined) return passed;
-  const given = factor === 'security-key' ? asked.assertionResponse : asked.code;
-  return { factor, outcome: given === undefined ? 'missing' : 'wrong' };
+  const proof = factor === 'security-key' ? request.assertionResponse : request.code;
+  return { factor, outcome: proof === undefined ? 'missing' : 'wrong' };
 }
 
 function conclude({
   turn,
-  asked,
+  request,
   account,
   outcome,
   begun: { forgotten },
 }: {
   readonly turn: Turn;
-  readonly asked: Asked;
+  readonly request: ParamsRequest;
   readonly account: AccountRow | undefined;
-  readonly outcome: Outcome;
-  readonly begun: Begun;
+  readonly outcome: FactorOutcome;
+  readonly begun: StartedRequest;
 }) {
-  const origin = originOf(turn, sourceOf(asked));
-  if (!('passed' in outcome)) return refusalOf({ turn, asked, account, unmet: outcome, origin });
+  const origin = originOf(turn, sourceOf(request));
+  if (!('passed' in outcome)) return refusalOf({ turn, request, account, unmet: outcome, origin });
   // The check did not ask for a factor that was turned on meanwhile.
   const mayStore = turn.get(forgottenSlice) === forgotten;
-  const isStored = mayStore && storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked));
-  if (isStored && isGuess(asked)) returnAttempt(turn, origin);
-  withdrawApproval(turn, asked);
+  const isStored = mayStore && storeChallenge(turn, request.codeChallenge, origin, wayOf(request));
+  if (isStored && isGuess(request)) returnAttempt(turn, origin);
+  withdrawApproval(turn, request);
   expireLater(turn);
   if (account !== undefined) return { ok: publicKeyParams(account) };
-  const pw_nonce = turn.use(SigninKeys).pseudoNonce(asked);
-  return { ok: { identifier: asked.email, pw_nonce, version: pseudoVersion } };
+  const pw_nonce = turn.use(SigninKeys).pseudoNonce(request);
+  return { ok: { identifier: request.email, pw_nonce, version: pseudoVersion } };
 }
 
 const codeMissing = refuse.unauthenticated(
@@ -248,26 +254,26 @@ const refusals = {
 
 function refusalOf({
   turn,
-  asked,
+  request,
   account,
   unmet: { factor, outcome },
   origin,
 }: {
   readonly turn: Turn;
-  readonly asked: Asked;
+  readonly request: ParamsRequest;
   readonly account: AccountRow | undefined;
   readonly unmet: Unmet;
   readonly origin: Origin;
 }) {
-  if (outcome !== 'missing') noteFailure(turn, account, asked);
-  const counted = isGuess(asked) && { captchaRequired: asksForCaptcha(turn, origin) };
+  if (outcome !== 'missing') noteFailure(turn, account, request);
+  const counted = isGuess(request) && { captchaRequired: asksForCaptcha(turn, origin) };
   if (factor === 'recovery-codes') return { refused: { ...wrongRecovery.refused, ...counted } };
   const { refused } = refusals[factor][outcome];
-  const userUuid = account?.user_uuid ?? turn.use(SigninKeys).pseudoUser(asked);
-  const approvalId = requestApproval(turn, asked.device, userUuid, asked);
+  const userUuid = account?.user_uuid ?? turn.use(SigninKeys).pseudoUser(request);
+  const approvalId = requestApproval(turn, request.device, userUuid, request);
   expireLater(turn);
   const payload = {
-    ...(factor !== 'security-key' && { mfa_key: asked.codeName ?? `mfa_${turn.random.uuid()}` }),
+    ...(factor !== 'security-key' && { mfa_key: request.codeName ?? `mfa_${turn.random.uuid()}` }),
     mfa_approval_challenge_id: approvalId,
   };
   return { refused: { ...refused, ...counted, payload } };

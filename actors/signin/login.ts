@@ -31,7 +31,7 @@ import {
   acceptAttempt,
   asksForCaptcha,
   debitAttempt,
-  type Opened,
+  type OpenedSession,
   type Origin,
   originOf,
   refusedAttempt,
@@ -107,7 +107,7 @@ export const login = workflow({
   },
 });
 
-interface Begun {
+interface StartedLogin {
   readonly origin: Origin;
   readonly challengeMet: boolean;
   readonly asksForCaptcha: boolean;
@@ -115,7 +115,7 @@ interface Begun {
   readonly captchaRequired: boolean;
 }
 
-function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Begun | Refused {
+function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): StartedLogin | Refused {
   const origin = originOf(turn, { ipAddress: login.device.ipAddress, cookieSessions: login.cookieSessions });
   const why = refusedAttempt(turn, origin, captchaPassed);
   if (why === 'locked') return { refused: { ...lockedOut, captchaRequired: true } };
@@ -137,7 +137,7 @@ function beginAttempt(turn: Turn, login: Login, captchaPassed: boolean): Begun |
   };
 }
 
-function accept(turn: Turn, origin: Origin, opened: Opened): void {
+function accept(turn: Turn, origin: Origin, opened: OpenedSession): void {
   acceptAttempt(turn, origin, opened);
   expireLater(turn);
 }
@@ -145,8 +145,8 @@ function accept(turn: Turn, origin: Origin, opened: Opened): void {
 /** The time of an answer must not show which addresses have a password that another server has hashed. */
 const areImportedLeft = (workflow: Workflow): Promise<boolean> =>
   workflow.use(ImportedPasswords).areLeft(workflow.nowMs, async () => {
-    const asked = workflow.actors.get(Instance, instanceId).ask.importedPasswords({});
-    return ((await unlessAbsent(asked))?.left ?? 0) > 0;
+    const answer = workflow.actors.get(Instance, instanceId).ask.importedPasswords({});
+    return ((await unlessAbsent(answer))?.left ?? 0) > 0;
   });
 
 async function openSessionAt(

@@ -13,7 +13,7 @@ import { rolesChanged, User } from './contract.ts';
 import { type RaisedHooks, userPart } from './hooks.ts';
 import { UserAdministration } from './operator-contract.ts';
 import { type Profile, profileSlice } from './profile.ts';
-import { exportForOperator } from './requests/export-for-operator.ts';
+import { exportPieces } from './requests/export-pieces.ts';
 import { adminRoleSlice, callerOf, isAdministrator } from './roles.ts';
 import { endAllSessions, type Session, sessionMap } from './sessions/session.ts';
 
@@ -116,19 +116,19 @@ const operatorCommands = (hooks: RaisedHooks) => ({
 
   operatorExport: sharedRead({
     ...UserAdministration.commands.operatorExport,
-    reads: exportForOperator.reads,
-    answer: (view, asked, reads) => {
+    reads: exportPieces.reads,
+    answer: (view, request, reads) => {
       active(view);
-      return exportForOperator.answer(view, asked, reads);
+      return exportPieces.answer(view, request, reads);
     },
   }),
 
   operatorAuditTrail: sharedRead({
     ...UserAdministration.commands.operatorAuditTrail,
     reads: auditPages,
-    answer: (view, asked, pages) => {
+    answer: (view, request, pages) => {
       active(view);
-      return readTrail(view, pages, asked);
+      return readTrail(view, pages, request);
     },
   }),
 });

@@ -15,6 +15,7 @@ import type { UserHooks } from './hooks.ts';
 import { importing } from './import/part.ts';
 import { inbox } from './inbox/part.ts';
 import { items } from './items/part.ts';
+import { mailBackups } from './mail-backup/part.ts';
 import { notOfferedPart } from './not-offered/part.ts';
 import { operators } from './operator.ts';
 import { pairing } from './pairing/part.ts';
@@ -52,6 +53,7 @@ const features: readonly Part<UserHooks>[] = [
   revisions,
   switches,
   reminders,
+  mailBackups,
   files,
   publishedReminders,
   calendar,

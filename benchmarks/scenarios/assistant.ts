@@ -73,10 +73,10 @@ const askUpstream = (url: string, what: string): Promise<Response> =>
 /** Each answer as another user, in rotation. */
 async function throughServer(url: string): Promise<(what: string) => Promise<Response>> {
   const accounts = await someAtOnce(4, atOnce, () => register(url));
-  let asked = 0;
+  let calls = 0;
   return (what) => {
-    asked += 1;
-    return stream(url, accounts[asked % accounts.length] as Account, what);
+    calls += 1;
+    return stream(url, accounts[calls % accounts.length] as Account, what);
   };
 }
 
@@ -94,9 +94,9 @@ const stream = (
   });
 
 /** Counts `data` only: a ping is no event. */
-async function measured(asked: Promise<Response>) {
+async function measured(pending: Promise<Response>) {
   const began = performance.now();
-  const { status, body } = await asked;
+  const { status, body } = await pending;
   if (status !== 200) throw new Error(`an answer was refused: ${status}`);
   let firstMs = Number.NaN;
   let count = 0;

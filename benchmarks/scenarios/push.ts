@@ -1,6 +1,6 @@
 /**
- * The time from a save on one device to the frames at the other device's socket, while the server runs at half of its
- * maximum rate of saves. It measures own items, to another session of the user, and items of a vault, to another
+ * The time from a save on one device to the frames at the other device's socket. The server runs at half of its maximum
+ * rate of saves. It measures own items, to another session of the user, and items of a vault, to another
  * member. With several gateways, saves arrive at the first, and the sockets are at the last.
  */
 import { runLoad } from '../http-load.ts';

@@ -20,7 +20,7 @@ export function printComparison(
     const [a, b] = [range(runsBefore, figure), range(runsAfter, figure)];
     const isApart = runsBefore.length >= leastRuns && (a.least > b.most || b.least > a.most);
     const ratio = isApart ? format(b.middle / a.middle) : '';
-    console.log(`  ${figure.padEnd(24)} ${shown(a).padEnd(28)} ${shown(b).padEnd(28)} ${ratio}`);
+    console.log(`  ${figure.padEnd(24)} ${textOf(a).padEnd(28)} ${textOf(b).padEnd(28)} ${ratio}`);
   }
 }
 
@@ -29,5 +29,5 @@ function range(runs: Runs, figure: string) {
   return { least: Math.min(...values), middle: median(values), most: Math.max(...values) };
 }
 
-const shown = ({ least, middle, most }: ReturnType<typeof range>): string =>
+const textOf = ({ least, middle, most }: ReturnType<typeof range>): string =>
   `${format(middle)} (${format(least)} to ${format(most)})`;

@@ -3,6 +3,7 @@ import {
   ClusterService,
   type ClusterFindActorResponse as Found,
 } from '../../proto/generated/scriptorium/v1/cluster.ts';
+import { UsersService } from '../../proto/generated/scriptorium/v1/users.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { duration, record, size } from '../table.ts';
@@ -15,13 +16,14 @@ export const addActorCommands: AddCommands = (program, run) => {
   teach(
     program
       .command('where')
-      .argument('<kind>', kindHelp)
-      .argument('<id>', idHelp)
+      .argument('<kind>', `${kindHelp}, or the address of a user`)
+      .argument('[id]', idHelp)
       .summary('find an actor and what it waits for')
       .description('Show which node an actor lives on, whether it is in memory, and what it waits for.')
-      .action((kind, id) => run((session) => where(session, kind, id))),
+      .action((kind, id) => run((session) => whereIs(session, kind, id))),
     'When one user has trouble and others do not: it shows which log to read, and whether the actor is busy, ' +
       'waits for the database, or has timers that failed. Looking does not bring it into memory.',
+    'where alice@example.org',
     'where user 5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11',
   );
   teach(
@@ -40,6 +42,15 @@ export const addActorCommands: AddCommands = (program, run) => {
 
 const phaseOf = ({ phase }: Found) => phase.replace('ACTOR_PHASE_', '');
 const waitOf = ({ waitsFor }: Found) => waitsFor.replace('ACTOR_WAITS_FOR_', '');
+
+async function whereIs(session: Session, kind: string, id: string | undefined): Promise<number> {
+  if (id !== undefined) return where(session, kind, id);
+  if (!kind.includes('@')) {
+    throw new Failure(exitCodes.usage, 'Name a kind and an id, or the address of a user.');
+  }
+  const { userUuid } = await session.ask(UsersService.find, { email: kind, workspace: '' });
+  return where(session, 'user', userUuid);
+}
 
 async function where(session: Session, kind: string, id: string): Promise<number> {
   const actor = { kind, id };

@@ -19,6 +19,7 @@ import { type Compared, verifyImport } from '../import/verify.ts';
 import type { Session } from '../session.ts';
 import { counted, table } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
+import { addImportAccount } from './import-account.ts';
 import { uuidHelp } from './users.ts';
 
 interface SourceOptions {
@@ -99,6 +100,7 @@ export const addImportCommands: AddCommands = (program, run) => {
     'After the last pass, before anybody signs in. Accounts that are in use already are left out.',
     'import verify --from sqlite:/srv/home.sqlite --files /srv/uploads --env-file .env',
   );
+  addImportAccount(group, run);
   teach(
     group
       .command('unlock')

@@ -97,7 +97,7 @@ export const addMailCommands: AddCommands = (program, run) => {
       .action((id) =>
         run(async (session) => {
           const { mail: retried } = await session.ask(MailService.retry, { id });
-          session.answer(retried === undefined ? { id } : shown(retried), 'The mail is tried again.');
+          session.answer(retried === undefined ? { id } : mailRecord(retried), 'The mail is tried again.');
         }),
       ),
     'When what kept it from being sent is mended. One that may have arrived already would arrive twice.',
@@ -198,7 +198,7 @@ async function showQueue(session: Session, state: string, pageToken: string): Pr
     pageSize: 0,
     pageToken,
   });
-  session.answer({ mails: mails.map(shown), after: nextPageToken || null }, () => {
+  session.answer({ mails: mails.map(mailRecord), after: nextPageToken || null }, () => {
     const rows = mails.map(({ id, source, attempts, lastFailure, created, nextAttempt }) => {
       return [id, source, attempts, lastFailure || '-', timestamp(created), timestamp(nextAttempt)];
     });
@@ -207,7 +207,7 @@ async function showQueue(session: Session, state: string, pageToken: string): Pr
   });
 }
 
-const shown = ({ created, updated, nextAttempt, leaseExpires, ...mail }: QueuedMail) => ({
+const mailRecord = ({ created, updated, nextAttempt, leaseExpires, ...mail }: QueuedMail) => ({
   ...mail,
   created: isoOf(created),
   updated: isoOf(updated),

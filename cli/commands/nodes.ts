@@ -222,7 +222,7 @@ async function showShards(session: Session, { node = '', all = false }: ShardOpt
   const document = { shardCount, freeShards, nodes, ...(all && { shards: rows }) };
   session.answer(document, () => {
     const summary = `${counted(shardCount, 'shard')}, ${freeShards} without an owner`;
-    const shown = all
+    const details = all
       ? table(
           ['SHARD', 'NODE', 'EPOCH'],
           rows.map((shard) => [shard.shard, shard.node === '' ? '(nobody)' : shard.node, shard.epoch]),
@@ -231,6 +231,6 @@ async function showShards(session: Session, { node = '', all = false }: ShardOpt
           ['NODE', 'SHARDS'],
           nodes.map((each) => [each.node, each.shards]),
         );
-    return shown === '' ? summary : `${shown}\n\n${summary}`;
+    return details === '' ? summary : `${details}\n\n${summary}`;
   });
 }

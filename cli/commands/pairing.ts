@@ -151,8 +151,8 @@ async function list(session: Session): Promise<void> {
   });
 }
 
-async function start(session: Session, given: string): Promise<void> {
-  const { expires, ...started } = await session.ask(PairingService.start, { subscriptionId: given });
+async function start(session: Session, subscriptionId: string): Promise<void> {
+  const { expires, ...started } = await session.ask(PairingService.start, { subscriptionId });
   session.answer({ ...started, expires: isoOf(expires) }, () =>
     [
       `Open this address in a browser and agree there, before ${timestamp(expires)}:`,
@@ -172,8 +172,8 @@ async function complete(session: Session, file: string | undefined): Promise<voi
 }
 
 /** Its errors repeat nothing from the input. @throws Failure */
-function broughtBy(given: string): { readonly code: string; readonly state: string } {
-  const address = given.trim();
+function broughtBy(text: string): { readonly code: string; readonly state: string } {
+  const address = text.trim();
   const query = URL.canParse(address) ? new URL(address).searchParams : new URLSearchParams();
   const [code, state] = [query.get('code'), query.get('state')];
   if (query.has('error')) throw new Failure(exitCodes.refused, 'The provider did not agree to the pairing.');
@@ -222,8 +222,8 @@ async function unpairAll(session: Session, { yes, unreadable }: UnpairAllOptions
   session.answer({ count }, `${counted(count, 'pairing')} removed. Revoke them at the provider, too.`);
 }
 
-async function usage(session: Session, given: string): Promise<void> {
-  const { since, updated, ...used } = await session.ask(PairingService.usage, { subscriptionId: given });
+async function usage(session: Session, subscriptionId: string): Promise<void> {
+  const { since, updated, ...used } = await session.ask(PairingService.usage, { subscriptionId });
   session.answer({ ...used, since: isoOf(since), updated: isoOf(updated) }, () =>
     record([
       ['subscription', used.subscriptionId],

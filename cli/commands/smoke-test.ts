@@ -1,15 +1,9 @@
 /** `smoke-test`. */
 import { exitCodes, Failure } from '../failure.ts';
 import { readGivenFile } from '../given-file.ts';
+import { type ServerAddress, UnreachableError } from '../http-client.ts';
 import type { Session } from '../session.ts';
-import {
-  Client,
-  type ClientOptions,
-  type Device,
-  newAccount,
-  newItem,
-  UnreachableError,
-} from '../smoke-test/client.ts';
+import { Client, type Device, newAccount, newItem } from '../smoke-test/client.ts';
 import { type AddCommands, teach } from './command.ts';
 
 interface Options {
@@ -44,7 +38,7 @@ async function smokeTest(session: Session, url: string, { accessKeyFile }: Optio
       : readGivenFile(accessKeyFile, '--access-key-file').toString().trim();
   try {
     await runSmokeTest(
-      { url: urlOf(url), accessKey, deadlineMs },
+      { url: serverUrl(url), accessKey, deadlineMs },
       {
         monotonicMs: terminal.monotonicMs,
         onStep: (step) => {
@@ -61,7 +55,7 @@ async function smokeTest(session: Session, url: string, { accessKeyFile }: Optio
   session.answer({ passed: true, steps }, 'The server does what its clients need.');
 }
 
-function urlOf(text: string): URL {
+export function serverUrl(text: string): URL {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text);
   throw new Failure(exitCodes.usage, `${text} is not an address such as https://notes.example.org.`);
 }
@@ -86,7 +80,7 @@ interface Watching {
 }
 
 /** @throws StepError with the failure as its cause */
-async function runSmokeTest(options: ClientOptions, { monotonicMs, onStep }: Watching): Promise<void> {
+async function runSmokeTest(options: ServerAddress, { monotonicMs, onStep }: Watching): Promise<void> {
   const client = new Client(options);
   const account = newAccount();
   const item = newItem();

@@ -1,9 +1,13 @@
 /** The commands of `user`. */
-import { UsersService, type UsersShowResponse } from '../../proto/generated/scriptorium/v1/users.ts';
+import {
+  type ListedUser,
+  UsersService,
+  type UsersShowResponse,
+} from '../../proto/generated/scriptorium/v1/users.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import type { Session } from '../session.ts';
 import { counted, isoOf, record, size, table, timestamp } from '../table.ts';
-import { type AddCommands, teach } from './command.ts';
+import { type AddCommands, teach, wholeNumber } from './command.ts';
 
 export const uuidHelp = 'the uuid of the user, as `user find` gives it';
 const example = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
@@ -11,6 +15,7 @@ const example = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
 export const addUserCommands: AddCommands = (program, run) => {
   const user = program
     .command('user')
+    .alias('users')
     .summary('find and show users, end their sessions, ban them, make administrators, set flags')
     .description(
       'Find users, look at them, end their sessions, ban them, set their flags, and say who is an administrator. Notes are ciphertext and stay unseen.',
@@ -31,6 +36,19 @@ export const addUserCommands: AddCommands = (program, run) => {
     'First, when someone reports that something is wrong with an account.',
     'user find alice@example.org',
     'user show "$(scriptorium user find alice@example.org)"',
+  );
+  teach(
+    user
+      .command('list')
+      .summary('the users of the server, or those whose address contains something')
+      .description('List users by workspace and address.')
+      .option('--contains <text>', 'only users whose address contains this', '')
+      .option('--limit <number>', 'how many at most', (text) => wholeNumber(text, 1, listMax), listDefault)
+      .option('--after <token>', 'go on where a list ended', '')
+      .action((options) => run((session) => list(session, options))),
+    'To see who is there, and to find an account of which you know only a part of the address.',
+    'users list',
+    'users list --contains @example.org --json',
   );
   teach(
     user
@@ -151,6 +169,34 @@ export const addUserCommands: AddCommands = (program, run) => {
   );
 };
 
+const listDefault = 100;
+const listMax = 1_000_000;
+
+interface ListOptions {
+  readonly contains: string;
+  readonly limit: number;
+  readonly after: string;
+}
+
+async function list(session: Session, { contains, limit, after }: ListOptions): Promise<void> {
+  const users: ListedUser[] = [];
+  let pageToken = after;
+  do {
+    const pageSize = limit - users.length;
+    const page = await session.ask(UsersService.list, { contains, pageSize, pageToken });
+    users.push(...page.users);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== '' && users.length < limit);
+  session.answer({ users, after: pageToken === '' ? null : pageToken }, () => {
+    const rows = users.map(({ userUuid, email, workspace }) => [userUuid, email, workspace]);
+    const more = pageToken === '' ? [] : [`More: --after '${pageToken}'`];
+    return [
+      rows.length === 0 ? 'There is none.' : table(['UUID', 'E-MAIL', 'WORKSPACE'], rows),
+      ...more,
+    ].join('\n');
+  });
+}
+
 async function promote(session: Session, userUuid: string): Promise<void> {
   const { changed } = await session.ask(UsersService.promote, { userUuid });
   session.answer(
@@ -195,9 +241,9 @@ async function flags(session: Session, userUuid: string): Promise<void> {
   );
 }
 
-async function setFlag(session: Session, userUuid: string, given: string, value: string | undefined) {
-  const { flag } = await session.ask(UsersService.setFlag, { userUuid, name: given, value });
-  const name = flag?.name ?? given;
+async function setFlag(session: Session, userUuid: string, flagName: string, value: string | undefined) {
+  const { flag } = await session.ask(UsersService.setFlag, { userUuid, name: flagName, value });
+  const name = flag?.name ?? flagName;
   session.answer(
     { userUuid, name, value: value ?? null },
     value === undefined ? `${name} is removed.` : `${name} is set.`,
@@ -207,19 +253,22 @@ async function setFlag(session: Session, userUuid: string, given: string, value:
 async function audit(session: Session, userUuid: string, pageToken: string): Promise<void> {
   const request = { userUuid, pageSize: 0, pageToken };
   const { events, nextPageToken } = await session.ask(UsersService.listAuditEvents, request);
-  const shown = events.map(({ first, last, ...event }) => ({
+  const eventRecords = events.map(({ first, last, ...event }) => ({
     ...event,
     first: isoOf(first),
     last: isoOf(last),
   }));
-  session.answer({ userUuid, events: shown, before: nextPageToken === '' ? null : nextPageToken }, () => {
-    const titles = ['NUMBER', 'LAST', 'EVENT', 'TIMES', 'FROM', 'DEVICE'];
-    const rows = events.map(({ number, last, event, times, ipAddress, device }) => {
-      return [number, timestamp(last), event, times, ipAddress, device];
-    });
-    const more = nextPageToken === '' ? [] : [`Older ones: --before ${nextPageToken}`];
-    return [table(titles, rows), ...more].join('\n');
-  });
+  session.answer(
+    { userUuid, events: eventRecords, before: nextPageToken === '' ? null : nextPageToken },
+    () => {
+      const titles = ['NUMBER', 'LAST', 'EVENT', 'TIMES', 'FROM', 'DEVICE'];
+      const rows = events.map(({ number, last, event, times, ipAddress, device }) => {
+        return [number, timestamp(last), event, times, ipAddress, device];
+      });
+      const more = nextPageToken === '' ? [] : [`Older ones: --before ${nextPageToken}`];
+      return [table(titles, rows), ...more].join('\n');
+    },
+  );
 }
 
 async function show(session: Session, userUuid: string): Promise<void> {

@@ -39,7 +39,7 @@ export async function importAccount(context: Context, user: SourceUser): Promise
   const authenticators = [...(await context.tables.authenticators(user.uuid))];
   const administrator = context.administrators && (await context.tables.isAdministrator(user.uuid));
   const userUuid = user.uuid.toLowerCase();
-  const asked = {
+  const request = {
     userUuid,
     identifier: user.email ?? '',
     passwordHash: user.passwordHash,
@@ -50,7 +50,7 @@ export async function importAccount(context: Context, user: SourceUser): Promise
     authenticators,
     locked,
   };
-  const begun = dryRun ? await target.check(asked) : await target.ask(ImportService.beginAccount, asked);
+  const begun = dryRun ? await target.check(request) : await target.ask(ImportService.beginAccount, request);
   if (begun.refused !== '') {
     report.skipped('users', begun.refused, user.uuid);
     return { state: ['used', 'native'].includes(begun.refused) ? 'in-use' : 'skipped' };

@@ -22,7 +22,7 @@ test('a wrong key, an altered text and an unknown version open nothing', (t) => 
   t.is(userKeyFrom(storedKey.replace('"version":1', '"version":2'), serverKey), undefined);
 });
 
-test('what is not encrypted is no envelope, whatever is said of it', (t) => {
+test('a text that is not encrypted is no envelope, whatever is said of it', (t) => {
   for (const text of ['not json at all', '{}', 'null', '"text"', '{"encrypted":{}}'])
     t.is(envelopeIn(text), undefined);
 });

@@ -14,7 +14,7 @@ test('revisions are numbered by their times, and by their uuids where those are 
   t.deepEqual(left, []);
 });
 
-test('of more than an item has, the newest stay', (t) => {
+test('the newest revisions stay where a source has more than an item keeps', (t) => {
   const { kept, left } = numbered([key('a', 1), key('b', 2), key('c', 3)], () => 0, 2);
   t.deepEqual(uuidsOf(kept), ['b', 'c']);
   t.deepEqual(uuidsOf(left), ['a']);

@@ -276,8 +276,8 @@ export const revisionOf = (
 export async function prune(context: Context, { collection, vaults }: Omit<Where, 'fresh'>): Promise<void> {
   const { tables, target, limits } = context;
   for (let after = 0; ; ) {
-    const asked = { collection, after, pageSize: limits.batchItems, withDigests: false };
-    const { items, nextAfter } = await target.ask(ImportService.listItems, asked);
+    const query = { collection, after, pageSize: limits.batchItems, withDigests: false };
+    const { items, nextAfter } = await target.ask(ImportService.listItems, query);
     const uuids = items.flatMap(({ version }) => version?.uuid ?? []);
     const there = new Map((await tables.itemKeys(uuids)).map((key) => [key.uuid.toLowerCase(), key]));
     const gone = uuids.filter((uuid) => {

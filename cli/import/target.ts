@@ -64,23 +64,23 @@ export class Target {
   }
 
   async fileBytes(owner: ImportCollection, remoteIdentifier: string): Promise<number | undefined> {
-    const asked = { owner, remoteIdentifier, withDigest: false };
-    return (await unlessAbsent(this.ask(ImportService.showFile, asked)))?.bytes;
+    const query = { owner, remoteIdentifier, withDigest: false };
+    return (await unlessAbsent(this.ask(ImportService.showFile, query)))?.bytes;
   }
 
   async fileDigest(owner: ImportCollection, remoteIdentifier: string): Promise<string | undefined> {
-    const asked = { owner, remoteIdentifier, withDigest: true };
-    return (await unlessAbsent(this.ask(ImportService.showFile, asked)))?.sha256;
+    const query = { owner, remoteIdentifier, withDigest: true };
+    return (await unlessAbsent(this.ask(ImportService.showFile, query)))?.sha256;
   }
 
   async isThere(collection: ImportCollection): Promise<boolean> {
-    const asked = { collection, after: 0, pageSize: 1, withDigests: false };
-    return (await unlessAbsent(this.ask(ImportService.listItems, asked))) !== undefined;
+    const query = { collection, after: 0, pageSize: 1, withDigests: false };
+    return (await unlessAbsent(this.ask(ImportService.listItems, query))) !== undefined;
   }
 
   /** Also works for accounts that are open already. */
-  async wanted(asked: { readonly collection: ImportCollection; readonly items: ImportItemVersion[] }) {
-    return (await this.ask(ImportService.wantItems, asked)).uuids;
+  async wanted(query: { readonly collection: ImportCollection; readonly items: ImportItemVersion[] }) {
+    return (await this.ask(ImportService.wantItems, query)).uuids;
   }
 
   writeItems(collection: ImportCollection, items: ImportItem[]) {
@@ -88,9 +88,9 @@ export class Target {
   }
 }
 
-async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await answer;
   } catch (error) {
     if (error instanceof Failure && error.code === status.NOT_FOUND) return undefined;
     throw error;

@@ -46,7 +46,7 @@ export async function importVaults(
     }
     const { createdAt, updatedAt, uuid: vaultUuid } = vault;
     const { ownerUuid, members, invites, survivorUuid = '' } = plan;
-    const asked = {
+    const request = {
       vaultUuid,
       ownerUuid,
       survivorUuid,
@@ -55,7 +55,9 @@ export async function importVaults(
       members: [...members],
       invites: [...invites],
     };
-    const written = dryRun ? { refused: '', fresh: true } : await target.ask(ImportService.writeVault, asked);
+    const written = dryRun
+      ? { refused: '', fresh: true }
+      : await target.ask(ImportService.writeVault, request);
     if (written.refused !== '') {
       report.skipped('shared_vaults', written.refused, vault.uuid);
       vaults.set(vault.uuid, 'not-now');

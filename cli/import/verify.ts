@@ -53,15 +53,15 @@ export async function verifyImport(context: Context, files: SourceFiles | undefi
   const inUse = new Set<string>();
   await eachAtOnce(context.tables.users(), usersAtOnce, async (user) => {
     const uuid = user.uuid.toLowerCase();
-    const shown = await context.target.showAccount(uuid);
-    if (shown === undefined) compared.notImported += 1;
-    else if (shown.phase === 'used' || shown.phase === 'none') {
+    const imported = await context.target.showAccount(uuid);
+    if (imported === undefined) compared.notImported += 1;
+    else if (imported.phase === 'used' || imported.phase === 'none') {
       compared.inUse += 1;
       inUse.add(uuid);
     } else {
       accepted.set(uuid, { fresh: false });
       compared.accounts += 1;
-      await compareAccount(context, compared, user, shown);
+      await compareAccount(context, compared, user, imported);
     }
   });
   const vaults = await vaultsHere(context, accepted, inUse);
@@ -96,21 +96,21 @@ function differ(compared: Compared, difference: Difference): void {
   if (compared.differences.length < differencesMax) compared.differences.push(difference);
 }
 
-type Shown = NonNullable<Awaited<ReturnType<Context['target']['showAccount']>>>;
+type ImportedAccount = NonNullable<Awaited<ReturnType<Context['target']['showAccount']>>>;
 
 async function compareAccount(
   context: Context,
   compared: Compared,
   user: SourceUser,
-  shown: Shown,
+  imported: ImportedAccount,
 ): Promise<void> {
   const { uuid } = user;
-  if (shown.keyParamsSha256 !== keyParamsDigest(publicKeyParams(user))) {
+  if (imported.keyParamsSha256 !== keyParamsDigest(publicKeyParams(user))) {
     differ(compared, { what: 'key params', uuid, why: 'differs' });
   }
   // The import has reported the findings of this reading already.
   const { settings } = await readSettings({ ...context, report: new Report() }, user);
-  const here = new Map(shown.settings.map(({ name, valueSha256 }) => [name, valueSha256]));
+  const here = new Map(imported.settings.map(({ name, valueSha256 }) => [name, valueSha256]));
   for (const { name, value, uuid: settingUuid } of settings) {
     const found = here.get(name);
     if (found === undefined) continue;
@@ -118,7 +118,7 @@ async function compareAccount(
     if (found !== valueDigest(value))
       differ(compared, { what: 'setting', uuid: settingUuid, why: 'differs' });
   }
-  const keys = new Set(shown.authenticators);
+  const keys = new Set(imported.authenticators);
   for (const { uuid: keyUuid } of await context.tables.authenticators(uuid)) {
     if (!keys.has(keyUuid)) differ(compared, { what: 'security key', uuid: keyUuid, why: 'missing' });
   }
@@ -126,15 +126,17 @@ async function compareAccount(
   compared.messages += compareEntries(
     compared,
     'message',
-    { here: shown.messages, there: messages },
+    { here: imported.messages, there: messages },
     messageDigest,
   );
   const notifications = await context.tables.notifications(uuid);
-  const known = notifications.filter((each) => shown.notifications.some((found) => found.uuid === each.uuid));
+  const known = notifications.filter((each) =>
+    imported.notifications.some((found) => found.uuid === each.uuid),
+  );
   compared.notifications += compareEntries(
     compared,
     'notification',
-    { here: shown.notifications, there: known },
+    { here: imported.notifications, there: known },
     notificationDigest,
   );
 }
@@ -227,8 +229,8 @@ async function compareListed(
   let count = 0;
   let surplus = 0;
   for (let after = 0; ; ) {
-    const asked = { collection, after, pageSize: context.limits.batchItems, withDigests: true };
-    const { items, nextAfter } = await target.ask(ImportService.listItems, asked);
+    const query = { collection, after, pageSize: context.limits.batchItems, withDigests: true };
+    const { items, nextAfter } = await target.ask(ImportService.listItems, query);
     const uuids = items.flatMap(({ version }) => version?.uuid ?? []);
     const sources = new Map(
       (await tables.items(uuids)).map((item) => [item.uuid.toLowerCase(), item] as const),
@@ -339,8 +341,8 @@ async function nameMissing(
   for await (const group of groups(keysOf(tables, collection), limits.batchItems)) {
     const here = group.filter((key) => liesHere(key, collection, vaults));
     const versioned = await versionedOf(context, here, { collection });
-    const asked = { collection, items: versioned.map(({ version }) => version) };
-    const wanted = new Set(await target.wanted(asked));
+    const query = { collection, items: versioned.map(({ version }) => version) };
+    const wanted = new Set(await target.wanted(query));
     const missing = versioned.filter(({ version }) => wanted.has(version.uuid)).map(({ uuid }) => uuid);
     for (const item of await tables.items(missing)) {
       // The import has reported why it left these out.

@@ -2,19 +2,13 @@
  * A minimal client for a test. It uses HTTP as apps do, and its saved items are as opaque to the server as encrypted
  * ones.
  */
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type ClientRequest, HttpClient, newChallenge, type ServerAddress } from '../http-client.ts';
 import { ClientSocket } from './socket.ts';
 
 /** Header style, which needs no cookies. */
 const sessionApi = '20200115';
 const syncApi = '20240226';
-
-export interface ClientOptions {
-  /** The URL of the server; a path in it is kept. */
-  readonly url: URL;
-  readonly accessKey: string | undefined;
-  readonly deadlineMs: number;
-}
 
 export interface Account {
   readonly email: string;
@@ -32,9 +26,6 @@ export interface Item {
   readonly content: string;
 }
 
-/** The server was unreachable, or broke off. */
-export class UnreachableError extends Error {}
-
 /** An address that no mail reaches. */
 export const newAccount = (): Account => ({
   email: `smoke-test-${randomUUID()}@smoke-test.invalid`,
@@ -47,10 +38,12 @@ export const newItem = (): Item => ({
 });
 
 export class Client {
-  readonly #options: ClientOptions;
+  readonly #deadlineMs: number;
+  readonly #http: HttpClient;
 
-  constructor(options: ClientOptions) {
-    this.#options = options;
+  constructor(server: ServerAddress) {
+    this.#deadlineMs = server.deadlineMs;
+    this.#http = new HttpClient(server);
   }
 
   async register({ email, password }: Account): Promise<Device> {
@@ -62,9 +55,7 @@ export class Client {
   }
 
   async signIn({ email, password }: Account): Promise<Device> {
-    const verifier = randomBytes(32).toString('hex');
-    const digest = createHash('sha256').update(verifier).digest('hex');
-    const challenge = Buffer.from(digest).toString('base64url');
+    const { verifier, challenge } = newChallenge();
     await this.#ask('POST', '/v2/login-params', {
       body: { email, code_challenge: challenge, api: sessionApi },
     });
@@ -73,11 +64,10 @@ export class Client {
   }
 
   async openSocket(device: Device): Promise<ClientSocket> {
-    const { deadlineMs } = this.#options;
     const { token } = await this.#ask('POST', '/v1/sockets/tokens', { device });
-    const url = this.#urlOf('/sockets');
+    const url = this.#http.urlOf('/sockets');
     url.searchParams.set('authToken', token);
-    return ClientSocket.open(url, this.#headers(device), deadlineMs);
+    return ClientSocket.open(url, this.#http.headers(device.accessToken), this.#deadlineMs);
   }
 
   /** @throws Error unless the server confirms the save */
@@ -106,55 +96,13 @@ export class Client {
     await this.#ask('DELETE', `/v1/users/${device.userUuid}`, { device, headers });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
-  async #ask(method: string, path: string, { device, body, headers }: Asked): Promise<any> {
-    const { status, text } = await this.#answerTo(method, path, {
-      headers: { ...this.#headers(device), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const answer = parsed(text);
-    if (status >= 200 && status < 300 && answer !== undefined) return answer.data ?? answer;
-    const message =
-      answer?.error?.message ?? answer?.data?.error?.message ?? 'nothing that a client understands';
-    throw new Error(`${method} ${path} was answered ${status}: ${message}`);
-  }
-
-  async #answerTo(
-    method: string,
-    path: string,
-    init: RequestInit,
-  ): Promise<{ status: number; text: string }> {
-    const signal = AbortSignal.timeout(this.#options.deadlineMs);
-    const url = this.#urlOf(path);
-    try {
-      const answer = await fetch(url, { method, redirect: 'manual', signal, ...init });
-      return { status: answer.status, text: await answer.text() };
-    } catch (error) {
-      const { message, cause } = error as Error;
-      const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
-      throw new UnreachableError(`${url.origin} cannot be reached: ${why}`, { cause: error });
-    }
-  }
-
-  #urlOf(path: string): URL {
-    const { url } = this.#options;
-    return new URL(url.pathname.replace(/\/$/, '') + path, url);
-  }
-
-  #headers(device: Device | undefined): Readonly<Record<string, string>> {
-    const { accessKey } = this.#options;
-    return {
-      'content-type': 'application/json',
-      ...(device !== undefined && { authorization: `Bearer ${device.accessToken}` }),
-      ...(accessKey !== undefined && { 'x-shared-server-key': accessKey }),
-    };
+  #ask(method: string, path: string, { device, ...request }: DeviceRequest) {
+    return this.#http.ask(method, path, { bearer: device?.accessToken, ...request });
   }
 }
 
-interface Asked {
+interface DeviceRequest extends Omit<ClientRequest, 'bearer'> {
   readonly device?: Device;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
@@ -168,13 +116,4 @@ function deviceOf(answer: any): Device {
 
 function listOf(items: unknown): readonly { readonly uuid: string; readonly content?: string }[] {
   return Array.isArray(items) ? items : [];
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: see above
-function parsed(text: string): any {
-  try {
-    return text === '' ? {} : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -33,7 +33,7 @@ export class ClientSocket {
   static open(url: URL, headers: Readonly<Record<string, string>>, withinMs: number): Promise<ClientSocket> {
     const request = url.protocol === 'https:' ? requestHttps : requestHttp;
     return new Promise((fulfil, reject) => {
-      const asked = request(url, {
+      const upgrade = request(url, {
         headers: {
           ...headers,
           connection: 'Upgrade',
@@ -43,19 +43,19 @@ export class ClientSocket {
         },
         timeout: withinMs,
       });
-      asked.once('timeout', () => asked.destroy(new Error(`no answer within ${withinMs} ms`)));
-      asked.once('error', reject);
-      asked.once('upgrade', (_answer: IncomingMessage, socket: Socket, first: Buffer) => {
+      upgrade.once('timeout', () => upgrade.destroy(new Error(`no answer within ${withinMs} ms`)));
+      upgrade.once('error', reject);
+      upgrade.once('upgrade', (_answer: IncomingMessage, socket: Socket, first: Buffer) => {
         socket.setTimeout(0);
         fulfil(new ClientSocket(socket, first));
       });
-      asked.once('response', ({ statusCode }) => {
-        asked.destroy();
+      upgrade.once('response', ({ statusCode }) => {
+        upgrade.destroy();
         reject(
           new Error(`the server answered ${statusCode} and opened none; does a proxy let WebSockets pass?`),
         );
       });
-      asked.end();
+      upgrade.end();
     });
   }
 

@@ -203,7 +203,7 @@ interface Question {
   readonly prolonged: () => void;
 }
 
-interface Asked {
+interface Request {
   readonly type: string;
   readonly payload: object;
   readonly withinMs: number;
@@ -256,7 +256,7 @@ class LaneSocket {
   }
 
   /** The answer; undefined when the socket has ended without one. Silence ends the socket. */
-  ask({ type, payload, withinMs, commandId, digest }: Asked): Promise<LaneFrame | undefined> {
+  ask({ type, payload, withinMs, commandId, digest }: Request): Promise<LaneFrame | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined);
     const frame = this.#frames.make(type, payload, {
       ...(commandId !== undefined && { commandId }),
@@ -561,7 +561,7 @@ export class SyncLaneClient {
   }
 }
 
-const commandOf = ({ id, digest, body }: NamedCommand): Asked => ({
+const commandOf = ({ id, digest, body }: NamedCommand): Request => ({
   type: 'COMMAND',
   payload: { command: 'SYNC_ITEMS', body },
   commandId: id,
@@ -569,7 +569,7 @@ const commandOf = ({ id, digest, body }: NamedCommand): Asked => ({
   withinMs: answerMs,
 });
 
-const statusOf = ({ id, digest }: NamedCommand): Asked => ({
+const statusOf = ({ id, digest }: NamedCommand): Request => ({
   type: 'STATUS',
   payload: {},
   commandId: id,

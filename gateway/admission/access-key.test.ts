@@ -98,8 +98,8 @@ test('the key cannot be guessed faster than the public rate allows', async (t) =
   t.deepEqual(guesses, [401, 401, 401, 429, 429]);
 });
 
-test('what web clients ask without the key can be exempt, and nothing beside it', async (t) => {
-  const asked = [
+test('requests that web clients send without the key can be exempt, and nothing beside them', async (t) => {
+  const request = [
     ['GET', '/v1/assistant/config'],
     ['POST', '/v1/assistant/stream'],
     ['GET', '/v1/assistant/subscription/list'],
@@ -111,10 +111,10 @@ test('what web clients ask without the key can be exempt, and nothing beside it'
   const without = async (exempt: readonly ('assistant' | 'codehost' | 'callback')[]) => {
     const { url } = await startGateway(
       t,
-      asked.map(([method, path]) => emptyRoute(method, path)),
+      request.map(([method, path]) => emptyRoute(method, path)),
       { accessKey: { key: 'key', mode: 'all', exempt } },
     );
-    return Promise.all(asked.map(async ([method, path]) => (await fetch(url + path, { method })).status));
+    return Promise.all(request.map(async ([method, path]) => (await fetch(url + path, { method })).status));
   };
   t.deepEqual(await without([]), [401, 401, 401, 401, 401, 401, 401]);
   t.deepEqual(await without(['assistant']), [204, 204, 401, 401, 401, 401, 401]);

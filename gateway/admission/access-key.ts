@@ -4,6 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { SettingsOf } from '../../runtime/setting.ts';
+import { administrationPath } from '../pages/administration/path.ts';
 import type { accessKeySettings } from '../settings.ts';
 
 export interface AccessKeyOptions extends SettingsOf<typeof accessKeySettings> {
@@ -17,7 +18,7 @@ export const accessKeyHeader = 'x-shared-server-key';
 export interface AccessKeyGate {
   /** Whether a request needs the key. `pattern` is the matched route's, `method` lower case. */
   guards(method: string, path: string, pattern: string | undefined): boolean;
-  isKey(given: string): boolean;
+  isKey(key: string): boolean;
 }
 
 /** Undefined when there is nothing to guard. */
@@ -31,6 +32,8 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
       if (registrationOnly) return method === 'post' && (pattern === '/v1/users' || pattern === '/auth');
       // Mail programs, and people without an account, have no key; the link's own MAC guards it.
       if (pattern === '/v1/mail/unsubscribe/:token') return false;
+      // A browser cannot send the key for a page. The page tells nothing, and asks for the key before it asks the server.
+      if (pattern === administrationPath) return false;
       return (
         path !== '/health' &&
         path !== '/healthcheck' &&
@@ -39,7 +42,7 @@ export function createAccessKeyGate(options: AccessKeyOptions | undefined): Acce
       );
     },
     // Digests have one length, so the comparison always takes the same time.
-    isKey: (given) => timingSafeEqual(digest(given), expected),
+    isKey: (key) => timingSafeEqual(digest(key), expected),
   };
 }
 

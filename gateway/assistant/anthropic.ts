@@ -1,6 +1,6 @@
 /** Anthropic's Messages API, version 2023-06-01. */
 import type { Answer } from './answer.ts';
-import type { Asked, Message } from './asked.ts';
+import type { ChatRequest, Message } from './chat-request.ts';
 import type { StopReason } from './events.ts';
 import { AnswerError } from './failure.ts';
 import { at, countAt, type Provider, textAt } from './provider.ts';
@@ -33,7 +33,7 @@ export const anthropic: Provider = {
   models: { path: '/v1/models?limit=1000', list: 'data', id: 'id' },
 };
 
-const toolOf = ({ name, description, inputSchema }: Asked['tools'][number]) => ({
+const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
   name,
   input_schema: inputSchema,
   ...(description !== '' && { description }),

@@ -2,8 +2,8 @@ import test from 'ava';
 import type { OutboundStream } from '../../actors/outbound/http.ts';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { livingBytes } from '../../test/kit/garbage.ts';
-import { Asking } from './asked.ts';
 import { Assistant } from './assistant.ts';
+import { PendingChatRequest } from './chat-request.ts';
 
 /** Accepts the request, sends one piece and then nothing more. */
 async function open(): Promise<OutboundStream> {
@@ -25,7 +25,9 @@ test('what was asked is not kept while the answer lasts', async (t) => {
   const { signal } = new AbortController();
   const answered = () =>
     assistant.answer({
-      asking: new Asking({ messages: [{ role: 'user', content: 'x'.repeat(64 * 1_048_576) }] }),
+      chatRequest: new PendingChatRequest({
+        messages: [{ role: 'user', content: 'x'.repeat(64 * 1_048_576) }],
+      }),
       provider: 'openai',
       model: 'm',
       streamUuid: 'u',

@@ -22,7 +22,7 @@ import { mayTakeOneMore, type Share } from '../../runtime/fair-share.ts';
 import { Counts } from '../http/counts.ts';
 import { Answer } from './answer.ts';
 import { anthropic } from './anthropic.ts';
-import { type Allowed, type Asking, samplingOf } from './asked.ts';
+import { type Allowed, type PendingChatRequest, samplingOf } from './chat-request.ts';
 import { framesOf, pingFrame } from './events.ts';
 import { AnswerError, type AnswerFailure, failureOf, failureOfStatus } from './failure.ts';
 import { ModelLists } from './model-lists.ts';
@@ -46,7 +46,7 @@ const pingMs = 15_000;
 /** A user without a stream gets a slot even when a hundred others hold all that they may. */
 const share: Share = { least: 1, percentOfFree: 3 };
 
-type Outcome = 'answered' | 'left' | AnswerFailure;
+type StreamOutcome = 'answered' | 'left' | AnswerFailure;
 
 export interface AssistantOptions {
   readonly http: OutboundHttp & OutboundStreams;
@@ -55,7 +55,7 @@ export interface AssistantOptions {
   /** As clients see it. */
   readonly default: Pick<Profile, 'provider' | 'model'> | undefined;
   readonly streamsMax: number;
-  readonly ended?: (provider: ProviderId, outcome: Outcome) => void;
+  readonly ended?: (provider: ProviderId, outcome: StreamOutcome) => void;
 }
 
 export interface StreamEnd {
@@ -68,7 +68,7 @@ export interface StreamEnd {
 
 export interface AnswerRequest extends Pick<Profile, 'provider' | 'model'>, Allowed {
   readonly streamUuid: string;
-  readonly asking: Asking;
+  readonly chatRequest: PendingChatRequest;
   readonly gone: AbortSignal;
   readonly stopping: AbortSignal;
   /** The session is over. */
@@ -164,7 +164,7 @@ export class Assistant {
     const answer = new Answer(`call-${streamUuid}`);
     let isHeard = false;
     let isRejected = false;
-    let outcome: Outcome = 'left';
+    let outcome: StreamOutcome = 'left';
     try {
       const signal = AbortSignal.any([leave.signal, gone, stopping, ended]);
       const { status, chunks } = await this.#open(request, signal).catch((error: unknown) => {
@@ -202,8 +202,8 @@ export class Assistant {
     // Nodes may have other settings, or a pairing no token: no provider has received the request.
     if (access === undefined) throw new AnswerError('unavailable');
     const provider = providers[id];
-    const asked = request.asking.take();
-    const { path, body } = provider.request(asked, model, samplingOf(asked, request), access);
+    const chat = request.chatRequest.take();
+    const { path, body } = provider.request(chat, model, samplingOf(chat, request), access);
     return this.#options.http.open({
       destination: 'fixed',
       method: 'POST',

@@ -12,7 +12,7 @@ const timeoutMs = 10_000;
 const answerBytesMax = 2 * 1_048_576;
 const modelsMax = 1_000;
 
-interface Kept {
+interface CachedModels {
   readonly models: Promise<readonly string[]>;
   untilMs: number;
 }
@@ -24,7 +24,7 @@ export interface ModelListOptions {
 
 export class ModelLists {
   readonly #options: ModelListOptions;
-  readonly #kept = new Map<ProviderId, Kept>();
+  readonly #kept = new Map<ProviderId, CachedModels>();
 
   constructor(options: ModelListOptions) {
     this.#options = options;
@@ -35,7 +35,7 @@ export class ModelLists {
     const { clock } = this.#options;
     const before = this.#kept.get(id);
     if (before !== undefined && clock.monotonicMs() < before.untilMs) return before.models;
-    const kept: Kept = { models: this.#ask(provider, access), untilMs: Number.POSITIVE_INFINITY };
+    const kept: CachedModels = { models: this.#ask(provider, access), untilMs: Number.POSITIVE_INFINITY };
     this.#kept.set(id, kept);
     kept.models.then((models) => {
       kept.untilMs = clock.monotonicMs() + (models.length > 0 ? keptMs : failureKeptMs);

@@ -1,6 +1,6 @@
 /** Ollama's chat API: one line of JSON per piece. It neither gives nor takes ids for tool calls. */
 import type { Answer } from './answer.ts';
-import type { Asked, Message } from './asked.ts';
+import type { ChatRequest, Message } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
 import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
 
@@ -25,7 +25,7 @@ export const ollama: Provider = {
   models: { path: '/api/tags', list: 'models', id: 'name' },
 };
 
-const toolOf = ({ name, description, inputSchema }: Asked['tools'][number]) => ({
+const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
   type: 'function',
   function: { name, description, parameters: inputSchema },
 });

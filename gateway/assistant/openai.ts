@@ -1,7 +1,7 @@
 /** OpenAI's chat completions, and the many servers that are compatible with them. */
 import { openAiUrl } from '../../actors/assistant/policy.ts';
 import type { Answer } from './answer.ts';
-import type { Asked, Message } from './asked.ts';
+import type { ChatRequest, Message } from './chat-request.ts';
 import { AnswerError } from './failure.ts';
 import { at, countAt, listAt, type Provider, textAt } from './provider.ts';
 
@@ -26,7 +26,7 @@ export const openai: Provider = {
   models: { path: '/models', list: 'data', id: 'id' },
 };
 
-const toolOf = ({ name, description, inputSchema }: Asked['tools'][number]) => ({
+const toolOf = ({ name, description, inputSchema }: ChatRequest['tools'][number]) => ({
   type: 'function',
   function: { name, description, parameters: inputSchema },
 });

@@ -1,7 +1,7 @@
 /** What this server knows about a provider: how to send a request, how to read the answer, and which models it has. */
 import type { ProviderAccess } from '../../actors/assistant/policy.ts';
 import type { Answer } from './answer.ts';
-import type { Asked, Sampling } from './asked.ts';
+import type { ChatRequest, Sampling } from './chat-request.ts';
 
 interface ProviderRequest {
   /** Relative to the base URL. */
@@ -11,7 +11,7 @@ interface ProviderRequest {
 
 export interface Provider {
   headers(access: ProviderAccess): Readonly<Record<string, string>>;
-  request(asked: Asked, model: string, sampling: Sampling, access: ProviderAccess): ProviderRequest;
+  request(request: ChatRequest, model: string, sampling: Sampling, access: ProviderAccess): ProviderRequest;
   /** How the provider separates its messages. */
   readonly framing: 'events' | 'lines';
   /** One parsed message. @throws AnswerError */

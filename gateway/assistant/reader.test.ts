@@ -144,7 +144,7 @@ for (const id of vendorIds) {
   });
 }
 
-test('what a provider says of its failure is not told on', (t) => {
+test("the provider's words about its failure are not passed on", (t) => {
   const said = {
     anthropic: 'data: {"type":"error","error":{"type":"overloaded_error","message":"secret"}}\n\n',
     openai: 'data: {"error":{"message":"secret"}}\n\n',

@@ -6,7 +6,7 @@
  * - The server neither keeps nor passes on the token, the file, or what the host says about them.
  */
 import { OutboundError, type OutboundHttp, type OutboundRequest } from '../../actors/outbound/http.ts';
-import { type Publishing, type Refused, refuse } from './given.ts';
+import { type Publishing, type Refused, refuse } from './publishing-request.ts';
 
 const timeoutMs = 15_000;
 /** The host sends a file back as base64 inside JSON. */
@@ -16,7 +16,7 @@ const linkCharactersMax = 4_096;
 const retryMs = 60_000;
 const retryMaxMs = 3_600_000;
 
-export interface Published {
+export interface Publication {
   readonly created: boolean;
   readonly path: string;
   readonly contentUrl?: string;
@@ -53,7 +53,7 @@ interface HostAnswer {
 }
 
 /** What is at the path: the id of a file, nothing (null), or why the server does not know. */
-type Found = { readonly sha: string | null } | Refused;
+type FileLookup = { readonly sha: string | null } | Refused;
 
 export class CodeHost {
   readonly #options: CodeHostOptions;
@@ -62,7 +62,7 @@ export class CodeHost {
     this.#options = options;
   }
 
-  async publish(publishing: Publishing, signal: AbortSignal): Promise<Published | Refused> {
+  async publish(publishing: Publishing, signal: AbortSignal): Promise<Publication | Refused> {
     const found = await this.#find(publishing, signal);
     if ('refused' in found) return found;
     const put = await this.#put(publishing, found.sha, signal);
@@ -82,7 +82,7 @@ export class CodeHost {
     };
   }
 
-  async #find(publishing: Publishing, signal: AbortSignal): Promise<Found> {
+  async #find(publishing: Publishing, signal: AbortSignal): Promise<FileLookup> {
     const url = `${this.#urlOf(publishing)}?ref=${encodeURIComponent(publishing.branch)}`;
     const answer = await this.#call({ url, method: 'GET', signal }, publishing);
     if ('refused' in answer) return answer;
@@ -181,8 +181,8 @@ function refusalOf({ status, retryAfter }: HostAnswer): Refused {
 }
 
 /** In seconds. Dates are not supported, because no host needs them. */
-const retryAfterMs = (given = ''): number =>
-  /^\d{1,6}$/.test(given) ? Math.min(Math.max(Number(given), 1) * 1_000, retryMaxMs) : retryMs;
+const retryAfterMs = (header = ''): number =>
+  /^\d{1,6}$/.test(header) ? Math.min(Math.max(Number(header), 1) * 1_000, retryMaxMs) : retryMs;
 
 function parsed(body: Buffer): unknown {
   try {

@@ -41,11 +41,11 @@ export class Proofs {
   readonly #inFlight = new Map<string, Promise<Answer<object>>>();
 
   /** The outcome of `prove`, or of the proof in flight. */
-  once(shown: string, prove: () => Promise<Answer<object>>): Promise<Answer<object>> {
-    const before = this.#inFlight.get(shown);
+  once(key: string, prove: () => Promise<Answer<object>>): Promise<Answer<object>> {
+    const before = this.#inFlight.get(key);
     if (before !== undefined) return before;
-    const proof = prove().finally(() => this.#inFlight.delete(shown));
-    this.#inFlight.set(shown, proof);
+    const proof = prove().finally(() => this.#inFlight.delete(key));
+    this.#inFlight.set(key, proof);
     return proof;
   }
 }
@@ -110,14 +110,14 @@ async function programOf(
   const password = passwordIn(context.header('authorization'));
   if (password === 'none') throw new Denied(unauthorized);
   const { calendar, calendarTokens, signinKeys, proofs } = options;
-  const shown = password === undefined ? undefined : calendarTokens.verify(password);
+  const claims = password === undefined ? undefined : calendarTokens.verify(password);
   const failed = (): RouteReply => {
     const waitMs = calendar.failures.take(wrongTokens, context.client.ipAddress ?? '');
     return waitMs > 0 ? later(waitMs) : unauthorized;
   };
-  if (shown === undefined) throw new Denied(failed());
+  if (claims === undefined) throw new Denied(failed());
   const { actors, ask } = context;
-  const { userUuid, tokenUuid, secret } = shown;
+  const { userUuid, tokenUuid, secret } = claims;
   const user = actors.get(UserCalendar, userUuid).ask;
   const token: ProgramSecret = { tokenUuid, secretHash: secretHashOf(secret) };
 
@@ -132,11 +132,11 @@ async function programOf(
     throw new Denied(status === 429 ? later(retryAfterMs) : failed());
   }
 
-  async function answered<Ok>(asked: () => Promise<FeedAnswer<Ok>>): Promise<Ok> {
-    const first = await unlessAbsent(asked());
+  async function answered<Ok>(ask: () => Promise<FeedAnswer<Ok>>): Promise<Ok> {
+    const first = await unlessAbsent(ask());
     const isProven = first !== undefined && !('unproven' in first);
     if (!isProven) await prove();
-    const answer = isProven ? first : await unlessAbsent(asked());
+    const answer = isProven ? first : await unlessAbsent(ask());
     // The account has moved to another host, which does not know about the proof yet.
     if (answer === undefined || 'unproven' in answer)
       throw new OverloadedError('a calendar token is proven anew');

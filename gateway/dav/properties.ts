@@ -115,7 +115,7 @@ property('C', 'calendar-data', ({ object }) =>
 export const httpDate = (ms: number): string => new Date(ms).toUTCString();
 
 /** The properties that a program asks for. */
-export type Wanted =
+export type WantedProperties =
   | { readonly type: 'usual' | 'names' }
   | { readonly type: 'named'; readonly names: readonly Name[] };
 
@@ -129,10 +129,10 @@ const repeatedCharactersMax = 2 * 1024;
 export class Responses {
   readonly #elements: Elements;
   readonly #wanted: readonly (readonly [Name, Value])[];
-  readonly #type: Wanted['type'];
+  readonly #type: WantedProperties['type'];
   #unknownText: string;
 
-  constructor(wanted: Wanted) {
+  constructor(wanted: WantedProperties) {
     const names = wanted.type === 'named' ? wanted.names : wanted.type === 'usual' ? usual : allNames;
     this.#type = wanted.type;
     this.#elements = new Elements(names);

@@ -1,6 +1,6 @@
 /** The bodies of PROPFIND and REPORT, and the conditions of a request. */
 import { type Filter, filterOf } from './filter.ts';
-import type { Wanted } from './properties.ts';
+import type { WantedProperties } from './properties.ts';
 import {
   childOf,
   childrenOf,
@@ -27,7 +27,7 @@ export class Refused extends Error {
 }
 
 /** @throws UnreadableXml */
-export function readPropfind(body: Uint8Array): Wanted {
+export function readPropfind(body: Uint8Array): WantedProperties {
   if (body.length === 0) return { type: 'usual' };
   const root = readXml(body);
   if (!is(root, 'D', 'propfind')) throw new UnreadableXml('no propfind');
@@ -37,8 +37,8 @@ export function readPropfind(body: Uint8Array): Wanted {
 }
 
 export type Report =
-  | { readonly report: 'query'; readonly wanted: Wanted; readonly filter: Filter }
-  | { readonly report: 'multiget'; readonly wanted: Wanted; readonly hrefs: readonly string[] };
+  | { readonly report: 'query'; readonly wanted: WantedProperties; readonly filter: Filter }
+  | { readonly report: 'multiget'; readonly wanted: WantedProperties; readonly hrefs: readonly string[] };
 
 const hrefsMax = 1_000;
 
@@ -56,9 +56,12 @@ export function readReport(body: Uint8Array): Report {
 }
 
 const calendarData: Name = { uri: namespaces.C, local: 'calendar-data' };
-const ofReports: Wanted = { type: 'named', names: [{ uri: namespaces.D, local: 'getetag' }, calendarData] };
+const ofReports: WantedProperties = {
+  type: 'named',
+  names: [{ uri: namespaces.D, local: 'getetag' }, calendarData],
+};
 
-function wantedIn(root: Element): Wanted {
+function wantedIn(root: Element): WantedProperties {
   if (childOf(root, 'D', 'propname') !== undefined) return { type: 'names' };
   const prop = childOf(root, 'D', 'prop');
   if (prop === undefined) return ofReports;
@@ -70,7 +73,7 @@ function wantedIn(root: Element): Wanted {
   return namedIn(prop);
 }
 
-function namedIn({ children }: Element): Wanted {
+function namedIn({ children }: Element): WantedProperties {
   const names = new Map(children.map(({ uri, local }) => [`${uri} ${local}`, { uri, local }]));
   const bytes = [...names.keys()].reduce((sum, name) => sum + Buffer.byteLength(name), 0);
   if (names.size > namesMax || bytes > namesBytesMax) throw new UnreadableXml('too many properties');
@@ -78,7 +81,7 @@ function namedIn({ children }: Element): Wanted {
 }
 
 /** Whether the answer needs the objects themselves. */
-export const wantsData = (wanted: Wanted): boolean =>
+export const wantsData = (wanted: WantedProperties): boolean =>
   wanted.type === 'named' &&
   wanted.names.some(({ uri, local }) => uri === calendarData.uri && local === calendarData.local);
 
@@ -96,10 +99,11 @@ export function unmetCondition(
 const listForm = /^\s*(W\/)?"[^"]*"\s*(,\s*(W\/)?"[^"]*"\s*)*$/;
 
 /** A malformed list names nothing. Weak tags never match where bytes must be equal. */
-function lists(given: string, etag: string, weakToo: boolean): boolean {
-  if (given.trim() === '*') return true;
-  if (given.length > 8_192 || !listForm.test(given)) return false;
+function lists(header: string, etag: string, weakToo: boolean): boolean {
+  if (header.trim() === '*') return true;
+  if (header.length > 8_192 || !listForm.test(header)) return false;
   return (
-    given.match(/(W\/)?"[^"]*"/g)?.some((each) => each === etag || (weakToo && each === `W/${etag}`)) ?? false
+    header.match(/(W\/)?"[^"]*"/g)?.some((each) => each === etag || (weakToo && each === `W/${etag}`)) ??
+    false
   );
 }

@@ -4,7 +4,7 @@ import { FakeClock } from '../../test/kit/clock.ts';
 import { AccessLog, type Log } from './access-log.ts';
 import { reasonOf } from './errors.ts';
 
-function given() {
+function setUp() {
   const clock = new FakeClock();
   const lines: Record<string, unknown>[] = [];
   const nothing = () => undefined;
@@ -14,7 +14,7 @@ function given() {
 }
 
 test('a 503 is logged with its cause, and many with one cause are one line a second', async (t) => {
-  const { clock, lines, log } = given();
+  const { clock, lines, log } = setUp();
   const cause = new Error('53100 could not extend file');
   const full = reasonOf(new UnavailableError('the database cannot take this now', undefined, { cause }));
   for (let count = 0; count < 300; count += 1)
@@ -39,7 +39,7 @@ test('a 503 is logged with its cause, and many with one cause are one line a sec
 });
 
 test('unexpected errors get a line each', (t) => {
-  const { lines, log } = given();
+  const { lines, log } = setUp();
   for (let count = 0; count < 3; count += 1)
     log.answered({ route: undefined, status: 500, durationMs: 1, requestId: `r${count}`, reason: undefined });
   t.is(lines.length, 3);

@@ -13,13 +13,13 @@ const kept = (result: IteratorResult<Buffer>): IteratorResult<Buffer> =>
 /** A stream, its memory, and its requests to the source. */
 function world(bytesMax = 100_000_000, memoryBytesMax = 100_000_000, blocks = new Blocks()) {
   const memory = new BodyMemory(memoryBytesMax);
-  const asked: string[] = [];
+  const requests: string[] = [];
   const source = {
-    pause: () => asked.push('pause'),
-    resume: () => asked.push('resume'),
+    pause: () => requests.push('pause'),
+    resume: () => requests.push('resume'),
     waiting: () => {},
   };
-  return { memory, asked, stream: new BodyStream(memory, bytesMax, source, blocks) };
+  return { memory, requests, stream: new BodyStream(memory, bytesMax, source, blocks) };
 }
 
 test('the reader gets the bytes that came, whichever side is faster, and all memory is given back', async (t) => {
@@ -30,7 +30,7 @@ test('the reader gets the bytes that came, whichever side is faster, and all mem
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
-      const { memory, asked, stream } = world();
+      const { memory, requests, stream } = world();
       const reader = stream[Symbol.asyncIterator]();
       const reads: Promise<IteratorResult<Buffer>>[] = [];
       const sent: Uint8Array[] = [];
@@ -62,8 +62,8 @@ test('the reader gets the bytes that came, whichever side is faster, and all mem
       t.true(whole.equals(Buffer.concat(sent)));
       t.is(memory.bytes, 0);
       t.deepEqual(
-        asked,
-        asked.map((_, index) => (index % 2 === 0 ? 'pause' : 'resume')),
+        requests,
+        requests.map((_, index) => (index % 2 === 0 ? 'pause' : 'resume')),
       );
     }),
     { numRuns: 200 },
@@ -71,15 +71,15 @@ test('the reader gets the bytes that came, whichever side is faster, and all mem
 });
 
 test('the source is held back while much waits, and goes on when some of it is taken', async (t) => {
-  const { asked, stream, memory } = world();
+  const { requests, stream, memory } = world();
   const reader = stream[Symbol.asyncIterator]();
   stream.add(new Uint8Array(queueBytesMax / 2));
-  t.deepEqual(asked, []);
+  t.deepEqual(requests, []);
   stream.add(new Uint8Array(queueBytesMax / 2));
-  t.deepEqual(asked, ['pause']);
+  t.deepEqual(requests, ['pause']);
   t.is(memory.bytes, queueBytesMax);
   await reader.next();
-  t.deepEqual(asked, ['pause', 'resume']);
+  t.deepEqual(requests, ['pause', 'resume']);
   t.is(memory.bytes, queueBytesMax);
   await reader.next();
   t.is(memory.bytes, queueBytesMax / 2);
@@ -146,7 +146,7 @@ test('a whole body stays whole: nothing that happens later loses it', async (t) 
   t.true((await reader.next()).done);
 });
 
-test('what came whole and was given back before it was read is lost', async (t) => {
+test('a block that came whole and was given back before it was read is lost', async (t) => {
   const { stream } = world();
   stream.add(Uint8Array.of(1));
   stream.complete();
@@ -155,11 +155,11 @@ test('what came whole and was given back before it was read is lost', async (t) 
 });
 
 test('a reader that stops early has the source go on, and what comes is thrown away', async (t) => {
-  const { asked, stream, memory } = world();
+  const { requests, stream, memory } = world();
   stream.add(new Uint8Array(queueBytesMax));
   stream.add(new Uint8Array(queueBytesMax));
   for await (const _ of stream) break;
-  t.deepEqual(asked, ['pause', 'resume']);
+  t.deepEqual(requests, ['pause', 'resume']);
   stream.add(new Uint8Array(queueBytesMax));
   t.is(memory.bytes, 0);
 });
@@ -189,7 +189,7 @@ test('the memory of a large chunk is used again once its reader asks for the nex
   t.deepEqual([...new Set(first)], [4]);
 });
 
-test('a reader who has left gives back what he held, and one whose client is gone holds it still', async (t) => {
+test('a reader who has left gives back what they held, and one whose client is gone holds it still', async (t) => {
   const large = new Uint8Array(512 * kibibyte);
   for (const end of ['left', 'gone'] as const) {
     const blocks = new Blocks();

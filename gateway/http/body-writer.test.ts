@@ -143,7 +143,7 @@ test('a reader gets the bytes in order however it takes them, and nothing is hel
 for (const lengthBytes of [1_000, undefined]) {
   const name = lengthBytes === undefined ? 'unknown' : 'known';
 
-  test(`of ${name} length: a reader that keeps still is given up on, and the library not before`, async (t) => {
+  test(`with ${name} length, a reader that takes nothing is given up on, and the library not before`, async (t) => {
     const { res, clock, replyMemory, events, bodyWriter } = world(lengthBytes);
     res.cork(() => bodyWriter.offer(new Uint8Array(500)));
     t.is(replyMemory.bytes, 500);
@@ -160,7 +160,7 @@ for (const lengthBytes of [1_000, undefined]) {
     await bodyWriter.taken;
   });
 
-  test(`of ${name} length: nothing is asked of a reader while there is nothing to take`, async (t) => {
+  test(`with ${name} length, a reader need take nothing while there is nothing to take`, async (t) => {
     const { res, clock, events, bodyWriter } = world(lengthBytes);
     res.roomBytes = 500;
     res.cork(() => bodyWriter.offer(new Uint8Array(500)));
@@ -183,7 +183,7 @@ test('a reader that takes a little at a time is seen to move before the library 
   t.is(Buffer.concat(res.got).length, 480);
 });
 
-test('what has no room in the memory of replies is given up on', async (t) => {
+test('a reply without room in the memory of replies is given up on', async (t) => {
   const { res, replyMemory, events, bodyWriter } = world(1_000, 400);
   res.cork(() => bodyWriter.offer(new Uint8Array(500)));
   t.deepEqual(events, ['given up']);

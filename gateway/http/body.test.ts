@@ -74,25 +74,25 @@ test('what was parsed of a body is counted until it is released', (t) => {
 
 test('a large body is not parsed before there is room for all of its result', async (t) => {
   const bytes = Buffer.from(`{"items":[${'{},'.repeat(1_000)}{}]}`);
-  const asked: number[] = [];
+  const requests: number[] = [];
   const take = (made: number) => {
-    asked.push(made);
+    requests.push(made);
     return false;
   };
   t.is(await parseLargeBody(bytes, { ...anything, take }), refusals.bodyMemoryFull);
-  t.is(asked.length, 1);
-  t.true((asked[0] ?? 0) >= 1_001 * 64 && (asked[0] ?? 0) < 2_100 * 64);
+  t.is(requests.length, 1);
+  t.true((requests[0] ?? 0) >= 1_001 * 64 && (requests[0] ?? 0) < 2_100 * 64);
 });
 
 test('a large body that is no longer wanted is parsed no further', async (t) => {
   const bytes = Buffer.from(`{"items":[${'{},'.repeat(300_000)}{}]}`);
-  let asked = 0;
+  let calls = 0;
   const isWanted = () => {
-    asked += 1;
-    return asked < 3;
+    calls += 1;
+    return calls < 3;
   };
   t.is(await parseLargeBody(bytes, { ...anything, isWanted }), undefined);
-  t.is(asked, 3);
+  t.is(calls, 3);
 });
 
 test('a body over its own limit and one over the memory of all are refused differently', (t) => {

@@ -69,7 +69,7 @@ test('what is said twice or in another way is ambiguous', (t) => {
   }
 });
 
-test('of several lines the first counts, but of forwarded addresses all, in their order', (t) => {
+test('the first line of a repeated header counts, but all lines of forwarded addresses do, in their order', (t) => {
   const headers = headersOf([
     ['x-forwarded-for', '192.0.2.1, 10.0.0.1'],
     ['origin', 'https://a.test'],

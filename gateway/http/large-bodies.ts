@@ -5,7 +5,7 @@
  */
 
 /** A body that waits for its turn. */
-export interface Waiting {
+export interface WaitingBody {
   /** Its turn begins. */
   enter(): void;
 }
@@ -15,10 +15,10 @@ const waitingMax = 4;
 
 export class LargeBodies {
   /** By user: the bodies that wait behind the current one. */
-  readonly #queues = new Map<string, Waiting[]>();
+  readonly #queues = new Map<string, WaitingBody[]>();
 
   /** Calls `enter`, at once or in its turn. False: too many wait already. */
-  ask(user: string, body: Waiting): boolean {
+  ask(user: string, body: WaitingBody): boolean {
     const queue = this.#queues.get(user);
     if (queue === undefined) {
       this.#queues.set(user, []);
@@ -31,7 +31,7 @@ export class LargeBodies {
   }
 
   /** It waits no longer. */
-  withdraw(user: string, body: Waiting): void {
+  withdraw(user: string, body: WaitingBody): void {
     const queue = this.#queues.get(user) ?? [];
     const index = queue.indexOf(body);
     if (index >= 0) queue.splice(index, 1);

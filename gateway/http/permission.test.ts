@@ -7,9 +7,9 @@ import { type Refusal, refusals } from './refusal.ts';
 function goingOn(ask: () => Promise<Refusal | undefined>) {
   const clock = new FakeClock();
   const ended: Refusal[] = [];
-  let asked = 0;
+  let calls = 0;
   const counted = () => {
-    asked += 1;
+    calls += 1;
     return ask();
   };
   const permission = new Permission(counted, clock, (refusal) => ended.push(refusal));
@@ -19,21 +19,21 @@ function goingOn(ask: () => Promise<Refusal | undefined>) {
       permission.overdue(clock.monotonicMs());
     }
     await clock.advance(0);
-    return { asked, ended };
+    return { calls, ended };
   };
   return { after };
 }
 
 test('a request of a few seconds asks nobody', async (t) => {
   const { after } = goingOn(async () => undefined);
-  t.deepEqual(await after(4), { asked: 0, ended: [] });
+  t.deepEqual(await after(4), { calls: 0, ended: [] });
 });
 
 test('it is asked every five seconds, one question at a time, and goes on while it may', async (t) => {
   const { after } = goingOn(async () => undefined);
-  t.deepEqual(await after(60), { asked: 12, ended: [] });
+  t.deepEqual(await after(60), { calls: 12, ended: [] });
   const hanging = goingOn(() => new Promise(() => {}));
-  t.is((await hanging.after(20)).asked, 1);
+  t.is((await hanging.after(20)).calls, 1);
 });
 
 test('it ends with the refusal that it is answered', async (t) => {
@@ -41,7 +41,7 @@ test('it ends with the refusal that it is answered', async (t) => {
   t.deepEqual((await after(6)).ended, [refusals.invalidAuth]);
 });
 
-test('what nobody answers for thirty seconds ends, and one answer in between lets it go on', async (t) => {
+test('a transfer that nobody permits for thirty seconds ends, and one answer in between lets it go on', async (t) => {
   const silent = goingOn(() => Promise.reject(new Error('unavailable')));
   t.deepEqual((await silent.after(29)).ended, []);
   t.deepEqual((await silent.after(1)).ended, [refusals.noAnswer]);

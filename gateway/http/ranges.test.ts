@@ -15,7 +15,7 @@ test('no range, and one in a unit of somebody else, is the whole', (t) => {
   for (const header of [undefined, 'items=0-3', 'x-bytes=0-3']) t.is(parseRange(header, 8), 'whole');
 });
 
-test('what begins behind the end cannot be had, and an empty file has no range at all', (t) => {
+test('a range that begins behind the end cannot be had, and an empty file has no range at all', (t) => {
   for (const header of ['bytes=8-', 'bytes=8-9', 'bytes=-0']) t.is(parseRange(header, 8), 'unsatisfiable');
   for (const header of ['bytes=0-', 'bytes=0-0', 'bytes=-1']) t.is(parseRange(header, 0), 'unsatisfiable');
 });

@@ -18,7 +18,7 @@ test('a reply takes as much as it needs in all, and gives it back once', async (
   t.is(room.bytes, 0);
 });
 
-test('who finds no room waits a few seconds for it, and then has what they had before', async (t) => {
+test('a request waits a few seconds for reply capacity, and then keeps what it had before', async (t) => {
   const { clock, room, of } = world(1_000);
   const [first, second] = [of('a'), of('a')];
   t.true(await first.reach(150));

@@ -16,7 +16,7 @@ const waitMs = 5_000;
 const waitingMax = 512;
 const waitingOfNetworkMax = 64;
 
-interface Waiting {
+interface Waiter {
   readonly network: string;
   readonly bytes: number;
   readonly end: (isTaken: boolean) => void;
@@ -27,7 +27,7 @@ export class ReplyCapacity {
   readonly #clock: Pick<Clock, 'schedule'>;
   readonly #held = new Counts();
   /** In the order in which they came. */
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<Waiter>();
   bytes = 0;
 
   constructor(bytesMax: number, clock: Pick<Clock, 'schedule'>) {
@@ -55,7 +55,7 @@ export class ReplyCapacity {
 
   #wait(network: string, bytes: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const waiting: Waiting = {
+      const waiting: Waiter = {
         network,
         bytes,
         end: (isTaken) => {

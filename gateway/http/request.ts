@@ -47,14 +47,10 @@ function queryFields(query: string): JsonObject {
 
 export type Validated = { readonly request: unknown } | Refusal;
 
-export function validateRequest(
-  route: Pick<AnyRoute, 'request' | 'invalidMessage'>,
-  merged: JsonObject,
-): Validated {
+export function validateRequest(route: Pick<AnyRoute, 'request'>, merged: JsonObject): Validated {
   const result = route.request.safeParse(merged);
   if (result.success) return { request: result.data };
-  const message = route.invalidMessage ?? explain(result.error.issues[0], merged);
-  return { status: 400, message, enveloped: true };
+  return { status: 400, message: explain(result.error.issues[0], merged), enveloped: true };
 }
 
 const typeNames: Readonly<Record<string, string>> = {

@@ -178,8 +178,6 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
   readonly deadline?: 'own';
   /** The HTML page that says why the gateway refuses a request, for a route whose callers read no JSON. */
   readonly refusalPage?: (message: string) => string;
-  /** The message of the 400 when the request does not fit, where clients compare it. */
-  readonly invalidMessage?: string;
   readonly handle: (context: RequestContext<A, B>, request: Request) => Promise<RouteReply>;
 }
 

@@ -51,7 +51,7 @@ export interface Router {
   areaOf(path: string): RoutedArea;
 }
 
-export const isMatch = (found: Match | Refusal): found is Match => 'route' in found;
+export const isMatch = (matchOf: Match | Refusal): matchOf is Match => 'route' in matchOf;
 
 const nowhere: RoutedArea = { headers: standardHeaders, ownOptions: false, methods: undefined };
 
@@ -87,7 +87,7 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
     insert({ route, index, headers, parameters: undefined }, root, literalPaths);
   });
 
-  function found(path: string): Found | Refusal {
+  function matchOf(path: string): PathMatch | Refusal {
     const literal = literalPaths.get(path);
     if (literal !== undefined) return { endpoints: literal, values: [], charactersMax: 0 };
     const raw = segmentsOf(path);
@@ -106,19 +106,19 @@ export function createRouter(routes: readonly AnyRoute[], areas: readonly Area[]
       if (direct !== undefined) return direct.match;
       const { methods } = known.length === 0 ? nowhere : areaOf(path);
       if (methods !== undefined && !methods.includes(method.toUpperCase())) return methodNotAllowed(methods);
-      const there = found(path);
-      if ('status' in there) return there;
-      const endpoint = there.endpoints.get(method);
+      const matched = matchOf(path);
+      if ('status' in matched) return matched;
+      const endpoint = matched.endpoints.get(method);
       if (endpoint === undefined) {
-        return methodNotAllowed(allowedMethods(there.endpoints, areaOf(path).ownOptions));
+        return methodNotAllowed(allowedMethods(matched.endpoints, areaOf(path).ownOptions));
       }
       const { match, parameterNames } = endpoint;
       if (parameterNames.length === 0) return match;
-      if (there.charactersMax > parameterCharactersMaxOf(match.route)) return refusals.invalidPath;
+      if (matched.charactersMax > parameterCharactersMaxOf(match.route)) return refusals.invalidPath;
       return {
         ...match,
         parameters: Object.fromEntries(
-          parameterNames.map((name, i) => [name, inNormalForm(name, there.values[i] ?? '')]),
+          parameterNames.map((name, i) => [name, inNormalForm(name, matched.values[i] ?? '')]),
         ),
       };
     },
@@ -133,7 +133,7 @@ const inNormalForm = (name: string, value: string): string =>
   name !== 'itemUuid' && /uuid$/i.test(name) ? value.toLowerCase() : value;
 
 /** The result of a path. */
-interface Found {
+interface PathMatch {
   readonly endpoints: Endpoints;
   readonly values: readonly string[];
   /** Length of the longest segment as the client sent it. */
@@ -197,8 +197,8 @@ function walk(node: Node, segments: readonly string[], depth: number, values: st
   const segment = segments[depth];
   if (segment === undefined) return node.endpoints.size > 0 ? node : undefined;
   const literal = node.literals.get(segment);
-  const found = literal === undefined ? undefined : walk(literal, segments, depth + 1, values);
-  if (found !== undefined || node.parameter === undefined) return found;
+  const matchOf = literal === undefined ? undefined : walk(literal, segments, depth + 1, values);
+  if (matchOf !== undefined || node.parameter === undefined) return matchOf;
   values.push(segment);
   const viaParameter = walk(node.parameter, segments, depth + 1, values);
   if (viaParameter === undefined) values.pop();

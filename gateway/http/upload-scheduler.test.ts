@@ -35,7 +35,7 @@ test('once one stream brings more than the watermark of its user, no other of th
   t.false(open('a').read);
 });
 
-test('what all hold together has a watermark too', (t) => {
+test('the bytes that all uploads hold together have a watermark too', (t) => {
   const { open } = world();
   const streams = ['a', 'b', 'c', 'd'].map(open);
   for (const { upload } of streams.slice(0, 3)) upload.take(99);

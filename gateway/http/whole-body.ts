@@ -18,7 +18,7 @@ import {
   parseLargeBody,
   slicedAboveBytes,
 } from './body.ts';
-import type { Waiting } from './large-bodies.ts';
+import type { WaitingBody } from './large-bodies.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
 import { wantedFields } from './request.ts';
@@ -44,7 +44,7 @@ export interface BodyHead {
   readonly declaredBytes: number;
 }
 
-export class WholeBody implements Receiving, Waiting {
+export class WholeBody implements Receiving, WaitingBody {
   readonly #res: HttpResponse;
   readonly endsConnection = false;
   isComing = true;

@@ -76,7 +76,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
     request: z.infer<typeof credentialsRequest>,
   ): Promise<RouteReply> {
     const { new_email } = request;
-    const asked = actors.get(Account, credentials.userUuid).ask.changeCredentials(
+    const answer = actors.get(Account, credentials.userUuid).ask.changeCredentials(
       {
         credentials,
         userUuid: request.userUuid,
@@ -89,7 +89,7 @@ export function accountRoutes({ settings, cookies }: AccountRouteOptions): reado
       },
       ask,
     );
-    return signedInAnswer(asked, sessionAnswer(cookies));
+    return signedInAnswer(answer, sessionAnswer(cookies));
   }
 
   const registration = (path: string, summary: string) =>
@@ -161,11 +161,11 @@ export async function deleteAccount(
   const { actors, credentials, ask } = context;
   const deleted = (): RouteReply => ({ status: 200, body: { message: 'Successfully deleted user.' } });
   const password = context.header('x-server-password');
-  const asked = actors
+  const answer = actors
     .get(Account, credentials.userUuid)
     .ask.deleteAccount({ credentials, userUuid, password }, ask);
   try {
-    return answered(await asked, deleted);
+    return answered(await answer, deleted);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     // Its last rows are gone too. Only an account that existed has a token with a right MAC.

@@ -23,11 +23,11 @@ export function answered<Ok>(answer: Answer<Ok>, replyOf: (ok: Ok) => RouteReply
 /** The same for an actor that may not exist (any more), which is refused as `absent`. */
 export async function answeredOr<Ok>(
   absent: AnyRefusal,
-  asked: Promise<Answer<Ok>>,
+  answer: Promise<Answer<Ok>>,
   replyOf: (ok: Ok) => RouteReply,
 ): Promise<RouteReply> {
   try {
-    return answered(await asked, replyOf);
+    return answered(await answer, replyOf);
   } catch (error) {
     if (error instanceof NotFoundError) return refusedAnswer(absent);
     throw error;
@@ -36,10 +36,10 @@ export async function answeredOr<Ok>(
 
 /** The same for a signed-in caller: a user that does not exist has no sessions. */
 export function signedInAnswer<Ok>(
-  asked: Promise<Answer<Ok>>,
+  answer: Promise<Answer<Ok>>,
   replyOf: (ok: Ok) => RouteReply,
 ): Promise<RouteReply> {
-  return answeredOr(invalidAuth, asked, replyOf);
+  return answeredOr(invalidAuth, answer, replyOf);
 }
 
 /** The domain refuses with a reason, a route itself with a status. */

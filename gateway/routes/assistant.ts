@@ -7,8 +7,8 @@ import { providerIds, providerNamed } from '../../actors/assistant/profiles.ts';
 import { AssistantBudget } from '../../actors/user/assistant/contract.ts';
 import { Sessions } from '../../actors/user/sessions/contract.ts';
 import type { RateBucket } from '../admission/rate-limit.ts';
-import { Asking, givenFields } from '../assistant/asked.ts';
 import type { Assistant, StreamEnd } from '../assistant/assistant.ts';
+import { PendingChatRequest, requestFields } from '../assistant/chat-request.ts';
 import { type Paired, pairedFor } from '../assistant/paired.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { errorBodySchema, flat, refusedAnswer, signedInAnswer } from './answer.ts';
@@ -48,20 +48,20 @@ const notHeard: StreamEnd = { isHeard: false };
 type BegunStream = z.infer<typeof AssistantBudget.commands.beginAssistantStream.ok>;
 
 export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly AnyRoute[] {
-  async function listModels(given: string | undefined): Promise<RouteReply> {
-    const name = given || assistant.config.defaultProvider;
+  async function listModels(providerText: string | undefined): Promise<RouteReply> {
+    const name = providerText || assistant.config.defaultProvider;
     const provider = providerNamed(name);
     const models = provider && (await assistant.models(provider));
     if (models === undefined) return refusedAnswer(notConfigured);
     return { status: 200, body: { provider, models } };
   }
 
-  async function stream(context: RequestContext<'session'>, given: unknown): Promise<RouteReply> {
+  async function stream(context: RequestContext<'session'>, body: unknown): Promise<RouteReply> {
     const { actors, credentials, ask, gone, stopping } = context;
     const release = assistant.takeSlot(credentials.userUuid);
     if (release === undefined) return refusedAnswer(full);
     const user = actors.get(AssistantBudget, credentials.userUuid).ask;
-    const asking = new Asking(given);
+    const chatRequest = new PendingChatRequest(body);
     let begun: BegunStream | undefined;
     let paired: Paired | undefined;
     let isOver = false;
@@ -77,7 +77,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       user.endAssistantStream(ended, { deadlineMs: endMs }).catch(() => undefined);
     };
     try {
-      const begin = user.beginAssistantStream({ credentials, isValid: asking.isValid }, ask);
+      const begin = user.beginAssistantStream({ credentials, isValid: chatRequest.isValid }, ask);
       const reply = await signedInAnswer(begin, (ok) => {
         begun = ok;
         return { status: 200 };
@@ -96,7 +96,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       }
       const ended = context.untilSessionEnds(sessionUuid);
       const accessToken = paired?.accessToken;
-      const request = { ...profile, asking, gone, stopping, ended, over, accessToken };
+      const request = { ...profile, chatRequest, gone, stopping, ended, over, accessToken };
       // A reader who left before the first piece never asks for it. After that, only the stream knows which provider
       // has received the request.
       whenAborted(gone, () => isOpened || over(notHeard));
@@ -171,7 +171,7 @@ export function assistantRoutes({ assistant }: AssistantRouteOptions): readonly 
       rate,
       bearerSuffices: true,
       summary: 'One answer of the assistant, as it is made.',
-      request: givenFields,
+      request: requestFields,
       replies: {
         200: { mediaType: eventStream },
         ...Object.fromEntries([400, 401, 403, 429, 503].map((status) => [status, errorBodySchema])),

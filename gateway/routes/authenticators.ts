@@ -47,10 +47,10 @@ export function authenticatorRoutes({
     const expired = { status: 200, body: { status: 'expired' } };
     if (named === undefined) {
       if (credentials === undefined) return expired;
-      const shown = actors
+      const answer = actors
         .get(Factors, credentials.userUuid)
         .ask.showApproval({ credentials, challengeId }, ask);
-      return signedInAnswer(shown, (body) => ({ status: 200, body }));
+      return signedInAnswer(answer, (body) => ({ status: 200, body }));
     }
     try {
       const signin = actors.get(Signin, named.actorId);

@@ -33,10 +33,10 @@ export function bridgeTokenRoutes({ bridgeTokens, cookies }: BridgeTokenRouteOpt
     const named = bridgeTokens.verify(token);
     if (named === undefined) return refusedAnswer(invalidBridgeToken);
     const { userUuid, tokenUuid, secret } = named;
-    const asked = actors
+    const answer = actors
       .get(Bridges, userUuid)
       .ask.authenticateBridge({ tokenUuid, secret, apiVersion, device }, ask);
-    return answeredOr(invalidBridgeToken, asked, sessionAnswer(cookies));
+    return answeredOr(invalidBridgeToken, answer, sessionAnswer(cookies));
   }
 
   return [

@@ -52,10 +52,10 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
       replies: { 200: published, 201: published, ...errors(400, 403, 409) },
       bodyLimit: todoBytesMax,
       handle: ({ actors, credentials, ask }: RequestContext<'session'>, request) => {
-        const asked = actors
+        const answer = actors
           .get(UserCalendar, credentials.userUuid)
           .ask.publishTodo({ ...request, credentials }, ask);
-        return signedInAnswer(asked, ({ created, todo }) => ({
+        return signedInAnswer(answer, ({ created, todo }) => ({
           status: created ? 201 : 200,
           body: { ...todo, todo },
         }));
@@ -84,10 +84,10 @@ export function calendarRoutes({ calendar }: CalendarRouteOptions): readonly Any
         ...errors(),
       },
       handle: ({ actors, credentials, ask }: RequestContext<'session'>) => {
-        const asked = actors
+        const answer = actors
           .get(UserCalendar, credentials.userUuid)
           .ask.getCalendarFlags({ credentials }, ask);
-        return signedInAnswer(asked, (flags) => ({ status: 200, body: { ...flags, ...server } }));
+        return signedInAnswer(answer, (flags) => ({ status: 200, body: { ...flags, ...server } }));
       },
     }),
     endpoint({

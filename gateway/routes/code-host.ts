@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CodePublishing } from '../../actors/user/code-host/contract.ts';
 import type { CodeHost } from '../code-host/code-host.ts';
-import { contentBytesMax, type GivenPublishing, publishingOf } from '../code-host/given.ts';
+import { contentBytesMax, type PublishingRequest, publishingOf } from '../code-host/publishing-request.ts';
 import { type AnyRoute, type RequestContext, type RouteReply, route } from '../http/route.ts';
 import { errorBodySchema, refusedAnswer, signedInAnswer } from './answer.ts';
 
@@ -15,7 +15,7 @@ const paths = ['/v1/integrations/codehost/publish', '/v1/integrations/github/pub
 const bodyBytesMax = 2 * contentBytesMax + 65_536;
 
 /** The check comes after the session's, and its message names the wrong field. */
-const given = z.unknown().optional();
+const anyValue = z.unknown().optional();
 const published = z.object({
   created: z.boolean(),
   path: z.string(),
@@ -24,13 +24,16 @@ const published = z.object({
 });
 
 export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly AnyRoute[] {
-  async function publish(context: RequestContext<'session'>, asked: GivenPublishing): Promise<RouteReply> {
+  async function publish(
+    context: RequestContext<'session'>,
+    request: PublishingRequest,
+  ): Promise<RouteReply> {
     const { actors, credentials, ask, gone } = context;
     // Leaves out token and text, because a question to an actor may be recorded.
     const spent = actors.get(CodePublishing, credentials.userUuid).ask.spendPublishing({ credentials }, ask);
     const reply = await signedInAnswer(spent, () => ({ status: 200 }));
     if (reply.status !== 200) return reply;
-    const publishing = publishingOf(asked);
+    const publishing = publishingOf(request);
     const done = 'refused' in publishing ? publishing : await codeHost.publish(publishing, gone);
     return 'refused' in done ? refusedAnswer(done.refused) : { status: 200, body: done };
   }
@@ -45,13 +48,13 @@ export function codeHostRoutes({ codeHost }: CodeHostRouteOptions): readonly Any
       bearerSuffices: true,
       summary: 'Makes a commit of one file at the code host, with a token of the user.',
       request: z.object({
-        token: given,
-        owner: given,
-        repo: given,
-        branch: given,
-        path: given,
-        content: given,
-        message: given,
+        token: anyValue,
+        owner: anyValue,
+        repo: anyValue,
+        branch: anyValue,
+        path: anyValue,
+        content: anyValue,
+        message: anyValue,
       }),
       replies: {
         200: published,

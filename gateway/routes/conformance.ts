@@ -32,18 +32,18 @@ export function conformanceRoutes({ settings, signinKeys }: ConformanceRouteOpti
 
   async function activate(
     { actors, ask }: RequestContext<'public'>,
-    { username, workspace_identifier, ...given }: z.infer<typeof premium>,
+    { username, workspace_identifier, ...options }: z.infer<typeof premium>,
   ): Promise<RouteReply> {
     const address = addressOf(settings, username, workspace_identifier);
     const { activated } = await actors.get(Signin, signinKeys.actorId(address)).ask.activatePremium(
       {
         ...address,
         premium: {
-          subscriptionId: given.subscriptionId ?? 1,
-          planName: given.subscriptionPlanName ?? 'PRO_PLAN',
-          endsAtMicros: given.endsAt == null ? undefined : microsOf(given.endsAt),
-          uploadBytesLimit: given.uploadBytesLimit ?? -1,
-          cancelPrevious: given.cancelPreviousSubscription ?? false,
+          subscriptionId: options.subscriptionId ?? 1,
+          planName: options.subscriptionPlanName ?? 'PRO_PLAN',
+          endsAtMicros: options.endsAt == null ? undefined : microsOf(options.endsAt),
+          uploadBytesLimit: options.uploadBytesLimit ?? -1,
+          cancelPrevious: options.cancelPreviousSubscription ?? false,
         },
       },
       ask,
@@ -68,7 +68,7 @@ export function conformanceRoutes({ settings, signinKeys }: ConformanceRouteOpti
   ];
 }
 
-function microsOf(given: number | string): number {
-  if (typeof given === 'string') return Date.parse(given) * 1_000;
-  return given < leastMicros ? given * 1_000 : given;
+function microsOf(time: number | string): number {
+  if (typeof time === 'string') return Date.parse(time) * 1_000;
+  return time < leastMicros ? time * 1_000 : time;
 }

@@ -48,11 +48,11 @@ export const davArea = (prefix: string, isOpen: boolean): Area => ({
 });
 
 type Context<B extends BodyKind = 'json'> = RequestContext<'public', B>;
-interface Asked {
+interface PathParameters {
   readonly userUuid?: string | undefined;
   readonly file?: string | undefined;
 }
-type Answering<B extends BodyKind> = (
+type ResourceHandler<B extends BodyKind> = (
   context: Context<B>,
   program: Program,
   of: { readonly hrefs: Hrefs; readonly resource: Resource; readonly ctag: string },
@@ -79,8 +79,8 @@ export function davRoutes(options: DavRouteOptions): readonly AnyRoute[] {
   ];
 
   const answering =
-    <B extends BodyKind>(kind: Kind, answer: Answering<B>) =>
-    (context: Context<B>, { userUuid, file }: Asked): Promise<RouteReply> =>
+    <B extends BodyKind>(kind: Kind, answer: ResourceHandler<B>) =>
+    (context: Context<B>, { userUuid, file }: PathParameters): Promise<RouteReply> =>
       asProgram(context, proving, async (program) => {
         if (userUuid !== undefined && userUuid.toLowerCase() !== program.userUuid) return foreign;
         const resource = resourceOf(kind, file);
@@ -171,7 +171,7 @@ function resourceOf(kind: Kind, file = ''): Resource | undefined {
 
 // --- GET --------------------------------------------------------------------------------------------------------
 
-type Of = Parameters<Answering<'json'>>[2];
+type Of = Parameters<ResourceHandler<'json'>>[2];
 
 async function get(context: Context, program: Program, { resource, ctag }: Of): Promise<RouteReply> {
   if (resource.kind === 'todos') return getAll(context, program, ctag);
@@ -276,17 +276,17 @@ async function report(
 ): Promise<RouteReply> {
   const { hrefs, resource, ctag } = of;
   if (resource.kind !== 'todos' && resource.kind !== 'object') return refused(403, '<D:supported-report/>');
-  const asked = understood(context, readReport);
-  if (isReply(asked)) return asked;
-  const { wanted } = asked;
+  const report = understood(context, readReport);
+  if (isReply(report)) return report;
+  const { wanted } = report;
   const responses = new Responses(wanted);
   const described = (object: NonNullable<Described['object']>): string =>
     responses.text({ hrefs, ctag, resource: { kind: 'object', uid: object.uid }, object });
-  if (asked.report === 'multiget') {
-    const named = objectsNamed(asked.hrefs, (href) => uidOfHref(hrefs, href, hosts));
+  if (report.report === 'multiget') {
+    const named = objectsNamed(report.hrefs, (href) => uidOfHref(hrefs, href, hosts));
     return multistatus(responses, () => namedTexts(program, named, described));
   }
-  const { filter } = asked;
+  const { filter } = report;
   const isDepthZero = (context.header('depth') ?? '1').trim() === '0';
   if (filter === 'none' || (isDepthZero && resource.kind === 'todos')) return multistatus(responses, nothing);
   const { objects: all } = await program.list();
@@ -314,11 +314,11 @@ interface NamedObject {
 
 /** Each object once: its address has many spellings, and an object is much longer than any of them. */
 function objectsNamed(
-  asked: readonly string[],
+  report: readonly string[],
   uidIn: (href: string) => string | undefined,
 ): readonly NamedObject[] {
   const named = new Map<string, NamedObject>();
-  for (const href of asked) {
+  for (const href of report) {
     const uid = uidIn(href);
     const key = uid === undefined ? `href ${href}` : `uid ${uid}`;
     if (!named.has(key)) named.set(key, { href, uid });

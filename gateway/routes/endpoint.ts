@@ -30,8 +30,7 @@ type UserCommand<Fields, Ok> = SignedInShape<Fields, Ok> & { readonly name: stri
 export interface Endpoint<Fields, Ok>
   extends Pick<
     Route,
-    | ('path' | 'summary' | 'tag' | 'headers' | 'bodyLimit' | 'invalidMessage' | 'enveloped')
-    | 'parameterCharactersMax'
+    'path' | 'summary' | 'tag' | 'headers' | 'bodyLimit' | 'enveloped' | 'parameterCharactersMax'
   > {
   readonly method: Method;
   /** A command of the `user` kind, as its contract names it. */
@@ -86,11 +85,11 @@ function routeOf<Fields extends object, Ok>({
     bodyLimit: declared.bodyLimit ?? 'small',
     handle: (context: RequestContext<'session'>, request) => {
       // Not spread into another object: for a large sync that costs four times as much as parsing and checking it.
-      const asked = Object.assign(request as Fields, { credentials: context.credentials });
+      const fields = Object.assign(request as Fields, { credentials: context.credentials });
       for (const [name, fill] of additions) {
-        Object.assign(asked, { [name]: fill(context, asked) });
+        Object.assign(fields, { [name]: fill(context, fields) });
       }
-      const reply = signedInAnswer(ask(context, asked), (ok) => {
+      const reply = signedInAnswer(ask(context, fields), (ok) => {
         const answer = replyOf(command, status, ok);
         const headers = headersOf?.(ok);
         return headers === undefined ? answer : { ...answer, headers };

@@ -92,7 +92,7 @@ type Owner = Pick<
 const ownerOf = (actors: Actors, { userUuid }: ValetClaims): Owner => actors.get(Files, userUuid).ask;
 
 /** A request with a token that this server made and that has not expired. */
-interface Asked<B extends BodyKind> {
+interface TokenRequest<B extends BodyKind> {
   readonly context: RequestContext<'public', B>;
   readonly claims: ValetClaims;
   readonly owner: Owner;
@@ -101,8 +101,8 @@ interface Asked<B extends BodyKind> {
 const done = (message: string) => (): RouteReply => ({ status: 200, body: { success: true, message } });
 
 /** If the account is gone, the refusal is that of a revoked token. */
-const answer = <Ok>(asked: Promise<Answer<Ok>>, replyOf: (ok: Ok) => RouteReply): Promise<RouteReply> =>
-  answeredOr(invalidToken, asked, replyOf);
+const answer = <Ok>(answered: Promise<Answer<Ok>>, replyOf: (ok: Ok) => RouteReply): Promise<RouteReply> =>
+  answeredOr(invalidToken, answered, replyOf);
 
 export function fileRoutes(options: FileRouteOptions): readonly AnyRoute[] {
   const downloads = new Downloads();
@@ -159,7 +159,7 @@ function byteRoutes(
     readonly body?: B;
     readonly bodyLimit?: number;
     readonly streamOf?: NonNullable<AnyRoute['streamOf']>;
-    readonly handle: (asked: Asked<B>) => Promise<RouteReply>;
+    readonly handle: (request: TokenRequest<B>) => Promise<RouteReply>;
   }
 
   /** Undefined: not ours, or ended. */
@@ -189,7 +189,7 @@ function byteRoutes(
     });
   };
 
-  async function storeChunk({ context, claims, owner }: Asked<'stream'>): Promise<RouteReply> {
+  async function storeChunk({ context, claims, owner }: TokenRequest<'stream'>): Promise<RouteReply> {
     const number = wholeNumberIn(context.header('x-chunk-id'));
     if (number === undefined || number === 0) return refusedAnswer(notChunkId);
     const length = context.header('content-length');
@@ -205,7 +205,7 @@ function byteRoutes(
 
   /** The body arrives while the owner records what it will be. If the owner refuses it, the body is discarded. */
   async function writeChunk(
-    { context, claims, owner }: Asked<'stream'>,
+    { context, claims, owner }: TokenRequest<'stream'>,
     blob: Blob,
     bytes: number,
   ): Promise<RouteReply> {
@@ -237,7 +237,7 @@ function byteRoutes(
     return answer(Promise.resolve(finished), done('The chunk is stored.'));
   }
 
-  async function download({ context, claims, owner }: Asked<'json'>): Promise<RouteReply> {
+  async function download({ context, claims, owner }: TokenRequest<'json'>): Promise<RouteReply> {
     const range = context.header('range');
     const cap = wholeNumberIn(context.header('x-chunk-size') ?? '0');
     if (range === undefined) return refusedAnswer(withoutRange);
@@ -332,17 +332,17 @@ function byteRoutes(
 }
 
 /** A chunk or a part of a file takes as long as its client does, which may be hours. */
-function goesOnByToken({ context, claims, owner }: Asked<BodyKind>, uploadUuid?: string): void {
+function goesOnByToken({ context, claims, owner }: TokenRequest<BodyKind>, uploadUuid?: string): void {
   context.onlyWhile(async () => {
-    const asked = await unlessAbsent(owner.checkToken({ claims, uploadUuid }, { deadlineMs: checkMs }));
-    return asked === undefined || isRefused(asked) ? invalidToken : undefined;
+    const check = await unlessAbsent(owner.checkToken({ claims, uploadUuid }, { deadlineMs: checkMs }));
+    return check === undefined || isRefused(check) ? invalidToken : undefined;
   });
 }
 
 /** The result, or the reply that says why there is none. */
-async function begin<Ok extends object>(asked: Promise<Answer<Ok>>): Promise<Ok | RouteReply> {
+async function begin<Ok extends object>(beginning: Promise<Answer<Ok>>): Promise<Ok | RouteReply> {
   let begun: Ok | undefined;
-  const reply = await answer(asked, (ok) => {
+  const reply = await answer(beginning, (ok) => {
     begun = ok;
     return { status: 200 };
   });

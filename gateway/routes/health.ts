@@ -7,7 +7,10 @@ import { checkResults, type Readiness } from '../../runtime/readiness.ts';
 import { unlimited } from '../admission/rate-limit.ts';
 import { htmlType } from '../http/responder.ts';
 import { type AnyRoute, route } from '../http/route.ts';
-import { viewerPage } from '../viewer/page.ts';
+import { administrationPage } from '../pages/administration/page.ts';
+import { administrationPath } from '../pages/administration/path.ts';
+import type { Page } from '../pages/document.ts';
+import { viewerPage } from '../pages/viewer/page.ts';
 
 export interface HealthRouteOptions {
   readonly readiness: Readiness;
@@ -126,7 +129,26 @@ export const frontPageRoute: AnyRoute = route({
   replies: { 200: z.string() },
   handle: async (_context, { shared }) => {
     if (shared === undefined) return { status: 200, contentType: htmlType, body: page };
-    const { html, policy } = await viewerPage();
-    return { status: 200, contentType: htmlType, body: html, headers: { 'Content-Security-Policy': policy } };
+    return documentReply(await viewerPage());
   },
+});
+
+export const administrationPageRoute: AnyRoute = route({
+  method: 'GET',
+  path: administrationPath,
+  safe: true,
+  access: 'public',
+  summary: 'The page for administrators. Served with `ADMINISTRATION_PAGE` alone.',
+  tag: 'Health and metadata',
+  enveloped: false,
+  request: z.object({}),
+  replies: { 200: z.string() },
+  handle: async () => documentReply(await administrationPage()),
+});
+
+const documentReply = ({ html, policy }: Page) => ({
+  status: 200,
+  contentType: htmlType,
+  body: html,
+  headers: { 'Content-Security-Policy': policy },
 });

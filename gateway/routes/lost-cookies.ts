@@ -25,7 +25,7 @@ const notSecure: RouteRefusal = {
     'The browser would not keep the session, as its cookies need https. Open the server over https, or set PUBLIC_URL to the http address under which it is reached.',
 };
 
-interface Sent {
+interface OriginHeaders {
   readonly origin: string;
   /** With the port. */
   readonly host: string;
@@ -46,13 +46,13 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
     replies: { 400: errorBodySchema, ...opening.replies },
     handle: async (context: RequestContext<'public'>, request: Request) => {
       const sent = (name: string) => context.header(name) ?? '';
-      const asked = {
+      const headers = {
         origin: sent('origin'),
         host: sent('host'),
         fetchSite: sent('sec-fetch-site'),
         forwardedProto: sent('x-forwarded-proto'),
       };
-      const refused = request.api === cookieApiVersion ? lostCookies(cookies, asked) : undefined;
+      const refused = request.api === cookieApiVersion ? lostCookies(cookies, headers) : undefined;
       return refused === undefined ? opening.handle(context, request) : refusedAnswer(refused);
     },
   });
@@ -61,7 +61,7 @@ export function refusingLostCookies<Request extends { readonly api?: string | nu
 /** Undefined if the browser seems to return them. */
 export function lostCookies(
   { sameSite, secure }: Pick<CookieOptions, 'sameSite' | 'secure'>,
-  { origin, host, fetchSite, forwardedProto }: Sent,
+  { origin, host, fetchSite, forwardedProto }: OriginHeaders,
 ): RouteRefusal | undefined {
   const page = URL.canParse(origin) ? new URL(origin) : undefined;
   const server = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;

@@ -19,6 +19,7 @@ const routes = allRoutes({
   captchaUiUrl: null,
   signInFailed: undefined,
   pairedForOperator: () => {},
+  administrationPage: true,
   version: '1.2.3',
   settings: defaultAccountSettings,
   refreshLimiter: createRateLimiter({ publicPerMinute: 0, sessionPerMinute: 0 }, systemClock),

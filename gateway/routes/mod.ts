@@ -20,7 +20,7 @@ import { emailDeliveryRoutes } from './email-delivery.ts';
 import { emailReminderRoutes } from './email-reminders.ts';
 import { type EmailedCodeRouteOptions, emailedCodeRoutes } from './emailed-codes.ts';
 import { type FileRouteOptions, fileRoutes } from './files.ts';
-import { frontPageRoute, type HealthRouteOptions, healthRoutes } from './health.ts';
+import { administrationPageRoute, frontPageRoute, type HealthRouteOptions, healthRoutes } from './health.ts';
 import { itemRoutes } from './items.ts';
 import { messageRoutes } from './messages.ts';
 import { notOfferedRoutes } from './not-offered.ts';
@@ -63,6 +63,8 @@ export interface RoutesOptions
     DavRouteOptions['settings'] &
     SignInRouteOptions['settings'] &
     ConformanceRouteOptions['settings'];
+  /** Whether the page for administrators is served. */
+  readonly administrationPage: boolean;
   /** The server's own version, for the API description. */
   readonly version: string;
 }
@@ -71,6 +73,7 @@ export function allRoutes(options: RoutesOptions): readonly AnyRoute[] {
   const routes: AnyRoute[] = [
     ...healthRoutes(options),
     frontPageRoute,
+    ...(options.administrationPage ? [administrationPageRoute] : []),
     ...signInRoutes(options),
     ...sessionRoutes(options),
     ...accountRoutes(options),

@@ -47,19 +47,19 @@ const nothing = z.object({});
 function reading(path: string, audience: Audience, body: object): AnyRoute {
   const declared = { method: 'GET', path, safe: true, request: nothing, tag } as const;
   const summary = 'Says that there is nothing of a feature that this server does not offer.';
-  const given = { 200: z.looseObject({}) };
+  const okReply = { 200: z.looseObject({}) };
   const reply = () => ({ status: 200, body });
   if (audience === 'anybody')
-    return route({ ...declared, summary, access: 'public', replies: given, handle: async () => reply() });
+    return route({ ...declared, summary, access: 'public', replies: okReply, handle: async () => reply() });
   const handle = ({ actors, credentials, ask }: RequestContext<'session'>) => {
     const user = actors.get(NotOffered, credentials.userUuid);
-    const asked =
+    const answer =
       audience === 'users'
         ? user.ask.showNothing({ credentials }, ask)
         : user.ask.showAdministratorsNothing({ credentials }, ask);
-    return signedInAnswer(asked, reply);
+    return signedInAnswer(answer, reply);
   };
-  const replies = { ...given, 401: errorBodySchema, 403: errorBodySchema };
+  const replies = { ...okReply, 401: errorBodySchema, 403: errorBodySchema };
   return route({ ...declared, summary, access: 'session', replies, handle });
 }
 

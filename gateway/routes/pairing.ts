@@ -96,7 +96,7 @@ const administration = [
     flat(await each.handle(context, request)),
 }));
 
-const given = z.unknown().optional();
+const anyValue = z.unknown().optional();
 
 const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
   route({
@@ -106,7 +106,7 @@ const callbackRoute = ({ pairedForOperator }: PairingRouteOptions) =>
     access: 'public',
     rate: callbacks,
     summary: 'Where the provider sends the browser back: a page that says whether the pairing is complete.',
-    request: z.object({ code: given, state: given, error: given }),
+    request: z.object({ code: anyValue, state: anyValue, error: anyValue }),
     replies: Object.fromEntries(
       [200, 400, 401, 403, 409, 429, 500, 502, 503].map((status) => [status, { mediaType: htmlType }]),
     ),

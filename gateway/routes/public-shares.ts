@@ -78,8 +78,8 @@ export function publicShareRoutes({ shareIds }: PublicShareRouteOptions): readon
     roomBytes: number,
   ): Promise<RouteReply> {
     if (!(await context.reserveReply(roomBytes))) return refusedAnswer(noRoom);
-    const asked = context.actors.get(Share, uuid).ask.view({ roomBytes }, context.ask);
-    const answer = (await unlessAbsent(asked)) ?? shareNotFound;
+    const viewed = context.actors.get(Share, uuid).ask.view({ roomBytes }, context.ask);
+    const answer = (await unlessAbsent(viewed)) ?? shareNotFound;
     if (isRefused(answer)) return refusedAnswer(answer.refused);
     if ('needsBytes' in answer.ok) return openWithin(context, uuid, answer.ok.needsBytes);
     return { status: 200, body: answer.ok };

@@ -65,10 +65,10 @@ export const reminderDeliveryRoutes: readonly AnyRoute[] = [
     },
     bodyLimit: 'small',
     handle: ({ actors, credentials, ask }: RequestContext<'session'>, request) => {
-      const asked = actors
+      const answer = actors
         .get(PublishedReminders, credentials.userUuid)
         .ask.publishReminder({ ...request, credentials }, ask);
-      return signedInAnswer(asked, ({ created, reminder }) => ({
+      return signedInAnswer(answer, ({ created, reminder }) => ({
         status: created ? 201 : 200,
         body: { reminder },
       }));

@@ -60,10 +60,10 @@ async function makeRequest(
     const reply = await deleteAccount(context, { userUuid });
     return reply.status === 200 ? { ...reply, body: { success: true } } : reply;
   }
-  const asked = actors
+  const answer = actors
     .get(Requests, credentials.userUuid)
     .ask.makeRequest({ credentials, userUuid, requestType }, ask);
-  return signedInAnswer(asked, (body) => ({ status: 200, body }));
+  return signedInAnswer(answer, (body) => ({ status: 200, body }));
 }
 
 /** The same file that clients write when they export without decrypting. */

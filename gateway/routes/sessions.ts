@@ -93,10 +93,10 @@ export function sessionRoutes({
     }
     const { actors, client: device, ask } = context;
     const refreshSecrets = refreshSecretsOf(context, access, request.refresh_token);
-    const asked = actors
+    const answer = actors
       .get(Sessions, access.userUuid)
       .ask.refresh({ access, refreshSecrets, apiVersion, device }, ask);
-    return answeredOr(invalidParameters, asked, sessionAnswer(cookies));
+    return answeredOr(invalidParameters, answer, sessionAnswer(cookies));
   }
 
   /** A device that cannot refresh is signed out, so it must not wait behind a crowd that shares its address. */
@@ -125,8 +125,8 @@ export function sessionRoutes({
     ask,
   }: RequestContext<'optional-session'>): Promise<RouteReply> {
     if (credentials === undefined) return refusedAnswer(invalidSessionToken);
-    const asked = actors.get(Sessions, credentials.userUuid).ask.logout({ credentials }, ask);
-    return answeredOr(invalidSessionToken, asked, ({ sessionUuid }) => ({
+    const answer = actors.get(Sessions, credentials.userUuid).ask.logout({ credentials }, ask);
+    return answeredOr(invalidSessionToken, answer, ({ sessionUuid }) => ({
       status: 204,
       setCookies: clearedSessionCookies(cookies, sessionUuid),
     }));

@@ -172,10 +172,10 @@ const isCodeName = (name: string): boolean => name.startsWith('mfa_') && name !=
 
 /** `mfa_code`, or the value under the name from an earlier refusal. */
 function codeOf(request: LoginParamsRequest): { codeName?: string; code?: string } {
-  const given = Object.entries(request).find(
+  const codeField = Object.entries(request).find(
     ([name, value]) => isCodeName(name) && typeof value === 'string' && value !== '',
   );
-  const [codeName, code] = given ?? ['magic_link_code', request.magic_link_code];
+  const [codeName, code] = codeField ?? ['magic_link_code', request.magic_link_code];
   if (typeof code !== 'string' || code === '' || code.length > 64) return {};
   return { code, ...(isCodeName(codeName) && { codeName: codeName.slice(0, 64) }) };
 }

@@ -76,18 +76,17 @@ const tokenMs = 10_000;
 const plainText = 'text/plain; charset=utf-8';
 const connectionHeaders = ['connectionid', 'authorization'];
 
-export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
+export function socketRoutes(options: SocketRouteOptions, pace = new DialPace()): readonly AnyRoute[] {
   const { socketTokens, syncTickets, syncLane, readiness } = options;
   const availability = createLaneAvailability(syncLane, readiness);
-  const pace = new DialPace();
   const isAdvertised = (context: RequestContext<'public' | 'session'>): boolean =>
     mayOpenLane(syncLane, context.header('origin'), context.header('host'));
 
   async function mint(context: RequestContext<'session'>, deviceId: string): Promise<RouteReply> {
     const { actors, credentials, ask } = context;
-    const asked = actors.get(SyncLane, credentials.userUuid).ask.mintSyncTicket({ credentials }, ask);
+    const ticket = actors.get(SyncLane, credentials.userUuid).ask.mintSyncTicket({ credentials }, ask);
     try {
-      const answer = await signedInAnswer(asked, ({ issuedAtMs, ...claims }) => ({
+      const answer = await signedInAnswer(ticket, ({ issuedAtMs, ...claims }) => ({
         status: 200,
         headers: { 'Cache-Control': 'no-store' },
         body: {
@@ -152,9 +151,9 @@ export function socketRoutes(options: SocketRouteOptions): readonly AnyRoute[] {
       bodyLimit: 'small',
       handle: async ({ actors, credentials, ask }) => {
         await pace.next();
-        const asked = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
+        const session = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
         try {
-          return await signedInAnswer(asked, ({ sessionUuid }) => ({
+          return await signedInAnswer(session, ({ sessionUuid }) => ({
             status: 200,
             body: { token: socketTokens.mint({ userUuid: credentials.userUuid, sessionUuid }) },
           }));

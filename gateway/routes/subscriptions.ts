@@ -96,13 +96,13 @@ export function subscriptionRoutes({
 }: SubscriptionRouteOptions): readonly AnyRoute[] {
   /** Answers with the reply of the token's user. */
   const byToken =
-    <Ok>(asked: (context: RequestContext<'public'>, claims: SubscriptionClaims) => Promise<Answer<Ok>>) =>
+    <Ok>(ask: (context: RequestContext<'public'>, claims: SubscriptionClaims) => Promise<Answer<Ok>>) =>
     async (context: RequestContext<'public'>): Promise<RouteReply> => {
-      const [given = ''] = headers.map((name) => context.header(name)).filter((text) => text !== undefined);
-      const claims = subscriptionTokens.verify(given);
+      const [token = ''] = headers.map((name) => context.header(name)).filter((text) => text !== undefined);
+      const claims = subscriptionTokens.verify(token);
       if (claims === undefined) return refusedAnswer(invalidSubscriptionToken);
       const replyOf = (body: Ok): RouteReply => ({ status: 200, body });
-      return answeredOr(invalidSubscriptionToken, asked(context, claims), replyOf);
+      return answeredOr(invalidSubscriptionToken, ask(context, claims), replyOf);
     };
 
   async function mailToken(

@@ -13,7 +13,7 @@ interface Question {
 }
 
 /** Vaults whose answers the test gives. */
-function asked(membershipsMax = 100) {
+function setUp(membershipsMax = 100) {
   const questions: Question[] = [];
   const log: string[] = [];
   const subscribe = (vault: string, { users }: { users: readonly string[] }) =>
@@ -58,8 +58,8 @@ function asked(membershipsMax = 100) {
   return { audiences, actors, questions, log, admitted };
 }
 
-test('nobody hears a vault before it has said that he is a member', async (t) => {
-  const { audiences, questions, log, admitted } = asked();
+test('nobody hears a vault before it has confirmed their membership', async (t) => {
+  const { audiences, questions, log, admitted } = setUp();
   const joining = audiences.join('a', { v: 5 });
   await drainPromises();
   t.deepEqual(questions[0]?.users, ['a']);
@@ -71,8 +71,8 @@ test('nobody hears a vault before it has said that he is a member', async (t) =>
   t.deepEqual(log, ['add v', 'answered', 'registered v']);
 });
 
-test('whom the vault does not know, and what does not exist, is given up', async (t) => {
-  const { audiences, questions, log } = asked();
+test('a user whom the vault does not know, and a vault that does not exist, are given up', async (t) => {
+  const { audiences, questions, log } = setUp();
   const [first, second] = [audiences.join('a', { v: 5 }), audiences.join('a', { w: 5 })];
   await drainPromises();
   await questions[0]?.answer({});
@@ -85,8 +85,8 @@ test('whom the vault does not know, and what does not exist, is given up', async
   );
 });
 
-test('whoever is removed while the vault is asked about him is not let in by its answer', async (t) => {
-  const { audiences, questions, admitted } = asked();
+test('a member who is removed while the vault is asked is not let in by its answer', async (t) => {
+  const { audiences, questions, admitted } = setUp();
   void audiences.join('a', { v: 5 });
   await drainPromises();
   audiences.removed('v', 'a', 5);
@@ -96,7 +96,7 @@ test('whoever is removed while the vault is asked about him is not let in by its
 });
 
 test('the end of a membership does not end the one after it, nor does an answer of the time between', async (t) => {
-  const { audiences, questions, admitted } = asked();
+  const { audiences, questions, admitted } = setUp();
   void audiences.join('b', { v: 1 });
   void audiences.join('a', { v: 5 });
   await drainPromises();
@@ -113,7 +113,7 @@ test('the end of a membership does not end the one after it, nor does an answer 
 });
 
 test('a membership that the gateway learned of late ends with its own number', async (t) => {
-  const { audiences, questions, admitted } = asked();
+  const { audiences, questions, admitted } = setUp();
   void audiences.join('a', { v: 5 });
   await drainPromises();
   await questions[0]?.answer({ a: 9 });
@@ -123,8 +123,8 @@ test('a membership that the gateway learned of late ends with its own number', a
   t.deepEqual(admitted(), []);
 });
 
-test('all who come while a vault is asked are asked about together', async (t) => {
-  const { audiences, questions, admitted } = asked(3_000);
+test('users who come while a vault is asked are asked about together', async (t) => {
+  const { audiences, questions, admitted } = setUp(3_000);
   const all = Array.from({ length: 2_500 }, (_, n) => `u${n}`);
   const joining = all.map((user) => audiences.join(user, { v: 1 }));
   await drainPromises();
@@ -139,7 +139,7 @@ test('all who come while a vault is asked are asked about together', async (t) =
 });
 
 test('many vaults are asked a few at a time', async (t) => {
-  const { audiences, questions } = asked(50_000);
+  const { audiences, questions } = setUp(50_000);
   const vaults = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`v${n}`, 1]));
   void audiences.join('a', vaults);
   await drainPromises();
@@ -148,8 +148,8 @@ test('many vaults are asked a few at a time', async (t) => {
   t.is(questions.length, 65);
 });
 
-test('a vault that does not answer is left to the subscriptions, which let in who is a member then', async (t) => {
-  const { audiences, actors, questions, log, admitted } = asked();
+test('a vault that does not answer is left to the subscriptions, which let in its members of that time', async (t) => {
+  const { audiences, actors, questions, log, admitted } = setUp();
   const joining = audiences.join('a', { v: 5 });
   await drainPromises();
   await questions[0]?.fail(new OverloadedError('too many subscriptions'));
@@ -161,8 +161,8 @@ test('a vault that does not answer is left to the subscriptions, which let in wh
   t.deepEqual(admitted(), ['a']);
 });
 
-test('who is no member any more when a vault is asked again is dropped', async (t) => {
-  const { audiences, actors, questions, admitted } = asked();
+test('a user who is no member any more when a vault is asked again is dropped', async (t) => {
+  const { audiences, actors, questions, admitted } = setUp();
   void audiences.join('a', { v: 1 });
   void audiences.join('b', { v: 2 });
   await drainPromises();
@@ -176,7 +176,7 @@ test('who is no member any more when a vault is asked again is dropped', async (
 });
 
 test('memberships are bounded, and those who leave make room', async (t) => {
-  const { audiences, questions, log } = asked(2);
+  const { audiences, questions, log } = setUp(2);
   void audiences.join('a', { v: 1, w: 1 });
   t.false(await audiences.join('b', { v: 1 }));
   t.is(log.at(-1), 'full');

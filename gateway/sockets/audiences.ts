@@ -64,12 +64,12 @@ export class Audiences {
 
   /** Resolves once the vaults have answered, or have failed to: to whether any had to be asked and has answered. */
   async join(userUuid: string, vaults: Readonly<Record<string, number>>): Promise<boolean> {
-    const asked: Promise<boolean>[] = [];
+    const answers: Promise<boolean>[] = [];
     for (const [vaultUuid, membership] of Object.entries(vaults)) {
       const audience = this.#name(vaultUuid, userUuid, membership);
-      if (audience !== undefined) asked.push(this.#ask(audience));
+      if (audience !== undefined) answers.push(this.#ask(audience));
     }
-    return (await Promise.all(asked)).includes(true);
+    return (await Promise.all(answers)).includes(true);
   }
 
   /** The user has no more sockets here. */
@@ -141,8 +141,8 @@ export class Audiences {
     const actor = actorOf(audience.vaultUuid);
     try {
       for (let named = namedIn(audience); named.size > 0; named = namedIn(audience)) {
-        const asked = named;
-        const host = await this.#asks.run(() => this.#admit(audience, asked, actors));
+        const members = named;
+        const host = await this.#asks.run(() => this.#admit(audience, members, actors));
         metrics.vaultAsked('answered');
         if (host !== undefined) subscriptions.registered(actor, host);
       }

@@ -3,11 +3,16 @@ import { DialPace, dialsPerTurn } from './dial-pace.ts';
 
 function world() {
   const due: (() => void)[] = [];
-  const pace = new DialPace((work) => due.push(work));
+  const delaysMs: number[] = [];
+  const pace = new DialPace((work, delayMs) => {
+    due.push(work);
+    delaysMs.push(delayMs);
+  });
   const wentOn: number[] = [];
   return {
     wentOn,
     due,
+    delaysMs,
     dial: (client: number) => void pace.next().then(() => wentOn.push(client)),
     async turn() {
       for (const work of due.splice(0)) work();
@@ -41,6 +46,13 @@ test('a client that comes while others wait does not overtake them', async (t) =
   await settled();
   t.deepEqual(wentOn, [...wentOn.keys()]);
   t.is(wentOn.length, 2 * dialsPerTurn);
+});
+
+test('between two turns is time for everybody else', async (t) => {
+  const { delaysMs, dial, turn } = world();
+  for (let client = 0; client < 2 * dialsPerTurn; client += 1) dial(client);
+  await turn();
+  t.deepEqual(delaysMs, [5, 5]);
 });
 
 test('once nobody dials any more, it leaves the event loop alone', async (t) => {

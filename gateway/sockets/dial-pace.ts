@@ -1,13 +1,14 @@
 /**
- * The pace at which clients get the tokens and tickets with which they dial. After a crash tens of thousands ask at
- * once, and each then upgrades and authenticates. Without a pace, every other request waits for all of them.
+ * The pace at which clients that dial go on: once for their token or ticket, and once to be let in with it. After a crash
+ * tens of thousands dial at once. Without a pace, every other request waits for all of them.
  *
- * Between two turns of the event loop a few clients go on, in the order in which they came. What each of them asks for next
- * comes at the same pace. A client that has left meanwhile still takes its turn: its answer is dropped.
+ * Every few milliseconds a few clients go on, in the order in which they came. A loop that is busy comes to it later, so they go on
+ * more slowly then. A client that has left meanwhile still takes its turn: its answer is dropped.
  */
 
-/** At 0.3 ms for ticket, upgrade and AUTH, they take a few milliseconds between two turns. */
+/** At 0.3 ms for each, they leave half of the time to everything else. */
 export const dialsPerTurn = 8;
+const turnMs = 5;
 
 export class DialPace {
   readonly #later: (work: () => void) => void;
@@ -15,9 +16,9 @@ export class DialPace {
   #left = dialsPerTurn;
   #isTurnDue = false;
 
-  /** `later` runs its argument when the loop has turned. */
-  constructor(later: (work: () => void) => void = setImmediate) {
-    this.#later = later;
+  /** `later` runs its argument after this time. */
+  constructor(later: (work: () => void, delayMs: number) => void = setTimeout) {
+    this.#later = (work) => later(work, turnMs);
   }
 
   /** Resolves when the next client may go on. The deadline of its request bounds how long it is of use. */

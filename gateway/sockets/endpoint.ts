@@ -17,6 +17,7 @@ import { type Refusal, refusalHeaders, refusalJson, refusals } from '../http/ref
 import { anonymousReader, jsonType, Responder } from '../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type WebSocketBehavior } from '../http/uws.ts';
 import type { AdmitSocket } from './admission.ts';
+import type { DialPace } from './dial-pace.ts';
 import type { Hub } from './hub.ts';
 import type { SocketMetrics } from './metrics.ts';
 import { OpenSocket } from './open-socket.ts';
@@ -25,6 +26,7 @@ import type { SocketClaims } from './tokens.ts';
 export interface SocketEndpointOptions {
   readonly hub: Hub;
   readonly admit: AdmitSocket;
+  readonly pace: DialPace;
   readonly metrics: SocketMetrics;
   readonly log: AccessLog;
   readonly replies: BodyWriterOptions;
@@ -69,8 +71,19 @@ type Handshake = readonly [key: string, protocol: string, extensions: string];
 type Context = Parameters<NonNullable<WebSocketBehavior<UserData>['upgrade']>>[2];
 
 export function createSocketBehavior(options: SocketEndpointOptions): WebSocketBehavior<UserData> {
-  const { hub, admit, metrics, log, requestId, isDraining, idleSeconds, replies, framing, connections } =
-    options;
+  const {
+    hub,
+    admit,
+    pace,
+    metrics,
+    log,
+    requestId,
+    isDraining,
+    idleSeconds,
+    replies,
+    framing,
+    connections,
+  } = options;
 
   function upgrade(res: HttpResponse, req: HttpRequest, context: Context): void {
     const headers = framing.headersOf(res, req);
@@ -113,6 +126,7 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     open: () => void,
   ): Promise<void> {
     try {
+      await pace.next();
       const refusal = (await hub.check(socket)) ? undefined : refusals.invalidAuth;
       if (responder.isFinished) return hub.remove(socket);
       if (refusal === undefined && !isDraining()) return open();

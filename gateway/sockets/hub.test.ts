@@ -32,8 +32,8 @@ function startHub(open: () => Promise<{ living: readonly string[]; host?: string
   const actors = { get: () => ({ ask: { openSocket: open } }) } as unknown as Actors;
   const hub = new Hub({
     actors,
-    subscribe: (given) => {
-      subscriber = given;
+    subscribe: (listener) => {
+      subscriber = listener;
       return subscriptions;
     },
     clock: new FakeClock(),
@@ -121,8 +121,8 @@ async function crowdedHub() {
   };
   const hub = new Hub({
     actors: { get: () => ({ ask }) } as unknown as Actors,
-    subscribe: (given) => {
-      subscriber = given;
+    subscribe: (listener) => {
+      subscriber = listener;
       return { waiting: 0, add() {}, registered() {}, endsWithin() {}, failed() {}, remove() {}, stop() {} };
     },
     clock,
@@ -190,7 +190,7 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => tota
 /** A user's notice reaches all of their sockets at once. */
 const framesMax = sliceFrames + socketsEach;
 
-test('of a crowded vault a bounded number of sockets is told between two turns of the event loop', async (t) => {
+test('a crowded vault notifies a bounded number of sockets between two turns of the event loop', async (t) => {
   const hub = await crowdedHub();
   hub.changed('first', 1);
   hub.changed('second', 2);

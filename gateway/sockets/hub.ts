@@ -53,7 +53,7 @@ const repairedTogetherMs = 250;
 const closePaceMs = 1;
 const closeTickMs = 50;
 
-interface Opened {
+interface SocketAccess {
   readonly living: readonly string[];
   readonly host?: string | undefined;
   readonly vaults?: Readonly<Record<string, number>> | undefined;
@@ -217,7 +217,7 @@ export class Hub {
     userUuid: string,
     sessions: readonly string[],
     actors: Actors = this.#options.actors,
-  ): Promise<Opened> {
+  ): Promise<SocketAccess> {
     const { ask } = actors.get(Sessions, userUuid);
     try {
       const opened = await ask.openSocket({ gateway: this.#gateway, sessions }, { deadlineMs: askMs });
@@ -232,12 +232,12 @@ export class Hub {
   }
 
   async #register(userUuid: string, actors: Actors): Promise<string | undefined> {
-    const asked = new Set<string>();
-    for (const { sessionUuid } of this.#users.get(userUuid) ?? []) asked.add(sessionUuid);
-    for (const { sessionUuid } of this.#watches.get(userUuid) ?? []) asked.add(sessionUuid);
-    const { living, host, vaults } = await this.#ask(userUuid, [...asked], actors);
-    for (const session of living) asked.delete(session);
-    this.#closeSessions(userUuid, asked);
+    const sessionUuids = new Set<string>();
+    for (const { sessionUuid } of this.#users.get(userUuid) ?? []) sessionUuids.add(sessionUuid);
+    for (const { sessionUuid } of this.#watches.get(userUuid) ?? []) sessionUuids.add(sessionUuid);
+    const { living, host, vaults } = await this.#ask(userUuid, [...sessionUuids], actors);
+    for (const session of living) sessionUuids.delete(session);
+    this.#closeSessions(userUuid, sessionUuids);
     void this.#join(userUuid, vaults ?? {});
     return host;
   }

@@ -20,13 +20,13 @@ function world() {
   return { clock, told, notices };
 }
 
-test('of the first change members hear at once', (t) => {
+test('members hear at once of the first change', (t) => {
   const { told, notices } = world();
   notices.changed('v', saved(1, 'ann', 's'));
   t.deepEqual(told, [['v', saved(1, 'ann', 's')]]);
 });
 
-test('of many changes members hear once in each pause, the last one with the latest of them', async (t) => {
+test('members hear of many changes once in each pause, with the latest in the last notice', async (t) => {
   const { clock, told, notices } = world();
   for (let at = 0; at < 100; at += 1) {
     notices.changed('v', saved(at, 'ann', 's'));
@@ -39,7 +39,7 @@ test('of many changes members hear once in each pause, the last one with the lat
   );
 });
 
-test('whoever saved alone is not told, and of two who did each is', async (t) => {
+test('a member who alone has saved is not notified; of two who have, both are', async (t) => {
   const { clock, told, notices } = world();
   notices.changed('v', saved(1, 'ann', 's'));
   notices.changed('v', saved(2, 'ann', 's'));
@@ -86,9 +86,9 @@ test('while members are still being told of a change, the next one waits, and th
   const clock = new FakeClock();
   const told: number[] = [];
   let done = () => {};
-  const notices = new VaultNotices(clock, (_vault, { timestamp }, given) => {
+  const notices = new VaultNotices(clock, (_vault, { timestamp }, callback) => {
     told.push(timestamp);
-    done = given;
+    done = callback;
   });
   for (const timestamp of [1, 2, 3]) notices.changed('v', saved(timestamp));
   await clock.advance(1_000);

@@ -1,6 +1,6 @@
 /** Turns two scrapes of all nodes' metrics into the observations of a run. */
 import type { Exposition } from './exposition.ts';
-import { type Counted, counted, type Observed, observed } from './observed.ts';
+import { counted, type Observed, type ObservedMetric, observed } from './observed.ts';
 
 /** By node. */
 export interface Scrape {
@@ -10,13 +10,13 @@ export interface Scrape {
   readonly unread: readonly { readonly url: string; readonly status: number }[];
 }
 
-export interface Seen {
+export interface Observation {
   readonly name: string;
   readonly value: number;
 }
 
 /** Values that depend on an earlier scrape are missing in the first one. */
-export function seenIn(scrape: Scrape, before: Scrape | undefined): readonly Seen[] {
+export function seenIn(scrape: Scrape, before: Scrape | undefined): readonly Observation[] {
   return observed.flatMap((of) => {
     const value = seenOf(of, scrape, before);
     return value === undefined ? [] : [{ name: of.name, value: value * of.times }];
@@ -24,8 +24,8 @@ export function seenIn(scrape: Scrape, before: Scrape | undefined): readonly See
 }
 
 /** The growth of counters. A counter that is smaller than before started anew after a restart. */
-export const grownIn = (scrape: Scrape, before: Scrape): readonly Seen[] =>
-  counted.map(({ name, source }: Counted) => ({ name, value: growth(source, scrape, before) }));
+export const grownIn = (scrape: Scrape, before: Scrape): readonly Observation[] =>
+  counted.map(({ name, source }: ObservedMetric) => ({ name, value: growth(source, scrape, before) }));
 
 function seenOf({ how, source }: Observed, scrape: Scrape, before: Scrape | undefined): number | undefined {
   if (how === 'mean') return before === undefined ? undefined : meanSince(before, source, scrape);

@@ -81,14 +81,14 @@ export const observed: readonly Observed[] = [
   },
 ];
 
-export interface Counted {
+export interface ObservedMetric {
   readonly name: string;
   readonly title: string;
   readonly source: string;
 }
 
 /** Metrics that should not grow, or that show what else happened. */
-export const counted: readonly Counted[] = [
+export const counted: readonly ObservedMetric[] = [
   {
     name: 'server_overloaded',
     title: 'messages rejected by a limit',

@@ -4,7 +4,7 @@ import { peaking, steadily } from '../support/arrivals.ts';
 import { asyncCall } from '../support/call.ts';
 import { profile } from '../support/environment.ts';
 import { idle, syncCall } from '../support/items.ts';
-import { optionsOf, summaryOf } from '../support/load-test.ts';
+import { optionsOf, ownConnections, summaryOf } from '../support/load-test.ts';
 import { tokenOf } from '../support/mix.ts';
 import { openSocket } from '../support/socket.ts';
 import { idleUsers, nextOf } from '../support/users.ts';
@@ -16,13 +16,16 @@ export { watch } from '../support/watch.ts';
 const { perSecond } = profile;
 const heldMs = 5_000;
 
-export const options = optionsOf(
-  {
-    idleSync: steadily('idleSync', perSecond / 2),
-    reconnect: peaking('reconnect', perSecond / 20, perSecond, heldMs / 1_000 + 1),
-  },
-  { operations: ['idle-sync', 'socket-token', 'catch-up'], sockets: true, times: 2 },
-);
+export const options = {
+  ...optionsOf(
+    {
+      idleSync: steadily('idleSync', perSecond / 2),
+      reconnect: peaking('reconnect', perSecond / 20, perSecond, heldMs / 1_000 + 1),
+    },
+    { operations: ['idle-sync', 'socket-token', 'catch-up'], sockets: true, times: 2 },
+  ),
+  ...ownConnections,
+};
 
 export async function reconnect(): Promise<void> {
   const { accessTokens, syncToken } = nextOf(idleUsers);

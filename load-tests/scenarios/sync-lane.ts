@@ -3,7 +3,7 @@ import { setTimeout } from 'k6/timers';
 import { peaking, steadily } from '../support/arrivals.ts';
 import { profile } from '../support/environment.ts';
 import { openLane, pull, save } from '../support/lane.ts';
-import { optionsOf, summaryOf } from '../support/load-test.ts';
+import { optionsOf, ownConnections, summaryOf } from '../support/load-test.ts';
 import { tokenOf } from '../support/mix.ts';
 import { idleUsers, nextOf, writingUsers } from '../support/users.ts';
 
@@ -15,14 +15,17 @@ const { perSecond } = profile;
 const commandsOfDevice = 10;
 const heldMs = 5_000;
 
-export const options = optionsOf(
-  {
-    idleSync: steadily('idleSync', perSecond / 2),
-    commands: steadily('commands', perSecond / commandsOfDevice, 2),
-    redial: peaking('redial', perSecond / 20, perSecond, heldMs / 1_000 + 1),
-  },
-  { operations: ['idle-sync', 'lane-ticket'], lane: true, times: 2 },
-);
+export const options = {
+  ...optionsOf(
+    {
+      idleSync: steadily('idleSync', perSecond / 2),
+      commands: steadily('commands', perSecond / commandsOfDevice, 2),
+      redial: peaking('redial', perSecond / 20, perSecond, heldMs / 1_000 + 1),
+    },
+    { operations: ['idle-sync', 'lane-ticket'], lane: true, times: 2 },
+  ),
+  ...ownConnections,
+};
 
 /** One of five commands saves a note. */
 export async function commands(): Promise<void> {

@@ -27,28 +27,28 @@ export interface Call {
 export type Reply = RefinedResponse<'text' | 'none'>;
 
 /** The answer, if it is correct. */
-export function call<T>(asked: Call, read: (reply: Reply) => T | undefined): T | undefined {
+export function call<T>(request: Call, read: (reply: Reply) => T | undefined): T | undefined {
   const reply = http.request(
-    asked.method ?? 'POST',
-    `${baseUrl()}${asked.path}`,
-    bodyOf(asked),
-    paramsOf(asked),
+    request.method ?? 'POST',
+    `${baseUrl()}${request.path}`,
+    bodyOf(request),
+    paramsOf(request),
   );
-  return checked(asked, reply, read);
+  return checked(request, reply, read);
 }
 
 /** The same without blocking the VU's other events. */
 export async function asyncCall<T>(
-  asked: Call,
+  request: Call,
   read: (reply: Reply) => T | undefined,
 ): Promise<T | undefined> {
   const reply = await http.asyncRequest(
-    asked.method ?? 'POST',
-    `${baseUrl()}${asked.path}`,
-    bodyOf(asked),
-    paramsOf(asked),
+    request.method ?? 'POST',
+    `${baseUrl()}${request.path}`,
+    bodyOf(request),
+    paramsOf(request),
   );
-  return checked(asked, reply, read);
+  return checked(request, reply, read);
 }
 
 const failedAnswers = new Counter('failed_answers');

@@ -4,20 +4,20 @@ import { type Profile, profileOf, vusMaxOfMachine } from '../profiles.ts';
 const optional = (name: string): string | undefined => __ENV[name] || undefined;
 
 function required(name: string): string {
-  const given = optional(name);
-  if (given === undefined) throw new Error(`${name} is missing: see load-tests/README.md.`);
-  return given;
+  const text = optional(name);
+  if (text === undefined) throw new Error(`${name} is missing: see load-tests/README.md.`);
+  return text;
 }
 
 function numberOr(name: string, fallback: number): number {
-  const given = optional(name);
-  return given === undefined ? fallback : numberIn(name, given);
+  const text = optional(name);
+  return text === undefined ? fallback : numberIn(name, text);
 }
 
 /** @throws Error, one line */
-function numberIn(name: string, given: string): number {
-  const number = Number(given);
-  if (!(number > 0)) throw new Error(`${name} has to be a number above 0, and is ${given}.`);
+function numberIn(name: string, text: string): number {
+  const number = Number(text);
+  if (!(number > 0)) throw new Error(`${name} has to be a number above 0, and is ${text}.`);
   return number;
 }
 

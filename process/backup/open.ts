@@ -46,16 +46,19 @@ export async function openTarget(
     region,
     accessKeyId,
     secretAccessKey,
-    isPathStyle: isPathStyle ?? endpoint !== undefined,
+    isPathStyle,
   });
 }
 
-export interface Opened<T> {
+export interface OpenedResource<T> {
   readonly it: T;
   close(): Promise<void>;
 }
 
-export async function using<T, R>(opening: Promise<Opened<T>>, work: (it: T) => Promise<R>): Promise<R> {
+export async function using<T, R>(
+  opening: Promise<OpenedResource<T>>,
+  work: (it: T) => Promise<R>,
+): Promise<R> {
   const { it, close } = await opening;
   try {
     return await work(it);
@@ -65,7 +68,7 @@ export async function using<T, R>(opening: Promise<Opened<T>>, work: (it: T) => 
 }
 
 /** The database of a server that runs, or that does not. @throws BackupError | StartError */
-export async function openForBackup(config: BackupConfiguration): Promise<Opened<pg.ClientConfig>> {
+export async function openForBackup(config: BackupConfiguration): Promise<OpenedResource<pg.ClientConfig>> {
   const { databaseUrl } = config;
   if (databaseUrl !== undefined)
     return { it: { connectionString: databaseUrl }, close: async () => undefined };
@@ -116,7 +119,7 @@ const portLine = 3;
 /** The embedded database of a server that does not run. @throws StartError */
 export async function openEmbedded({
   dataDirectory,
-}: Pick<BackupConfiguration, 'dataDirectory'>): Promise<Opened<pg.ClientConfig>> {
+}: Pick<BackupConfiguration, 'dataDirectory'>): Promise<OpenedResource<pg.ClientConfig>> {
   const directory = await openDataDirectory(dataDirectory);
   try {
     const database = await openDatabase(undefined, directory, ports);
@@ -134,14 +137,14 @@ export async function openEmbedded({
 }
 
 /** The database to restore into. No server runs on it. @throws StartError */
-export function openForRestore(config: BackupConfiguration): Promise<Opened<pg.ClientConfig>> {
+export function openForRestore(config: BackupConfiguration): Promise<OpenedResource<pg.ClientConfig>> {
   const { databaseUrl } = config;
   if (databaseUrl === undefined) return openEmbedded(config);
   return Promise.resolve({ it: { connectionString: databaseUrl }, close: async () => undefined });
 }
 
 /** Where the server keeps the files of users, for reading alone. @throws StartError */
-export async function openSource(config: BackupConfiguration): Promise<Opened<BlobSource>> {
+export async function openSource(config: BackupConfiguration): Promise<OpenedResource<BlobSource>> {
   const { fileStore, dataDirectory } = config;
   if (fileStore.kind === 'local') {
     const folder = filesFolderOf(fileStore.folder, { path: resolve(dataDirectory) });

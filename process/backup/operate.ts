@@ -182,10 +182,10 @@ async function isSecretKeyRight(
 /** @throws BackupError */
 async function withTarget<T>(
   config: BackupConfiguration,
-  { target: given, create }: { readonly target: string | undefined; readonly create: boolean },
+  { target: targetText, create }: { readonly target: string | undefined; readonly create: boolean },
   work: (target: BackupTarget) => Promise<T>,
 ): Promise<T> {
-  const place = given ?? config.backup.target;
+  const place = targetText ?? config.backup.target;
   if (place === undefined) {
     throw new BackupError(
       'refused',

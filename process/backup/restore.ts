@@ -116,13 +116,13 @@ const unmark = (client: pg.Client): Promise<unknown> =>
 
 async function restoreRows(client: pg.Client, options: RestoreOptions) {
   const { target, manifest, onProgress } = options;
-  let shown = '';
+  let reportedTable = '';
   for (const object of manifest.rows) {
     const table = tableOf(object.table);
     const columns = Object.keys(manifest.tables.find(({ name }) => name === object.table)?.columns ?? {});
     if (table === undefined || columns.length === 0) throw strange(object.name);
-    if (shown !== table.name) onProgress(`Table ${table.name} …`);
-    shown = table.name;
+    if (reportedTable !== table.name) onProgress(`Table ${table.name} …`);
+    reportedTable = table.name;
     const lines = await linesOf(target, object, keyOf(options));
     if (lines.length !== object.rows) throw strange(object.name);
     for (const group of groupsOf(lines)) {

@@ -3,33 +3,20 @@
  * Each object goes in one request with its checksum, so that S3 refuses one that changed on its way.
  */
 import { createHash } from 'node:crypto';
-import {
-  DeleteObjectsCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3';
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { openS3Client, removeObjects, type S3ClientOptions, s3CodeOf } from '../../actors/files/s3-client.ts';
 import { BackupError } from './error.ts';
 import { type BackupTarget, checkName, type StoredObject } from './target.ts';
 
-export interface S3TargetOptions {
+export interface S3TargetOptions extends S3ClientOptions {
   readonly bucket: string;
   /** Empty, or ends with a slash. */
   readonly prefix: string;
-  readonly endpoint: string | undefined;
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly isPathStyle: boolean;
 }
 
-/** As many as S3 takes in one request. */
-const removedAtOnce = 1_000;
 const connectMs = 10_000;
 const requestMs = 300_000;
 const triesMax = 4;
-const codeForm = /^\w{1,64}$/;
 
 export const openS3Target = (options: S3TargetOptions): BackupTarget => new S3Target(options);
 
@@ -38,19 +25,10 @@ class S3Target implements BackupTarget {
   readonly #bucket: string;
   readonly #prefix: string;
 
-  constructor({ bucket, prefix, endpoint, region, isPathStyle, ...credentials }: S3TargetOptions) {
+  constructor({ bucket, prefix, ...options }: S3TargetOptions) {
     this.#bucket = bucket;
     this.#prefix = prefix;
-    this.#client = new S3Client({
-      region,
-      credentials,
-      ...(endpoint !== undefined && { endpoint }),
-      forcePathStyle: isPathStyle,
-      maxAttempts: triesMax,
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { connectionTimeout: connectMs, requestTimeout: requestMs },
-    });
+    this.#client = openS3Client(options, { connectMs, requestMs, triesMax });
   }
 
   async put(name: string, bytes: Uint8Array): Promise<void> {
@@ -96,16 +74,11 @@ class S3Target implements BackupTarget {
   }
 
   async remove(names: readonly string[]): Promise<void> {
-    for (let at = 0; at < names.length; at += removedAtOnce) {
-      const Objects = names.slice(at, at + removedAtOnce).map((name) => ({ Key: this.#key(name) }));
-      const { Errors = [] } = await this.#attempt(() =>
-        this.#client.send(
-          new DeleteObjectsCommand({ Bucket: this.#bucket, Delete: { Objects, Quiet: true } }),
-        ),
-      );
-      const [kept] = Errors.filter(({ Code }) => Code !== 'NoSuchKey');
-      if (kept !== undefined) throw this.#unavailable(kept.Code);
-    }
+    const keys = names.map((name) => this.#key(name));
+    const kept = await removeObjects(this.#bucket, keys, (command) =>
+      this.#attempt(() => this.#client.send(command)),
+    );
+    if (kept !== undefined) throw this.#unavailable(kept);
   }
 
   close(): void {
@@ -130,10 +103,9 @@ class S3Target implements BackupTarget {
   }
 
   #unavailable(reason: unknown, cause?: unknown): BackupError {
-    const code = codeForm.test(String(reason)) ? String(reason) : 'no code';
     return new BackupError(
       'unavailable',
-      `The bucket of backups ${this.#bucket} cannot be used (${code}). Its key must be allowed to get, put, list and delete there.`,
+      `The bucket of backups ${this.#bucket} cannot be used (${s3CodeOf(reason)}). Its key must be allowed to get, put, list and delete there.`,
       cause,
     );
   }

@@ -113,7 +113,7 @@ async function* itemsOf(url: string, token: string): AsyncGenerator<Readonly<Rec
   }
 }
 
-interface Asked {
+interface RequestOptions {
   readonly body: unknown;
   readonly token?: string;
 }
@@ -124,7 +124,7 @@ interface Answer {
   readonly body: any;
 }
 
-async function ask(url: string, path: string, { body, token }: Asked): Promise<Answer> {
+async function ask(url: string, path: string, { body, token }: RequestOptions): Promise<Answer> {
   const answer = await fetch(`${url}${path}`, {
     method: 'POST',
     headers: {

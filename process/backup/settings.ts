@@ -80,8 +80,8 @@ export const backupSecrets = secret(
 );
 
 /** Minutes since midnight, in their order. */
-function timesOfDay(given: string): readonly number[] {
-  const times = entriesOf(given).map((entry) => {
+function timesOfDay(text: string): readonly number[] {
+  const times = entriesOf(text).map((entry) => {
     const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(entry) ?? [];
     if (hours === undefined || minutes === undefined)
       throw new WrongValue('is not a list of times like 03:15');

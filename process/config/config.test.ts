@@ -2,8 +2,9 @@ import test from 'ava';
 import fc from 'fast-check';
 import { pairingOf } from '../../actors/pairing/settings.ts';
 import { everySetting } from '../../runtime/setting.ts';
-import { ConfigError, configurationFrom, databaseUrlFrom, secretSettings, settings } from './config.ts';
+import { ConfigError, configurationFrom, databaseUrlFrom } from './config.ts';
 import { variablesOf } from './read.ts';
+import { secretSettings, settings } from './settings.ts';
 
 const configOf = (environment: Record<string, string>) => configurationFrom(environment).config;
 
@@ -29,7 +30,7 @@ function errorOf(environment: Record<string, string>, files: Files = {}): Config
 const problemsOf = (environment: Record<string, string>, files: Files = {}): readonly string[] =>
   errorOf(environment, files)?.problems ?? [];
 
-test('whoever works on the database alone needs only its address to be right', (t) => {
+test('a command that works on the database alone needs only the database address to be right', (t) => {
   t.is(databaseUrlFrom({}), undefined);
   t.is(databaseUrlFrom({ DATABASE_URL: 'postgresql://a@b/c', PORT: 'none' }), 'postgresql://a@b/c');
   t.throws(() => databaseUrlFrom({ DATABASE_URL: 'mysql://a@b/c' }), { instanceOf: ConfigError });
@@ -262,7 +263,7 @@ test('a name close to a setting is told also where others are wrong, or contradi
   }
 });
 
-test('what mail is sent by is said whole, and its password once', (t) => {
+test('the sender of mail is shown whole in the settings, and its password once', (t) => {
   const { config, warnings } = configurationFrom({
     SMTP_HOST: 'mail.test',
     SMTP_FROM: 'Notes <notes@home.test>',
@@ -300,14 +301,14 @@ test('half of what a provider of messengers needs is warned of, and what is not 
   }
 });
 
-test('the assistant asks who the operator has set up, where the operator has said', (t) => {
+test("the assistant asks the provider that the operator has set up, at the operator's address", (t) => {
   const key = { ASSISTANT_OPENAI_API_KEY: 'key' };
   t.regex(configurationFrom(key).warnings.join(), /Without ASSISTANT_DEFAULT_MODEL/);
   t.deepEqual(configurationFrom({ ...key, ASSISTANT_OPENAI_MODEL: 'gpt' }).warnings, []);
   const elsewhere = { ...key, ASSISTANT_DEFAULT_MODEL: 'x', ASSISTANT_DEFAULT_PROVIDER: 'anthropic' };
   t.regex(configurationFrom(elsewhere).warnings.join(), /ASSISTANT_DEFAULT_PROVIDER is not set up/);
   const profile = { id: 'a', provider: 'openai', model: 'gpt' };
-  const profiles = (given: object) => ({ ...key, ASSISTANT_PROFILES: JSON.stringify(given) });
+  const profiles = (input: object) => ({ ...key, ASSISTANT_PROFILES: JSON.stringify(input) });
   const { config, warnings } = configurationFrom(
     profiles({ profiles: [profile], roles: { PRO_USER: 'a' }, default: 'a' }),
   );
@@ -468,9 +469,9 @@ test('every secret can stand in a file, and is read without the white space arou
     TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}`,
     TWILIO_WHATSAPP_FROM: '+14155238886',
   };
-  const given = configurationFrom({ ...values, ...beside });
+  const expected = configurationFrom({ ...values, ...beside });
   const read = configurationFrom({ ...paths, ...beside }, readerOf(files));
-  t.deepEqual(read, given);
+  t.deepEqual(read, expected);
   t.deepEqual(read.warnings, []);
   t.is(databaseUrlFrom(paths, readerOf(files)), values['DATABASE_URL']);
 });
@@ -541,7 +542,7 @@ test('a server that others reach is warned where they would look for files on th
 test('a server behind a proxy is warned where nobody has decided about registration', (t) => {
   const warningsOf = (environment: Record<string, string>) => configurationFrom(environment).warnings;
   const PUBLIC_URL = 'https://notes.test';
-  t.regex(warningsOf({ PUBLIC_URL }).join(), /^Whoever reaches PUBLIC_URL can register/);
+  t.regex(warningsOf({ PUBLIC_URL }).join(), /^Anyone who reaches PUBLIC_URL can register/);
   t.deepEqual(warningsOf({ PUBLIC_URL, ALLOW_OPEN_REGISTRATION: 'true' }), []);
   t.deepEqual(warningsOf({ PUBLIC_URL: 'http://[::1]:3000' }), []);
   t.deepEqual(warningsOf({}), []);

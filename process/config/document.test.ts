@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { everySetting } from '../../runtime/setting.ts';
-import { secretSettings, settings } from './config.ts';
 import { document } from './document.ts';
+import { secretSettings, settings } from './settings.ts';
 
 test('docs/configuration.md is what `npm run docs` writes now', (t) => {
   t.is(readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8'), document());

@@ -1,6 +1,6 @@
 import { everySetting, type Setting } from '../../runtime/setting.ts';
-import { secretSettings, settings } from './config.ts';
 import { fileVariable } from './read.ts';
+import { secretSettings, settings } from './settings.ts';
 
 const head = `# Configuration
 

@@ -6,10 +6,10 @@ const known = ['HOST', 'PORT', 'ACCESS_TOKEN_AGE', 'COOKIE_SECURE'];
 
 test('a mistyped name is recognised, in any case', (t) => {
   t.deepEqual(nearNames(['ACESS_TOKEN_AGE', 'COOKIE_SECRUE', 'access_token_age', 'PROT'], known), [
-    { given: 'ACESS_TOKEN_AGE', meant: 'ACCESS_TOKEN_AGE' },
-    { given: 'COOKIE_SECRUE', meant: 'COOKIE_SECURE' },
-    { given: 'access_token_age', meant: 'ACCESS_TOKEN_AGE' },
-    { given: 'PROT', meant: 'PORT' },
+    { variable: 'ACESS_TOKEN_AGE', meant: 'ACCESS_TOKEN_AGE' },
+    { variable: 'COOKIE_SECRUE', meant: 'COOKIE_SECURE' },
+    { variable: 'access_token_age', meant: 'ACCESS_TOKEN_AGE' },
+    { variable: 'PROT', meant: 'PORT' },
   ]);
 });
 

@@ -1,7 +1,7 @@
 /** Finds mistyped settings: variables whose names differ only a little from that of a setting. */
 
 export interface NearName {
-  readonly given: string;
+  readonly variable: string;
   readonly meant: string;
 }
 
@@ -10,12 +10,12 @@ const shortName = 7;
 const shortDistance = 1;
 const longDistance = 2;
 
-export function nearNames(given: Iterable<string>, known: readonly string[]): NearName[] {
+export function nearNames(names: Iterable<string>, known: readonly string[]): NearName[] {
   const found: NearName[] = [];
-  for (const name of given) {
+  for (const name of names) {
     if (known.includes(name)) continue;
     const meant = known.find((candidate) => isNear(name.toUpperCase(), candidate));
-    if (meant !== undefined) found.push({ given: name, meant });
+    if (meant !== undefined) found.push({ variable: name, meant });
   }
   return found;
 }

@@ -17,7 +17,7 @@ export interface Sources {
   readFile(path: string): string;
 }
 
-export interface Read<D extends Declarations> {
+export interface ReadResult<D extends Declarations> {
   /** Undefined if there are problems. */
   readonly values: SettingsOf<D> | undefined;
   /** One sentence each, without the value if it is secret. */
@@ -33,7 +33,7 @@ export const variablesOf = (declarations: Declarations): readonly string[] =>
     isSecret ? [name, fileVariable(name)] : [name],
   );
 
-export function read<D extends Declarations>(sources: Sources, declarations: D): Read<D> {
+export function read<D extends Declarations>(sources: Sources, declarations: D): ReadResult<D> {
   const problems: string[] = [];
   const values = settingsOf(declarations, (setting) => {
     try {
@@ -51,13 +51,13 @@ class Problem extends Error {}
 
 function valueIn({ environment, readFile }: Sources, setting: Setting): unknown {
   const { name, isSecret } = setting;
-  const given = textOf(environment, name);
+  const text = textOf(environment, name);
   const path = isSecret ? textOf(environment, fileVariable(name)) : undefined;
   if (path === undefined) {
-    if (given === undefined) return setting.default;
-    return parsed(setting, given, (wrong) => `${name} ${wrong}${isSecret ? '' : `: "${given}"`}.`);
+    if (text === undefined) return setting.default;
+    return parsed(setting, text, (wrong) => `${name} ${wrong}${isSecret ? '' : `: "${text}"`}.`);
   }
-  if (given !== undefined) {
+  if (text !== undefined) {
     throw new Problem(`${name} and ${fileVariable(name)} are both set; remove one of them.`);
   }
   const file = `The file ${path} that ${fileVariable(name)} names`;

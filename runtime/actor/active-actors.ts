@@ -92,6 +92,15 @@ export class ActiveActors {
     return this.#actors.get(addressKey(address));
   }
 
+  /** The actors that have most of something, the most first. */
+  first(amountOf: (actor: Actor) => number, limit: number): readonly Actor[] {
+    return [...this.#actors.values()]
+      .map((actor) => ({ actor, amount: amountOf(actor) }))
+      .toSorted((a, b) => b.amount - a.amount)
+      .slice(0, limit)
+      .map(({ actor }) => actor);
+  }
+
   /** Drops an actor that is idle. False if it is not there, or not idle. */
   evict(address: Address): boolean {
     const actor = this.find(address);

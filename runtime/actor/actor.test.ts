@@ -2,8 +2,9 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
+import { addAnew, count, ledgerCommands } from '../../test/kit/ledger.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-store/model-store.ts';
-import { command, keys, sharedRead, type View } from '../command.ts';
+import { command, keys, type View } from '../command.ts';
 import { RetryableError, TerminalError } from '../errors.ts';
 import type { Ask } from '../handles.ts';
 import type { Limits } from '../host/limits.ts';
@@ -12,7 +13,6 @@ import { slice, sliceBytesMax } from '../slice.ts';
 import { StoreError } from '../store/store.ts';
 import { table } from '../table.ts';
 
-const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 const note = slice({ name: 'note', format: 1, schema: z.string(), initial: '' });
 const slot = table({
   name: 'slot',
@@ -32,17 +32,9 @@ const desk = kind({
   slices: [count, note],
   tables: [slot, born],
   commands: {
-    add: command({
-      request: z.number(),
-      reply: z.number(),
-      creates: true,
-      turn: (turn, by) => {
-        turn.set(count, turn.get(count) + by);
-        return turn.get(count);
-      },
-    }),
-    peek: command({ request: z.null(), reply: z.number(), turn: (turn) => turn.get(count) }),
-    durable: sharedRead({ request: z.null(), reply: z.number(), answer: (view) => view.get(count) }),
+    add: addAnew,
+    peek: ledgerCommands.get,
+    durable: ledgerCommands.peek,
     write: command({
       request: z.string(),
       reply: z.number(),

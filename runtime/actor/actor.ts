@@ -94,6 +94,8 @@ export class Actor implements Committing {
   /** The owners found to have nothing new for this actor. */
   readonly negativeCache: NegativeCache;
   lastUsedMs: number;
+  /** How many turns it has taken since it came into memory. */
+  turns = 0;
   #env: ActorEnvironment;
   #phase: Phase = 'activating';
   #version = 0;
@@ -130,6 +132,11 @@ export class Actor implements Committing {
 
   get phase(): Phase {
     return this.#phase;
+  }
+
+  /** As of the last commit that is durable. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Messages that wait for their turn. */
@@ -289,6 +296,7 @@ export class Actor implements Committing {
 
   #took(entry: Queued, turn: RunningTurn, outcome: Outcome): void {
     entry.signals = turn.recorded.signals;
+    this.turns += 1;
     this.#env.metrics.turn(entry.message.what, 'error' in outcome ? 'error' : 'ok');
     if ('error' in outcome || isEmpty(turn.recorded)) this.#hold(entry, outcome);
     else if (this.#gate.mustWait(turn.recorded)) this.#takeAfterCommit(entry);

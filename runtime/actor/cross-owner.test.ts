@@ -43,23 +43,23 @@ test('each owner that authorizes the reader has its rows and the position to go 
     { owner: 'a', complete: true },
     { owner: 'c', complete: false },
   ];
-  const asked: StoreRead[] = [];
+  const requests: StoreRead[] = [];
   const ask: Ask = async (reads) => {
-    asked.push(...reads);
+    requests.push(...reads);
     return [{ rows, complete: false, authorized }];
   };
   const results = sharedResults(
     plans,
     await answerPlans(plans, 'me', { negativeCache: knowsNothing() }, ask),
   );
-  t.deepEqual(asked, [{ read: 'crossOwner', table: note, membership, owners, limit: 9 }]);
+  t.deepEqual(requests, [{ read: 'crossOwner', table: note, membership, owners, limit: 9 }]);
   t.deepEqual(results.shared.owners, [
     { owner: 'a', rows, complete: true, upTo: 7 },
     { owner: 'c', rows: [], complete: false, upTo: 2 },
   ]);
 });
 
-test('of nobody the store is not asked', (t) => {
+test('a read of no owners does not ask the store', (t) => {
   const plans = { shared: crossOwner(note, { membership, owners: [], limit: 9 }) };
   const ask: Ask = () => Promise.reject(new Error('asked'));
   const answers = answerPlans(plans, 'me', { negativeCache: knowsNothing() }, ask);
@@ -106,11 +106,11 @@ class Owners {
 
   async read(
     plan: CrossOwnerPlan<typeof note>,
-    { negativeCache = knowsNothing(), asked = [] as StoreRead[] } = {},
+    { negativeCache = knowsNothing(), requests = [] as StoreRead[] } = {},
   ) {
     const store = new ModelStore(this.#database);
     const ask: Ask = (reads) => {
-      asked.push(...reads);
+      requests.push(...reads);
       return store.read(reads);
     };
     return sharedResults({ plan }, await answerPlans({ plan }, 'me', { negativeCache }, ask)).plan.owners;
@@ -128,9 +128,9 @@ class Owners {
   }
 }
 
-/** Whoever goes on from where each page ended. What it has is what it was given. */
+/** A reader that goes on from where each page ended. It has the rows that it was given. */
 class Pager {
-  readonly given = new Map<string, Map<string, number>>();
+  readonly positionsOf = new Map<string, Map<string, number>>();
   readonly #after = new Map<string, number>();
   readonly #owners: Owners;
 
@@ -140,14 +140,14 @@ class Pager {
 
   /** Whether there is more. */
   async page(limit: number, budgetBytes?: number): Promise<boolean> {
-    const asked = this.#owners.names.map((owner) => ({ owner, after: this.#after.get(owner) ?? 0 }));
-    const options = { membership, owners: asked, limit };
+    const positions = this.#owners.names.map((owner) => ({ owner, after: this.#after.get(owner) ?? 0 }));
+    const options = { membership, owners: positions, limit };
     const plan = crossOwner(note, budgetBytes === undefined ? options : { ...options, budgetBytes });
     const pages = await this.#owners.read(plan);
     for (const { owner, rows, upTo } of pages) {
-      const given = this.given.get(owner) ?? new Map<string, number>();
-      for (const { name, position } of rows) given.set(name, position);
-      this.given.set(owner, given);
+      const positions = this.positionsOf.get(owner) ?? new Map<string, number>();
+      for (const { name, position } of rows) positions.set(name, position);
+      this.positionsOf.set(owner, positions);
       this.#after.set(owner, upTo);
     }
     return pages.some(({ complete }) => !complete);
@@ -193,15 +193,15 @@ test('a reader that goes page by page ends with exactly what is committed, whate
           if (each.isAdmitted) authorized.add(each.admit);
           else authorized.delete(each.admit);
         } else {
-          const before = new Map([...pager.given].map(([name, given]) => [name, new Map(given)]));
+          const before = new Map([...pager.positionsOf].map(([name, known]) => [name, new Map(known)]));
           await pager.page(each.limit, each.budgetBytes);
           for (const name of owners.names)
-            if (!authorized.has(name)) t.deepEqual(pager.given.get(name), before.get(name));
+            if (!authorized.has(name)) t.deepEqual(pager.positionsOf.get(name), before.get(name));
         }
       }
       for (let pages = 0; await pager.page(2, 15); pages += 1) t.true(pages < 50);
       for (const name of authorized)
-        t.deepEqual(ascending(pager.given.get(name)), ascending(owners.notesOf(name)));
+        t.deepEqual(ascending(pager.positionsOf.get(name)), ascending(owners.notesOf(name)));
     }),
     { seed: 7, numRuns: 300 },
   );
@@ -215,18 +215,18 @@ test('owners elsewhere that have committed nothing since are not read again', as
   }
   const negativeCache = knowsVersions();
   const tablesAsked = async (after: number) => {
-    const asked: StoreRead[] = [];
+    const requests: StoreRead[] = [];
     const plan = crossOwner(note, {
       membership,
       owners: owners.names.map((name) => ({ owner: name, after })),
       limit: 9,
     });
-    const given = await owners.read(plan, { negativeCache, asked });
+    const result = await owners.read(plan, { negativeCache, requests });
     return [
-      asked.map((read) =>
+      requests.map((read) =>
         read.read === 'crossOwner' ? read.owners.map((each) => each.owner).join() : read.read,
       ),
-      given.map(({ owner: name, upTo }) => `${name} ${upTo}`),
+      result.map(({ owner: name, upTo }) => `${name} ${upTo}`),
     ];
   };
   t.deepEqual(await tablesAsked(0), [
@@ -248,9 +248,9 @@ test('an owner that commits between its version and the rows being read is read 
   owners.admit('a', true);
   const negativeCache = knowsVersions();
   const plan = crossOwner(note, { membership, owners: [{ owner: 'a', after: 0 }], limit: 9 });
-  const asked: StoreRead[] = [];
-  const first = owners.read(plan, { negativeCache, asked });
-  t.is(asked.length, 1);
+  const requests: StoreRead[] = [];
+  const first = owners.read(plan, { negativeCache, requests });
+  t.is(requests.length, 1);
   owners.save('a', 'x');
   owners.admit('a', false);
   t.deepEqual(await first, []);
@@ -259,7 +259,7 @@ test('an owner that commits between its version and the rows being read is read 
   t.is(again?.upTo, 1);
 });
 
-test('whoever remembers by versions is told what somebody is told who remembers nothing', async (t) => {
+test('a reader that remembers by versions gets the same rows as one that remembers nothing', async (t) => {
   const asking = fc.record({
     after: fc.dictionary(owner, fc.integer({ min: 0, max: 8 })),
     limit: fc.integer({ min: 1, max: 4 }),
@@ -272,11 +272,11 @@ test('whoever remembers by versions is told what somebody is told who remembers 
         if ('save' in each) owners.save(each.save, ...each.names);
         else if ('admit' in each) owners.admit(each.admit, each.isAdmitted);
         else if ('after' in each) {
-          const asked = Object.entries(each.after).map(([name, after]) => ({ owner: name, after }));
-          const plan = crossOwner(note, { membership, owners: asked, limit: each.limit });
+          const positions = Object.entries(each.after).map(([name, after]) => ({ owner: name, after }));
+          const plan = crossOwner(note, { membership, owners: positions, limit: each.limit });
           const told = await owners.read(plan, { negativeCache });
-          const byName = (given: typeof told) =>
-            new Map(given.map(({ owner: name, ...rest }) => [name, rest]));
+          const byName = (results: typeof told) =>
+            new Map(results.map(({ owner: name, ...rest }) => [name, rest]));
           t.deepEqual(byName(told), byName(await owners.read(plan)));
         }
       }

@@ -1,32 +1,21 @@
 import test from 'ava';
-import { z } from 'zod';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
+import { addAnew, count } from '../../test/kit/ledger.ts';
 import { ModelDatabase } from '../../test/kit/model-store/model-store.ts';
-import { command } from '../command.ts';
 import { UnavailableError } from '../errors.ts';
 import { kind } from '../kind.ts';
-import { slice } from '../slice.ts';
 
-const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 const till = kind({
   name: 'till',
   slices: [count],
   commands: {
-    add: command({
-      request: z.number(),
-      reply: z.number(),
-      creates: true,
-      turn: (turn, by) => {
-        turn.set(count, turn.get(count) + by);
-        return turn.get(count);
-      },
-    }),
+    add: addAnew,
   },
 });
 const address = (id: string) => ({ kind: till.name, id });
 
-async function given() {
+async function setUp() {
   const clock = new FakeClock();
   const database = new ModelDatabase(clock);
   const { actors, host } = await startTestHost({
@@ -48,7 +37,7 @@ async function given() {
 }
 
 test('an actor whose row is locked is brought into memory once it is free, and takes no place of others', async (t) => {
-  const { clock, database, host, answers, add } = await given();
+  const { clock, database, host, answers, add } = await setUp();
   const locked = ['ada', 'bob', 'cyd'];
   for (const id of locked) database.lock(address(id));
   for (const id of [...locked, 'dan']) void add(id);
@@ -66,7 +55,7 @@ test('an actor whose row is locked is brought into memory once it is free, and t
 });
 
 test('one whose row stays locked is given up while its callers still wait', async (t) => {
-  const { clock, database, host, answers, add } = await given();
+  const { clock, database, host, answers, add } = await setUp();
   database.lock(address('ada'));
   void add('ada');
   await clock.advance(7_000);

@@ -203,7 +203,7 @@ function readsOf(opened: ReadonlyMap<string, OpenRead>): ReadonlyMap<string, Sto
   for (const [name, { plan, open }] of opened) {
     if (open.length === 0) continue;
     const { plan: _, ...read } = plan;
-    reads.set(name, { read: 'crossOwner', ...read, owners: open.map(({ asked }) => asked) });
+    reads.set(name, { read: 'crossOwner', ...read, owners: open.map(({ entry }) => entry) });
   }
   return reads;
 }
@@ -216,15 +216,15 @@ function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows
   if (answer === nothingNew) return answer;
   const { table, owners } = plan;
   const last = new Map(answer.rows.map((row) => [row[ownerColumn(table)], Number(row[orderColumn(table)])]));
-  const asked = new Map(open.map((each) => [each.asked.owner, each]));
+  const openReads = new Map(open.map((each) => [each.entry.owner, each]));
   for (const { owner, complete } of answer.authorized ?? []) {
-    const askedOf = asked.get(owner);
+    const askedOf = openReads.get(owner);
     if (complete && askedOf !== undefined)
-      negativeCache.note(plan, askedOf, last.get(owner) ?? askedOf.asked.after);
+      negativeCache.note(plan, askedOf, last.get(owner) ?? askedOf.entry.after);
   }
   if (open.length === owners.length) return answer;
   const quiet = owners
-    .filter(({ owner }) => !asked.has(owner))
+    .filter(({ owner }) => !openReads.has(owner))
     .map(({ owner }) => ({ owner, complete: true }));
   return { ...answer, authorized: [...(answer.authorized ?? []), ...quiet] };
 }
@@ -243,11 +243,11 @@ function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan 
 }
 
 /** Undefined if there is nothing to look for. */
-export function lookupRead({ table, values, limit }: LookupPlan<AnyTable>): StoreRead | undefined {
+export function lookupRead({ table, values, limit, after }: LookupPlan<AnyTable>): StoreRead | undefined {
   if (values.length === 0) return undefined;
   const unique = Object.keys(values[0] ?? {});
   const read = { read: 'lookup', table, unique, values: values as readonly AnyRow[] } as const;
-  return limit === undefined ? read : { ...read, limit };
+  return limit === undefined ? read : { ...read, limit, ...(after !== undefined && { after }) };
 }
 
 /** The results of a shared read: the store's answers, with nothing overlaid. */
@@ -287,13 +287,16 @@ export function crossOwnerResult<T extends AnyTable>(
   const rowsOf = new Map(owners.map(({ owner }) => [owner, [] as AnyRow[]]));
   for (const row of answer.rows) rowsOf.get(String(row[ownerColumn(table)]))?.push(row);
   const authorized = new Map(answer.authorized?.map(({ owner, complete }) => [owner, complete]));
-  const given = owners.flatMap(({ owner, after }) => {
+  const answeredOwners = owners.flatMap(({ owner, after }) => {
     const complete = authorized.get(owner);
     const rows = rowsOf.get(owner) ?? [];
     const upTo = Number(rows.at(-1)?.[order] ?? after);
     return complete === undefined ? [] : [{ owner, rows: rows as never, complete, upTo }];
   });
-  return { owners: given, isQuiet: answer.rows.length === 0 && given.length === owners.length };
+  return {
+    owners: answeredOwners,
+    isQuiet: answer.rows.length === 0 && answeredOwners.length === owners.length,
+  };
 }
 
 function quietResult<T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerResult<T> {

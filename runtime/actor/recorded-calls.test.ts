@@ -36,7 +36,7 @@ test('a reply that was tampered with does not open', (t) => {
   }
 });
 
-test('of an actor that is called again and again the oldest recorded calls go, none that may be repeated yet', (t) => {
+test('an actor that is called again and again drops its oldest recorded calls, but none that may be repeated yet', (t) => {
   const calls = new RecordedCalls(1_000);
   const madeAtMs = new Map<string, number>();
   for (let nowMs = 0; nowMs < 600_000; nowMs += 200) {

@@ -3,17 +3,15 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost } from '../../test/kit/host.ts';
+import { addAnew, count } from '../../test/kit/ledger.ts';
 import { ModelDatabase, ModelStore } from '../../test/kit/model-store/model-store.ts';
 import { sleep } from '../clock.ts';
 import { command } from '../command.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
 import type { Limits } from '../host/limits.ts';
 import { kind } from '../kind.ts';
-import { slice } from '../slice.ts';
 import { type Commit, StoreError, type StoreRead } from '../store/store.ts';
 import { table } from '../table.ts';
-
-const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 
 const label = table({
   name: 'label',
@@ -40,15 +38,7 @@ const till = kind({
         return 'labelled';
       },
     }),
-    add: command({
-      request: z.number(),
-      reply: z.number(),
-      creates: true,
-      turn: (turn, by) => {
-        turn.set(count, turn.get(count) + by);
-        return turn.get(count);
-      },
-    }),
+    add: addAnew,
   },
 });
 
@@ -167,7 +157,7 @@ test('slots are free for commits that are not stuck, however many are', async (t
   t.deepEqual([...answers.values()], [2, 2]);
 });
 
-test('whom a look at the locks shows as innocent goes again without the others, and as one', async (t) => {
+test('commits that a look at the locks shows as innocent go again without the others, and as one', async (t) => {
   const { clock, database, store, addAll } = await start();
   database.lock(addressOf('a'));
   addAll(['a', 'b', ...neighbours]);
@@ -206,7 +196,7 @@ test('those who collide with a taken key are found by one look, and the others g
   t.is(store.reads, 1);
 });
 
-test('of those who want one new key together one gets it, and nobody else notices', async (t) => {
+test('one of several commits that want one new key gets it, and no other commit notices', async (t) => {
   const { clock, store, labelAll } = await start();
   const answers = labelAll({ ...ownTexts, a: 'same', b: 'same' });
   await clock.advance(1_000);
@@ -215,7 +205,7 @@ test('of those who want one new key together one gets it, and nobody else notice
   t.true(store.batches.length < 6, `${store.batches.length} statements`);
 });
 
-test('who frees a key and takes it again in one commit is not blamed for the collision of another', async (t) => {
+test('a commit that frees a key and takes it again is not blamed for the collision of another', async (t) => {
   const { labelIt, store } = await start();
   await labelIt('x', 'taken');
   await labelIt('a', 'mine', { number: 1 });

@@ -1,6 +1,6 @@
 /**
- * One committer per host. Whenever a slot is free it takes the ready commits of the actors, at most one of each, up to a number
- * of actors and bytes, and sends them as one batch. There is no timer. While every slot is busy commits pile up, so batches
+ * One committer per host. Whenever a slot is free, the committer sends the ready commits of the actors as one batch: at most one
+ * of each actor, up to a number of actors and bytes. There is no timer. While every slot is busy commits pile up, so batches
  * grow with the load by themselves.
  *
  * One actor does not stop the others. A batch is sent once, and a statement waits for a lock only briefly. What must then be

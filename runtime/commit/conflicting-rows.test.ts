@@ -38,23 +38,23 @@ const wantedTitle = { owner: 'ada', name: 'notes', born: 1 };
 const heldTitle = { owner: 'bob', name: 'notes', born: 1 };
 
 /** It gives the first reads up. */
-function storeThatGivesUp(times: number): Pick<Store, 'read'> & { asked: number } {
+function storeThatGivesUp(times: number): Pick<Store, 'read'> & { readCount: number } {
   return {
-    asked: 0,
+    readCount: 0,
     async read(reads): Promise<readonly StoreRows[]> {
-      this.asked += 1;
-      if (this.asked <= times) throw new StoreError('conflict', 'restart transaction');
+      this.readCount += 1;
+      if (this.readCount <= times) throw new StoreError('conflict', 'restart transaction');
       return reads.map(() => ({ rows: [heldTitle], complete: true }));
     },
   };
 }
 
-test('what is in the way of a commit is looked for again where the database gave the look-up up', async (t) => {
+test('the row in the way of a commit is looked for again where the database gave the look-up up', async (t) => {
   const store = storeThatGivesUp(3);
   const commit = { writes: [{ table: title, put: wantedTitle, isNew: true }] };
   const [rejection] = await findRejections(store, [commit]);
   t.deepEqual(rejection, { conflicting: [{ table: title, row: heldTitle }], isRival: false });
-  t.is(store.asked, 4);
+  t.is(store.readCount, 4);
   const error = await t.throwsAsync(findRejections(storeThatGivesUp(4), [commit]), {
     instanceOf: StoreError,
   });

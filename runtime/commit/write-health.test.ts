@@ -2,7 +2,7 @@ import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
 import { WriteHealth } from './write-health.ts';
 
-function given() {
+function setUp() {
   const clock = new FakeClock();
   const writes = new WriteHealth(clock);
   const many = (count: number, note: () => void) => {
@@ -17,7 +17,7 @@ function given() {
 }
 
 test('a few failures among many commits are no trouble, and one in five is', async (t) => {
-  const { writes, pass, fail } = given();
+  const { writes, pass, fail } = setUp();
   t.true(writes.isGood);
   pass(95);
   fail(5);
@@ -27,7 +27,7 @@ test('a few failures among many commits are no trouble, and one in five is', asy
 });
 
 test('small writes that still find room do not hide the others', async (t) => {
-  const { clock, writes, pass, fail } = given();
+  const { clock, writes, pass, fail } = setUp();
   for (let second = 0; second < 25; second += 1) {
     fail(4);
     pass(1);
@@ -36,8 +36,8 @@ test('small writes that still find room do not hide the others', async (t) => {
   }
 });
 
-test('what was is forgotten within two periods of commits that pass', async (t) => {
-  const { clock, writes, pass, fail } = given();
+test('past failures are forgotten within two periods of commits that pass', async (t) => {
+  const { clock, writes, pass, fail } = setUp();
   fail(100);
   for (let second = 0; second < 21; second += 1) {
     pass(5);
@@ -47,7 +47,7 @@ test('what was is forgotten within two periods of commits that pass', async (t) 
 });
 
 test('where nobody writes any more the last commit has the word', async (t) => {
-  const { clock, writes, pass, fail } = given();
+  const { clock, writes, pass, fail } = setUp();
   fail();
   await clock.advance(3_600_000);
   t.false(writes.isGood);

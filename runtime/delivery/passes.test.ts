@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type Found, type Pass, Passes } from './passes.ts';
+import { type DueShard, type Pass, Passes } from './passes.ts';
 
 const everyMs = 3_000;
 const owned = Array.from({ length: 16 }, (_, shard) => shard);
@@ -12,7 +12,7 @@ function drain(backlog: Map<number, number>) {
   return {
     seen,
     passes,
-    pass(afterMs = 5, nowMs = 1_000_000): readonly Found[] {
+    pass(afterMs = 5, nowMs = 1_000_000): readonly DueShard[] {
       monotonicMs += afterMs;
       const pass = passes.next({ owned, nowMs, monotonicMs, capacity: 128, extra: 0 });
       const rows = pass.shards.flatMap((shard) =>
@@ -73,7 +73,7 @@ test('a pass begins where nothing was left, well behind the time, and now and th
   t.is(seen.at(-1)?.fromMs, 0);
 });
 
-test('what a pass has left behind is where the next begins', (t) => {
+test('the next pass begins with what the last one has left behind', (t) => {
   const passes = new Passes(everyMs);
   const pass = passes.next({ owned, nowMs: 1_000_000, monotonicMs: 0, capacity: 128, extra: 0 });
   t.true(passes.found(pass, [{ shard: 1, timeMs: 700_000 }]));

@@ -23,7 +23,7 @@ export interface Pass extends SweepRead {
   readonly isWhole: boolean;
 }
 
-export interface Found {
+export interface DueShard {
   readonly shard: number;
   readonly timeMs: number;
 }
@@ -85,7 +85,7 @@ export class Passes {
   }
 
   /** Takes in what a pass has found. Returns whether there is nothing else. */
-  found(pass: Pass, rows: readonly Found[]): boolean {
+  found(pass: Pass, rows: readonly DueShard[]): boolean {
     const counts = new Map<number, number>();
     for (const { shard } of rows) counts.set(shard, (counts.get(shard) ?? 0) + 1);
     const isCut = rows.length >= pass.limit;

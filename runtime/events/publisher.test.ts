@@ -263,7 +263,7 @@ test('a gateway that missed events is told whose they were, each actor once', (t
   t.is(publisher.missed('b', 1).actors, null);
 });
 
-test('whose events were is forgotten after a bounded number of them', (t) => {
+test('subscribers of past events are forgotten after a bounded number of them', (t) => {
   const { publisher } = createPublisher();
   publisher.signalled(actor, [{ subscribe: 'a' }]);
   for (let each = 0; each < rememberedMax + 1; each += 1) publisher.signalled(actor, [{ publish: each }]);

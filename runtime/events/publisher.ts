@@ -74,7 +74,7 @@ interface Subscription {
 }
 
 /** The events sent to one gateway. */
-interface Sent {
+interface GatewayStream {
   /** The number of the last event. */
   sequence: number;
   /** How many times `heartbeatMs` has passed since then. */
@@ -96,7 +96,7 @@ export class Publisher {
   readonly #subscriptionsMax: number;
   readonly #byActor = new Map<string, SubscribedActor>();
   /** By gateway. */
-  readonly #sent = new Map<string, Sent>();
+  readonly #sent = new Map<string, GatewayStream>();
   /** How often this host has dropped a shard. */
   readonly #drops = new Map<number, number>();
   #size = 0;

@@ -133,21 +133,21 @@ test('an event of an actor that is subscribed to arrives, any other is dropped',
 });
 
 test('after a gap the actors whose events were lost are registered again, and no others', async (t) => {
-  const asked: number[] = [];
+  const requests: number[] = [];
   const { subscribe, event, log, clock } = startSubscriptions(undefined, undefined, async (after) => {
-    asked.push(after);
+    requests.push(after);
     return { host: 'h', actors: [b, user('not subscribed to')] };
   });
   for (const actor of [a, b, user('c')]) subscribe(actor, 'h');
   event('h', 1, a);
   event('h', 3, a);
   await clock.advance(100);
-  t.deepEqual(asked, [1]);
+  t.deepEqual(requests, [1]);
   // The event that showed the gap was marked, and what it would have told has to be made up for.
   t.deepEqual([...log.repaired].sort(), ['a', 'b']);
 });
 
-test('what a host sends is marked from a gap until its answer, and of the actors concerned until they are registered', async (t) => {
+test('the events of a host are marked from a gap until its answer, and those of the actors concerned until they are registered', async (t) => {
   const { subscribe, event, log, clock } = startSubscriptions(
     () => new Promise((resolve) => clock.schedule(2_000, () => resolve('h'))),
     undefined,
@@ -396,7 +396,7 @@ test('after half a day the sessions are asked for, whatever was heard', async (t
   t.is(new Set(log.registered).size, 20);
 });
 
-test('what ends by its age is asked for within a minute of that, and again when that has changed', async (t) => {
+test('a subscription that ends by its age is asked for within a minute of that, and again when that has changed', async (t) => {
   const ends = [100_000, 200_000];
   const { subscriptions, subscribe, log, clock } = startSubscriptions(async (actor) => {
     const next = ends.shift();
@@ -417,7 +417,7 @@ test('what ends by its age is asked for within a minute of that, and again when 
   t.deepEqual(log.registered, ['a', 'a', 'a']);
 });
 
-test('who is not known to the host any more is registered anew, and so is everybody of another host', async (t) => {
+test('a subscription that the host does not know any more is registered anew, and so are those of another host', async (t) => {
   let answer: Renewal = { ...noneSent, lapsed: [0] };
   const { subscribe, log, clock } = startSubscriptions(
     async () => answer.host,
@@ -450,10 +450,10 @@ test('a renewal that fails is made again', async (t) => {
   subscribe(a, 'h');
   await clock.advance(600_000);
   fails = false;
-  const asked = log.renewed.length;
-  t.true(asked > 1);
+  const countBefore = log.renewed.length;
+  t.true(countBefore > 1);
   await clock.advance(60_000);
-  t.is(log.renewed.length, asked + 1);
+  t.is(log.renewed.length, countBefore + 1);
 });
 
 test('a shard that nobody serves holds no slot of others', async (t) => {
@@ -533,8 +533,8 @@ function startBatches(together: (call: AskCall) => Promise<unknown>) {
   const subscriptions = new Subscriptions({
     transport: {
       reachesOthers: true,
-      listen: (_gateway, given) => {
-        listener = given;
+      listen: (_gateway, handler) => {
+        listener = handler;
         return () => {};
       },
       ask: (call) => {

@@ -58,7 +58,7 @@ function derivedCallId(callId: string, step: string): string {
   return createHash('sha256').update(`${callId}\u0000${step}`).digest('base64url');
 }
 
-interface Sent {
+interface OutgoingCall {
   readonly kind: string;
   readonly id: string;
   readonly command: string;
@@ -66,7 +66,7 @@ interface Sent {
   readonly options: AskOptions | undefined;
 }
 
-type Send = (sent: Sent) => Promise<unknown>;
+type Send = (sent: OutgoingCall) => Promise<unknown>;
 
 function handles(send: Send): Actors {
   const kinds = new Map<string, HandleOfKind>();

@@ -34,7 +34,7 @@ test('failures of the store are reported as what operators can act on', async (t
 
 test('only a drain of a live node is announced to the others', async (t) => {
   const hints: Hint[] = [];
-  const hint = (given: Hint) => void hints.push(given);
+  const hint = (sent: Hint) => void hints.push(sent);
   for (const isThere of [false, true]) {
     const store = { setDraining: async () => isThere } as never;
     t.is(await createClusterOperations({ store, transport: { hint } }).setDraining('a', true), isThere);
@@ -50,15 +50,15 @@ const notes = table({
 });
 
 test('a look-up asks by the key it names, and not at all where it names none', async (t) => {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const row = { owner: 'a', word: 'b' };
   const lookups = createLookups({
     read: async (reads) => {
-      asked.push(...reads);
+      requests.push(...reads);
       return [{ rows: [row], complete: true }];
     },
   });
   t.deepEqual(await lookups.find(lookup(notes, [{ word: 'b' }])), { rows: [row], complete: true });
   t.deepEqual(await lookups.find(lookup(notes, [])), { rows: [], complete: true });
-  t.deepEqual(asked, [{ read: 'lookup', table: notes, unique: ['word'], values: [{ word: 'b' }] }]);
+  t.deepEqual(requests, [{ read: 'lookup', table: notes, unique: ['word'], values: [{ word: 'b' }] }]);
 });

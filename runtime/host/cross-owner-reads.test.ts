@@ -56,7 +56,7 @@ const house = kind({
   },
 });
 
-const asked = { request: z.record(z.string(), z.number()), reply: z.array(z.string()) };
+const shape = { request: z.record(z.string(), z.number()), reply: z.array(z.string()) };
 const pagesOf = (after: Readonly<Record<string, number>>) => ({
   pages: crossOwner(page, {
     membership: { table: guest, member: 'me' },
@@ -72,12 +72,12 @@ const reader = kind({
   commands: {
     begin: command({ request: z.null(), reply: z.null(), creates: true, turn: () => null }),
     call: sharedRead({
-      ...asked,
+      ...shape,
       reads: (_view, after) => pagesOf(after),
       answer: (_view, _after, { pages }) => named(pages),
     }),
     callInTurn: command({
-      ...asked,
+      ...shape,
       reads: (_view, after) => pagesOf(after),
       turn: (_turn, _after, { pages }) => named(pages),
     }),
@@ -86,14 +86,14 @@ const reader = kind({
 
 /** Notes which owners the database is asked for, and whose versions. */
 class WatchedStore extends ModelStore {
-  readonly asked: string[] = [];
+  readonly readLog: string[] = [];
   readonly commits: Commit[] = [];
 
   override read(reads: readonly StoreRead[]) {
     for (const read of reads) {
-      if (read.read === 'crossOwner') this.asked.push(read.owners.map(({ owner }) => owner).join());
+      if (read.read === 'crossOwner') this.readLog.push(read.owners.map(({ owner }) => owner).join());
       if (read.table === versionTable && read.read === 'keys')
-        this.asked.push(`version of ${read.keys.map(({ id }) => id).join()}`);
+        this.readLog.push(`version of ${read.keys.map(({ id }) => id).join()}`);
     }
     return super.read(reads);
   }
@@ -104,7 +104,7 @@ class WatchedStore extends ModelStore {
   }
 
   reads(): readonly string[] {
-    return this.asked.splice(0);
+    return this.readLog.splice(0);
   }
 }
 
@@ -161,7 +161,7 @@ async function furnished(...houses: readonly string[]) {
   return started;
 }
 
-test('who was found to have nothing new is not asked for again, however it is asked', async (t) => {
+test('an owner with nothing new is not read again, however it is asked for', async (t) => {
   const { me, store } = await furnished('a', 'b');
   t.deepEqual(await me.call({ a: 0, b: 1 }), ['a first 1', 'b 1']);
   t.deepEqual(store.reads(), ['a,b']);
@@ -270,7 +270,7 @@ const step = fc.oneof(
   },
 );
 
-test('whatever comes and goes, one is told what somebody is told who remembers nothing', async (t) => {
+test('whatever comes and goes, a reader with a cache gets what a reader without one gets', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const { me, actors, at, lose, release, clock } = await furnished('a', 'b', 'c');

@@ -261,3 +261,18 @@ test('commands of operators are rejected where they do not fit, and create no ac
   t.is(node.transport.handler, undefined);
   await t.throwsAsync(made.until(node.transport.ask(call)), { instanceOf: MovedError });
 });
+
+test('a host ranks the actors that it has in memory, whatever address it is asked by', async (t) => {
+  const { made, of, operations } = await start();
+  const top = (by: 'bytes' | 'turns' | 'waiting', limit = 9) =>
+    made.until(operations('nobody').$top({ by, limit }));
+  t.deepEqual(await top('bytes'), { node: 'a', actors: [] });
+  await made.until(of('large').write('x'.repeat(10_000)));
+  for (const text of ['one', 'two', 'three']) await made.until(of('busy').write(text));
+  const idsBy = async (by: 'bytes' | 'turns') => (await top(by)).actors.map(({ id }) => id);
+  t.deepEqual(await idsBy('bytes'), ['large', 'busy']);
+  t.deepEqual(await idsBy('turns'), ['busy', 'large']);
+  const [busiest, ...others] = (await top('turns', 1)).actors;
+  t.like(busiest, { kind: 'diary', id: 'busy', turns: 3, version: 3, waiting: 0 });
+  t.deepEqual(others, []);
+});

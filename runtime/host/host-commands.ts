@@ -1,6 +1,7 @@
 /** The host's own answers about an actor that it owns, to operators (`runtime/operations.ts`) and to wake-ups. */
 import { z } from 'zod';
 import type { ActiveActors } from '../actor/active-actors.ts';
+import type { Actor } from '../actor/actor.ts';
 import type { RunningTurn } from '../actor/turn.ts';
 import { type Address, shardOf } from '../address.ts';
 import {
@@ -16,7 +17,7 @@ import { outcomeOf } from '../delivery/delivery.ts';
 import type { TellDelivery } from '../delivery/tell-delivery.ts';
 import { MovedError, TerminalError } from '../errors.ts';
 import { missedSchema, type Publisher, renewalSchema } from '../events/publisher.ts';
-import { type ActorReport, operatorCommands } from '../operations.ts';
+import { type ActorRank, type ActorReport, type HostTop, operatorCommands } from '../operations.ts';
 import { readRepeated } from '../read/read-repeated.ts';
 import type { NodeRow, Store, TellRow } from '../store/store.ts';
 import { outboxTable } from '../store/tables.ts';
@@ -79,6 +80,8 @@ export class HostCommands {
     switch (command) {
       case '$inspect':
         return this.#inspect(address, epoch);
+      case '$top':
+        return this.#top(request.data as { by: ActorRank; limit: number });
       case '$evict':
         return this.#options.actors.evict(address);
       case '$deliver':
@@ -121,6 +124,17 @@ export class HostCommands {
       pendingTimers: timers.length - dead,
       deadTimers: dead,
     };
+  }
+
+  #top({ by, limit }: { by: ActorRank; limit: number }): HostTop {
+    const actors = this.#options.actors.first(amountOf[by], limit).map((actor) => ({
+      ...actor.address,
+      heldBytes: actor.heldBytes,
+      turns: actor.turns,
+      waiting: actor.waiting,
+      version: actor.version,
+    }));
+    return { node: this.#options.node.id, actors };
   }
 
   async #deliver(address: Address, tellId: string): Promise<null> {
@@ -171,6 +185,12 @@ export class HostCommands {
     return outcome.value;
   }
 }
+
+const amountOf: Readonly<Record<ActorRank, (actor: Actor) => number>> = {
+  bytes: (actor) => actor.heldBytes,
+  turns: (actor) => actor.turns,
+  waiting: (actor) => actor.waiting,
+};
 
 function waitsFor(phase: ActorReport['phase'], atGate: number): ActorReport['waitsFor'] {
   if (phase === 'activating') return 'activation';

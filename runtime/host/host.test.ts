@@ -2,6 +2,7 @@ import test from 'ava';
 import { z } from 'zod';
 import { drainPromises, FakeClock } from '../../test/kit/clock.ts';
 import { startTestHost, testNode } from '../../test/kit/host.ts';
+import { addAnew, count, ledgerCommands } from '../../test/kit/ledger.ts';
 import { ModelDatabase, ModelStore, type Schedule } from '../../test/kit/model-store/model-store.ts';
 import { SeededRandom } from '../../test/kit/random.ts';
 import { sweepOf } from '../../test/store/actors.ts';
@@ -27,14 +28,13 @@ import {
   UnavailableError,
 } from '../errors.ts';
 import { kind } from '../kind.ts';
-import { slice, sliceMap } from '../slice.ts';
+import { sliceMap } from '../slice.ts';
 import { StoreError } from '../store/store.ts';
 import { table } from '../table.ts';
 import { InProcessTransport } from '../transport/in-process.ts';
 import type { TransportHandler } from '../transport/transport.ts';
 import { noMetrics } from './runtime-metrics.ts';
 
-const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
 const labels = sliceMap({ family: 'label', format: 1, schema: z.string(), entriesMax: 3 });
 const entry = table({
   name: 'entry',
@@ -76,27 +76,10 @@ const ledger = kind({
   slices: [count, labels],
   tables: [entry, admission],
   commands: {
-    add: command({
-      request: z.number(),
-      reply: z.number(),
-      creates: true,
-      turn: (turn, by) => {
-        turn.set(count, turn.get(count) + by);
-        return turn.get(count);
-      },
-    }),
-    addOnce: command({
-      request: z.number(),
-      reply: z.number(),
-      creates: true,
-      repeat: 'recorded',
-      turn: (turn, by) => {
-        turn.set(count, turn.get(count) + by);
-        return turn.get(count);
-      },
-    }),
-    peek: command({ request: z.null(), reply: z.number(), turn: (turn) => turn.get(count) }),
-    durable: sharedRead({ request: z.null(), reply: z.number(), answer: (view) => view.get(count) }),
+    add: addAnew,
+    addOnce: ledgerCommands.add,
+    peek: ledgerCommands.get,
+    durable: ledgerCommands.peek,
     explode: command({
       request: z.null(),
       reply: z.null(),
@@ -650,8 +633,8 @@ test('a full mailbox answers overloaded', async (t) => {
   const a = actors.get(ledger, 'a').ask;
   await a.add(0);
   store.hold();
-  const asked = Array.from({ length: 6 }, () => a.add(1));
-  const outcomes = Promise.allSettled(asked);
+  const pending = Array.from({ length: 6 }, () => a.add(1));
+  const outcomes = Promise.allSettled(pending);
   await drainPromises();
   store.release();
   await drainPromises();
@@ -686,11 +669,11 @@ test('a workflow that fails after its first step does not say that nothing took 
 
 test('a drained host has answered everything and holds nothing', async (t) => {
   const { actors, host, clock, database } = await start();
-  const asked = Promise.all([1, 2, 3].map((n) => actors.get(ledger, `d${n}`).ask.add(n)));
+  const pending = Promise.all([1, 2, 3].map((n) => actors.get(ledger, `d${n}`).ask.add(n)));
   const drained = host.drain(5_000);
   await clock.advance(100);
   await drained;
-  t.deepEqual(await asked, [1, 2, 3]);
+  t.deepEqual(await pending, [1, 2, 3]);
   t.is(database.nodes()[0]?.incarnation, null);
   await t.throwsAsync(actors.get(ledger, 'a').ask.add(1), { instanceOf: UnavailableError });
 });
@@ -714,7 +697,7 @@ const callOfElsewhere = {
   deadlineMs: Number.POSITIVE_INFINITY,
 };
 
-test('what a host says of a call after it may have lost the actor is not taken as the whole truth', async (t) => {
+test("a host's answer after it may have lost the actor is not taken as the whole truth", async (t) => {
   const schedule: Schedule = async (method, apply) => {
     await undefined;
     if (method === 'renew') throw new StoreError('unavailable', 'away');

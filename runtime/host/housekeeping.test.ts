@@ -11,9 +11,9 @@ interface Rows {
 
 function keep(rows: Rows) {
   const clock = new FakeClock();
-  const asked: string[] = [];
+  const requests: string[] = [];
   const take = (table: keyof Rows, before: number, limit: number) => {
-    asked.push(`${table} ${clock.nowMs() - before}`);
+    requests.push(`${table} ${clock.nowMs() - before}`);
     const taken = Math.min(rows[table], limit);
     rows[table] -= taken;
     return Promise.resolve(taken);
@@ -22,7 +22,7 @@ function keep(rows: Rows) {
     timeMs: async () => clock.nowMs(),
     pruneCalls: (_: readonly number[], before: number, limit: number) => take('calls', before, limit),
     removeEnded: (_: readonly number[], before: number, limit: number) => take('actors', before, limit),
-    removeNodes: async (before: number) => void asked.push(`nodes ${clock.nowMs() - before}`),
+    removeNodes: async (before: number) => void requests.push(`nodes ${clock.nowMs() - before}`),
   };
   const housekeeping = new Housekeeping({
     store,
@@ -32,15 +32,15 @@ function keep(rows: Rows) {
     shards: () => [1],
   });
   housekeeping.start();
-  return { clock, asked, housekeeping };
+  return { clock, requests, housekeeping };
 }
 
 test('each kind of row is kept for its time', async (t) => {
-  const { clock, asked } = keep({ calls: 0, actors: 0 });
+  const { clock, requests } = keep({ calls: 0, actors: 0 });
   await clock.advance(0);
-  t.deepEqual(asked, ['calls 600000', 'actors 86400000', 'nodes 604800000']);
+  t.deepEqual(requests, ['calls 600000', 'actors 86400000', 'nodes 604800000']);
   await clock.advance(defaultLimits.housekeepingMs);
-  t.is(asked.length, 6);
+  t.is(requests.length, 6);
 });
 
 for (const table of ['calls', 'actors'] as const) {
@@ -54,8 +54,8 @@ for (const table of ['calls', 'actors'] as const) {
 }
 
 test('nothing is removed once it has stopped', async (t) => {
-  const { clock, asked, housekeeping } = keep({ calls: 0, actors: 0 });
+  const { clock, requests, housekeeping } = keep({ calls: 0, actors: 0 });
   housekeeping.stop();
   await clock.advance(2 * defaultLimits.housekeepingMs);
-  t.deepEqual(asked, []);
+  t.deepEqual(requests, []);
 });

@@ -34,7 +34,7 @@ function lostAtSecondStart() {
   };
 }
 
-test('of a process there is never more than one incarnation, also when one is lost while it starts', async (t) => {
+test('a process never has more than one incarnation, also when one is lost while it starts', async (t) => {
   const { clock, made, incarnations } = lostAtSecondStart();
   await incarnations.start();
   made[0]?.lose();

@@ -1,26 +1,15 @@
 import test from 'ava';
 import { z } from 'zod';
 import { type ClusterNode, TestCluster } from '../../test/kit/cluster.ts';
+import { count, ledgerCommands } from '../../test/kit/ledger.ts';
 import { sleep } from '../clock.ts';
-import { command, workflow } from '../command.ts';
+import { workflow } from '../command.ts';
 import { RetryableError } from '../errors.ts';
 import { kind } from '../kind.ts';
 import { NodeTakenError } from '../ownership/lease.ts';
-import { slice } from '../slice.ts';
 import { StoreError } from '../store/store.ts';
 
-const count = slice({ name: 'count', format: 1, schema: z.number(), initial: 0 });
-
-const add = command({
-  request: z.number(),
-  reply: z.number(),
-  creates: true,
-  repeat: 'recorded',
-  turn: (turn, by) => {
-    turn.set(count, turn.get(count) + by);
-    return turn.get(count);
-  },
-});
+const { add } = ledgerCommands;
 
 const ledger = kind({
   name: 'ledger',
@@ -45,13 +34,13 @@ const leaseMs = 10_000;
 const cluster = () => new TestCluster({ kinds: [ledger], leaseMs });
 
 /** Asks a host past all routing. */
-function askDirectly(made: TestCluster, node: ClusterNode, id: string, asked: object): Promise<unknown> {
+function askDirectly(made: TestCluster, node: ClusterNode, id: string, request: object): Promise<unknown> {
   const deadlineMs = made.clock.monotonicMs() + 1_000;
   const call = { address: { kind: 'ledger', id }, command: 'add', request: 1, callId: 'direct', deadlineMs };
   const { handler } = node.transport;
   return handler === undefined
     ? Promise.reject(new Error('serves nothing'))
-    : handler.ask({ ...call, ...asked });
+    : handler.ask({ ...call, ...request });
 }
 
 test('a host that was paused for longer than its lease answers nothing on waking, and joins again as another incarnation', async (t) => {
@@ -65,8 +54,8 @@ test('a host that was paused for longer than its lease answers nothing on waking
   t.is(b.node.shardCount, made.shardCount);
   t.is(await made.until(made.actors.get(ledger, id).ask.add(1)), 2);
   a.process.resume();
-  const asked = [{}, { command: '$inspect', request: null }].map((what) => askDirectly(made, a, id, what));
-  for (const answer of asked) await t.throwsAsync(made.until(answer));
+  const pending = [{}, { command: '$inspect', request: null }].map((what) => askDirectly(made, a, id, what));
+  for (const answer of pending) await t.throwsAsync(made.until(answer));
   await made.clock.advance(2 * leaseMs);
   const after = made.database.nodes().find((node) => node.id === 'a')?.incarnation;
   t.not(after, before);

@@ -31,15 +31,15 @@ const answers = (errors: readonly Error[], reachesOthers = true) => {
     },
   };
   const retrier = new Retrier({ transport, clock, random: new SeededRandom(1) });
-  const asked = retrier.ask({ ...call, deadlineMs: clock.monotonicMs() + 1_000 });
-  return { clock, asked, callIds };
+  const pending = retrier.ask({ ...call, deadlineMs: clock.monotonicMs() + 1_000 });
+  return { clock, pending, callIds };
 };
 
 const nobody = new MovedError('nobody listens', { reachedNobody: true });
 
 test('a call that never reached anybody certainly has no effect', async (t) => {
-  const { clock, asked } = answers([nobody]);
-  const failed = t.throwsAsync(asked, { instanceOf: UnavailableError });
+  const { clock, pending } = answers([nobody]);
+  const failed = t.throwsAsync(pending, { instanceOf: UnavailableError });
   await clock.advance(2_000);
   await failed;
 });
@@ -51,8 +51,8 @@ for (const [what, error] of [
 ] as const) {
   test(`a call that reached ${what} may have had an effect, whatever is said of it afterwards`, async (t) => {
     for (const last of [nobody, new UnavailableError('not now'), new FencedError('newer')]) {
-      const { clock, asked, callIds } = answers([error, last]);
-      const failed = t.throwsAsync(asked, { instanceOf: RetryableError });
+      const { clock, pending, callIds } = answers([error, last]);
+      const failed = t.throwsAsync(pending, { instanceOf: RetryableError });
       await clock.advance(2_000);
       t.is((await failed)?.outcome, 'unknown');
       t.deepEqual([...callIds], ['one']);
@@ -61,8 +61,8 @@ for (const [what, error] of [
 }
 
 test('where there is no other process a rejection is the whole truth', async (t) => {
-  const { asked } = answers([new MovedError('not now')], false);
-  await t.throwsAsync(asked, { instanceOf: UnavailableError });
+  const { pending } = answers([new MovedError('not now')], false);
+  await t.throwsAsync(pending, { instanceOf: UnavailableError });
 });
 
 const anyError = fc.constantFrom<() => ActorError>(
@@ -111,8 +111,8 @@ test('whatever a call met, its caller is never told that it moved, nor that noth
 test('a call goes on being made while there is time, with pauses that grow and that differ between callers', async (t) => {
   const clock = new FakeClock();
   const random = new SeededRandom(1);
-  const asked: number[][] = [[], []];
-  for (const times of asked) {
+  const delays: number[][] = [[], []];
+  for (const times of delays) {
     const transport = {
       reachesOthers: true,
       ask: () => {
@@ -124,7 +124,7 @@ test('a call goes on being made while there is time, with pauses that grow and t
     ended.catch(() => undefined);
   }
   await clock.advance(5_000);
-  for (const times of asked) {
+  for (const times of delays) {
     const pauses = times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0));
     t.true(
       pauses.slice(0, 3).every((pauseMs) => pauseMs < 40),
@@ -134,7 +134,7 @@ test('a call goes on being made while there is time, with pauses that grow and t
     t.true((times.at(-1) ?? 0) > 4_300, String(times.at(-1)));
     t.true(times.length < 40);
   }
-  t.notDeepEqual(asked[0], asked[1]);
+  t.notDeepEqual(delays[0], delays[1]);
 });
 
 test('so many calls may wait for an owner, and no more', async (t) => {

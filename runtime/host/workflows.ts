@@ -81,9 +81,9 @@ export class Workflows {
       progress.mayHaveEffect = true;
       return result as never;
     };
-    const ask = async (asked: AskCall) => {
+    const ask = async (call: AskCall) => {
       try {
-        const reply = await this.#options.retrier.ask(asked);
+        const reply = await this.#options.retrier.ask(call);
         progress.mayHaveEffect = true;
         return reply;
       } catch (error) {

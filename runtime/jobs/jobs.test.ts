@@ -154,11 +154,11 @@ test('a run does not begin before the commit of its start is durable', async (t)
     return result;
   };
   const { ask, runs } = await start(t, { clock, database, store: new ModelStore(database, schedule) });
-  const asked = ask.send({ text: 'hello' });
+  const pending = ask.send({ text: 'hello' });
   await drainPromises();
   t.is(runs.length, 0);
   open();
-  await asked;
+  await pending;
   await drainPromises();
   t.is(runs.length, 1);
 });
@@ -325,7 +325,7 @@ test('a start begins again what was dead', async (t) => {
   t.is((await store.deadTimers(9)).length, 0);
 });
 
-test('what others cannot do now is tried again and not held against the job', async (t) => {
+test('a job that others cannot serve now is tried again, which does not count against it', async (t) => {
   const { ask, clock, last, runs, store } = await start(t, { limits: { attemptsMax: 1 } });
   await ask.send({ text: 'hello' });
   await drainPromises();
@@ -349,7 +349,7 @@ test('a run that does not finish in its time has failed, and what it still does 
   t.deepEqual(await ask.sent(null), ['hello']);
 });
 
-test('what has no room waits with its lease, and any more come when theirs lapses', async (t) => {
+test('a job without capacity waits with its lease, and any more come when theirs lapses', async (t) => {
   const { ask, clock, runs, last, host } = await start(t, { limits: { jobsMax: 1, jobsWaitingMax: 1 } });
   for (const key of ['x', 'y', 'z']) await ask.send({ text: key, key });
   await clock.advance(3 * jobLeaseMs);

@@ -80,7 +80,7 @@ export interface JobsOptions {
 }
 
 /** A job whose lease this host holds. */
-interface Held {
+interface HeldJob {
   readonly key: string;
   readonly address: Address;
   /** The name of its row. */
@@ -99,7 +99,7 @@ interface Held {
 /** The slots of one declared job, such as `mailer.job.deliver`. Its runs go on or wait there. */
 interface Slots {
   running: number;
-  readonly waiting: Set<Held>;
+  readonly waiting: Set<HeldJob>;
 }
 
 /** The run no longer counts. This error never leaves the host. */
@@ -122,7 +122,7 @@ class TimedOutError extends Error {
 
 export class Jobs {
   readonly #options: JobsOptions;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldJob>();
   /** By `whatOf`: as many as there are declared jobs. */
   readonly #slots = new Map<string, Slots>();
   #isDraining = false;
@@ -168,7 +168,7 @@ export class Jobs {
 
   #hold(address: Address, row: TimerRow, token: string): void {
     const { id, payload } = leaseOf(row);
-    const held: Held = {
+    const held: HeldJob = {
       key: keyOf(address, row.name),
       address,
       timer: row.name,
@@ -213,12 +213,12 @@ export class Jobs {
     return this.#options.clock.monotonicMs() + this.#options.limits.jobLeaseMs;
   }
 
-  #renewLater(held: Held): void {
+  #renewLater(held: HeldJob): void {
     const { clock, limits } = this.#options;
     held.cancelRenewal = clock.schedule(limits.jobLeaseMs / renewalsPerLease, () => void this.#renew(held));
   }
 
-  async #renew(held: Held): Promise<void> {
+  async #renew(held: HeldJob): Promise<void> {
     const { clock, limits } = this.#options;
     const error = await this.#try(held, (turn, row) =>
       turn.keepTimer(postponed(row, turn.nowMs + limits.jobLeaseMs)),
@@ -230,19 +230,19 @@ export class Jobs {
   }
 
   /** The job no longer belongs to this host, even if its run goes on. */
-  #lose(held: Held): void {
+  #lose(held: HeldJob): void {
     this.#forget(held);
     held.abort.abort(new LostLeaseError());
   }
 
-  #forget(held: Held): void {
+  #forget(held: HeldJob): void {
     held.cancelRenewal();
     this.#slotsOf(whatOf(held)).waiting.delete(held);
     if (this.#held.get(held.key) === held) this.#held.delete(held.key);
   }
 
   /** Spares the next owner the wait for the lease to end. If this fails, the lease ends by itself. */
-  async #release(held: Held): Promise<void> {
+  async #release(held: HeldJob): Promise<void> {
     this.#lose(held);
     await this.#try(held, (turn, row) => turn.keepTimer(released(row, turn.nowMs)));
   }
@@ -263,7 +263,7 @@ export class Jobs {
     }
   }
 
-  async #run(held: Held): Promise<void> {
+  async #run(held: HeldJob): Promise<void> {
     const { clock, metrics } = this.#options;
     let cancelTimeout = () => {};
     try {
@@ -286,7 +286,7 @@ export class Jobs {
     }
   }
 
-  async #failed(held: Held, error: unknown): Promise<void> {
+  async #failed(held: HeldJob, error: unknown): Promise<void> {
     const { limits, metrics, logger } = this.#options;
     if (held.isFinished) return metrics.delivered('job', 'done');
     if ([error, held.abort.signal.reason].some((why) => why instanceof LostLeaseError)) {
@@ -304,7 +304,7 @@ export class Jobs {
     metrics.delivered('job', isDead ? 'dead' : 'failed');
   }
 
-  #runOf(held: Held): JobRun {
+  #runOf(held: HeldJob): JobRun {
     const { clock, actors, dependenciesOf } = this.#options;
     return {
       self: held.address,
@@ -323,7 +323,7 @@ export class Jobs {
     };
   }
 
-  async #finish(held: Held, step: LastStep | undefined): Promise<void> {
+  async #finish(held: HeldJob, step: LastStep | undefined): Promise<void> {
     held.isFinished = true;
     held.cancelRenewal();
     try {
@@ -345,7 +345,7 @@ export class Jobs {
 
   /** A turn that runs only while the job is held under the token of this run. @throws ActorError | LostLeaseError */
   async #turn<R>(
-    held: Held,
+    held: HeldJob,
     reads: Message['plans'] | undefined,
     work: (turn: RunningTurn, row: TimerRow, reads: object) => R,
   ): Promise<R> {
@@ -370,7 +370,7 @@ export class Jobs {
   }
 
   /** A turn for the host's own bookkeeping. Resolves to the error, if there was one. */
-  #try(held: Held, work: (turn: RunningTurn, row: TimerRow) => void): Promise<unknown> {
+  #try(held: HeldJob, work: (turn: RunningTurn, row: TimerRow) => void): Promise<unknown> {
     return this.#turn(held, undefined, work).then(
       () => undefined,
       (error) => error,
@@ -414,7 +414,7 @@ export class Jobs {
 const keyOf = (address: Address, timer: string): string => `${addressKey(address)}/${timer}`;
 
 /** For metrics, so never an id or a key. */
-const whatOf = ({ address, timer }: Pick<Held, 'address' | 'timer'>): string =>
+const whatOf = ({ address, timer }: Pick<HeldJob, 'address' | 'timer'>): string =>
   `${address.kind}.job.${timerBase(jobOf(timer))}`;
 
 /** After such a rejection no later turn of the run succeeds either. */

@@ -161,7 +161,7 @@ test('a shard leaves when the turns and commits in flight at it have finished', 
   t.is(await made.until(made.actors.get(ledger, id).ask.get(null)), 2);
 });
 
-test('what is not finished in time is dropped: whatever of it was on its way is settled by the next owner', async (t) => {
+test('work that is not finished in time is dropped: the next owner settles whatever of it was on its way', async (t) => {
   const made = cluster();
   const [a] = await made.joinAll(['a', 'b']);
   const id = made.idIn('ledger', made.held('a'));
@@ -325,10 +325,10 @@ test('calls to actors that wait to be activated when they leave are answered by 
     if (method === 'activate') await sleep(made.clock, 4_000);
     return apply();
   };
-  const asked = ids.map((id) => made.actors.get(clerk, id).ask.add(1));
+  const pending = ids.map((id) => made.actors.get(clerk, id).ask.add(1));
   await made.clock.advance(5);
   await made.drain(a, 15_000);
-  const replies = await made.until(Promise.all(asked));
+  const replies = await made.until(Promise.all(pending));
   t.true(replies.every((reply) => reply === 1));
 });
 

@@ -212,7 +212,7 @@ test('a renewal that fails is tried again soon, so that a short outage costs no 
   }
 });
 
-test('who may not serve the database after all gives the lease back at once, and says why', async (t) => {
+test('a process that may not serve the database after all gives the lease back at once, and says why', async (t) => {
   const rejection = new Error('this database was made with other shards');
   const { database, lease, lost } = leaseOver(undefined, () => Promise.reject(rejection));
   t.is(await t.throwsAsync(lease.start()), rejection);

@@ -12,7 +12,7 @@ function live(id: string): LiveNode {
   return { ...testNode(random, id), draining: false, connected: true, expiresInMs: leaseMs };
 }
 
-test('what was adopted goes back to its host when that one has started anew, however soon it did', async (t) => {
+test('an adopted shard goes back to its host when that has started anew, however soon it did', async (t) => {
   const clock = new FakeClock();
   const [a, b] = [live('a'), live('b')];
   const membership = new Membership({ clock, node: { ...testNode(random, 'a') }, shardCount: 16, leaseMs });

@@ -10,8 +10,8 @@
  * Mixed versions: nodes register their release (`version`) and the formats of stored state that they read (`formats`), for
  * operators to see. So far there is one format, which every release reads and writes. Any host can have any shard, and
  * placement considers neither. A release that brings a second format writes the first until all live nodes read both. A host
- * that still meets stored state of a newer format releases the shard (`ownership.ts`), and takes it again only after the hosts
- * or their formats have changed.
+ * that still meets stored state of a newer format releases the shard (`ownership.ts`). It takes the shard again only after the
+ * hosts or their formats have changed.
  */
 import type { Clock } from '../clock.ts';
 import type { LiveNode, NodeRow } from '../store/store.ts';

@@ -12,7 +12,7 @@ export interface NeighboursOptions {
   readonly logger: Logger;
 }
 
-interface Known {
+interface KnownHost {
   readonly id: string;
   /** The end of its lease by this clock, as last seen. */
   readonly endsAtMs: number;
@@ -21,7 +21,7 @@ interface Known {
 export class Neighbours {
   readonly #options: NeighboursOptions;
   /** By incarnation. */
-  #known: ReadonlyMap<string, Known> = new Map();
+  #known: ReadonlyMap<string, KnownHost> = new Map();
 
   constructor(options: NeighboursOptions) {
     this.#options = options;

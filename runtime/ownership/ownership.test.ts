@@ -230,7 +230,7 @@ for (const what of ['answer', 'statement'] as const) {
   });
 }
 
-test('of two hosts never both answer, whatever happens to either', async (t) => {
+test('two hosts never both answer, whatever happens to either', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);
   const ids = Array.from({ length: 8 }, (_, index) => `actor-${index}`);
@@ -445,7 +445,7 @@ test('a host stays ready while another hands over slowly what belongs to it now'
   t.true(b.node.isReady);
 });
 
-test('after an outage of the database for longer than a lease, who is back first declares nobody dead', async (t) => {
+test('after an outage of the database for longer than a lease, the first host to return declares nobody dead', async (t) => {
   const made = cluster();
   const hosts = await made.joinAll(['a', 'b', 'c']);
   const incarnations = () => made.database.nodes().map(({ incarnation }) => incarnation);
@@ -457,7 +457,7 @@ test('after an outage of the database for longer than a lease, who is back first
   await made.clock.advance(3 * leaseMs);
   for (const host of hosts) {
     host.schedule = async (_method, apply) => apply();
-    // Several reconciliations of whoever is back already.
+    // Several reconciliations of the hosts that are back already.
     await made.clock.advance(leaseMs / 2 - 1_000);
   }
   await made.clock.advance(3 * leaseMs);

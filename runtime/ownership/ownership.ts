@@ -20,8 +20,8 @@
  *
  * Crash at any step: the lease expires, another host declares the incarnation dead, and its shards are free.
  *
- * Stability: a shard leaves only for a host that has renewed its lease lately, and only after the set of hosts has stayed the
- * same for half a lease. A drain or an operator can override this. The host that a free shard belongs to claims it at once. Any
+ * Stability: a shard leaves only for a host that has renewed its lease lately. The set of hosts has to have stayed the same for
+ * half a lease before. A drain or an operator can override this. The host that a free shard belongs to claims it at once. Any
  * other host claims it after it has been free for a whole lease, because its own host may be unable to take it: it may not read
  * a newer format, for example. Such a host leaves the shard to others for a few leases. If the shard is free even then, no host
  * could take it, and this one serves the part that it can read until the hosts change.

@@ -61,7 +61,7 @@ test('a short cut moves nothing', async (t) => {
   t.deepEqual(made.database.shards(), before);
 });
 
-test('where nobody can reach anybody, everybody keeps what he has', async (t) => {
+test('where nobody can reach anybody, all keep what they have', async (t) => {
   const { made, nodes } = await three();
   const before = made.database.shards();
   for (const { transport } of nodes) transport.cut();
@@ -71,7 +71,7 @@ test('where nobody can reach anybody, everybody keeps what he has', async (t) =>
   t.deepEqual(made.database.shards(), before);
 });
 
-test('what a statement that nobody answered has told the database is taken back', async (t) => {
+test('a statement that nobody answered is taken back from the database', async (t) => {
   const clock = new FakeClock();
   const transport = { isConnected: false, reachesOthers: true };
   const told: boolean[] = [];

@@ -2,8 +2,8 @@
  * Writes into the database whether the others can reach this host. Each reconciliation reads what the database says. It is not
  * remembered here, because a statement that came late may have changed it meanwhile.
  *
- * A host that is cut off from the transport but not from the database keeps its lease, and its shards would be unreachable for
- * as long as that lasts. So after half a lease it says that it is not connected, and connected hosts take its shards over in
+ * A host that is cut off from the transport but not from the database keeps its lease. Its shards would be unreachable as long
+ * as that lasts. So after half a lease it says that it is not connected, and connected hosts take its shards over in
  * order (`membership.ts`). If no host is connected, as when the whole broker is away, all are equal and nothing moves.
  *
  * A host that may not serve because its clock is wrong says the same, for the same reason.

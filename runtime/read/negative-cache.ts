@@ -20,7 +20,7 @@ const foundBytes = 400;
 type Since = UnchangedSince | number;
 
 /** Nothing for this member after this position, in this subset of the table. */
-interface Found {
+interface NothingFound {
   readonly since: Since;
   readonly membershipTable: AnyTable;
   readonly member: string;
@@ -30,7 +30,7 @@ interface Found {
 
 /** An owner to ask the database for, with its marker or version from before. */
 export interface AskedSince {
-  readonly asked: AskedOwner;
+  readonly entry: AskedOwner;
   readonly since: Since | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface NegativeCacheOptions {
 export class NegativeCache {
   readonly #options: NegativeCacheOptions;
   /** By table and owner. */
-  readonly #found = new Map<AnyTable, Map<string, Found>>();
+  readonly #found = new Map<AnyTable, Map<string, NothingFound>>();
   /**
    * Plans whose owners all had nothing while these markers held. A caller that makes the same plan time and again need not look
    * up each owner.
@@ -92,11 +92,11 @@ export class NegativeCache {
     const kind = this.#options.kindOf(membership.table);
     const open: AskedSince[] = [];
     const unchangedMarkers: UnchangedSince[] = [];
-    for (const asked of owners) {
-      const known = found?.get(asked.owner);
-      const since = kind === undefined ? undefined : this.#now({ kind, id: asked.owner }, versions);
-      const isAnswer = known !== undefined && isAnswered(known, membership, asked);
-      if (!isAnswer || known.since !== since) open.push({ asked, since });
+    for (const entry of owners) {
+      const known = found?.get(entry.owner);
+      const since = kind === undefined ? undefined : this.#now({ kind, id: entry.owner }, versions);
+      const isAnswer = known !== undefined && isAnswered(known, membership, entry);
+      if (!isAnswer || known.since !== since) open.push({ entry, since });
       else if (typeof since === 'object') unchangedMarkers.push(since);
     }
     if (unchangedMarkers.length === owners.length) this.#quiet.set(plan, unchangedMarkers);
@@ -108,39 +108,39 @@ export class NegativeCache {
   }
 
   /** Notes that an owner of this plan, asked since then, has nothing after this position. */
-  note({ table, membership, owners }: AnyCrossOwnerPlan, { asked, since }: AskedSince, after: number): void {
+  note({ table, membership, owners }: AnyCrossOwnerPlan, { entry, since }: AskedSince, after: number): void {
     if (since === undefined) return;
     const found = this.#of(table);
-    found.set(asked.owner, {
+    found.set(entry.owner, {
       since,
       membershipTable: membership.table,
       member: membership.member,
       after,
-      subset: asked.subset,
+      subset: entry.subset,
     });
     if (found.size > owners.length) keepOnly(found, owners);
   }
 
-  #of(table: AnyTable): Map<string, Found> {
+  #of(table: AnyTable): Map<string, NothingFound> {
     const known = this.#found.get(table);
     if (known !== undefined) return known;
-    const found = new Map<string, Found>();
+    const found = new Map<string, NothingFound>();
     this.#found.set(table, found);
     return found;
   }
 }
 
 function isAnswered(
-  { membershipTable, member, after, subset }: Found,
+  { membershipTable, member, after, subset }: NothingFound,
   reader: AnyCrossOwnerPlan['membership'],
-  asked: AskedOwner,
+  entry: AskedOwner,
 ): boolean {
-  const isOfThis = after <= asked.after && subset === asked.subset;
+  const isOfThis = after <= entry.after && subset === entry.subset;
   return isOfThis && membershipTable === reader.table && member === reader.member;
 }
 
 /** Drops the owners that are no longer asked. */
-function keepOnly(found: Map<string, Found>, owners: readonly AskedOwner[]): void {
-  const asked = new Set(owners.map(({ owner }) => owner));
-  for (const owner of found.keys()) if (!asked.has(owner)) found.delete(owner);
+function keepOnly(found: Map<string, NothingFound>, owners: readonly AskedOwner[]): void {
+  const uuids = new Set(owners.map(({ owner }) => owner));
+  for (const owner of found.keys()) if (!uuids.has(owner)) found.delete(owner);
 }

@@ -54,13 +54,13 @@ function ownerOf(read: StoreRead): string {
 }
 
 /** A reader over a store that answers when the test says so: each read with its owner. */
-function given(t: ExecutionContext, limits: Partial<Limits> = {}) {
+function setUp(t: ExecutionContext, limits: Partial<Limits> = {}) {
   const clock = new FakeClock();
   const overloaded: string[] = [];
-  const asked: string[] = [];
+  const statements: string[] = [];
   const open: { answer(): void; fail(error: Error): void }[] = [];
   const read = (reads: readonly StoreRead[]) => {
-    asked.push(reads.map(ownerOf).join(' '));
+    statements.push(reads.map(ownerOf).join(' '));
     return new Promise<readonly StoreRows[]>((resolve, reject) =>
       open.push({
         answer: () => resolve(reads.map((each) => ({ rows: [{ owner: ownerOf(each) }], complete: true }))),
@@ -89,7 +89,7 @@ function given(t: ExecutionContext, limits: Partial<Limits> = {}) {
   return {
     reader,
     clock,
-    asked,
+    statements,
     answered,
     overloaded,
     want: (owner: string, ...reads: StoreRead[]) =>
@@ -104,11 +104,11 @@ function given(t: ExecutionContext, limits: Partial<Limits> = {}) {
 }
 
 test('what is wanted in one tick is asked for at once, and everyone gets their own', async (t) => {
-  const { reader, want, asked, answered, answer } = given(t);
+  const { reader, want, statements, answered, answer } = setUp(t);
   want('ada', byKey('ada'), byKey('ada'));
   want('bob');
   await drainPromises();
-  t.deepEqual(asked, ['ada ada bob']);
+  t.deepEqual(statements, ['ada ada bob']);
   t.false(reader.isIdle);
   await answer();
   t.deepEqual(answered, ['ada: ada ada', 'bob: bob']);
@@ -116,30 +116,30 @@ test('what is wanted in one tick is asked for at once, and everyone gets their o
 });
 
 test('while every slot is busy reads pile up, and one of each actor goes before a second of any', async (t) => {
-  const { want, asked, answer } = given(t, { readsInFlightMax: 1, readBatchRowsMax: 3 });
+  const { want, statements, answer } = setUp(t, { readsInFlightMax: 1, readBatchRowsMax: 3 });
   want('zoe');
   await drainPromises();
   for (const owner of ['ada', 'ada', 'ada', 'bob', 'cyd']) want(owner);
   await answer();
   await answer();
-  t.deepEqual(asked, ['zoe', 'ada bob cyd', 'ada ada']);
+  t.deepEqual(statements, ['zoe', 'ada bob cyd', 'ada ada']);
 });
 
 test('the reads of one actor leave a slot to the others', async (t) => {
-  const { want, asked, answerAll, reader } = given(t, { readsInFlightMax: 3, readBatchRowsMax: 1 });
+  const { want, statements, answerAll, reader } = setUp(t, { readsInFlightMax: 3, readBatchRowsMax: 1 });
   for (let count = 0; count < 5; count += 1) want('ada');
   await drainPromises();
-  t.deepEqual(asked, ['ada', 'ada']);
+  t.deepEqual(statements, ['ada', 'ada']);
   want('bob');
   await drainPromises();
-  t.deepEqual(asked, ['ada', 'ada', 'bob']);
+  t.deepEqual(statements, ['ada', 'ada', 'bob']);
   await answerAll();
-  t.is(asked.length, 6);
+  t.is(statements.length, 6);
   t.true(reader.isIdle);
 });
 
 test('what is read at once is bounded by rows and by bytes; what exceeds them alone is read alone', async (t) => {
-  const { want, asked, answerAll } = given(t, {
+  const { want, statements, answerAll } = setUp(t, {
     readsInFlightMax: 1,
     readBatchRowsMax: 20,
     readBatchBytesMax: 100,
@@ -151,11 +151,11 @@ test('what is read at once is bounded by rows and by bytes; what exceeds them al
   await answerAll();
   await drainPromises();
   await answerAll();
-  t.deepEqual(asked, ['ada', 'bob', 'dan', 'cyd']);
+  t.deepEqual(statements, ['ada', 'bob', 'dan', 'cyd']);
 });
 
 test('more shared reads of one actor than it may have are overloaded, and those of others are not', async (t) => {
-  const { share, want, answered, overloaded, answerAll, reader } = given(t, { sharedReadsOfActorMax: 2 });
+  const { share, want, answered, overloaded, answerAll, reader } = setUp(t, { sharedReadsOfActorMax: 2 });
   for (let count = 0; count < 3; count += 1) share('ada');
   share('bob');
   want('ada');
@@ -171,13 +171,13 @@ test('more shared reads of one actor than it may have are overloaded, and those 
 });
 
 test('more reads than may wait on a host are overloaded', async (t) => {
-  const { reader } = given(t, { readsInFlightMax: 1, readsWaitingMax: 1 });
+  const { reader } = setUp(t, { readsInFlightMax: 1, readsWaitingMax: 1 });
   void reader.read(addressOf('ada'), [byKey('ada')]);
   await t.throwsAsync(reader.read(addressOf('bob'), [byKey('bob')]), { instanceOf: OverloadedError });
 });
 
 test('reads that the database gave up are asked for again, a few times', async (t) => {
-  const { reader, want, asked, answered, answer, fail } = given(t);
+  const { reader, want, statements, answered, answer, fail } = setUp(t);
   const conflict = new StoreError('conflict', 'restart transaction');
   want('ada');
   want('bob');
@@ -186,7 +186,7 @@ test('reads that the database gave up are asked for again, a few times', async (
   t.deepEqual(answered, []);
   await answer();
   t.deepEqual(answered, ['ada: ada', 'bob: bob']);
-  t.deepEqual(asked, Array(4).fill('ada bob'));
+  t.deepEqual(statements, Array(4).fill('ada bob'));
   want('cyd');
   await drainPromises();
   for (const _ of [1, 2, 3, 4]) await fail(conflict);
@@ -194,8 +194,8 @@ test('reads that the database gave up are asked for again, a few times', async (
   t.true(reader.isIdle);
 });
 
-test('of reads that were asked for at once only the defective one fails', async (t) => {
-  const { want, asked, answered, answer, fail, reader } = given(t);
+test('only the defective one of several simultaneous reads fails', async (t) => {
+  const { want, statements, answered, answer, fail, reader } = setUp(t);
   const defect = new StoreError('defect', 'no such column');
   for (const owner of ['ada', 'bob', 'cyd']) want(owner);
   await drainPromises();
@@ -204,13 +204,13 @@ test('of reads that were asked for at once only the defective one fails', async 
   await answer();
   await fail(defect);
   await answer();
-  t.deepEqual(asked, ['ada bob cyd', 'ada bob', 'ada', 'bob', 'cyd']);
+  t.deepEqual(statements, ['ada bob cyd', 'ada bob', 'ada', 'bob', 'cyd']);
   t.deepEqual(answered, ['ada: ada', 'bob: no such column', 'cyd: cyd']);
   t.true(reader.isIdle);
 });
 
 test('when the database fails, reads that have waited too long fail with the others', async (t) => {
-  const { want, clock, answered, fail, reader, answerAll } = given(t, {
+  const { want, clock, answered, fail, reader, answerAll } = setUp(t, {
     readsInFlightMax: 1,
     readWaitMaxMs: 1_000,
   });
@@ -226,13 +226,13 @@ test('when the database fails, reads that have waited too long fail with the oth
   t.true(reader.isIdle);
 });
 
-test('a range that fails fails nobody else of its batch, who are not kept waiting for it either', async (t) => {
-  const { reader, want, asked, answered, answer, fail } = given(t);
+test('a range that fails fails no other read of its batch, and does not delay it', async (t) => {
+  const { reader, want, statements, answered, answer, fail } = setUp(t);
   want('ada', page('ada', 10));
   want('bob');
   want('cyd');
   await drainPromises();
-  t.deepEqual(asked, ['bob cyd', 'ada']);
+  t.deepEqual(statements, ['bob cyd', 'ada']);
   await answer();
   t.deepEqual(answered, ['bob: bob', 'cyd: cyd']);
   await fail(new StoreError('unavailable', 'too slow'));
@@ -241,7 +241,7 @@ test('a range that fails fails nobody else of its batch, who are not kept waitin
 });
 
 test('a cross-owner read counts by its limit, its owners and its budget, and goes by itself', async (t) => {
-  const { want, asked, answerAll } = given(t, {
+  const { want, statements, answerAll } = setUp(t, {
     readsInFlightMax: 1,
     readBatchRowsMax: 20,
     readBatchBytesMax: 100,
@@ -252,5 +252,5 @@ test('a cross-owner read counts by its limit, its owners and its budget, and goe
   await answerAll();
   await drainPromises();
   await answerAll();
-  t.deepEqual(asked, ['ada', 'bob', 'cyd']);
+  t.deepEqual(statements, ['ada', 'bob', 'cyd']);
 });

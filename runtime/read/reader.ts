@@ -1,6 +1,6 @@
 /**
- * One reader per host. Whenever a slot is free it takes the reads that actors want and asks for all of them at once, so that
- * the store can answer many owners with one statement. There is no timer. While every slot is busy reads pile up, so batches
+ * One reader per host. Whenever a slot is free, the reader asks for all reads that actors want at once. So the store can
+ * answer many owners with one statement. There is no timer. While every slot is busy reads pile up, so batches
  * grow with the load by themselves.
  *
  * One actor does not stop the others. Actors take turns, one read each. The reads of one actor never occupy all slots at once.
@@ -47,7 +47,7 @@ export interface ReaderOptions {
 
 type Answers = readonly StoreRows[];
 
-interface Wanted {
+interface QueuedRead {
   readonly actor: string;
   readonly reads: readonly StoreRead[];
   readonly cost: Cost;
@@ -64,7 +64,7 @@ interface Cost {
 export class Reader {
   readonly #options: ReaderOptions;
   /** By actor, in the order of their turns. None is empty. */
-  readonly #waiting = new Map<string, Wanted[]>();
+  readonly #waiting = new Map<string, QueuedRead[]>();
   /** How many slots have reads of an actor. */
   readonly #slotsOf = new Map<string, number>();
   /** How many shared reads of an actor are not answered yet. */
@@ -118,7 +118,7 @@ export class Reader {
     return new OverloadedError(why);
   }
 
-  #push(wanted: Wanted): void {
+  #push(wanted: QueuedRead): void {
     this.#waitingCount += 1;
     const same = this.#waiting.get(wanted.actor);
     if (same === undefined) this.#waiting.set(wanted.actor, [wanted]);
@@ -148,10 +148,10 @@ export class Reader {
   }
 
   /** Takes one read of each actor in turn until the batch is full. The first is always taken, at any cost. */
-  #take(): readonly Wanted[] {
+  #take(): readonly QueuedRead[] {
     const { readBatchRowsMax, readBatchBytesMax, readsInFlightMax } = this.#options.limits;
     const slotsOfActorMax = Math.max(1, readsInFlightMax - 1);
-    const taken: Wanted[] = [];
+    const taken: QueuedRead[] = [];
     let rows = 0;
     let bytes = 0;
     // After its turn an actor goes behind all others. This loop meets it again there.
@@ -171,7 +171,7 @@ export class Reader {
     return taken;
   }
 
-  async #send(taken: readonly Wanted[]): Promise<void> {
+  async #send(taken: readonly QueuedRead[]): Promise<void> {
     const actors = new Set(taken.map(({ actor }) => actor));
     this.#inFlight += 1;
     for (const actor of actors) count(this.#slotsOf, actor, 1);
@@ -181,29 +181,29 @@ export class Reader {
     this.#fill();
   }
 
-  async #ask(asked: readonly Wanted[]): Promise<void> {
+  async #ask(waiting: readonly QueuedRead[]): Promise<void> {
     const { store, clock, metrics } = this.#options;
     const sentMs = clock.monotonicMs();
     try {
-      const reads = asked.flatMap((wanted) => wanted.reads);
+      const reads = waiting.flatMap((wanted) => wanted.reads);
       const answers = await readRepeated(store, reads);
-      metrics.readBatch(asked.length, clock.monotonicMs() - sentMs);
+      metrics.readBatch(waiting.length, clock.monotonicMs() - sentMs);
       let from = 0;
-      for (const { reads, resolve } of asked) {
+      for (const { reads, resolve } of waiting) {
         resolve(answers.slice(from, from + reads.length));
         from += reads.length;
       }
     } catch (error) {
-      if (hasFailed(error, 'defect') && asked.length > 1) return this.#askInHalves(asked);
-      for (const { reject } of asked) reject(error);
+      if (hasFailed(error, 'defect') && waiting.length > 1) return this.#askInHalves(waiting);
+      for (const { reject } of waiting) reject(error);
       this.#dropLate();
     }
   }
 
-  async #askInHalves(asked: readonly Wanted[]): Promise<void> {
-    const half = Math.ceil(asked.length / 2);
-    await this.#ask(asked.slice(0, half));
-    await this.#ask(asked.slice(half));
+  async #askInHalves(waiting: readonly QueuedRead[]): Promise<void> {
+    const half = Math.ceil(waiting.length / 2);
+    await this.#ask(waiting.slice(0, half));
+    await this.#ask(waiting.slice(half));
   }
 
   /** While the database does not answer, a read must not wait for all the reads before it. */
@@ -223,8 +223,8 @@ export class Reader {
 }
 
 /** Groups the reads that one statement may answer. The others have a statement of their own anyway. */
-function groupsOf(taken: readonly Wanted[]): readonly (readonly Wanted[])[] {
-  const isUnbatched = ({ reads }: Wanted) => !reads.every(isJoinable);
+function groupsOf(taken: readonly QueuedRead[]): readonly (readonly QueuedRead[])[] {
+  const isUnbatched = ({ reads }: QueuedRead) => !reads.every(isJoinable);
   const joined = taken.filter((wanted) => !isUnbatched(wanted));
   const unbatched = taken.filter(isUnbatched).map((wanted) => [wanted]);
   return joined.length > 0 ? [joined, ...unbatched] : unbatched;

@@ -135,6 +135,8 @@ export interface LookupRead {
    * come without the large column.
    */
   readonly limit?: number | undefined;
+  /** With a limit: values of the columns that `unique` leaves out. Only rows after them come, so that a list has pages. */
+  readonly after?: AnyRow | undefined;
 }
 
 /**

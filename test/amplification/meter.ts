@@ -8,7 +8,7 @@ import { ModelDatabase, ModelStore } from '../kit/model-store/model-store.ts';
 import { mailTo, Postbox } from '../kit/postbox.ts';
 import { startServer, type TestServer } from '../kit/server.ts';
 import { headBytes } from './bounds.ts';
-import type { Asked } from './worst-requests.ts';
+import type { PreparedCall } from './worst-requests.ts';
 
 export interface Meter {
   readonly server: TestServer;
@@ -16,7 +16,7 @@ export interface Meter {
   writtenBytes(): number;
   /** Everything that exists now: rows, slices and blobs. */
   storedBytes(): number;
-  ask(asked: Asked): Promise<{ readonly status: number; readonly bytes: number }>;
+  ask(call: PreparedCall): Promise<{ readonly status: number; readonly bytes: number }>;
 }
 
 const settledMs = 10_000;
@@ -36,8 +36,8 @@ export async function startMeter(t: ExecutionContext): Promise<Meter> {
     server,
     writtenBytes: () => store.writtenBytes,
     storedBytes: () => store.storedBytes + blobBytes(server),
-    async ask(asked) {
-      const answer = await fetch(server.url + asked.path, requestOf(asked));
+    async ask(call) {
+      const answer = await fetch(server.url + call.path, requestOf(call));
       return { status: answer.status, bytes: (await answer.arrayBuffer()).byteLength };
     },
   };
@@ -47,11 +47,11 @@ const blobBytes = ({ files }: TestServer): number =>
   [...files.blobs.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** The bytes sent: the head of a request, and its body. */
-export const askedBytes = (asked: Asked): number => headBytes + Buffer.byteLength(bodyOf(asked) ?? '');
+export const requestBytes = (call: PreparedCall): number => headBytes + Buffer.byteLength(bodyOf(call) ?? '');
 
-export function requestOf(asked: Asked) {
-  const { method, bearer, cookie, headers = {} } = asked;
-  const body = bodyOf(asked);
+export function requestOf(call: PreparedCall) {
+  const { method, bearer, cookie, headers = {} } = call;
+  const body = bodyOf(call);
   return {
     method,
     redirect: 'manual' as const,
@@ -66,7 +66,7 @@ export function requestOf(asked: Asked) {
   };
 }
 
-const bodyOf = ({ body, text }: Asked): string | undefined =>
+const bodyOf = ({ body, text }: PreparedCall): string | undefined =>
   text ?? (body === undefined ? undefined : JSON.stringify(body));
 
 /** Also runs the consequences of a request: timers, messages between actors. */

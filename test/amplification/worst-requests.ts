@@ -12,7 +12,7 @@ import type { TestServer } from '../kit/server.ts';
 import { invite, join, makeVault } from '../kit/vaults.ts';
 import type { Exception } from './bounds.ts';
 
-export interface Asked extends Call {
+export interface PreparedCall extends Call {
   readonly method: string;
   readonly path: string;
 }
@@ -24,7 +24,7 @@ export interface WorstRequest {
   readonly answer?: Exception;
   readonly writes?: Exception;
   /** Stores the data for the answer, and returns the request. The stored data counts. */
-  prepare(device: Device, server: TestServer): Promise<Asked>;
+  prepare(device: Device, server: TestServer): Promise<PreparedCall>;
 }
 
 const kibibyte = 1_024;
@@ -41,7 +41,12 @@ async function done(device: Device, method: string, path: string, body?: unknown
   return answer.body;
 }
 
-export const signedIn = ({ account }: Device, method: string, path: string, call: Call = {}): Asked => ({
+export const signedIn = (
+  { account }: Device,
+  method: string,
+  path: string,
+  call: Call = {},
+): PreparedCall => ({
   ...call,
   method,
   path,

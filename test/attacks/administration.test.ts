@@ -49,7 +49,7 @@ const rows: readonly (readonly [method: string, path: string, body?: object])[] 
 ];
 
 /** The status of each endpoint, and the tag if there is one. */
-async function asked(by: {
+async function answersFor(by: {
   call(method: string, path: string, request?: Call): Promise<{ status: number; text: string }>;
 }) {
   const answers: string[] = [];
@@ -86,7 +86,7 @@ test('these are all the rows of administrators', async (t) => {
   t.deepEqual(rows.map(([method, path]) => `${method} ${path}`).toSorted(), ofAdministrators.toSorted());
 });
 
-test('an administrator alone gets anything, by a session of his own', async (t) => {
+test('an administrator alone gets anything, by a session of their own', async (t) => {
   const accounts = { adminEmails: new Set([adminEmail]), workspacesPerEmail: true };
   const server = await startServer(t, { accounts });
   await server.device(user);
@@ -95,37 +95,37 @@ test('an administrator alone gets anything, by a session of his own', async (t) 
   const elsewhere = await Device.register(server, { email: adminEmail, workspace_identifier: 'mine' });
   const bridges = [await bridgeOf(admin, 'read'), await bridgeOf(admin, 'write')];
 
-  t.deepEqual(await asked(server), all('401 invalid-auth'));
+  t.deepEqual(await answersFor(server), all('401 invalid-auth'));
   const forged = new Device(server, { ...admin.account, access: `${admin.account.access.slice(0, -2)}xx` });
-  t.deepEqual(await asked(forged), all('401 invalid-auth'));
-  for (const device of [bob, elsewhere]) t.deepEqual(await asked(device), all('403 admin-required'));
+  t.deepEqual(await answersFor(forged), all('401 invalid-auth'));
+  for (const device of [bob, elsewhere]) t.deepEqual(await answersFor(device), all('403 admin-required'));
   for (const device of bridges) {
-    for (const [index, answer] of (await asked(device)).entries())
+    for (const [index, answer] of (await answersFor(device)).entries())
       t.regex(answer, /^403/, `a bridge: ${rows[index]?.slice(0, 2).join(' ')}`);
   }
 
   await operated(server, bob).operatorSetAdministrator({ administrator: true });
-  const answered = await asked(bob);
+  const answered = await answersFor(bob);
   for (const [index, answer] of answered.entries())
     t.notRegex(answer, /^(?:401|403|498|500)/, `an administrator: ${rows[index]?.slice(0, 2).join(' ')}`);
-  t.deepEqual(await asked(admin), answered);
+  t.deepEqual(await answersFor(admin), answered);
   await operated(server, bob).operatorSetAdministrator({ administrator: false });
-  t.deepEqual(await asked(bob), all('403 admin-required'));
+  t.deepEqual(await answersFor(bob), all('403 admin-required'));
 
   await server.restart({ accounts: { ...accounts, readonlyUsers: new Set([adminEmail]) } });
   const whatReads = rows.map(([method], index) =>
     method === 'GET' ? answered[index] : '403 read-only-access',
   );
-  t.deepEqual(await asked(admin), whatReads);
+  t.deepEqual(await answersFor(admin), whatReads);
   await server.restart({ accounts });
-  t.deepEqual(await asked(admin), answered);
+  t.deepEqual(await answersFor(admin), answered);
 
   const second = await admin.another();
   await server.advance(61 * 86_400_000);
-  t.deepEqual(await asked(second), all('498 expired-access-token'));
+  t.deepEqual(await answersFor(second), all('498 expired-access-token'));
 });
 
-test('whoever was an administrator and is gone, banned or signed out gets nothing', async (t) => {
+test('a former administrator who is gone, banned or signed out gets nothing', async (t) => {
   const server = await startServer(t, { accounts: { adminEmails: new Set([adminEmail]) } });
   const admin = await server.device(adminEmail);
   const [gone, banned] = [await server.device('gone@example.org'), await server.device('banned@example.org')];
@@ -135,5 +135,5 @@ test('whoever was an administrator and is gone, banned or signed out gets nothin
   await operated(server, banned).operatorSetAdministrator({ administrator: false });
   await operated(server, banned).operatorSetBan({ banned: true, reason: null, by: 'operator' });
   await admin.call('POST', '/v1/logout');
-  for (const device of [gone, banned, admin]) t.deepEqual(await asked(device), all('401 invalid-auth'));
+  for (const device of [gone, banned, admin]) t.deepEqual(await answersFor(device), all('401 invalid-auth'));
 });

@@ -2,8 +2,8 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import test from 'ava';
-import { generateSync } from 'otplib';
 import { challengeOf, headerSessions } from '../kit/account.ts';
+import { addAuthenticatorApp } from '../kit/authenticator-app.ts';
 import type { Device } from '../kit/device.ts';
 import { startServer, type TestServer, unknownAddress } from '../kit/server.ts';
 
@@ -12,12 +12,7 @@ const appPasswordsMax = 100;
 /** Needs a code of an authenticator app, or one of these app passwords. */
 async function withAppPasswords(server: TestServer): Promise<{ phone: Device; password: string }> {
   const phone = await server.device();
-  const path = `/v1/users/${phone.account.userUuid}`;
-  const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
-  const totpToken = generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
-  const body = { name: 'MFA_SECRET', value: secret, totpToken };
-  const on = await phone.call('PUT', `${path}/settings`, { body });
-  if (on.status !== 200) throw new Error(on.text);
+  await addAuthenticatorApp(server, phone);
   let password = '';
   for (let made = 0; made < appPasswordsMax; made += 1) {
     const answer = await phone.call('POST', '/v1/app-passwords', { body: { label: `program ${made}` } });
@@ -40,9 +35,9 @@ async function hashesOf(
     if (index === 0 && String(this) === secretHash) comparisons += 1;
     return charCodeAt.call(this, index);
   };
-  crypto.hash = ((...given: Parameters<typeof hash>) => {
-    if (given[1] === secret) hashes += 1;
-    return hash(...given);
+  crypto.hash = ((...args: Parameters<typeof hash>) => {
+    if (args[1] === secret) hashes += 1;
+    return hash(...args);
   }) as typeof hash;
   syncBuiltinESMExports();
   try {
@@ -66,12 +61,12 @@ test.serial(
       const before = server.hasher.verifications;
       const statuses: number[] = [];
       const cost = await hashesOf(appPassword, async () => {
-        const asked = { api: headerSessions, email: address };
+        const request = { api: headerSessions, email: address };
         const parameters = await server.call('POST', '/v2/login-params', {
-          body: { ...asked, code_challenge: challengeOf('verifier'), app_password: appPassword },
+          body: { ...request, code_challenge: challengeOf('verifier'), app_password: appPassword },
         });
         const signedIn = await server.call('POST', '/v2/login', {
-          body: { ...asked, password: accountPassword, code_verifier: 'verifier' },
+          body: { ...request, password: accountPassword, code_verifier: 'verifier' },
         });
         statuses.push(parameters.status, signedIn.status);
       });

@@ -85,8 +85,8 @@ const disturbing: readonly {
     status: 404,
     send: async (t, { port }) => {
       const connection = await openRaw(t, port);
-      const bare = (asked: string, more = '') =>
-        `${asked} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${more}\r\n`;
+      const bare = (request: string, more = '') =>
+        `${request} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${more}\r\n`;
       const last = bare('GET /v1/nowhere', 'Connection: close\r\n');
       connection.send(bare('HEAD /v1/meta') + bare('GET /v1/meta') + bare('HEAD /v1/nowhere') + last);
       const statuses = statusesOf(await connection.ended);

@@ -162,7 +162,7 @@ test('a guess is refused without waking an actor, twenty times a minute, and a g
   t.is(await statusOf('', { authorization: `Bearer ${token}` }), 401);
   for (let more = guesses.length + 2; more < 20; more += 1) t.is(await statusOf('x'), 401);
   t.is(await statusOf('x'), 429);
-  for (let asked = 0; asked < 30; asked += 1)
+  for (let round = 0; round < 30; round += 1)
     t.is((await server.call('PROPFIND', '/dav/')).status, 401, 'nothing shown');
   t.is(await statusOf(token), 207);
   const almost = `${token.slice(0, -2)}${token.at(-2) === 'x' ? 'y' : 'x'}${token.slice(-1)}`;
@@ -171,7 +171,7 @@ test('a guess is refused without waking an actor, twenty times a minute, and a g
   t.is(await statusOf('x'), 401);
 });
 
-test('whoever knows all of a token but its secret is locked out of guessing it', async (t) => {
+test('an attacker who knows all of a token but its secret is locked out of guessing it', async (t) => {
   const server = await startCalendarServer(t);
   const phone = await publisher(server);
   const { token } = await makeToken(phone);

@@ -79,14 +79,14 @@ test('guesses are counted with all others, and are refused when there were too m
   t.is(await guess(home, await codeFor(home)), 200);
 });
 
-test('of two sign-ins with one code at the same moment one passes', async (t) => {
+test('one of two sign-ins with one code at the same moment passes', async (t) => {
   const { codeFor, guess } = await withEmailedCodes(t);
   const code = await codeFor(home);
   const passed = await Promise.all([guess(home, code), guess(home, code), guess(home, code)]);
   t.deepEqual(passed.toSorted(), [200, 401, 401]);
 });
 
-test('whoever the address belongs to, requests are answered and limited alike, and only an owner who wants it gets mail', async (t) => {
+test('requests for any address are answered and limited alike, and only an owner who wants it gets mail', async (t) => {
   const { server, phone, ask, codes } = await withEmailedCodes(t);
   const plain = await server.device('bob@example.org');
   const addresses = [phone.account.email, plain.account.email, 'nobody@example.org', 'f'.repeat(64)];

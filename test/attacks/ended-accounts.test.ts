@@ -83,8 +83,8 @@ async function nothingWorks(t: ExecutionContext, of: Wealthy, loginMessage: stri
   const lookUp = await server.call('POST', '/v1/account-recovery/lookup', { body: { user_uuid: userUuid } });
   t.is(lookUp.status, 404);
   for (const what of ['features', 'users/subscription']) {
-    const shown = { headers: { 'x-subscription-token': of.subscriptionToken } };
-    t.is((await server.call('GET', `/v1/offline/${what}`, shown)).status, 401, what);
+    const tokenHeader = { headers: { 'x-subscription-token': of.subscriptionToken } };
+    t.is((await server.call('GET', `/v1/offline/${what}`, tokenHeader)).status, 401, what);
   }
   const headers = { 'x-server-password': password };
   const deletion = await phone.call('DELETE', `/v1/users/${userUuid}`, { headers });
@@ -178,7 +178,7 @@ test('a deleted account is not kept among those that had mail sent', async (t) =
   t.is(server.host.database.sizes.get('mail_sender'), 0);
 });
 
-test('no credential of a deleted account works, also for who has its address now', async (t) => {
+test('no credential of a deleted account works, not even for the next owner of its address', async (t) => {
   const of = await wealthy(t);
   const headers = { 'x-server-password': alice.password };
   t.is((await of.phone.call('DELETE', `/v1/users/${of.userUuid}`, { headers })).status, 200);

@@ -25,13 +25,13 @@ test('a token that was altered anywhere, or made elsewhere, opens nothing and as
     const other = token[at] === 'A' ? 'B' : 'A';
     return token.slice(0, at) + other + token.slice(at + 1);
   });
-  server.transport.asked.length = 0;
+  server.transport.commands.length = 0;
   for (const wrong of [...altered.filter((_, at) => at % 7 === 0), forged, '', '.', `${token}A`]) {
     const answer = await file.read(wrong, 'bytes=0-');
     t.is(answer.status, 403);
     t.is(answer.body.error.tag, 'invalid-auth');
   }
-  t.deepEqual(server.transport.asked, []);
+  t.deepEqual(server.transport.commands, []);
   t.is((await file.read(token, 'bytes=0-')).status, 206);
 });
 
@@ -40,10 +40,10 @@ test('a token ends when it says, and before a body of its request is read', asyn
   const file = new RemoteFile(await server.device());
   const token = await file.uploadAllBut(ciphertext(100));
   await server.advance(7_200_000);
-  server.transport.asked.length = 0;
+  server.transport.commands.length = 0;
   t.is((await file.chunk(token, 2, ciphertext(1_000_000))).status, 403);
   t.is((await file.close(token)).status, 403);
-  t.deepEqual(server.transport.asked, []);
+  t.deepEqual(server.transport.commands, []);
 });
 
 test('a token does one thing alone', async (t) => {
@@ -217,7 +217,7 @@ test('what uploads hold counts, so an account never takes more of the store than
   t.true(server.files.blobs.size <= 2);
 });
 
-test('what the store cannot remove is bounded, however often a file is replaced, and goes once it can', async (t) => {
+test('the blobs that the store cannot remove are bounded, however often a file is replaced, and go once they can', async (t) => {
   const server = await startServer(t, { files: { accountBytesMax: 1_000 } });
   const file = new RemoteFile(await server.device());
   const inStore = () => [...server.files.blobs.values()].reduce((sum, { length }) => sum + length, 0);
@@ -238,7 +238,7 @@ test('what the store cannot remove is bounded, however often a file is replaced,
   await file.upload(ciphertext(500));
 });
 
-test('what could not be stored counts as nothing that is still to be removed', async (t) => {
+test('a chunk that could not be stored does not count among those to be removed', async (t) => {
   const server = await startServer(t, { files: { accountBytesMax: 1_000 } });
   const file = new RemoteFile(await server.device());
   const token = await file.token('write', 900);
@@ -249,17 +249,17 @@ test('what could not be stored counts as nothing that is still to be removed', a
   t.is((await file.chunk(token, 1, ciphertext(900))).status, 200);
 });
 
-test('what is stored after its upload has ended does not stay', async (t) => {
+test('a chunk that is stored after its upload has ended does not stay', async (t) => {
   const server = await startServer(t);
   const file = new RemoteFile(await server.device());
   const token = await file.token('write', 100);
   await file.open(token);
   const { write } = server.files;
-  server.files.write = async (...asked) => {
+  server.files.write = async (...args) => {
     // The beginning of the upload is removed, before any of it is visible.
     await file.open(token);
     await server.advance(1_000);
-    await write(...asked);
+    await write(...args);
   };
   t.is((await file.chunk(token, 1, ciphertext(100))).status, 400);
   await server.advance(1_000);

@@ -75,15 +75,15 @@ test('no image of a page makes its visitor guess a second factor', async (t) => 
   ]) {
     for (let each = 0; each < 5; each += 1) t.is(await guess(headers), 415, JSON.stringify(headers));
   }
-  const asked = { cookie, origin: 'https://app.test', 'content-type': 'application/json' };
-  t.not(await guess(asked), 415, 'a page that has asked first');
+  const request = { cookie, origin: 'https://app.test', 'content-type': 'application/json' };
+  t.not(await guess(request), 415, 'a page that has asked first');
   t.not(await guess({}), 423, 'a program that is no browser, and it is not locked out');
 });
 
 test('a JSON body with cookies has to be declared as JSON, and is taken in every spelling of that', async (t) => {
-  let asked = 0;
+  let calls = 0;
   const handle = async () => {
-    asked += 1;
+    calls += 1;
     return { status: 204 };
   };
   const server = await startGateway(t, [
@@ -105,7 +105,7 @@ test('a JSON body with cookies has to be declared as JSON, and is taken in every
     t.is(await post('/v1/json', type, cookie), 415, type);
     t.is(await post('/v1/json?email=a', type, cookie, ''), 415, `${type} without a body`);
   }
-  t.is(asked, 0);
+  t.is(calls, 0);
   for (const type of ['application/json', 'Application/JSON', 'application/json; charset=utf-8']) {
     t.is(await post('/v1/json', type, cookie), 204, type);
   }

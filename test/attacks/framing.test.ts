@@ -23,9 +23,9 @@ const targets = ['POST /v1/open', 'GET /v1/hidden', 'POST /v1/nowhere', 'OPTIONS
 
 for (const target of targets) {
   test(`${target}: a framing that can be read in two ways ends the connection, and reaches no handler`, async (t) => {
-    let asked = 0;
+    let calls = 0;
     const handle = async () => {
-      asked += 1;
+      calls += 1;
       return { status: 204 };
     };
     const server = await startGateway(t, [
@@ -41,7 +41,7 @@ for (const target of targets) {
       );
       t.is(await connection.ended, '', lines);
     }
-    t.is(asked, 0);
+    t.is(calls, 0);
     t.is(await gauge(server, 'scriptorium_http_ambiguous_requests'), ambiguous.length);
     t.is(await gauge(server, 'scriptorium_http_requests_in_flight'), 0);
   });

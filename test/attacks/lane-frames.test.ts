@@ -30,6 +30,17 @@ test('a stranger has no frame read that is larger than an AUTH, whatever it says
   t.deepEqual(await ended(malformed), ['AUTH_REQUIRED', 1008]);
 });
 
+test('nobody has pings answered without end, as those who do not read the answers would fill the memory', async (t) => {
+  const server = await startServer(t);
+  const stranger = await openLane(t, server);
+  const account = await enterLane(t, await server.device());
+  for (const { socket } of [stranger, account]) {
+    for (let ping = 0; ping < 100; ping += 1) socket.ping();
+    t.is(await socket.closed, 1013);
+    t.is(socket.closeReason, 'sync rate limit exceeded');
+  }
+});
+
 for (const [what, payload] of costly) {
   test(`an account’s frame of too many ${what} ends its socket`, async (t) => {
     const server = await startServer(t);

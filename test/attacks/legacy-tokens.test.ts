@@ -83,7 +83,7 @@ test('a token that has ended stays so, whatever ended it', async (t) => {
   for (const { account } of [...ended, device]) t.is(await standing(server, account), invalid);
 });
 
-test('what is known of an upgraded account does not bring its old tokens back', async (t) => {
+test('knowledge of an upgraded account does not bring its old tokens back', async (t) => {
   const server = await startTesting(t);
   const device = await oldDevice(server);
   const upgraded = tokensOf(await upgrade(device));

@@ -40,12 +40,12 @@ test('a look-up that finds something counts as none, however often', async (t) =
   for (let time = 0; time < 40; time += 1) t.is(await lookUp(server, phone.account.userUuid, home), 200);
 });
 
-test('whoever knows the uuid of a calendar token keeps no program of its owner out', async (t) => {
+test('knowing the uuid of a calendar token keeps no program of its owner out', async (t) => {
   const server = await startCalendarServer(t);
   const phone = await publisher(server);
   const { token } = await makeToken(phone);
-  const statusOf = async (shown: string, address: string) => {
-    const headers = { ...showing(shown).headers, ...from(address) };
+  const statusOf = async (token: string, address: string) => {
+    const headers = { ...showing(token).headers, ...from(address) };
     return (await server.call('PROPFIND', '/dav/', { headers })).status;
   };
   const wrong = `${token.slice(0, -2)}${token.at(-2) === 'x' ? 'y' : 'x'}${token.slice(-1)}`;

@@ -109,12 +109,12 @@ async function insist(ask: () => Promise<number | undefined>): Promise<void> {
   throw new Error('refused again and again');
 }
 
-interface Stored {
+interface StoredFile {
   readonly file: RemoteFile;
   readonly content: Buffer;
 }
 
-async function upload(t: ExecutionContext, world: World, file: RemoteFile): Promise<Stored> {
+async function upload(t: ExecutionContext, world: World, file: RemoteFile): Promise<StoredFile> {
   const { random } = world;
   // The end of a connection may lose the answer to a client that is still sending.
   const refused = async (sent: Promise<number | undefined>, as: number) => t.is((await sent) ?? as, as);
@@ -140,7 +140,7 @@ const bytesIn = async (store: OpenFileStore): Promise<number> =>
   (await store.list({ prefix: '', limit: 1_000 })).reduce((sum, { bytes }) => sum + bytes, 0);
 
 for (const seed of [1, 2]) {
-  test(`of many uploads at once each gets its own bytes, whatever others break off, and nothing stays behind (seed ${seed})`, async (t) => {
+  test(`each of many simultaneous uploads gets its own bytes, whatever others break off, and nothing stays behind (seed ${seed})`, async (t) => {
     const random = new SeededRandom(seed);
     const folder = mkdtempSync(join(tmpdir(), 'files-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -162,7 +162,7 @@ for (const seed of [1, 2]) {
     );
     const stored = await Promise.all(files.map((file) => upload(t, world, file)));
 
-    const download = async ({ file, content }: Stored) =>
+    const download = async ({ file, content }: StoredFile) =>
       (await file.download(content.length)).equals(content);
     t.deepEqual(
       await Promise.all(stored.map(download)),

@@ -1,8 +1,8 @@
 /** Operations that began at an address before an account moved to it or left it. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { generateSync } from 'otplib';
 import { alice, challengeOf, newAlice, register } from '../kit/account.ts';
+import { addAuthenticatorApp } from '../kit/authenticator-app.ts';
 import type { Device } from '../kit/device.ts';
 import { startServer, type TestServer, unknownAddress } from '../kit/server.ts';
 
@@ -10,12 +10,7 @@ const newEmail = unknownAddress();
 
 async function withTotp(server: TestServer): Promise<Device> {
   const phone = await server.device();
-  const path = `/v1/users/${phone.account.userUuid}`;
-  const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
-  const totpToken = generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
-  const body = { name: 'MFA_SECRET', value: secret, totpToken };
-  const on = await phone.call('PUT', `${path}/settings`, { body });
-  if (on.status !== 200) throw new Error(on.text);
+  await addAuthenticatorApp(server, phone);
   return phone;
 }
 
@@ -33,7 +28,7 @@ const loginParams = (server: TestServer, email: string, verifier: string) =>
 const login = (server: TestServer, email: string, code_verifier: string, password = alice.password) =>
   server.call('POST', '/v2/login', { body: { email, password, code_verifier, api: '20200115' } });
 
-test('who knows the password and the address to come gets past no second factor by being there first', async (t) => {
+test('an attacker with the password and the address to come gets past no second factor by being there first', async (t) => {
   const server = await startServer(t);
   const phone = await withTotp(server);
   const verifier = randomUUID();
@@ -44,7 +39,7 @@ test('who knows the password and the address to come gets past no second factor 
   t.is((await loginParams(server, newEmail, verifier)).body.error.tag, 'mfa-required');
 });
 
-test('an approval that was given at the old address is worth nothing to who has that address next', async (t) => {
+test('an approval that was given at the old address is worth nothing to the next owner of that address', async (t) => {
   const server = await startServer(t);
   const phone = await withTotp(server);
   const refused = await loginParams(server, alice.email, randomUUID());
@@ -59,7 +54,7 @@ test('an approval that was given at the old address is worth nothing to who has 
   t.is(await status(), 'expired');
 });
 
-test('a challenge of the old address opens nothing for its next owner, nor for who left', async (t) => {
+test('a challenge of the old address opens nothing, neither for its next owner nor for its last', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const verifier = randomUUID();

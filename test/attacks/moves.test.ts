@@ -17,7 +17,7 @@ const orders: readonly (readonly Target[])[] = [
 ];
 
 for (const order of orders) {
-  test(`of one item in one sync, to ${order.join(', then ')}, only what is saved is answered as saved`, async (t) => {
+  test(`when one sync asks to ${order.join(', then ')} one item, only what is saved is answered as saved`, async (t) => {
     const server = await startServer(t);
     const alice = await server.device();
     const vaults = { home: null, vault: await makeVault(alice), other: await makeVault(alice) };

@@ -68,7 +68,7 @@ test('a stranger’s call is neither run nor answered', async (t) => {
   t.is(await caller.transport.ask(call('hello')), 'hello');
   await raw.flush();
   t.deepEqual(answers, []);
-  t.is(owner.seen.asked.length, 1);
+  t.is(owner.seen.calls.length, 1);
 });
 
 test('only its owner answers a call, and no answer to another call counts', async (t) => {
@@ -123,7 +123,7 @@ test('hints, events and wake-ups of strangers reach nobody, and are logged once'
   await jetstream(raw).publish(`${prefix}.wake`, guessed.seal(wake, `${prefix}.wake`));
   await until(() => host.seen.rejected.length === 3 && host.seen.failedWakes === 1);
   t.deepEqual(host.seen.rejected, ['mac', 'mac', 'mac']);
-  t.deepEqual([...host.seen.hints, ...events, ...host.seen.asked], []);
+  t.deepEqual([...host.seen.hints, ...events, ...host.seen.calls], []);
   const told = host.seen.logged.filter((line) => line.includes('outside this cluster'));
   t.is(told.length, 1);
   const { streams } = await jetstreamManager(raw);
@@ -167,12 +167,12 @@ test('a flood of frames that are none, as large as NATS takes them, is dropped, 
     if (sent % 500 === 0) t.is(await caller.transport.ask(call(`call ${sent}`)), `call ${sent}`);
   }
   await until(() => owner.seen.rejected.length === floods);
-  t.is(owner.seen.asked.length, 4);
+  t.is(owner.seen.calls.length, 4);
   t.is(owner.seen.logged.filter((line) => line.includes('outside this cluster')).length, 1);
   t.deepEqual(owner.seen.disconnected, []);
 });
 
-test('a call that is overheard and sent again is known by its id, and its answer goes to who asked first alone', async (t) => {
+test('a call that is overheard and sent again is known by its id, and only its first sender gets the answer', async (t) => {
   const shared = cluster();
   const prefix = prefixOf(shared.clusterName);
   const owner = await startProcess(t, server.url, { ...shared, answer: echo });
@@ -188,7 +188,7 @@ test('a call that is overheard and sent again is known by its id, and its answer
   });
   await raw.flush();
   t.is(await caller.transport.ask(call('once')), 'once');
-  await until(() => owner.seen.asked.length === 11);
-  t.is(new Set(owner.seen.asked.map(({ callId }) => callId)).size, 1);
+  await until(() => owner.seen.calls.length === 11);
+  t.is(new Set(owner.seen.calls.map(({ callId }) => callId)).size, 1);
   t.is(await caller.transport.ask(call('after')), 'after');
 });

@@ -1,4 +1,4 @@
-/** Who may do what with pairings, which of their secrets leak, and the effect of altered rows. */
+/** The rights of callers to pairings, leaks of their secrets, and the effect of altered rows. */
 import test from 'ava';
 import { Registry } from 'prom-client';
 import { UserAdministration } from '../../actors/user/operator-contract.ts';
@@ -19,7 +19,7 @@ const rows = [
   ['POST', '/unpair-all', { confirmation: 'UNPAIR ALL SUBSCRIPTIONS' }],
 ] as const;
 
-test('each row is answered by who asks, before anything else about the request', async (t) => {
+test('each row is answered by the rights of its caller, before anything else about the request', async (t) => {
   const { server, as, admin, domain } = await paired(t);
   const [user, banned] = [await server.device(), await server.device('banned@example.org')];
   const statusesOf = async (device: Device) => {
@@ -99,8 +99,8 @@ test('no code, verifier, token or key is in a log, a metric, an audit trail, the
     found.set(`refresh token ${index}`, refresh_token);
     if (id_token !== undefined) found.set(`ID token ${index}`, id_token);
   }
-  for (const [index, asked] of identity.asked.entries()) {
-    const verifier = asked.get('code_verifier');
+  for (const [index, fields] of identity.requests.entries()) {
+    const verifier = fields.get('code_verifier');
     if (verifier !== null) found.set(`verifier ${index}`, verifier);
   }
   t.true([...found.keys()].some((name) => name.startsWith('verifier')));

@@ -48,7 +48,7 @@ test('1,100 connections that ask for readiness without end cost a check a second
 
   const beganMs = systemClock.monotonicMs();
   let asking = true;
-  const asked = Array.from({ length: connections }, async () => {
+  const pending = Array.from({ length: connections }, async () => {
     const statuses: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const response = await fetch(`${url}/healthcheck/readiness`);
@@ -57,7 +57,7 @@ test('1,100 connections that ask for readiness without end cost a check a second
     }
     return statuses;
   });
-  const all = Promise.all(asked).finally(() => {
+  const all = Promise.all(pending).finally(() => {
     asking = false;
   });
   while (asking) {

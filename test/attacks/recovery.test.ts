@@ -1,8 +1,8 @@
 /** Recovery codes and their limits: one sign-in by a recovery, which uses them up. */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { generateSync } from 'otplib';
 import { challengeOf, headerSessions, signIn } from '../kit/account.ts';
+import { addAuthenticatorApp } from '../kit/authenticator-app.ts';
 import type { Device } from '../kit/device.ts';
 import { type ServerOptions, startServer, type TestServer } from '../kit/server.ts';
 
@@ -55,10 +55,10 @@ test('a recovery on a known device gets in while strangers guess', async (t) => 
     const code_verifier = randomUUID();
     const common = { username: email, recovery_codes: codes, api: headerSessions };
     const params = { ...common, code_challenge: challengeOf(code_verifier) };
-    const asked = await server.call('POST', '/v1/recovery/login-params', { body: params, ...request });
+    const answer = await server.call('POST', '/v1/recovery/login-params', { body: params, ...request });
     const login = { ...common, password, code_verifier };
     return [
-      asked.status,
+      answer.status,
       (await server.call('POST', '/v1/recovery/login', { body: login, ...request })).status,
     ];
   };
@@ -79,11 +79,7 @@ test('every refused guess is noted with its address: passwords, codes, recovery 
   const login = { ...guess, password, code_verifier: 'v', api: headerSessions };
   await server.call('POST', '/v1/recovery/login', { body: login, ...from('198.51.100.2') });
   await signIn(server, { email, password: 'wrong' }, from('198.51.100.3'));
-  const path = `/v1/users/${phone.account.userUuid}`;
-  const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
-  const totpToken = generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
-  const on = { name: 'MFA_SECRET', value: secret, totpToken };
-  t.is((await phone.call('PUT', `${path}/settings`, { body: on })).status, 200);
+  await addAuthenticatorApp(server, phone);
   for (const [mfa_code, n] of [
     [undefined, 4],
     ['wrong', 5],

@@ -129,7 +129,7 @@ const givesMore: Fault = (request, response, s3) => {
   response.writeHead(206, { 'content-length': part.length }).end(part);
 };
 
-test('of an answer without end a few mebibytes are taken, whatever was asked', async (t) => {
+test('an answer without end is read up to a few mebibytes, whatever was asked', async (t) => {
   const { s3, store } = await startHostileS3(t, systemClock);
   for (const [status, work] of [
     [500, () => write(store, nameOf(1), content(10))],
@@ -220,7 +220,7 @@ test('while S3 hangs, an account that uploads and downloads all it may holds no 
   await Promise.all(files.map((file, at) => file.open(tokens[at] ?? '')));
 
   s3.fault = hangs;
-  const asked = Promise.all([
+  const pending = Promise.all([
     ...files.map((file, at) => file.chunk(tokens[at] ?? '', 1, acknowledged)),
     ...files.map(() => kept.read(reading, 'bytes=0-', chunkBytes)),
   ]);
@@ -232,7 +232,7 @@ test('while S3 hangs, an account that uploads and downloads all it may holds no 
   t.true(held <= 24 * mebibyte);
 
   // Requests that wait for a slot begin when others have failed.
-  const answers = await server.answered(asked, 600_000);
+  const answers = await server.answered(pending, 600_000);
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([503]));
   t.true(answers.every(({ headers }) => headers.has('retry-after')));
   await gaugeIs(server, heldBytes, (bytes) => bytes === 0);

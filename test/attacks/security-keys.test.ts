@@ -10,9 +10,9 @@ import { startServer } from '../kit/server.ts';
 const keys = '/v1/authenticators';
 
 test('a key whose certificate names an address has nothing fetched from there', async (t) => {
-  const asked: (string | undefined)[] = [];
+  const requests: (string | undefined)[] = [];
   const inside = createServer((request, response) => {
-    asked.push(request.url);
+    requests.push(request.url);
     response.end('nothing');
   });
   await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
@@ -31,7 +31,7 @@ test('a key whose certificate names an address has nothing fetched from there', 
     ]),
   }));
   const added = await phone.call('POST', `${keys}/verify-registration`, { body: { attestationResponse } });
-  t.deepEqual(asked, []);
+  t.deepEqual(requests, []);
   t.is(added.status, 200, added.text);
 });
 

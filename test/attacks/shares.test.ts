@@ -49,7 +49,7 @@ test('readers of large one-time shares behind one address all get theirs, in bou
   await gaugeIs(server, roomBytes, (bytes) => bytes === 0);
 });
 
-test('who reads nothing keeps nobody else from shares, and uses up none for those who share its address', async (t) => {
+test('a client that reads nothing keeps nobody else from shares, and uses up none for others at its address', async (t) => {
   const server = await startServer(t, { gateway: { shareMemoryBytes: 64 * mebibyte } });
   const owner = await server.device();
   const attacker = '2001:db8:1';

@@ -121,7 +121,7 @@ test('what is known of networks outlives the counters, a restart and a sleep', a
   t.is((await signIn(server)).status, 200);
 });
 
-test('who registers what somebody has asked for is known at home as if nobody had', async (t) => {
+test('a registration with an address that somebody has asked for is known at home as if nobody had', async (t) => {
   const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
   await askParams(server, 'early', '198.51.100.1');
   await server.advance(2 * 60 * minute);
@@ -216,22 +216,22 @@ test('a guess that passes gives its attempt back once, also if its answer is los
 });
 
 test('the captcha provider is asked no more often than there are attempts', async (t) => {
-  let asked = 0;
+  let calls = 0;
   const captcha = {
     passes: async (token?: string) => {
-      if (token !== undefined && token !== '') asked += 1;
+      if (token !== undefined && token !== '') calls += 1;
       return token === 'solved';
     },
   };
   const server = await startServer(t, { captcha, captchaUiUrl: 'https://captcha.example.org' });
   await register(server, { hvm_token: 'solved' });
-  asked = 0;
+  calls = 0;
   for (let attempt = 0; attempt < 100; attempt += 1) {
     await signIn(server, { ...wrong, hvm_token: 'made up' }, from('198.51.100.1'));
     const body = { ...alice, code_verifier: 'none', api: headerSessions, hvm_token: 'made up' };
     await server.call('POST', '/v2/login', { body, ...from('198.51.100.2') });
   }
-  t.is(asked, 6);
+  t.is(calls, 6);
 });
 
 test('an attempt without the captcha it needs is not counted', async (t) => {

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { generateSync } from 'otplib';
 import { challengeOf, headerSessions } from '../kit/account.ts';
+import { addAuthenticatorApp } from '../kit/authenticator-app.ts';
 import type { Device } from '../kit/device.ts';
 import { SecurityKey } from '../kit/security-key.ts';
 import { startServer, type TestServer, unknownAddress } from '../kit/server.ts';
@@ -51,20 +51,15 @@ async function countingServer(t: ExecutionContext) {
       await server.advance(1_000);
     }
     statements.length = 0;
-    const asked = server.transport.asked.length;
+    const countBefore = server.transport.commands.length;
     const { status } = await ask();
-    return { status, statements: untilAnswered, asks: server.transport.asked.slice(asked) };
+    return { status, statements: untilAnswered, asks: server.transport.commands.slice(countBefore) };
   }
   return { server, costOf };
 }
 
 async function turnOn(server: TestServer, device: Device, factor: Factor): Promise<void> {
-  if (factor === 'totp') {
-    const path = `/v1/users/${device.account.userUuid}`;
-    const { secret } = (await device.call('GET', `${path}/mfa-secret`)).body;
-    const totpToken = generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
-    await device.call('PUT', `${path}/settings`, { body: { name: 'MFA_SECRET', value: secret, totpToken } });
-  }
+  if (factor === 'totp') await addAuthenticatorApp(server, device);
   if (factor === 'emailed-code') {
     await device.call('POST', '/v1/mfa/magic-link/status', { body: { enabled: true } });
   }
@@ -81,7 +76,7 @@ for (const factor of [undefined, 'totp', 'security-key', 'emailed-code'] as cons
     const { server, costOf } = await countingServer(t);
     const known = await server.device();
     await turnOn(server, known, factor);
-    for (const given of [
+    for (const input of [
       {},
       { mfa_code: '000000' },
       { magic_link_code: '000000' },
@@ -91,9 +86,9 @@ for (const factor of [undefined, 'totp', 'security-key', 'emailed-code'] as cons
       { mfa_approval_challenge_id: 'x' },
     ]) {
       const cost = (email: string) =>
-        costOf('/v2/login-params', () => ({ email, code_challenge: challengeOf(randomUUID()), ...given }));
+        costOf('/v2/login-params', () => ({ email, code_challenge: challengeOf(randomUUID()), ...input }));
       const ofKnown = await cost(known.account.email);
-      t.deepEqual(await cost(unknownAddress(factor)), ofKnown, JSON.stringify(given));
+      t.deepEqual(await cost(unknownAddress(factor)), ofKnown, JSON.stringify(input));
       t.false(ofKnown.statements.includes('activate'));
     }
   });

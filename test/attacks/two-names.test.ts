@@ -171,33 +171,33 @@ test('a to-do has one uid, which no other casing, form or escape names', async (
   const { token } = await makeToken(phone);
   for (const uid of uids) await publish(phone, { uid, summary: `summary of ${encodeURIComponent(uid)}` });
   const todos = `/dav/calendars/${phone.account.userUuid}/todos`;
-  const shown = async (file: string) => {
+  const read = async (file: string) => {
     const { status, text } = await server.call('GET', `${todos}/${file}`, showing(token));
     return status === 200 ? [...text.matchAll(/SUMMARY:(.*)\r/g)].map(([, summary]) => summary) : status;
   };
   for (const uid of uids) {
     const escaped = encodeURIComponent(uid);
     const summaries = [`summary of ${escaped}`];
-    t.deepEqual(await shown(`${escaped}.ics`), summaries, 'as it is');
+    t.deepEqual(await read(`${escaped}.ics`), summaries, 'as it is');
     t.deepEqual(
-      await shown(`${escaped.toLowerCase().replaceAll('caf', '%63%61%66')}.ics`),
+      await read(`${escaped.toLowerCase().replaceAll('caf', '%63%61%66')}.ics`),
       uid.startsWith('c') ? summaries : 404,
     );
-    t.is(await shown(`${encodeURIComponent(escaped)}.ics`), 404, 'escaped twice');
+    t.is(await read(`${encodeURIComponent(escaped)}.ics`), 404, 'escaped twice');
   }
-  t.is(await shown('caf%C9.ics'), 400, 'no UTF-8');
+  t.is(await read('caf%C9.ics'), 400, 'no UTF-8');
   t.is((await phone.call('DELETE', `/v1/caldav/todos/${encodeURIComponent('CAFE\u0301')}`)).status, 404);
   t.is((await phone.call('GET', '/v1/caldav/todos')).body.todos.length, uids.length);
   t.is((await unpublish(phone, 'cafe\u0301')).status, 200);
-  t.is(await shown(`${encodeURIComponent('cafe\u0301')}.ics`), 404);
-  t.deepEqual(await shown(`${encodeURIComponent('caf\u00e9')}.ics`), [
+  t.is(await read(`${encodeURIComponent('cafe\u0301')}.ics`), 404);
+  t.deepEqual(await read(`${encodeURIComponent('caf\u00e9')}.ics`), [
     `summary of ${encodeURIComponent('caf\u00e9')}`,
   ]);
 });
 
 // --- paths ----------------------------------------------------------------------------------------------------
 
-test('what a path names by its uuid is the same in another casing, and refused to others as ever', async (t) => {
+test('a path that names a thing by its uuid means the same in another casing, and is refused to others as ever', async (t) => {
   const server = await startServer(t);
   const phone = await server.device('owner@example.org');
   const stranger = await server.device('mallory@example.org');
@@ -215,7 +215,7 @@ test('what a path names by its uuid is the same in another casing, and refused t
 test('a path in another spelling is the same row with the same checks, or none at all', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
-  const asked = async (path: string, device?: Device) => {
+  const request = async (path: string, device?: Device) => {
     const headers: Record<string, string> = device
       ? { authorization: `Bearer ${device.account.access}` }
       : {};
@@ -223,8 +223,8 @@ test('a path in another spelling is the same row with the same checks, or none a
   };
   // The same endpoint: a trailing slash and escapes of plain letters.
   for (const path of ['/v1/sessions', '/v1/sessions/', '/v1/%73essions', '/%761/sessions']) {
-    t.is(await asked(path, phone), 200, path);
-    t.is(await asked(path), 401, `${path} without a session`);
+    t.is(await request(path, phone), 200, path);
+    t.is(await request(path), 401, `${path} without a session`);
   }
   const none = [
     '//v1/sessions',
@@ -247,7 +247,7 @@ test('a path in another spelling is the same row with the same checks, or none a
     '/v1/sessions%3fa',
   ];
   for (const path of none) {
-    const status = await asked(path, phone);
+    const status = await request(path, phone);
     t.true(status === 400 || status === 404, `${path}: ${status}`);
   }
 });

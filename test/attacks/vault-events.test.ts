@@ -2,16 +2,11 @@
 import test from 'ava';
 import { Vault } from '../../actors/vault/contract.ts';
 import { note } from '../kit/items.ts';
-import { startServer } from '../kit/server.ts';
-import { join, makeVault, vaults } from '../kit/vaults.ts';
+import { startSharedVault, vaults } from '../kit/vaults.ts';
 
 test('a gateway that names strangers, or somebody who was a member, is subscribed to nothing', async (t) => {
-  const server = await startServer(t);
-  const alice = await server.device();
-  const bob = await server.device('bob@example.org');
+  const { server, alice, bob, vault } = await startSharedVault(t);
   const carol = await server.device('carol@example.org');
-  const vault = await makeVault(alice);
-  await join(alice, vault, bob);
   const events: unknown[] = [];
   const heard = { hinted: () => {}, reconnected: () => {} };
   const stop = server.transport.listen('g', {

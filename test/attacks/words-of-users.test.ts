@@ -279,11 +279,11 @@ test('what is asked of the assistant, or published to a calendar or a code host,
   for (const answer of [answering(says), ...failing]) {
     model.state.answer = answer;
     const tools = [{ name: handed.tool, description: handed.prompt }];
-    const asked = openStream(server.url, phone, {
+    const stream = openStream(server.url, phone, {
       messages: [{ role: 'user', content: handed.prompt }],
       tools,
     });
-    t.is((await streamed(asked)).status, 200);
+    t.is((await streamed(stream)).status, 200);
   }
   const [heard] = model.received;
   t.true(
@@ -298,7 +298,7 @@ test('what is asked of the assistant, or published to a calendar or a code host,
   secrets.set('calendar token', token).set('secret of it', token.slice(token.indexOf('.') + 1));
   const wrong = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`;
   const object = `/dav/calendars/${phone.account.userUuid}/todos/${uid}.ics`;
-  const read = async (shown: string) => (await server.call('GET', object, showing(shown))).status;
+  const read = async (token: string) => (await server.call('GET', object, showing(token))).status;
   t.deepEqual([await read(token), await read(wrong)], [200, 401]);
   t.is((await phone.call('DELETE', `${tokensPath}/${uuid}`)).status, 200);
   t.is(await read(token), 401);
@@ -313,7 +313,7 @@ test('what is asked of the assistant, or published to a calendar or a code host,
     });
     t.true(status < 500, `${status}`);
   }
-  t.true(host.asked.some(({ headers, url }) => JSON.stringify([headers, url]).includes(writer)));
+  t.true(host.requests.some(({ headers, url }) => JSON.stringify([headers, url]).includes(writer)));
 
   // Administrators, in a client and through the internal API.
   const { userUuid } = phone.account;

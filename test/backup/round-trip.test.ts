@@ -169,7 +169,7 @@ test('every file of a backup has its bytes, although files come and go meanwhile
   t.is(Object.keys(treeOf(folder)).length, 2 * rows.length);
 });
 
-test('of two backups of one database one runs', async (t) => {
+test('one of two simultaneous backups of one database runs', async (t) => {
   const made = await make(t, server);
   await connected(made.connection, async (client) => {
     await client.query('SELECT pg_advisory_lock(7221963418)');

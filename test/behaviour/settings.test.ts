@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { secretSettings, settings } from '../../process/config/config.ts';
+import { secretSettings, settings } from '../../process/config/settings.ts';
 import { everySetting } from '../../runtime/setting.ts';
 import {
   type Account,
@@ -192,9 +192,9 @@ setting(
 
 /** A captcha server that answers with `answer`, and the tokens that it received. */
 async function startCaptchaServer(t: ExecutionContext, answer: { status: number; body: string }) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const server = createServer(({ url = '' }, response) => {
-    asked.push(url);
+    requests.push(url);
     const { status, body } = url.endsWith('token=solved')
       ? answer
       : { status: 200, body: '{"status":"fail"}' };
@@ -202,11 +202,11 @@ async function startCaptchaServer(t: ExecutionContext, answer: { status: number;
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
 tested.add('CAPTCHA_SERVER_URL');
-test('CAPTCHA_SERVER_URL decides who may register, and who may go on guessing', async (t) => {
+test('CAPTCHA_SERVER_URL decides which clients may register, and which may go on guessing', async (t) => {
   const captcha = await startCaptchaServer(t, { status: 200, body: '{"status":"pass"}' });
   const server = await startConfiguredServer(t, { CAPTCHA_SERVER_URL: captcha.url, MAX_LOGIN_ATTEMPTS: '1' });
   const registration = async (fields: object) =>
@@ -215,7 +215,7 @@ test('CAPTCHA_SERVER_URL decides who may register, and who may go on guessing', 
   t.is(await registration({ hvm_token: '' }), 400);
   t.is(await registration({ hvm_token: 'wrong' }), 400);
   t.is(await registration({ hvm_token: 'solved' }), 200);
-  t.deepEqual(captcha.asked, ['/verify?token=wrong', '/verify?token=solved']);
+  t.deepEqual(captcha.requests, ['/verify?token=wrong', '/verify?token=solved']);
   await failures(server, 1);
   t.is((await signIn(server)).status, 401);
   t.is((await signIn(server, { hvm_token: 'wrong' })).status, 401);
@@ -233,7 +233,7 @@ for (const [what, answer] of Object.entries({
     const server = await startConfiguredServer(t, { CAPTCHA_SERVER_URL: captcha.url });
     const body = { ...newAlice, hvm_token: 'solved' };
     t.is((await call(server.url, 'POST', '/v1/users', { body })).status, 400);
-    t.is(captcha.asked.length, 1);
+    t.is(captcha.requests.length, 1);
   });
 }
 

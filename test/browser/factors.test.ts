@@ -66,21 +66,24 @@ test.serial(
   },
 );
 
-test.serial('who has lost the app gets in with the recovery codes, once, and it is off then', async (t) => {
-  const c = await device('c');
-  const wrong = recoveryCodes.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
-  t.truthy(await c.client.signInWithRecoveryCodes(account, wrong));
-  t.is(await c.client.signInWithRecoveryCodes(account, recoveryCodes), undefined);
-  t.true(await c.client.sync());
-  t.deepEqual(await c.client.notes(), await a.client.notes());
-  t.false(await c.client.isAuthenticatorAppOn());
-  await c.close();
+test.serial(
+  'a user who has lost the app gets in with the recovery codes, once, and the factor is off then',
+  async (t) => {
+    const c = await device('c');
+    const wrong = recoveryCodes.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+    t.truthy(await c.client.signInWithRecoveryCodes(account, wrong));
+    t.is(await c.client.signInWithRecoveryCodes(account, recoveryCodes), undefined);
+    t.true(await c.client.sync());
+    t.deepEqual(await c.client.notes(), await a.client.notes());
+    t.false(await c.client.isAuthenticatorAppOn());
+    await c.close();
 
-  const d = await device('d');
-  t.truthy(await d.client.signInWithRecoveryCodes(account, recoveryCodes));
-  t.is(await d.client.signIn(account), undefined);
-  await d.close();
-});
+    const d = await device('d');
+    t.truthy(await d.client.signInWithRecoveryCodes(account, recoveryCodes));
+    t.is(await d.client.signIn(account), undefined);
+    await d.close();
+  },
+);
 
 test.serial('the app is turned on again with another secret, and off', async (t) => {
   const another = await a.client.authenticatorAppSecret();

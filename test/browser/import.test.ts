@@ -16,7 +16,7 @@ const bob = { email: 'bob@example.org', password: 'another horse battery' };
 const style: DeviceStyle = { pageOrigin: 'other', apiVersion: '20240226' };
 const limitMs = 300_000;
 
-test('who moves in signs in by the old password, sees every note, its history and the vault, and syncs on', async (t) => {
+test('a user who moves in signs in by the old password, sees every note, its history and the vault, and syncs on', async (t) => {
   t.timeout(limitMs);
   const old = await World.open({ REVISIONS_FREQUENCY: '0' });
   t.teardown(() => old.close());

@@ -192,7 +192,7 @@ test.serial(
   },
 );
 
-test.serial('a wrong key uses a one-time share up for nobody who has the right one', async (t) => {
+test.serial('a wrong key does not use up a one-time share for a reader with the right one', async (t) => {
   const scene = await sceneOf(t);
   const { link, key } = await scene.share(note, { oneTimeView: true });
   const visited = await visit(scene, link.replace(key, '0'.repeat(64)));
@@ -253,7 +253,7 @@ test.serial(
   async (t) => {
     const scene = await sceneOf(t);
     const reversed = '\u202Egnp.exe\u2066\u2067<b>';
-    const shown: Readonly<Record<string, readonly [plain: object, text: string]>> = {
+    const fields: Readonly<Record<string, readonly [plain: object, text: string]>> = {
       giant: [{ kind: 'note', title: '', text: 'x'.repeat(600_000) }, 'x'.repeat(600_000)],
       reversed: [{ kind: 'note', title: reversed, text: reversed }, reversed],
       links: [
@@ -265,7 +265,7 @@ test.serial(
         'x',
       ],
     };
-    for (const [title, [plain, text]] of Object.entries(shown)) {
+    for (const [title, [plain, text]] of Object.entries(fields)) {
       const shared = await scene.share(plain);
       const visited = await visit(scene, shared.link);
       await open(visited);

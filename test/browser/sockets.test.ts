@@ -11,7 +11,7 @@ const style = { pageOrigin: 'other', apiVersion: '20240226' } as const;
 /** Well below the thirty seconds after which a client without a socket asks by itself. */
 const limitMs = 5_000;
 
-test('what one device saves is told to the client of another through its socket', async (t) => {
+test('a save of one device reaches the client of another through its socket', async (t) => {
   const world = await World.open();
   t.teardown(() => world.close());
   const [a, b] = [await world.device('a', style), await world.device('b', style)];

@@ -30,10 +30,10 @@ test('every feature that the client knows is given, as the client describes it',
   const { account, headers } = signedIn(await a.client.accessToken());
   const answer = await fetch(`${account}/features`, { headers });
   const { features } = ((await answer.json()) as { data: { features: { identifier: string }[] } }).data;
-  const given = new Map(features.map((feature) => [feature.identifier, feature]));
+  const byIdentifier = new Map(features.map((feature) => [feature.identifier, feature]));
   const known = await a.client.nativeFeatures();
   t.true(known.length > 30);
-  for (const feature of known) t.like(given.get(String(feature['identifier'])), feature);
+  for (const feature of known) t.like(byIdentifier.get(String(feature['identifier'])), feature);
   await a.close();
 });
 

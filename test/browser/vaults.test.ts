@@ -51,7 +51,7 @@ test.serial(
   },
 );
 
-test.serial('an invite is seen by whom it is for, and accepted shows the vault and its note', async (t) => {
+test.serial('the invitee sees an invite, and its acceptance shows the vault and its note', async (t) => {
   await a.vaults.invite('holiday', 'Bob', 'write');
   await until(async () => (await b.client.sync()) && (await b.vaults.invites()).length > 0);
   t.deepEqual(await b.vaults.invites(), [{ trusted: true, permission: 'write' }]);
@@ -70,7 +70,7 @@ test.serial('an invite is seen by whom it is for, and accepted shows the vault a
   ]);
 });
 
-test.serial('what either of them edits or brings in, all devices have', async (t) => {
+test.serial('all devices have what either of them edits or brings in', async (t) => {
   await edit(b, 'packing', 'tent, stove');
   await b.client.createNote({ title: 'route', text: 'north' });
   await b.vaults.moveIn('holiday', 'route');
@@ -87,7 +87,7 @@ test.serial('what either of them edits or brings in, all devices have', async (t
   t.deepEqual(editors, [null, 'Bob', 'Me']);
 });
 
-test.serial('what both edit while they are offline is all kept, and they end with the same', async (t) => {
+test.serial('offline edits of both are all kept, and they end with the same', async (t) => {
   await Promise.all([a.goOffline(), b.goOffline()]);
   await edit(a, 'packing', 'written by Ann');
   await edit(b, 'packing', 'written by Bob');
@@ -111,14 +111,14 @@ test.serial('what both edit while they are offline is all kept, and they end wit
   }
 });
 
-test.serial('a vault that is renamed is so for the other member, who is told by a message', async (t) => {
+test.serial('a vault that is renamed has its new name for the other member, by a message', async (t) => {
   await a.vaults.rename('holiday', 'summer');
   await until(async () => (await b.client.sync()) && (await b.vaults.names()).includes('summer'));
   await until(async () => deletedMessages(b) > 0);
   t.true(deletedMessages(b) > 0);
 });
 
-test.serial('a key that is rotated reaches the other member, who reads and writes on', async (t) => {
+test.serial('a rotated key reaches the other member, who reads and writes on', async (t) => {
   const before = await b.vaults.keyCount();
   await a.vaults.rotateKey('summer');
   await until(async () => (await b.client.sync()) && (await b.vaults.keyCount()) > before);
@@ -131,7 +131,7 @@ test.serial('a key that is rotated reaches the other member, who reads and write
   for (const device of [a, a2]) t.is((await textsIn(device, 'summer'))['route'], 'south');
 });
 
-test.serial('a member who changes the password stays one whom the other trusts', async (t) => {
+test.serial('the other member still trusts a member who changes the password', async (t) => {
   t.is(await b.client.changePassword('a third horse battery'), undefined);
   const processed = deletedMessages(a);
   await until(async () => (await a.client.sync()) && deletedMessages(a) > processed);
@@ -186,7 +186,7 @@ test.serial(
   },
 );
 
-test.serial('what a member writes who may only read reaches nobody', async (t) => {
+test.serial('an edit by a read-only member reaches nobody', async (t) => {
   await inviteToRead();
   await b.vaults.acceptInvite();
   t.deepEqual(await textsIn(b, 'short'), { menu: 'soup' });
@@ -207,7 +207,7 @@ test.serial('what a member writes who may only read reaches nobody', async (t) =
 test.serial("a note that is taken out of the vault is its owner's alone", async (t) => {
   await a.vaults.moveOut('menu');
   t.true(await a.client.sync());
-  // The answer to Ann does not wait for Bob's notification: the vault's message to him may come with a later sync.
+  // The answer to Ann does not wait for Bob's notification: its message may come with a later sync.
   await until(async () => (await b.client.sync()) && (await textsIn(b, 'short'))['menu'] === undefined);
   // Only the refused change of Bob, which the client keeps as a note of Bob's own.
   t.deepEqual(await b.vaults.notes(), [

@@ -28,12 +28,38 @@ function setVersion(directory: string, version: string): Promise<void> {
 }
 
 /** A planted bug: from now on these builds write even if another node owns the actor, and over any version. */
-export async function takeTheFenceAway({ current, next }: Builds): Promise<void> {
+export function takeTheFenceAway(builds: Builds): Promise<void> {
+  const file = ['runtime', 'store', 'postgres', 'commit.js'];
+  return takeAway(builds, file, [' AND actor.epoch = w.epoch AND actor.version = w.version']);
+}
+
+/** A planted bug: from now on a host without its lease goes on listening for its shards, whoever has claimed them. */
+export function letLapsedHostsListen(builds: Builds): Promise<void> {
+  const unroute = 'this.#options.transport.unroute';
+  const file = ['runtime', 'ownership', 'ownership.js'];
+  return takeAway(builds, file, [`${unroute}(this.shards);`, `${unroute}(disputed);`]);
+}
+
+/** What the nemesis must find, by name. */
+export const plantedBugs = {
+  'no-fence': takeTheFenceAway,
+  'lapsed-hosts-listen': letLapsedHostsListen,
+};
+
+async function takeAway(
+  { current, next }: Builds,
+  path: readonly string[],
+  texts: readonly string[],
+): Promise<void> {
   for (const build of [current, next]) {
-    const file = join(build, 'runtime', 'store', 'postgres', 'commit.js');
-    const fenced = await readFile(file, 'utf8');
-    const unfenced = fenced.replace(' AND actor.epoch = w.epoch AND actor.version = w.version', '');
-    if (unfenced === fenced) throw new Error('the fence was not found where it is expected');
-    await writeFile(file, unfenced);
+    const file = join(build, ...path);
+    let source = await readFile(file, 'utf8');
+    for (const text of texts) {
+      const [before, after, more] = source.split(text);
+      if (before === undefined || after === undefined || more !== undefined)
+        throw new Error(`${text} is not found once in ${file}`);
+      source = before + after;
+    }
+    await writeFile(file, source);
   }
 }

@@ -53,6 +53,23 @@ export class UnansweredError extends Error {}
 
 const pauseMinMs = 50;
 
+/** What the clients of one run share. */
+type RunOptions = Pick<ClientOptions, 'gateways' | 'tally' | 'timeoutMs' | 'timeoutMaxMs'>;
+
+/** A client of a run. It begins at any gateway. */
+export function openClient(
+  who: string,
+  random: SeededRandom,
+  { gateways, tally, timeoutMs, timeoutMaxMs = timeoutMs }: RunOptions,
+  isOver: () => boolean,
+): Client {
+  const preferred = random.below(1_000);
+  return new Client({ who, gateways, preferred, random, tally, timeoutMs, timeoutMaxMs, pauseMaxMs, isOver });
+}
+
+/** The longest wait before an attempt is repeated. */
+const pauseMaxMs = 1_000;
+
 export class Client {
   readonly #options: ClientOptions;
   #gateway: number;

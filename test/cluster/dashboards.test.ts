@@ -33,8 +33,8 @@ test('every metric of docs/metrics.md is on a dashboard, but those of operators 
   const documented = [
     ...readFileSync(new URL('docs/metrics.md', root), 'utf8').matchAll(/^\| `([a-z_]+)`/gm),
   ];
-  const shown = JSON.stringify(dashboards);
-  const missing = documented.map(([, name = '']) => name).filter((name) => !shown.includes(name));
+  const text = JSON.stringify(dashboards);
+  const missing = documented.map(([, name = '']) => name).filter((name) => !text.includes(name));
   t.deepEqual(missing, [
     // Only a single process with BACKUP_SCHEDULE has them, and an alert watches the first.
     'scriptorium_backup_last_success_timestamp_seconds',
@@ -66,11 +66,11 @@ test('a Prometheus that scrapes a cluster under load answers every query of ever
 
   for (const { path, queries } of panels) {
     for (const { expr } of queries) {
-      const asked = expr.replaceAll(/\$(?:job|instance)\b/g, '.*').replaceAll('$__rate_interval', '30s');
-      const samples = await prometheus.ask(asked);
-      t.not(samples.length, 0, `${path}: ${asked}`);
+      const query = expr.replaceAll(/\$(?:job|instance)\b/g, '.*').replaceAll('$__rate_interval', '30s');
+      const samples = await prometheus.ask(query);
+      t.not(samples.length, 0, `${path}: ${query}`);
       t.true(
-        samples.every(({ value }) => !value[1].includes('NaN') || asked.includes('histogram')),
+        samples.every(({ value }) => !value[1].includes('NaN') || query.includes('histogram')),
         path,
       );
     }

@@ -36,7 +36,7 @@ interface SyncBody {
   readonly cursor_token?: string;
 }
 
-interface Held {
+interface HeldItem {
   readonly version: number;
   readonly deleted: boolean;
   readonly vault?: string;
@@ -61,7 +61,7 @@ export class RefusedError extends Error {}
 
 export class Device {
   readonly #options: DeviceOptions;
-  readonly #items = new Map<string, Held>();
+  readonly #items = new Map<string, HeldItem>();
   readonly #lane: Lane | undefined;
   #syncToken: string | undefined;
 
@@ -78,7 +78,7 @@ export class Device {
   }
 
   /** A living item. */
-  held(uuid: string): Held | undefined {
+  held(uuid: string): HeldItem | undefined {
     const held = this.#items.get(uuid);
     return held?.deleted ? undefined : held;
   }
@@ -226,7 +226,7 @@ export class Device {
   }
 
   /** While an item moves, a sync may show it in both places: an older state is ignored. */
-  #take(uuid: string, { version, deleted, vault }: Held): void {
+  #take(uuid: string, { version, deleted, vault }: HeldItem): void {
     if ((this.#items.get(uuid)?.version ?? 0) > version) return;
     this.#items.set(uuid, { version, deleted, ...(vault !== undefined && { vault }) });
   }

@@ -70,9 +70,9 @@ export class Nemesis {
     history.add({ event: 'note', text: `begins: ${text}` });
     const beganMs = performance.now();
     const passing = this.#watched(what, Promise.all(what.map(pass)));
-    const asked = what.every(({ serves }) => serves);
+    const canServe = what.every(({ serves }) => serves);
     const servedLimitMs = 2 * cluster.leaseMs + servedSlackMs;
-    const servedMs = asked ? await probe.served(cluster.gateways, servedLimitMs) : undefined;
+    const servedMs = canServe ? await probe.served(cluster.gateways, servedLimitMs) : undefined;
     await passing;
     history.add({ event: 'note', text: `mended: ${text}` });
     const recoveredMs = await this.#recovered();
@@ -80,7 +80,7 @@ export class Nemesis {
     const endedMs = performance.now();
     const harmless = what.every(({ harms }) => harms === 'nothing');
     const complaints = [
-      ...(asked && servedMs === undefined ? [`not everybody was served within ${servedLimitMs} ms`] : []),
+      ...(canServe && servedMs === undefined ? [`not everybody was served within ${servedLimitMs} ms`] : []),
       ...(recoveredMs === undefined ? [await this.#illness()] : []),
       ...(harmless && fenced > 0 ? [`${fenced} writes were fenced`] : []),
     ].map((complaint) => `${text}: ${complaint}`);

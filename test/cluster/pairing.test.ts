@@ -38,7 +38,8 @@ test('a subscription is started, completed and used through three nodes, and eac
   });
   t.teardown(() => cluster.stop());
   const through = (node: ClusterNode, device: Device) => new Device({ url: node.url }, device.account);
-  const refreshes = () => identity.asked.filter((each) => each.get('grant_type') === 'refresh_token').length;
+  const refreshes = () =>
+    identity.requests.filter((each) => each.get('grant_type') === 'refresh_token').length;
   const [first, second, third] = cluster.nodes;
   if (first === undefined || second === undefined || third === undefined) throw new Error('three nodes');
   const admin = await Device.register({ url: first.url }, { email: adminEmails[0] });

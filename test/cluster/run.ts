@@ -4,9 +4,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { root } from '../kit/server-process.ts';
-import { buildTwice } from './build.ts';
+import { buildTwice, plantedBugs } from './build.ts';
 import { lineOf, summary, table } from './report.ts';
 import { runTrial } from './trial.ts';
 
@@ -16,7 +16,9 @@ function whole(text: string): number {
   return value;
 }
 
-const { minutes, seed, leaseMs, users, devices, circles, pauseMs } = new Command('nemesis')
+type Numbers = Record<'minutes' | 'seed' | 'leaseMs' | 'users' | 'devices' | 'circles' | 'pauseMs', number>;
+
+const { minutes, seed, leaseMs, users, devices, circles, pauseMs, planted } = new Command('nemesis')
   .description('Disturbs a cluster of three nodes under load, and judges what its clients were told.')
   .option('--minutes <number>', 'how long', whole, 10)
   .option('--seed <number>', 'of the plan of disturbances and of the workload', whole, 1)
@@ -25,13 +27,15 @@ const { minutes, seed, leaseMs, users, devices, circles, pauseMs } = new Command
   .option('--devices <number>', 'how many devices each of them has', whole, 2)
   .option('--circles <number>', 'how many circles of people who share vaults and keep files', whole, 2)
   .option('--pause-ms <number>', 'between two actions of a device, on average', whole, 200)
+  .addOption(new Option('--planted <bug>', 'must be found').choices(Object.keys(plantedBugs)))
   .parse()
-  .opts<Record<'minutes' | 'seed' | 'leaseMs' | 'users' | 'devices' | 'circles' | 'pauseMs', number>>();
+  .opts<Numbers & { planted?: keyof typeof plantedBugs }>();
 
 const directory = join(root, '.cache', `nemesis-${seed}-${Date.now()}`);
 mkdirSync(directory, { recursive: true });
 console.log(`Seed ${seed}, ${minutes} minutes; history and logs are kept in ${directory}`);
 const builds = await buildTwice('nemesis');
+if (planted !== undefined) await plantedBugs[planted](builds);
 const overMs = performance.now() + minutes * 60_000;
 const isOver = (): boolean => performance.now() > overMs;
 const verdict = await runTrial({

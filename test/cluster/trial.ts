@@ -7,6 +7,7 @@ import { type Sync, syncsOfOthers } from './checker/bystanders.ts';
 import { check } from './checker/checker.ts';
 import type { Violation } from './checker/violation.ts';
 import { Cluster, type EndedByItself } from './cluster.ts';
+import { finishAll } from './finish.ts';
 import { History } from './history.ts';
 import { type Disturbed, Nemesis } from './nemesis.ts';
 import { Circles } from './people/circles.ts';
@@ -104,12 +105,4 @@ export async function runTrial(options: TrialOptions): Promise<Verdict> {
     history.flush();
     await cluster.stop();
   }
-}
-
-/** Resolves to the obstacles. */
-async function finishAll(all: readonly { finish(): Promise<void> }[]): Promise<readonly string[]> {
-  const ends = await Promise.allSettled(all.map((each) => each.finish()));
-  return ends.flatMap((end) =>
-    end.status === 'rejected' ? [`the workload did not finish: ${end.reason.message}`] : [],
-  );
 }

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededRandom } from '../kit/random.ts';
 import { type Account, register, signIn } from './account.ts';
-import { Client } from './client.ts';
+import { type Client, openClient } from './client.ts';
 import { Device, foreignToken, readItems } from './device.ts';
 import type { History } from './history.ts';
 import type { Tally } from './tally.ts';
@@ -27,7 +27,6 @@ export interface WorkloadOptions {
 /** Per user, so that the last full sync stays small. */
 const itemsMax = 120;
 const finishLimitMs = 60_000;
-const pauseMaxMs = 1_000;
 
 interface Seat {
   readonly user: Account;
@@ -95,21 +94,8 @@ export class Workload {
   }
 
   #client(): Client {
-    const { gateways, tally, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
     const random = new SeededRandom(this.#random.below(2 ** 32));
-    const isOver = () => performance.now() > this.#finishBy;
-    const preferred = random.below(1_000);
-    return new Client({
-      who: 'device',
-      gateways,
-      preferred,
-      random,
-      tally,
-      timeoutMs,
-      timeoutMaxMs,
-      pauseMaxMs,
-      isOver,
-    });
+    return openClient('device', random, this.#options, () => performance.now() > this.#finishBy);
   }
 
   async #signIn(user: Account, client: Client, random: SeededRandom): Promise<Device> {

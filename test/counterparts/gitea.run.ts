@@ -14,7 +14,7 @@ test.after.always('and stopped', () => gitea?.stop());
 
 codeHostContract('Gitea 1.26.0', () => gitea.makeRepository());
 
-test('of many at once in one repository each is told whether its file is there, and none that it is forbidden', async (t) => {
+test('each of many simultaneous publications in one repository is told whether its file is there, and none that it is forbidden', async (t) => {
   const { publish, repository } = await publishing(t, await gitea.makeRepository());
   const all = await Promise.all(
     Array.from({ length: 8 }, async (_, index) => {

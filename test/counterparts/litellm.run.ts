@@ -42,10 +42,10 @@ test.after.always('and stopped', async () => {
   for (const end of ends) await end();
 });
 
-async function asked(t: ExecutionContext, model: string, shown = key) {
+async function assistantOf(t: ExecutionContext, model: string, apiKey = key) {
   const { stream, phone } = await assisted(t, {
     policy: { default: { id: 'default', provider: 'openai', model } },
-    providers: { providers: new Map([['openai', { baseUrl: litellm.baseUrl, key: shown }]]) },
+    providers: { providers: new Map([['openai', { baseUrl: litellm.baseUrl, key: apiKey }]]) },
   });
   return { stream, phone };
 }
@@ -55,7 +55,7 @@ const textOf = (events: readonly { readonly kind: string; readonly delta?: strin
 
 for (const vendor of vendorIds) {
   test.serial(`${vendor} answers by it: text, tools, usage, and why it ends`, async (t) => {
-    const { stream } = await asked(t, vendor);
+    const { stream } = await assistantOf(t, vendor);
     vendors.state.answer = answering(helloTurn);
     const hello = await stream({ system: 'Be brief.', max_tokens: 100 });
     t.is(textOf(hello.events), helloTurn.text.join(''), hello.text);
@@ -86,7 +86,7 @@ for (const vendor of vendorIds) {
 }
 
 test.serial('a model of its own answers, and its models are told', async (t) => {
-  const { stream, phone } = await asked(t, 'mock');
+  const { stream, phone } = await assistantOf(t, 'mock');
   const { events } = await stream();
   t.is(textOf(events), mock);
   t.deepEqual(events.at(-1), { kind: 'finish', stopReason: 'end_turn' });
@@ -98,10 +98,10 @@ const rejected = 'The assistant provider rejected the request.';
 const unavailable = 'The assistant provider cannot be reached at the moment.';
 
 test.serial(
-  'what it refuses, and a vendor that fails, is told in fixed words, and never as a lost session',
+  'a refusal or a failing vendor is reported in fixed words, and never as a lost session',
   async (t) => {
-    const failure = async (model: string, shown?: string) => {
-      const { status, events } = await (await asked(t, model, shown)).stream();
+    const failure = async (model: string, apiKey?: string) => {
+      const { status, events } = await (await assistantOf(t, model, apiKey)).stream();
       t.is(status, 200);
       t.deepEqual(events.at(-1), { kind: 'finish', stopReason: 'error' });
       return events.flatMap((event) => (event.kind === 'error' ? [event.message] : []));

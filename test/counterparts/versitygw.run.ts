@@ -44,7 +44,7 @@ test('a bucket that is not there, and keys that are wrong, are no blob that is m
   }
 });
 
-test.serial('what was written is there when the server was killed and comes back', async (t) => {
+test.serial('a blob is still there after the server was killed and comes back', async (t) => {
   const store = await opened(t);
   const whole = content(chunkBytes);
   await write(store, nameOf(1), whole);

@@ -45,7 +45,7 @@ function leftOf(where: string): readonly string[] {
   );
 }
 
-test('every command of a document is run by somebody who takes it from there, or has a reason why not', (t) => {
+test('every command of a document is run by a test that reads it there, or has a reason why not', (t) => {
   const toBeRun = commandBlocks.filter(({ file, section }) => commandsToRun(file, section).length > 0);
   const all = new Set(toBeRun.map(({ file, section }) => `${file}, "${section}"`));
   t.deepEqual([...all].flatMap(leftOf), []);
@@ -60,7 +60,7 @@ test('every command of a document is run by somebody who takes it from there, or
   }
 });
 
-test('a document that has a command more or less than those who run it know of is told so, and an example that is gone', (t) => {
+test('a document with a command more or less than its tests know of fails, and so does an example that is gone', (t) => {
   t.throws(() => commandsOf('docs/kubernetes.md', 'Upgrades', ['upgrade', 'more']), {
     message: /^docs\/kubernetes\.md, "Upgrades" has other commands than upgrade, more:\nhelm upgrade /,
   });

@@ -87,7 +87,7 @@ for (const [of, make] of Object.entries(kinds)) {
     t.is((await other.close(endless)).status, 503);
   });
 
-  test(`who may not close an upload has nothing made durable (${of})`, async (t) => {
+  test(`a caller who may not close an upload makes nothing durable (${of})`, async (t) => {
     const memory = createMemoryFileStore();
     let settlements = 0;
     const store: FileStore = {

@@ -40,10 +40,10 @@ test('where a shard was handed over, its users are asked to sync, and learn of l
 test('users of a host that has ended are registered again by one message for those of a shard', async (t) => {
   const world = await openWorld();
   await world.neighbours(9);
-  const asked: string[] = [];
+  const requests: string[] = [];
   const { ask } = world.transport;
   world.transport.ask = (call) => {
-    asked.push(call.command);
+    requests.push(call.command);
     return ask.call(world.transport, call);
   };
   losing(world.a, () => world.cluster.crash(world.a));
@@ -51,7 +51,10 @@ test('users of a host that has ended are registered again by one message for tho
   await world.within(15_000, () => world.laptop.frames.length > 0);
   await world.cluster.clock.advance(1_000);
   t.regex(await world.metrics(), /^scriptorium_socket_repairs_total{cause="claimed"} 10$/m);
-  t.deepEqual([world.hub.waiting, asked.filter((each) => each !== '$askMany' && each !== 'sync')], [0, []]);
+  t.deepEqual(
+    [world.hub.waiting, requests.filter((each) => each !== '$askMany' && each !== 'sync')],
+    [0, []],
+  );
   await world.cluster.clock.advance(1_000);
   const before = world.laptop.frames.length;
   await world.cluster.until(world.save());

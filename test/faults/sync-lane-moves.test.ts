@@ -39,8 +39,8 @@ test('a command that was held is not carried out by the host that its user has m
   await world.cluster.until(asksOf(world).holdSyncCommand(held));
   await world.cluster.drain(world.a);
   await world.within(5_000, () => world.b.transport.isRouted(world.shard));
-  const asked = { credentials, commandId: 'command-1' };
-  const status = await world.cluster.until(asksOf(world).getSyncCommand(asked));
+  const sentRequest = { credentials, commandId: 'command-1' };
+  const status = await world.cluster.until(asksOf(world).getSyncCommand(sentRequest));
   t.like(status, { ok: { command: { status: 'unknown' } } });
   const identity = { id: 'command-1', digest, hold: 'one' };
   const request = { api: '20240226', snjs_version: '2.204.7', credentials, items: [note()] };

@@ -76,7 +76,7 @@ test('what is written is readable by nobody else, and empty folders go with the 
   t.deepEqual(readdirSync(folder), ['incoming']);
 });
 
-test('what else lies in the folder is neither listed nor removed', async (t) => {
+test('other files in the folder are neither listed nor removed', async (t) => {
   const folder = folderFor(t);
   const store = await open(folder);
   await write(store, nameOf(1), content(10));
@@ -189,7 +189,7 @@ test('the next write of an upload, and what persists it, wait until the blob bef
   await persisted;
 });
 
-test('what another process has written is synced by the one that persists it, if it is whole', async (t) => {
+test('a blob that another process has written is synced by the one that persists it, if it is whole', async (t) => {
   const folder = folderFor(t);
   const before = await open(folder);
   for (const number of [1, 2]) await write(before, nameOf(number), content(10));
@@ -271,7 +271,7 @@ test('a blob that the system could not sync is missing, even if it could not be 
   t.deepEqual(await names(store), [nameOf(1)]);
 });
 
-test('of blobs of one upload that are written at once each is waited for, and none taken for durable that fails', async (t) => {
+test('each blob of one upload is waited for when several are written at once, and none that fails is taken for durable', async (t) => {
   const ends: { readonly succeed: () => void; readonly fail: () => void }[] = [];
   const named: (() => void)[] = [];
   const fs = changed({
@@ -316,7 +316,7 @@ test('a blob whose folder could not be synced stays, and is persisted once that 
   t.deepEqual(await names(store), [nameOf(1)]);
 });
 
-test('a disk that does not sync is unavailable after a while to who waits for it, and nothing is lost', async (t) => {
+test('a disk that does not sync becomes unavailable to its waiting callers after a while, and nothing is lost', async (t) => {
   const clock = new FakeClock();
   const { fs, waiting, go } = slowlySynced();
   const folder = folderFor(t);
@@ -426,15 +426,15 @@ test('a blob is refused before its first byte where it would take the reserve, w
   let freeBytes = 1_000_000;
   const fs = changed({ freeBytesAt: async () => freeBytes });
   const store = await open(folderFor(t), { fs, reserveBytes: 400_000 });
-  let asked = false;
+  let wasAsked = false;
   const body = async function* () {
-    asked = true;
+    wasAsked = true;
     yield content(600_001);
   };
   await failsWith(t, 'full', () =>
     store.write(nameOf(1), body(), { owner, bytes: 600_001, signal: unstopped }),
   );
-  t.false(asked);
+  t.false(wasAsked);
   await write(store, nameOf(1), content(600_000));
 
   const stop = new AbortController();
@@ -555,7 +555,7 @@ test('a disk that does not answer holds few threads, and callers are refused ins
   t.is(hanging, 3);
 });
 
-test('owners take turns, and who reads too much at the same time is refused, and nobody else', async (t) => {
+test('owners take turns, and one that reads too much at the same time is refused alone', async (t) => {
   const folder = folderFor(t);
   const before = await open(folder);
   const other = nameOf(1, { of: otherOwner });
@@ -598,7 +598,7 @@ test('owners take turns, and who reads too much at the same time is refused, and
   t.true(outcomes.filter((outcome) => outcome === 'read').length >= 1_000);
 });
 
-test('what a broken write leaves is cleared away also while too many calls wait', async (t) => {
+test('the remains of a broken write are cleared away also while too many calls wait', async (t) => {
   const folder = folderFor(t);
   const held: (() => void)[] = [];
   const fs = changed({

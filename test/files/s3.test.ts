@@ -23,12 +23,12 @@ test.after.always(() => Promise.all(teardowns.map((teardown) => teardown())));
 
 let buckets = 0;
 
-interface Opened {
+interface OpenedBucket {
   readonly store: OpenFileStore;
   readonly bucket: string;
 }
 
-async function opened(t: ExecutionContext, options: Partial<S3Options> = {}): Promise<Opened> {
+async function opened(t: ExecutionContext, options: Partial<S3Options> = {}): Promise<OpenedBucket> {
   buckets += 1;
   const bucket = `files-${buckets}`;
   await server.bucket(bucket);
@@ -70,7 +70,7 @@ test('a bucket that is not there is not a blob that is missing', async (t) => {
   t.is(await store.condition(), 'away');
 });
 
-test.serial('what S3 answers when it does not do it is told apart', async (t) => {
+test.serial('each failure of S3 is told apart', async (t) => {
   const { store } = await opened(t);
   await write(store, nameOf(1), content(10));
   for (const [status, code, failure] of [
@@ -91,7 +91,7 @@ test.serial('what S3 answers when it does not do it is told apart', async (t) =>
   t.is(await store.condition(), 'good');
 });
 
-test.serial('what can be asked again is, a few times', async (t) => {
+test.serial('a call that can be repeated is, a few times', async (t) => {
   const { store } = await opened(t);
   const busy = { status: 503, code: 'SlowDown' };
   await write(store, nameOf(1), content(10));
@@ -124,7 +124,7 @@ test.serial('a blob of which S3 does not say when it was written is never an old
   t.deepEqual(await store.list({ prefix: '', limit: 10 }), [{ name: nameOf(1), bytes: 10, writtenMs }]);
 });
 
-test('what else is in the bucket is not listed, however much it is', async (t) => {
+test('other objects in the bucket are not listed, however many they are', async (t) => {
   const { store, bucket } = await opened(t);
   await write(store, nameOf(1), content(10));
   for (const key of ['0', '0a', '0a3c5e7f', 'zzz'])

@@ -234,7 +234,7 @@ test('a server that makes its backups by a schedule alerts by what it says of th
   await t.notThrowsAsync(by('600x120', 1));
 });
 
-test('what another release does alerts nobody here', async (t) => {
+test('another release alerts nobody here', async (t) => {
   const rules = await rulesOf();
   const elsewhere = JSON.parse(JSON.stringify(causes).replaceAll(/notes-(?=pods|backup)/g, 'others-'));
   const isUp = series('up', '', '1x120');

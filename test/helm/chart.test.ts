@@ -237,7 +237,7 @@ test('a load balancer may keep the addresses of clients', async (t) => {
 const makesLoad = ({ metadata }: Manifest): boolean =>
   metadata['labels']['app.kubernetes.io/component'] === 'load-test';
 
-test('what pods write beside their volumes is bounded', async (t) => {
+test('files that pods write beside their volumes are bounded', async (t) => {
   for (const [title, rendering] of titled) {
     for (const pod of (await render(rendering)).filter((of) => makesPods(of) && !makesLoad(of)))
       for (const { emptyDir } of podOf(pod).spec.volumes ?? [])
@@ -245,7 +245,7 @@ test('what pods write beside their volumes is bounded', async (t) => {
   }
 });
 
-test('what must be kept outlives an uninstall', async (t) => {
+test('resources that must be kept outlive an uninstall', async (t) => {
   const manifests = await render(cases.small);
   const claims = manifests.filter(({ kind }) => kind === 'PersistentVolumeClaim');
   t.is(claims.length, 2);

@@ -44,11 +44,11 @@ test('the server takes the settings of compose.yaml, with the secrets that docs/
   /** As compose mounts it. */
   const secretFile = (path: string): string =>
     readFileSync(join(folder, compose.secrets[path.replace('/run/secrets/', '')].file), 'utf8');
-  const given = Object.entries<string>(server.environment).map(([name, value]) => [
+  const variables = Object.entries<string>(server.environment).map(([name, value]) => [
     name,
     value.replace(/^\$\{\w+:-(.*)\}$/, '$1'),
   ]);
-  const environment = { ...environmentOfImage, ...Object.fromEntries(given) };
+  const environment = { ...environmentOfImage, ...Object.fromEntries(variables) };
   const { config, secrets, warnings } = configurationFrom(environment, secretFile);
   t.deepEqual(warnings, []);
   t.is(config.host, '0.0.0.0');

@@ -64,7 +64,7 @@ async function manifestsBy(command: string): Promise<readonly Manifest[]> {
   return manifestsOf(await helm(replaced(command, { 'helm install': 'template' }).split(' ')));
 }
 
-test('what docs/kubernetes.md tells to install can be rendered as it stands there', async (t) => {
+test('the installation of docs/kubernetes.md can be rendered as it stands there', async (t) => {
   const servers = [
     the(await manifestsBy(installOnePod), 'StatefulSet'),
     the(await manifestsBy(installCluster), 'Deployment'),

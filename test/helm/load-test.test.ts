@@ -18,7 +18,7 @@ test('each of its pods makes its part of the load, and the parts are the whole',
   t.is(job['spec'].backoffLimitPerIndex, 0);
   t.is(job['spec'].backoffLimit, undefined);
   const [container] = podOf(job).spec.containers;
-  const given: Record<string, string> = Object.fromEntries(
+  const variables: Record<string, string> = Object.fromEntries(
     container.env.map((of: Tree) => [of.name, of.value]),
   );
   const folder = mkdtempSync(join(tmpdir(), 'load-test-job-'));
@@ -27,7 +27,11 @@ test('each of its pods makes its part of the load, and the parts are the whole',
   chmodSync(join(folder, 'k6'), 0o755);
   const [shell = '', ...flags] = container.command;
   const parts = [0, 1, 2].map((index) => {
-    const env = { ...given, JOB_COMPLETION_INDEX: String(index), PATH: `${folder}:${process.env['PATH']}` };
+    const env = {
+      ...variables,
+      JOB_COMPLETION_INDEX: String(index),
+      PATH: `${folder}:${process.env['PATH']}`,
+    };
     const ran = spawnSync(shell, [...flags, ...container.args], { env, encoding: 'utf8' });
     t.is(ran.status, 0, ran.stderr);
     const args = ran.stdout.trim().split('\n');

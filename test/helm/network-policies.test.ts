@@ -1,4 +1,4 @@
-/** Who may connect to whom when the network is closed. */
+/** The connections that are allowed when the network is closed. */
 import test from 'ava';
 import { cases } from './cases.ts';
 import { makesPods, podOf, type Rendering, render, type Tree, the } from './chart.ts';

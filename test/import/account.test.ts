@@ -4,9 +4,12 @@ import { hashSync } from '@node-rs/bcrypt';
 import test from 'ava';
 import { generateSync } from 'otplib';
 import { tokensOf } from '../kit/account.ts';
+import { mailTo, Postbox } from '../kit/postbox.ts';
 import { SecurityKey } from '../kit/security-key.ts';
 import { envelope, serverPassword, someTime } from './installation.ts';
 import { firstSync, loginParams, signInWith, startMove } from './moving.ts';
+
+const dayMs = 86_400_000;
 
 test('an account signs in by its old password, and finds every item with its times', async (t) => {
   const move = await startMove(t);
@@ -133,8 +136,8 @@ test('a security key signs in under the uuid that it had, and its counter goes o
   await move.pass();
   const { server } = move.world;
   const signedBy = async () => {
-    const asked = { body: { username: 'cyd@example.org' } };
-    const offered = await server.call('POST', '/v1/authenticators/generate-authentication-options', asked);
+    const request = { body: { username: 'cyd@example.org' } };
+    const offered = await server.call('POST', '/v1/authenticators/generate-authentication-options', request);
     return { authenticator_response: securityKey.sign(offered.body.options.challenge) };
   };
   t.is((await loginParams(move, 'cyd@example.org')).body.error.tag, 'u2f-required');
@@ -187,7 +190,7 @@ test('an account that is in use is left alone by the next pass, and one that was
   t.deepEqual(second.tables.users.skipped, { native: 1, taken: 1, used: 1 });
 });
 
-test('of two addresses that differ in case, the account with the newer items comes', async (t) => {
+test('the account with the newer items comes where two addresses differ in case alone', async (t) => {
   const move = await startMove(t);
   const older = await move.there.user('Two@example.org');
   const newer = await move.there.user('two@example.org');
@@ -197,7 +200,7 @@ test('of two addresses that differ in case, the account with the newer items com
   t.like(findings, [{ uuid: older.uuid, reason: 'address-of-another' }]);
 });
 
-test('of two that differ in case and have nothing, the one comes that could sign in, or the one that is named', async (t) => {
+test('the one that could sign in, or the one that is named, comes where two differ in case and have nothing', async (t) => {
   const move = await startMove(t);
   const capital = await move.there.user('One@example.org', { uuid: '10000000-0000-4000-8000-000000000001' });
   const lower = await move.there.user('one@example.org');
@@ -208,7 +211,7 @@ test('of two that differ in case and have nothing, the one comes that could sign
   t.like(named.findings, [{ uuid: lower.uuid }]);
 });
 
-test('what no client could use is left out, and said', async (t) => {
+test('data that no client could use is left out, and reported', async (t) => {
   const move = await startMove(t);
   await move.there.user(null);
   await move.there.user('none@example.org', { pw_nonce: null });
@@ -273,4 +276,28 @@ test('administrators and quotas come where they are asked for, and times by the 
   t.is(limit.body.setting.value, '1000');
   const { roles } = JSON.parse((await move.run('user', 'show', uuid, '--json')).out);
   t.true(roles.includes('INTERNAL_TEAM_USER'), roles.join(' '));
+});
+
+test('mail backups go on once an account is open, and not all at once', async (t) => {
+  const postbox = new Postbox();
+  const move = await startMove(t, { mail: mailTo(postbox) });
+  const { there, world, folder } = move;
+  for (const name of ['ada', 'ben', 'cyd', 'dan']) {
+    const { uuid } = await there.user(`${name}@example.org`);
+    await there.setting(uuid, 'EMAIL_BACKUP_FREQUENCY', 'weekly');
+  }
+  await move.pass(['--keep-closed', '--source-key-file', `${folder}/key`]);
+  await world.server.advance(8 * dayMs);
+  t.deepEqual(postbox.messages, []);
+  const { tables } = await move.pass();
+  t.like(tables.settings, { written: 4 });
+  const sentOnDay: number[] = [];
+  for (let day = 0; day < 7; day += 1) {
+    const before = postbox.messages.length;
+    await world.server.advance(dayMs);
+    sentOnDay.push(postbox.messages.length - before);
+  }
+  t.is(postbox.messages.length, 4);
+  t.true(Math.max(...sentOnDay) < 4, sentOnDay.join());
+  t.true(postbox.messages.every(({ attachment }) => attachment !== undefined));
 });

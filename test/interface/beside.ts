@@ -4,6 +4,7 @@ export const beside: Readonly<Record<string, string>> = {
   'GET /robots.txt': 'keeps crawlers out',
   'GET /health': 'is the liveness that the front of sockets shows',
   'GET /v1/openapi.json': 'describes every endpoint',
+  'GET /admin': 'is the page for administrators, where the operator wants it',
   'GET /v1/asyncapi.json': 'describes every frame of the sockets',
   'PUT /v1/users/:userUuid/password': 'is where old clients change the password',
   'POST /v1/subscription-invites/:inviteUuid/decline': 'is what clients ask beside the acceptance',

@@ -30,14 +30,14 @@ export const differences: readonly Difference[] = [
     instead: 'Due has to be later than start by a whole second.',
     because:
       'The format of calendars has no fractions: programs would read a to-do that is due when it starts.',
-    provenBy: [behaviour('calendar/todos', 'what is no to-do is refused by the field that is wrong')],
+    provenBy: [behaviour('calendar/todos', 'a body that is no to-do is refused by the field that is wrong')],
   },
   {
     says: 'The uid of a to-do is a text, and so are its words.',
     instead:
       'A uid has 1 to 255 characters without slashes. Neither it nor the words have control characters but tabs and line ends.',
     because: 'A uid is part of an address, and XML cannot hold the other characters.',
-    provenBy: [behaviour('calendar/todos', 'what is no to-do is refused by the field that is wrong')],
+    provenBy: [behaviour('calendar/todos', 'a body that is no to-do is refused by the field that is wrong')],
   },
   {
     says: 'A switch fires when its owner has not checked in by the deadline.',

@@ -35,7 +35,7 @@ test('every row of the interface is served', (t) => {
   t.is(all.length, 159);
 });
 
-test('what is served beside the rows has its reason, or is known and not offered', (t) => {
+test('an endpoint beside the rows has its reason, or is known and not offered', (t) => {
   const document = readFileSync(new URL('docs/protocol/not-offered.md', root), 'utf8');
   const notOffered = [...document.matchAll(/`([A-Z]+ \/[^`]*)`/g)].map(([, row = '']) => row);
   const known = new Set([...all.map(([row]) => row), ...Object.keys(beside), ...notOffered].map(bare));
@@ -64,7 +64,7 @@ test('every promise in words is proven by tests that are there, and told once', 
   t.is(new Set(promises.map(({ says }) => says)).size, promises.length);
 });
 
-test('what is different on purpose has its reason, and what is done instead is proven', (t) => {
+test('a deliberate difference has its reason, and its replacement is proven', (t) => {
   for (const { because, instead, provenBy = [] } of differences) {
     t.true(because.length > 20 && instead.length > 20, instead);
     t.deepEqual(

@@ -270,7 +270,10 @@ export const promises: readonly Promised[] = [
   {
     says: 'Other services of the operator ask whether a session lives, inside alone.',
     provenBy: [
-      behaviour('accounts/sessions', 'sessions/validate answers who and how to the server’s own parts'),
+      behaviour(
+        'accounts/sessions',
+        'sessions/validate tells the server’s own parts the user and the kind of session',
+      ),
     ],
   },
 
@@ -289,7 +292,7 @@ export const promises: readonly Promised[] = [
     provenBy: [
       behaviour(
         'accounts/recovery',
-        'what a recovery could not use is not stored, and one answer stands for whatever there is not',
+        'data that no recovery could use is not stored, and one answer stands for whatever there is not',
       ),
     ],
   },
@@ -346,7 +349,7 @@ export const promises: readonly Promised[] = [
     provenBy: [
       behaviour(
         'vaults/items',
-        'what a user owns in a vault is found by its uuid and by the check of integrity, as long as they are a member',
+        'an item that a user owns in a vault is found by its uuid and by the check of integrity, as long as they are a member',
       ),
     ],
   },
@@ -420,7 +423,7 @@ export const promises: readonly Promised[] = [
       ),
       behaviour(
         'sockets/sync-lane',
-        'whoever does not say who they are, or says something else first, is shown out',
+        'a client that does not identify itself, or says something else first, is disconnected',
       ),
     ],
   },
@@ -436,7 +439,7 @@ export const promises: readonly Promised[] = [
       ),
       behaviour(
         'accounts/public-shares',
-        'what is shared is listed by its owner and opened by whoever has the link, as often as they like',
+        'a share is listed by its owner and opened by anyone with the link, as often as they like',
       ),
     ],
   },
@@ -445,7 +448,7 @@ export const promises: readonly Promised[] = [
     provenBy: [
       behaviour(
         'accounts/public-shares',
-        'what is shared is listed by its owner and opened by whoever has the link, as often as they like',
+        'a share is listed by its owner and opened by anyone with the link, as often as they like',
       ),
       behaviour('accounts/public-shares', 'a one-time share is opened once, and its ciphertext goes'),
       behaviour(
@@ -551,9 +554,9 @@ export const promises: readonly Promised[] = [
     provenBy: [
       behaviour(
         'assistant/stream',
-        'who may not, what is nothing and who has no profile are told so, in this order, and nothing counts',
+        'a caller without permission, an empty request and a user without a profile are refused in this order, and nothing counts',
       ),
-      behaviour('assistant/stream', 'of many at once, exactly as many are answered as a day has'),
+      behaviour('assistant/stream', 'as many of many simultaneous requests are answered as a day allows'),
     ],
   },
   {
@@ -561,7 +564,7 @@ export const promises: readonly Promised[] = [
     provenBy: [
       behaviour(
         'assistant/stream',
-        'what is set up is told to everybody, and its models to who is signed in',
+        'everybody is told which providers are set up, and signed-in users their models',
       ),
       behaviour(
         'assistant/stream',
@@ -597,19 +600,17 @@ export const promises: readonly Promised[] = [
   },
   {
     says: 'What is malformed or unknown is refused before the provider is asked.',
-    provenBy: [
-      behaviour('assistant/pairing', 'what cannot be right is refused before the provider is asked'),
-    ],
+    provenBy: [behaviour('assistant/pairing', 'an impossible value is refused before the provider is asked')],
   },
   {
     says: 'An attempt is claimed once, completed by the administrator who began it, and over after ten minutes.',
     provenBy: [
-      behaviour('assistant/pairing', 'of two callbacks at once one pairs, and the code is sent once'),
+      behaviour('assistant/pairing', 'one of two simultaneous callbacks pairs, and the code is sent once'),
       behaviour(
         'assistant/pairing',
-        'a pairing is completed by hand by whoever started it, and by nobody else',
+        'a pairing is completed by hand by the administrator who started it, and by nobody else',
       ),
-      behaviour('assistant/pairing', 'what cannot be right is refused before the provider is asked'),
+      behaviour('assistant/pairing', 'an impossible value is refused before the provider is asked'),
     ],
   },
   {
@@ -625,7 +626,7 @@ export const promises: readonly Promised[] = [
   },
   {
     says: 'The callback has a limit of its own, which several redirects in a minute do not reach.',
-    provenBy: [behaviour('assistant/pairing', 'whoever may not come back too often is told when to')],
+    provenBy: [behaviour('assistant/pairing', 'a client that may not come back too often is told when to')],
   },
   {
     says: 'What a provider answers late, at length, with a redirect or wrongly completes no pairing, and is told to nobody.',
@@ -660,7 +661,7 @@ export const promises: readonly Promised[] = [
     provenBy: [
       behaviour(
         'assistant/pairing-refresh',
-        'a token that lives for less than a minute is used right after its refresh, and refreshed once for all who ask',
+        'a token that lives for less than a minute is used right after its refresh, and refreshed once for all callers',
       ),
       behaviour(
         'assistant/pairing-refresh',
@@ -680,7 +681,7 @@ export const promises: readonly Promised[] = [
         'actors/pairing/subscription-id.test.ts',
         'an id has 1 to 128 letters, digits, dots, underscores and hyphens, and a letter or digit at both ends',
       ],
-      behaviour('assistant/pairing', 'what cannot be right is refused before the provider is asked'),
+      behaviour('assistant/pairing', 'an impossible value is refused before the provider is asked'),
     ],
   },
   {
@@ -732,7 +733,7 @@ export const promises: readonly Promised[] = [
   },
   {
     says: 'Rows of administrators are refused to everybody else: 403.',
-    provenBy: [attack('administration', 'an administrator alone gets anything, by a session of his own')],
+    provenBy: [attack('administration', 'an administrator alone gets anything, by a session of their own')],
   },
   {
     says: 'A code host and a failure of it are told of in words of this server.',
@@ -862,7 +863,7 @@ export const promises: readonly Promised[] = [
     provenBy: [
       behaviour(
         'mail/administration',
-        'what administrators do is shown to them: who, what, to which, when, and nothing else',
+        'administrators see what administrators did: the actor, the action, its target and time, and nothing else',
       ),
     ],
   },
@@ -891,8 +892,8 @@ export const promises: readonly Promised[] = [
   {
     says: 'To-dos have the bounds and forms that are told of them; one without a uid gets one.',
     provenBy: [
-      behaviour('calendar/todos', 'what is no to-do is refused by the field that is wrong'),
-      behaviour('calendar/todos', 'what is as large as it may be is published, and taken back by its uid'),
+      behaviour('calendar/todos', 'a body that is no to-do is refused by the field that is wrong'),
+      behaviour('calendar/todos', 'a to-do of the largest size is published, and taken back by its uid'),
       behaviour('calendar/todos', 'a to-do without a uid gets one, and its times are those of UTC'),
     ],
   },
@@ -909,9 +910,9 @@ export const promises: readonly Promised[] = [
       behaviour('calendar/tokens', 'a token is shown once, listed without its secret, and revoked'),
       [
         'actors/identity/calendar-tokens.test.ts',
-        'of the secret of a calendar program its scrypt hash is kept, another one for each salt',
+        "a calendar program's secret is kept as a scrypt hash, another one for each salt",
       ],
-      behaviour('calendar/tokens', 'of a secret its own salt is kept and what was made of both'),
+      behaviour('calendar/tokens', 'a secret is kept as its own salt and what was made of both'),
     ],
   },
   {
@@ -934,7 +935,7 @@ export const promises: readonly Promised[] = [
     says: 'A program reads the calendar of its own account alone.',
     provenBy: [
       behaviour('calendar/dav', 'what cannot be done is refused as programs expect it'),
-      behaviour('calendar/todos', 'of others nobody sees or changes a to-do'),
+      behaviour('calendar/todos', "nobody sees or changes another user's to-do"),
     ],
   },
   {
@@ -974,7 +975,14 @@ export const promises: readonly Promised[] = [
   {
     says: 'A setting does something or is refused: nothing is accepted and ignored that the server would have to act on.',
     provenBy: [
-      behaviour('accounts/settings', 'what would have no effect is refused, with the reason'),
+      behaviour(
+        'accounts/settings',
+        'backups by e-mail are asked for only where they can come, and the answer says why not',
+      ),
+      behaviour(
+        'mail/backups',
+        'a backup comes as soon as it is wanted, and then every day: all items, as clients import them',
+      ),
       behaviour(
         'mail/reminders',
         'until a user turns reminders off they are made and sent; then none is made, and the answer says why',
@@ -1017,7 +1025,10 @@ export const promises: readonly Promised[] = [
         'accounts/administration',
         'an administrator closes the registration of the whole server and opens it again',
       ),
-      behaviour('accounts/administration', 'what the operator has disabled stays disabled, and that is said'),
+      behaviour(
+        'accounts/administration',
+        'a feature that the operator has disabled stays disabled, and the answer says so',
+      ),
     ],
   },
 ];

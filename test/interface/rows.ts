@@ -91,7 +91,7 @@ export const rows: Readonly<Record<string, Rows>> = {
       'a deleted account is gone at once, its tokens are invalid and its address is free',
     ),
     'GET /v1/users/:userUuid/settings': settings(
-      'what has a default is listed, and stays the same entry until it is set',
+      'a setting with a default is listed, and stays the same entry until it is set',
     ),
     'PUT /v1/users/:userUuid/settings': settings(
       'a setting is stored, shown, listed, changed and removed, in either case of its name',
@@ -228,16 +228,16 @@ export const rows: Readonly<Record<string, Rows>> = {
     ),
   },
   'Shared vaults, invites, members, messages': {
-    'GET /v1/shared-vaults': vaults('who makes a vault owns it and is its first member'),
-    'POST /v1/shared-vaults': vaults('who makes a vault owns it and is its first member'),
+    'GET /v1/shared-vaults': vaults('the maker of a vault owns it and is its first member'),
+    'POST /v1/shared-vaults': vaults('the maker of a vault owns it and is its first member'),
     [`DELETE ${vault}`]: vaults('a vault that is deleted has ended for everybody'),
     [`POST ${vault}/valet-tokens`]: vaultFiles('a token is given to those alone who may use it'),
-    [`POST ${vault}/invites`]: vaults('an invite reaches the invitee, and lets him in once he accepts it'),
+    [`POST ${vault}/invites`]: vaults('an invite reaches the invitee, and lets them in once they accept it'),
     [`PATCH ${vault}/invites/:inviteUuid`]: vaults(
       'a new invite takes the place of the one before, and a changed one comes again',
     ),
     [`POST ${vault}/invites/:inviteUuid/accept`]: vaults(
-      'an invite reaches the invitee, and lets him in once he accepts it',
+      'an invite reaches the invitee, and lets them in once they accept it',
     ),
     [`POST ${vault}/invites/:inviteUuid/decline`]: vaults(
       'declined, cancelled or all at once: an invite is gone for both, and the invitee is told',
@@ -248,7 +248,7 @@ export const rows: Readonly<Record<string, Rows>> = {
     'GET /v1/shared-vaults/invites/outbound': vaults(
       'declined, cancelled or all at once: an invite is gone for both, and the invitee is told',
     ),
-    [`GET ${vault}/invites`]: vaults('an invite reaches the invitee, and lets him in once he accepts it'),
+    [`GET ${vault}/invites`]: vaults('an invite reaches the invitee, and lets them in once they accept it'),
     [`DELETE ${vault}/invites/:inviteUuid`]: vaults(
       'declined, cancelled or all at once: an invite is gone for both, and the invitee is told',
     ),
@@ -261,9 +261,9 @@ export const rows: Readonly<Record<string, Rows>> = {
     'DELETE /v1/shared-vaults/invites/outbound': vaults(
       'declined, cancelled or all at once: an invite is gone for both, and the invitee is told',
     ),
-    [`GET ${vault}/users`]: vaults('who makes a vault owns it and is its first member'),
+    [`GET ${vault}/users`]: vaults('the maker of a vault owns it and is its first member'),
     [`DELETE ${vault}/users/:userUuid`]: vaults(
-      'whoever is removed or leaves has lost the vault at once, and everybody is told',
+      'a member who is removed or leaves has lost the vault at once, and all members are told',
     ),
     [`POST ${vault}/users/:userUuid/designate-survivor`]: vaults(
       'an admin designates the survivor, and the owner is told',
@@ -281,7 +281,7 @@ export const rows: Readonly<Record<string, Rows>> = {
       'all inbound messages go at once, for their senders too, and none of those that were sent',
     ),
     'DELETE /v1/messages/:messageUuid': messages(
-      'what its sender deletes is gone for the recipient, and nobody else can delete it',
+      'a message that its sender deletes is gone for the recipient, and nobody else can delete it',
     ),
   },
   'App passwords': {
@@ -328,7 +328,7 @@ export const rows: Readonly<Record<string, Rows>> = {
   },
   'Public shares': {
     'POST /v1/shares': shares(
-      'what is shared is listed by its owner and opened by whoever has the link, as often as they like',
+      'a share is listed by its owner and opened by anyone with the link, as often as they like',
     ),
     'GET /v1/shares': shares('shares are listed newest first, and nobody else’s'),
     'DELETE /v1/shares/:shareId': shares(
@@ -378,10 +378,10 @@ export const rows: Readonly<Record<string, Rows>> = {
   },
   'Assistant proxy': {
     'GET /v1/assistant/config': assistant(
-      'what is set up is told to everybody, and its models to who is signed in',
+      'everybody is told which providers are set up, and signed-in users their models',
     ),
     'GET /v1/assistant/models': assistant(
-      'what is set up is told to everybody, and its models to who is signed in',
+      'everybody is told which providers are set up, and signed-in users their models',
     ),
     'GET /v1/assistant/usage': assistant(
       'a day has so many answers, and an administrator may set another number for a user',
@@ -401,7 +401,7 @@ export const rows: Readonly<Record<string, Rows>> = {
       'an administrator has 16 attempts at once, and the server 256 subscriptions',
     ),
     'POST /v1/assistant/subscription/complete': pairing(
-      'a pairing is completed by hand by whoever started it, and by nobody else',
+      'a pairing is completed by hand by the administrator who started it, and by nobody else',
     ),
     'GET /v1/assistant/subscription/callback': pairing('the callback is an inert page whatever refuses it'),
     'POST /v1/assistant/subscription/unpair': pairing(

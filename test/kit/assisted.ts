@@ -53,8 +53,8 @@ export const openStream = (url: string, { account }: Device, body: object, signa
     ...(signal !== undefined && { signal }),
   });
 
-export async function streamed(asked: Promise<Response>): Promise<Streamed> {
-  const answer = await asked;
+export async function streamed(pending: Promise<Response>): Promise<Streamed> {
+  const answer = await pending;
   const text = await answer.text();
   return { status: answer.status, headers: answer.headers, text, events: eventsIn(text) };
 }

@@ -32,7 +32,7 @@ export async function buildServer(directory: string): Promise<void> {
   const run = (program: string, ...args: readonly string[]) =>
     promisify(execFile)(join(root, 'node_modules', '.bin', program), args, { cwd: root });
   await run('tsc', '-p', 'tsconfig.build.json', '--outDir', directory);
-  await run('tsx', 'tools/bundle-viewer.ts', directory);
+  await run('tsx', 'tools/bundle-pages.ts', directory);
 }
 
 /** Runs the built command line on a database, like an operator without a running node. */

@@ -24,9 +24,9 @@ export interface CalendarToSee {
 
 async function seenByCaldav(t: ExecutionContext, { url, phone, token }: CalendarToSee): Promise<void> {
   const see = async () => {
-    const asked = run(python, [script, `${url}/dav/`, 'me']);
-    asked.child.stdin?.end(token);
-    return JSON.parse((await asked).stdout);
+    const client = run(python, [script, `${url}/dav/`, 'me']);
+    client.child.stdin?.end(token);
+    return JSON.parse((await client).stdout);
   };
   await publish(phone, { uid: 'a', summary: 'first; one' });
   await publish(phone, { uid: 'b', summary: 'second', due: '2026-03-01' });

@@ -118,7 +118,7 @@ export class ClusterNetwork {
   }
 }
 
-interface Waiting {
+interface WaitingMessage {
   resolve(reply: unknown): void;
   fail(error: Error): void;
   answer(how: () => void): void;
@@ -225,11 +225,12 @@ export class ClusterTransport implements Transport {
     });
   }
 
-  #askOne(owner: ClusterTransport, call: AskCall, { resolve, fail, answer }: Waiting): void {
+  #askOne(owner: ClusterTransport, call: AskCall, { resolve, fail, answer }: WaitingMessage): void {
     this.#network.send(this, owner, () => {
       const { handler } = owner;
-      const asked = handler?.askFromElsewhere(call) ?? Promise.reject(new MovedError('not served here now'));
-      asked.then(
+      const pending =
+        handler?.askFromElsewhere(call) ?? Promise.reject(new MovedError('not served here now'));
+      pending.then(
         (reply) => this.#network.send(owner, this, () => answer(() => resolve(reply))),
         (error) => this.#network.send(owner, this, () => fail(error)),
       );

@@ -207,8 +207,8 @@ export async function answering(made: TestCluster, call: Omit<AskCall, 'deadline
   const deadlineMs = made.clock.monotonicMs() + 1_000;
   await Promise.all(
     made.nodes.map(async (node) => {
-      const asked = node.transport.handler?.ask({ ...call, deadlineMs });
-      await asked?.then(
+      const pending = node.transport.handler?.ask({ ...call, deadlineMs });
+      await pending?.then(
         () => answered.push(node.id),
         () => undefined,
       );

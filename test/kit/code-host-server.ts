@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 
-export interface AskedOfCodeHost {
+export interface CodeHostRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-interface AnswerOfCodeHost {
+interface CodeHostAnswer {
   readonly status: number;
   readonly text: string;
 }
@@ -25,7 +25,7 @@ export interface CodeHostRepository {
   readonly writer: string;
   /** A token that may only read it. */
   readonly reader: string;
-  answer(asked: AskedOfCodeHost): AnswerOfCodeHost | Promise<AnswerOfCodeHost>;
+  answer(request: CodeHostRequest): CodeHostAnswer | Promise<CodeHostAnswer>;
   /** The page of a file, by its path in URL form. */
   contentUrl(encodedPath: string): string;
   read(path: string): Promise<string | undefined>;
@@ -39,10 +39,10 @@ export async function startCodeHostServer<Repository extends CodeHostRepository>
   t: ExecutionContext,
   repository: Repository,
 ) {
-  const asked: AskedOfCodeHost[] = [];
+  const requests: CodeHostRequest[] = [];
   const state: {
     /** Instead of an answer. */
-    answer: ((response: ServerResponse, request: AskedOfCodeHost) => boolean) | undefined;
+    answer: ((response: ServerResponse, request: CodeHostRequest) => boolean) | undefined;
     /** Called before each PUT, as if another user had been faster. */
     beforePut: (() => Promise<void>) | undefined;
   } = { answer: undefined, beforePut: undefined };
@@ -51,7 +51,7 @@ export async function startCodeHostServer<Repository extends CodeHostRepository>
     for await (const chunk of request) body += chunk;
     const { method = '', url = '', headers } = request;
     const one = { method, url, headers, body };
-    asked.push(one);
+    requests.push(one);
     if (state.answer?.(response, one)) return;
     if (method === 'PUT') await state.beforePut?.();
     const { status, text } = await repository.answer(one);
@@ -63,5 +63,5 @@ export async function startCodeHostServer<Repository extends CodeHostRepository>
     server.closeAllConnections();
     server.close();
   });
-  return { apiUrl: `http://127.0.0.1:${port}${repository.base}`, repository, asked, state };
+  return { apiUrl: `http://127.0.0.1:${port}${repository.base}`, repository, requests, state };
 }

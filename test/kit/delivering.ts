@@ -39,6 +39,19 @@ export async function delivering(t: ExecutionContext, options: ServerOptions = {
   const remove = (id: string) => server.answered(phone.call('DELETE', `${path}/${id}`));
   const optOut = () => server.answered(phone.call('POST', `${path}/opt-out`));
   const listed = async () => (await phone.call('GET', path)).body.reminders;
-  const shown = async (id: string) => (await listed()).find((each: { id: string }) => each.id === id);
-  return { server, phone, postbox, chats, want, publish, configure, remove, optOut, listed, shown, isoIn };
+  const reminderById = async (id: string) => (await listed()).find((each: { id: string }) => each.id === id);
+  return {
+    server,
+    phone,
+    postbox,
+    chats,
+    want,
+    publish,
+    configure,
+    remove,
+    optOut,
+    listed,
+    reminderById,
+    isoIn,
+  };
 }

@@ -5,11 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { type AskedOfCodeHost, type CodeHostRepository, startCodeHostServer } from './code-host-server.ts';
+import { type CodeHostRepository, type CodeHostRequest, startCodeHostServer } from './code-host-server.ts';
 
 export type Dialect = 'github' | 'gitea';
 
-interface Answered {
+interface HostAnswer {
   readonly status: number;
   readonly body?: object;
 }
@@ -18,11 +18,11 @@ interface DialectRules {
   readonly base: string;
   /** The part of a file's URL before its path. */
   readonly pages: string;
-  readonly staleSha: Answered;
+  readonly staleSha: HostAnswer;
   /** A sha that names no file. */
-  readonly goneAlready: Answered;
-  readonly existsAlready: Answered;
-  readonly belowFile: Answered;
+  readonly goneAlready: HostAnswer;
+  readonly existsAlready: HostAnswer;
+  readonly belowFile: HostAnswer;
 }
 
 /** The points where the two answer the same question differently. */
@@ -59,7 +59,7 @@ export function fakeCodeHost(dialect: Dialect): CodeHostRepository {
     createHash('sha1')
       .update(`blob ${Buffer.byteLength(content)}\0${content}`)
       .digest('hex');
-  const shown = (path: string, content: string) => ({
+  const fileView = (path: string, content: string) => ({
     type: 'file',
     path,
     sha: shaOf(content),
@@ -67,17 +67,17 @@ export function fakeCodeHost(dialect: Dialect): CodeHostRepository {
     html_url: `${rules.pages}/${path.split('/').map(encodeURIComponent).join('/')}`,
   });
 
-  function get(path: string, ref: string | null): Answered {
+  function get(path: string, ref: string | null): HostAnswer {
     if (ref !== 'main') return { status: 404, body: { message: 'No commit found for the ref' } };
     const content = files.get(path);
-    if (content !== undefined) return { status: 200, body: shown(path, content) };
+    if (content !== undefined) return { status: 200, body: fileView(path, content) };
     const below = [...files.keys()].filter((each) => each.startsWith(`${path}/`));
     if (below.length > 0) return { status: 200, body: below.map((each) => ({ type: 'file', path: each })) };
     return { status: 404, body: { message: 'Not Found' } };
   }
 
-  function put(path: string, given: string): Answered {
-    const { content, sha, branch, message } = JSON.parse(given);
+  function put(path: string, input: string): HostAnswer {
+    const { content, sha, branch, message } = JSON.parse(input);
     if (branch !== 'main') return { status: 404, body: { message: 'Branch not found' } };
     const before = files.get(path);
     if (before !== undefined && sha === undefined) return rules.existsAlready;
@@ -89,11 +89,11 @@ export function fakeCodeHost(dialect: Dialect): CodeHostRepository {
     const commit = { sha: 'c'.repeat(40), html_url: `https://code.test/o/r/commit/${'c'.repeat(40)}` };
     return {
       status: before === undefined ? 201 : 200,
-      body: { content: shown(path, files.get(path) ?? ''), commit },
+      body: { content: fileView(path, files.get(path) ?? ''), commit },
     };
   }
 
-  function answerOf({ method, url, headers, body }: AskedOfCodeHost): Answered {
+  function answerOf({ method, url, headers, body }: CodeHostRequest): HostAnswer {
     const { pathname, searchParams } = new URL(url, 'http://here');
     const token = headers.authorization?.replace('Bearer ', '');
     if (token !== writer && token !== reader) return { status: 401, body: { message: 'Bad credentials' } };
@@ -111,8 +111,8 @@ export function fakeCodeHost(dialect: Dialect): CodeHostRepository {
     repo: 'r',
     writer,
     reader,
-    answer(asked) {
-      const { status, body } = answerOf(asked);
+    answer(request) {
+      const { status, body } = answerOf(request);
       return { status, text: JSON.stringify(body) };
     },
     contentUrl: (encodedPath) => `${rules.pages}/${encodedPath}`,

@@ -1,9 +1,10 @@
 /** A separate Gitea on a free port, with a database and repositories in a folder that goes with it. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { giteaFiles, giteaProgram } from '../../tools/gitea/gitea.ts';
+import { endWithTests } from './child.ts';
 import type { CodeHostRepository } from './code-host-server.ts';
 import { freePorts } from './free-ports.ts';
 import { until } from './until.ts';
@@ -11,12 +12,6 @@ import { until } from './until.ts';
 const startLimitMs = 120_000;
 const base = '/api/v1';
 const owner = 'somebody';
-
-/** Otherwise it would outlive a test process that fails before it stops it. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 export interface Gitea {
   /** A separate one, with a first commit. */
@@ -113,8 +108,12 @@ export async function startGitea(): Promise<Gitea> {
         reader,
         async answer({ method, url: path, headers, body }) {
           const { host: _, connection: __, 'content-length': ___, ...passedOn } = headers;
-          const given = { method, headers: passedOn as Record<string, string>, ...(body !== '' && { body }) };
-          const answer = await fetch(`${url}${path}`, given);
+          const variables = {
+            method,
+            headers: passedOn as Record<string, string>,
+            ...(body !== '' && { body }),
+          };
+          const answer = await fetch(`${url}${path}`, variables);
           return { status: answer.status, text: await answer.text() };
         },
         contentUrl: (encodedPath) => `https://code.test/${owner}/${repo}/src/branch/main/${encodedPath}`,
@@ -151,7 +150,7 @@ function runGitea(args: readonly string[], folder: string) {
     env: { PATH: process.env['PATH'], HOME: folder, GITEA_WORK_DIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  running.add(child);
+  void endWithTests(child);
   let said = '';
   let errors = '';
   child.stdout.on('data', (chunk) => (said += chunk));
@@ -159,7 +158,6 @@ function runGitea(args: readonly string[], folder: string) {
   const ended = new Promise<string>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
-      running.delete(child);
       if (code === 0) resolve(said);
       else
         reject(new Error(`gitea ${args.join(' ')} ended with ${code}:\n${said}\n${errors}`.slice(0, 20_000)));

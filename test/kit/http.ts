@@ -34,7 +34,7 @@ export async function call(
   url: string,
   method: string,
   path: string,
-  { body, text: given, bearer, cookie, headers = {} }: Call = {},
+  { body, text: rawText, bearer, cookie, headers = {} }: Call = {},
 ): Promise<Answer> {
   const answer = await fetch(url + path, {
     method,
@@ -47,7 +47,7 @@ export async function call(
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(given !== undefined && { body: given }),
+    ...(rawText !== undefined && { body: rawText }),
     redirect: 'manual',
   });
   const text = await answer.text();

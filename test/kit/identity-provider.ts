@@ -80,15 +80,15 @@ export type Misbehaviour = keyof typeof misbehaviours;
 export const misbehaviourNames = Object.keys(misbehaviours) as readonly Misbehaviour[];
 
 /** In the format of the token endpoint. */
-interface Issued {
+interface IssuedTokens {
   readonly access_token: string;
   readonly refresh_token: string;
   readonly id_token: string;
 }
 
 export async function startIdentityProvider(t: ExecutionContext, granted: (accessToken: string) => void) {
-  const issued: Issued[] = [];
-  const asked: URLSearchParams[] = [];
+  const issued: IssuedTokens[] = [];
+  const requests: URLSearchParams[] = [];
   let misbehaviour: Misbehaviour | undefined;
   let held: { readonly grant: string | undefined; readonly until: Promise<void> } | undefined;
   let elsewhere = 0;
@@ -103,8 +103,8 @@ export async function startIdentityProvider(t: ExecutionContext, granted: (acces
   let lifetimeSeconds = 3_600;
   const provider = providerAt(url, () => lifetimeSeconds);
   provider.on('grant.success', ({ body }: { body: unknown }) => {
-    issued.push(body as Issued);
-    granted((body as Issued).access_token);
+    issued.push(body as IssuedTokens);
+    granted((body as IssuedTokens).access_token);
   });
   const serve = provider.callback();
 
@@ -118,7 +118,7 @@ export async function startIdentityProvider(t: ExecutionContext, granted: (acces
     if (!path.startsWith('/token')) return serve(request, response);
     const body = await textOf(request);
     const fields = new URLSearchParams(body);
-    asked.push(fields);
+    requests.push(fields);
     if (held?.grant === undefined || held.grant === fields.get('grant_type')) await held?.until;
     if (misbehaviour !== undefined) return void misbehaviours[misbehaviour](response);
     return serve(again(request, body), response);
@@ -129,7 +129,7 @@ export async function startIdentityProvider(t: ExecutionContext, granted: (acces
     /** What it has granted, in the format of its answers. */
     issued,
     /** The requests to its token endpoint. */
-    asked,
+    requests,
     /** How often somebody has followed its redirect. */
     get elsewhere() {
       return elsewhere;

@@ -77,8 +77,8 @@ export async function enterLane(
   options: LaneDial = {},
 ): Promise<LaneSocket> {
   const opened = await openLane(t, gateway, options);
-  const asked = opened.lane.send('AUTH', { ticket: await ticketOf(device), deviceId });
-  await opened.lane.answer(asked, 'AUTHENTICATED');
+  const pending = opened.lane.send('AUTH', { ticket: await ticketOf(device), deviceId });
+  await opened.lane.answer(pending, 'AUTHENTICATED');
   return opened;
 }
 

@@ -1,9 +1,10 @@
 /** LiteLLM’s proxy on a free port, with a configuration of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findOrMakeLitellm } from '../../tools/litellm.ts';
+import { endWithTests } from './child.ts';
 import { freePorts } from './free-ports.ts';
 import { until } from './until.ts';
 
@@ -11,12 +12,6 @@ import { until } from './until.ts';
 const startLimitMs = 180_000;
 /** Its own script names the folder of its installation. */
 const start = 'from litellm import run_server; run_server()';
-
-/** Otherwise it would outlive a test process that fails before it stops it. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 export interface Litellm {
   /** The address of its interface, which is OpenAI’s. */
@@ -43,18 +38,12 @@ export async function startLitellm(config: object): Promise<Litellm> {
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  running.add(child);
+  const ended = endWithTests(child);
   let said = '';
   for (const output of [child.stdout, child.stderr])
     output.on('data', (chunk) => {
       said = `${said}${chunk}`.slice(-20_000);
     });
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', () => {
-      running.delete(child);
-      resolve();
-    });
-  });
   const url = `http://127.0.0.1:${port}`;
   const isReady = () =>
     fetch(`${url}/health/liveliness`).then(

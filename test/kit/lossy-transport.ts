@@ -5,7 +5,7 @@ import type { AskCall } from '../../runtime/transport/transport.ts';
 /** A transport that reports when a call has arrived, and can lose its reply like a broken connection. */
 export class LossyTransport extends InProcessTransport {
   /** The requested commands, in order. */
-  readonly asked: string[] = [];
+  readonly commands: string[] = [];
   #losing: string | undefined;
   #awaited: { readonly command: string; readonly resolve: () => void } | undefined;
   #held: { readonly command: string; readonly resolve: (release: () => void) => void } | undefined;
@@ -34,15 +34,15 @@ export class LossyTransport extends InProcessTransport {
   }
 
   override async ask(call: AskCall): Promise<unknown> {
-    this.asked.push(call.command);
+    this.commands.push(call.command);
     const held = this.#held;
     if (call.command === held?.command) {
       this.#held = undefined;
       await new Promise<void>((resolve) => held.resolve(resolve));
     }
-    const asked = super.ask(call);
+    const pending = super.ask(call);
     if (call.command === this.#awaited?.command) this.#awaited.resolve();
-    const reply = await asked;
+    const reply = await pending;
     if (call.command !== this.#losing) return reply;
     this.#losing = undefined;
     this.#lost?.(reply);

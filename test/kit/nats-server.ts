@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { natsServer } from '../../tools/nats-server.ts';
 import { findProgram } from '../../tools/program.ts';
+import { endWithTests } from './child.ts';
 import { freePorts } from './free-ports.ts';
 
 export interface NatsServerOptions {
@@ -30,12 +31,6 @@ export interface TestNatsServer {
 }
 
 const startLimitMs = 20_000;
-
-/** Otherwise they would outlive a test process that fails before it stops them. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 export async function startNatsServer(options: NatsServerOptions = {}): Promise<TestNatsServer> {
   const [port = 0] = await freePorts(1);
@@ -108,8 +103,7 @@ function run(configFile: string): Promise<ChildProcess> {
   const child = spawn(findProgram(natsServer, process.env), ['-c', configFile], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
+  void endWithTests(child);
   return new Promise((resolve, reject) => {
     let output = '';
     const fail = (what: string) => {

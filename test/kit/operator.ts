@@ -19,22 +19,24 @@ export interface Operated {
 }
 
 interface Operator extends Pick<ApiWorld, 'address' | 'server'> {
-  /** The input for a command that asks for it. */
-  readonly typed?: string | undefined;
+  /** The input for a command that asks for it, or the input for each question. */
+  readonly typed?: string | ((prompt: string) => string) | undefined;
+  /** Happens while a command waits. */
+  readonly meanwhile?: (() => Promise<void>) | undefined;
 }
 
 /** Runs one command line to its end. */
 export async function operate(
-  { address, server, typed }: Operator,
+  { address, server, typed, meanwhile }: Operator,
   ...args: readonly string[]
 ): Promise<Operated> {
-  return server.answered(runTyped(args, { address, typed }));
+  return server.answered(runTyped(args, { address, typed, meanwhile }));
 }
 
 /** The same, if nothing waits for the clock of a server in the test's own process. */
 export async function runTyped(
   args: readonly string[],
-  { address, typed }: Pick<Operator, 'address' | 'typed'>,
+  { address, typed, meanwhile = nothing }: Omit<Operator, 'server'>,
 ): Promise<Operated> {
   const written = { out: '', err: '' };
   const terminal = {
@@ -47,11 +49,11 @@ export async function runTyped(
     askSecret: async (prompt: string) => {
       if (typed === undefined) throw new Error('nobody types here');
       written.err += prompt;
-      return typed;
+      return typeof typed === 'string' ? typed : typed(prompt);
     },
     nowMs: () => Date.now(),
     monotonicMs: () => performance.now(),
-    sleep: nothing,
+    sleep: meanwhile,
   };
   const code = await runCommandLine(args, { ...unset, address }, terminal, tools);
   return { code, ...written };

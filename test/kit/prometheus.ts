@@ -1,11 +1,12 @@
 /** A separate Prometheus for a test, which scrapes its targets every second. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import yaml from 'js-yaml';
 import { findProgram } from '../../tools/program.ts';
 import { prometheus } from '../../tools/prometheus.ts';
+import { endWithTests } from './child.ts';
 import { freePorts } from './free-ports.ts';
 import { until } from './until.ts';
 
@@ -19,12 +20,6 @@ export interface TestPrometheus {
   ask(query: string): Promise<readonly Sample[]>;
   stop(): Promise<void>;
 }
-
-/** A failing test process ends it too. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 /** Resolves once it answers. The targets are the addresses of `/metrics`. */
 export async function startPrometheus(targets: readonly string[]): Promise<TestPrometheus> {
@@ -48,9 +43,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<TestP
     ],
     { stdio: 'ignore' },
   );
-  running.add(child);
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  void ended.then(() => running.delete(child));
+  const ended = endWithTests(child);
   const url = `http://127.0.0.1:${port}`;
   await until(async () => (await fetch(`${url}/-/ready`).catch(() => undefined))?.ok === true);
   return {

@@ -95,8 +95,8 @@ export async function openWorld() {
     if (!(await cluster.until(hub.check(socket)))) throw new Error('refused');
     socket.opened({
       send: (text) => frames.push(JSON.parse(text)) && 1,
-      end: (given) => {
-        code = given;
+      end: (reason) => {
+        code = reason;
         socket.closed();
         hub.remove(socket);
       },

@@ -13,6 +13,7 @@ import { findProgram, type Program } from '../../tools/program.ts';
 import { caddy, haproxy, nginx } from '../../tools/proxies.ts';
 import { replaced } from '../documentation/commands.ts';
 import { codeBlocksOf } from '../documentation/texts.ts';
+import { endWithTests } from './child.ts';
 import { freePorts } from './free-ports.ts';
 import { until } from './until.ts';
 
@@ -65,12 +66,6 @@ ${configuration}
   },
 };
 
-/** Otherwise they would outlive a test process that fails before it stops them. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
 /** Resolves to its address once it answers. */
 export async function startReverseProxy(
   t: ExecutionContext,
@@ -108,7 +103,7 @@ function guided({ language, program }: ReverseProxy): string {
 }
 
 async function ready(child: ChildProcess, url: string, name: string): Promise<void> {
-  running.add(child);
+  void endWithTests(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk) => {
@@ -122,7 +117,6 @@ async function ready(child: ChildProcess, url: string, name: string): Promise<vo
 }
 
 async function stop(child: ChildProcess): Promise<void> {
-  running.delete(child);
   if (hasEnded(child)) return;
   child.kill('SIGKILL');
   await once(child, 'exit');

@@ -15,17 +15,17 @@ export async function startRoundRobin(
 ): Promise<RoundRobin> {
   const counts = servers.map(() => 0);
   let next = 0;
-  const balancer = createServer((asked, answer) => {
+  const balancer = createServer((incoming, answer) => {
     const index = next % servers.length;
     next += 1;
     counts[index] = (counts[index] ?? 0) + 1;
-    const target = new URL(asked.url ?? '/', servers[index]);
-    const passedOn = request(target, { method: asked.method, headers: asked.headers }, (reply) => {
+    const target = new URL(incoming.url ?? '/', servers[index]);
+    const passedOn = request(target, { method: incoming.method, headers: incoming.headers }, (reply) => {
       answer.writeHead(reply.statusCode ?? 502, reply.headers);
       reply.pipe(answer);
     });
     passedOn.on('error', () => answer.destroy());
-    asked.pipe(passedOn);
+    incoming.pipe(passedOn);
   });
   await new Promise<void>((listening) => balancer.listen(0, '127.0.0.1', listening));
   t.teardown(() => {

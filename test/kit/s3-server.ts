@@ -1,10 +1,11 @@
 /** An S3 for tests: moto in a separate process, which holds its objects in memory (`s3-server.py`). */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { ExecutionContext } from 'ava';
 import { findOrMakeMoto } from '../../tools/moto.ts';
+import { endWithTests } from './child.ts';
 
 interface S3Fault {
   readonly method: 'GET' | 'PUT' | 'POST';
@@ -30,23 +31,11 @@ export const s3Region = 'eu-central-1';
 
 const script = fileURLToPath(new URL('./s3-server.py', import.meta.url));
 
-/** Otherwise they would outlive a test process that fails before it stops them. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
 export async function startS3Server(t: Pick<ExecutionContext, 'teardown'>): Promise<S3Server> {
   const child = spawn(findOrMakeMoto(process.env), [script], { stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
+  const ended = endWithTests(child);
   const errors: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
-  const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      running.delete(child);
-      resolve();
-    });
-  });
   const port = await new Promise<number>((resolve, reject) => {
     child.once('exit', () => reject(new Error(`the S3 of the tests has ended: ${errors.join('')}`)));
     createInterface({ input: child.stdout }).once('line', (line) => resolve(JSON.parse(line).port));

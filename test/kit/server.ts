@@ -140,7 +140,7 @@ export interface TestServer extends TestGateway {
   /** Moves the clock until `condition` holds. @throws Error if it does not hold within the time */
   until(condition: () => boolean, withinMs: number): Promise<void>;
   /** The answer to a request that takes time. */
-  answered<T>(asked: Promise<T>, withinMs?: number): Promise<T>;
+  answered<T>(pending: Promise<T>, withinMs?: number): Promise<T>;
   /** Ends the host like a crash and starts another on the same database, with other settings if given. */
   restart(changes?: DomainOptions): Promise<void>;
   /** Another gateway in front of the same host. */
@@ -185,6 +185,7 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
         publicUrl: 'http://notes.test',
         failures: createRateLimiter(config.rateLimits ?? withoutLimits, clock, [wrongTokens]),
       },
+      administrationPage: true,
       version: '0',
       settings: { ...defaultAccountSettings, ...options.accounts },
       cookies: { ...browsersAnywhere, ...options.cookies },
@@ -248,14 +249,14 @@ export async function startServer(t: ExecutionContext, options: ServerOptions = 
       await clock.advance(Math.min(byMs, longMs));
       await drainPromises();
     },
-    async answered(asked, withinMs = 5_000) {
+    async answered(request, withinMs = 5_000) {
       let isOver = false;
       const over = () => {
         isOver = true;
       };
-      asked.then(over, over);
+      request.then(over, over);
       await until(() => isOver, withinMs);
-      return asked;
+      return request;
     },
     async restart(changes = {}) {
       host = await host.restart(domainWith(changes));

@@ -21,6 +21,7 @@ parser.add_argument("--implicit", action="store_true")
 parser.add_argument("--user")
 parser.add_argument("--password")
 parser.add_argument("--pipelining", action="store_true", help="takes a whole envelope at once")
+parser.add_argument("--size-max", type=int, default=33554432)
 parser.add_argument("--hang", action="store_true", help="takes connections and says nothing")
 options = parser.parse_args()
 
@@ -96,6 +97,7 @@ def protocol():
     return SMTP(
         Handler(),
         hostname="mail.test",
+        data_size_limit=options.size_max,
         tls_context=None if options.implicit else certificate(),
         authenticator=authenticate if options.user else None,
         auth_required=options.user is not None,

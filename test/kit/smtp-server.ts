@@ -1,11 +1,12 @@
 /** A mail server for tests: aiosmtpd in a separate process (`smtp-server.py` says how it treats each mail). */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
 import { findOrMakeAiosmtpd } from '../../tools/aiosmtpd.ts';
 import type { Issued } from './certificates.ts';
+import { endWithTests } from './child.ts';
 
 export interface SmtpServerOptions {
   readonly port?: number;
@@ -15,6 +16,8 @@ export interface SmtpServerOptions {
   readonly password?: string;
   /** Takes a whole envelope at once, as most relays do. */
   readonly pipelining?: boolean;
+  /** Bytes of a mail, at most, which it announces. */
+  readonly sizeMax?: number;
   /** Accepts connections and says nothing. */
   readonly hang?: boolean;
 }
@@ -42,27 +45,15 @@ export interface SmtpServer {
 
 const script = fileURLToPath(new URL('./smtp-server.py', import.meta.url));
 
-/** Otherwise they would outlive a test process that fails before it stops them. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
 export async function startSmtpServer(
   t: Pick<ExecutionContext, 'teardown'>,
   options: SmtpServerOptions = {},
 ): Promise<SmtpServer> {
   const python = findOrMakeAiosmtpd(process.env);
   const child = spawn(python, [script, ...argumentsOf(options)], { stdio: ['ignore', 'pipe', 'pipe'] });
-  running.add(child);
+  const ended = endWithTests(child);
   const errors: string[] = [];
   child.stderr.on('data', (chunk) => errors.push(String(chunk)));
-  const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      running.delete(child);
-      resolve();
-    });
-  });
   const received: ReceivedMessage[] = [];
   const arrivals = new EventEmitter();
   const port = await new Promise<number>((resolve, reject) => {
@@ -87,13 +78,14 @@ export async function startSmtpServer(
 }
 
 function argumentsOf(options: SmtpServerOptions): string[] {
-  const { port, certificate, implicit, user, password, pipelining, hang } = options;
+  const { port, certificate, implicit, user, password, pipelining, sizeMax, hang } = options;
   return [
     ...(port === undefined ? [] : ['--port', String(port)]),
     ...(certificate === undefined ? [] : ['--certificate', certificate.cert, '--key', certificate.key]),
     ...(implicit ? ['--implicit'] : []),
     ...(user === undefined ? [] : ['--user', user, '--password', password ?? '']),
     ...(pipelining ? ['--pipelining'] : []),
+    ...(sizeMax === undefined ? [] : ['--size-max', String(sizeMax)]),
     ...(hang ? ['--hang'] : []),
   ];
 }

@@ -22,6 +22,8 @@ export interface SocketClient {
   readonly isClosed: boolean;
   send(text: string): void;
   sendBinary(bytes: Buffer): void;
+  /** A ping of the protocol, with the longest text that it may have. */
+  ping(): void;
   /** Leaves incoming data in the system's buffers. */
   pause(): void;
   end(): void;
@@ -57,7 +59,7 @@ export function connect(
   { headers = {}, answersPings = true, reads = true, onText = () => {} }: SocketClientOptions = {},
 ): Promise<SocketClient | RefusedUpgrade> {
   return new Promise((resolve, reject) => {
-    const asked = request(url.replace(/^ws/, 'http'), {
+    const upgrade = request(url.replace(/^ws/, 'http'), {
       headers: {
         connection: 'Upgrade',
         upgrade: 'websocket',
@@ -66,12 +68,12 @@ export function connect(
         ...headers,
       },
     });
-    asked.on('error', reject);
-    asked.on('upgrade', (_reply, socket, first) => {
+    upgrade.on('error', reject);
+    upgrade.on('upgrade', (_reply, socket, first) => {
       if (!reads) socket.pause();
       resolve(new Connection(socket as Socket, first, { answersPings, onText }));
     });
-    asked.on('response', (reply) => {
+    upgrade.on('response', (reply) => {
       let body = '';
       reply.setEncoding('utf8');
       reply.on('data', (chunk) => {
@@ -79,7 +81,7 @@ export function connect(
       });
       reply.on('end', () => resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body }));
     });
-    asked.end();
+    upgrade.end();
   });
 }
 
@@ -153,6 +155,10 @@ class Connection implements SocketClient {
 
   sendBinary(bytes: Buffer): void {
     this.#write(opcodes.binary, bytes);
+  }
+
+  ping(): void {
+    this.#write(opcodes.ping, Buffer.alloc(125));
   }
 
   pause(): void {

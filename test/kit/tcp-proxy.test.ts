@@ -62,7 +62,7 @@ test('a cut breaks what is there and what comes, until it is healed', async (t) 
   await until(() => heard.server === 'again');
 });
 
-test('what is said into silence arrives after it, also when who said it has gone', async (t) => {
+test('bytes sent into silence arrive after it, even when their sender has gone', async (t) => {
   const { proxy, client, peer, heard } = await link(t);
   proxy.silence('to-server', 'to-client');
   client.write('late');

@@ -1,7 +1,7 @@
 /**
- * A loopback proxy for one link between two processes, in place of the network between two machines. It can be cut
- * (both ends learn it at once), silenced both ways or one way (the connection stays, and its bytes wait as if
- * retransmitted), slowed, and healed.
+ * A loopback proxy for one link between two processes, in place of the network between two machines. It can be cut,
+ * which both ends learn at once, slowed, and healed. It can be silenced both ways or one way: the connection stays, and its
+ * bytes wait as if retransmitted.
  *
  * Bytes that wait behind silence keep their order, and so does the end of the connection. After healing, a statement
  * arrives although its sender has hung up since. A silent proxy accepts a new connection, which hears nothing.

@@ -22,7 +22,7 @@ export const prefixOf = (clusterName: string): string => `scriptorium.${clusterN
 
 /** The requests, wake-ups and hints of a process, and its logs and counts. */
 class Seen {
-  readonly asked: AskCall[] = [];
+  readonly calls: AskCall[] = [];
   readonly woken: TellRow[] = [];
   readonly hints: Hint[] = [];
   readonly logged: string[] = [];
@@ -79,7 +79,7 @@ export async function startProcess(
   t.teardown(() => transport.close(500));
   if (answer !== undefined) {
     const ask = async (call: AskCall) => {
-      seen.asked.push(call);
+      seen.calls.push(call);
       return answer(call);
     };
     transport.serve({

@@ -1,4 +1,5 @@
 /** Shared vaults over HTTP, for tests. */
+import type { ExecutionContext } from 'ava';
 import {
   type InviteRow,
   inviteTable,
@@ -8,7 +9,7 @@ import {
   vaultTable,
 } from '../../actors/vault/tables.ts';
 import type { Device } from './device.ts';
-import type { TestServer } from './server.ts';
+import { type ServerOptions, startServer, type TestServer } from './server.ts';
 
 export const vaults = '/v1/shared-vaults';
 
@@ -45,6 +46,19 @@ export async function join(
 ): Promise<void> {
   const answer = await accept(member, vault, await invite(owner, vault, member.account.userUuid, permission));
   if (answer.status !== 200) throw new Error(answer.text);
+}
+
+/** A server, and a vault of Alice's that Bob is a member of. */
+export async function startSharedVault(
+  t: ExecutionContext,
+  { permission = 'write', server: options = {} }: { permission?: Permission; server?: ServerOptions } = {},
+) {
+  const server = await startServer(t, options);
+  const alice = await server.device();
+  const bob = await server.device('bob@example.org');
+  const vault = await makeVault(alice);
+  await join(alice, vault, bob, permission);
+  return { server, alice, bob, vault };
 }
 
 const everything = { after: 0, through: Number.MAX_SAFE_INTEGER, limit: 2_000 };

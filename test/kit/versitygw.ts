@@ -4,17 +4,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { versitygwProgram } from '../../tools/versitygw.ts';
+import { endWithTests } from './child.ts';
 import { freePorts } from './free-ports.ts';
 import { makeBucket, s3Credentials, s3Region } from './s3-server.ts';
 import { until } from './until.ts';
 
 const startLimitMs = 20_000;
-
-/** Otherwise it would outlive a test process that fails before it stops it. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 export interface Versitygw {
   readonly endpoint: string;
@@ -40,13 +35,7 @@ export async function startVersitygw(): Promise<Versitygw> {
     const args = ['--port', `127.0.0.1:${port}`, '--region', s3Region, '--quiet', ...keys, 'posix', folder];
     const started = spawn(versitygwProgram, args, { stdio: 'ignore' });
     child = started;
-    running.add(started);
-    ended = new Promise((resolve) => {
-      started.once('exit', () => {
-        running.delete(started);
-        resolve();
-      });
-    });
+    ended = endWithTests(started);
     await until(() => answers(endpoint), startLimitMs);
   };
   const kill = () => {

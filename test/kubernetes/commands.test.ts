@@ -87,7 +87,7 @@ test('Helm takes what a run types, as far as there is no cluster', async (t) => 
   });
 });
 
-test('what a run types is what the documents say, but for servers, folders and amounts', (t) => {
+test('a run types what the documents say, but for servers, folders and amounts', (t) => {
   t.is(
     buildWith('localhost/scriptorium:0.1.0'),
     'build --layers --network host --build-arg BUILD_BASE=localhost/node:1 --build-arg BASE=localhost/debian:1 ' +

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { check } from '../cluster/checker/checker.ts';
 import type { Violation } from '../cluster/checker/violation.ts';
+import { finishAll } from '../cluster/finish.ts';
 import { History } from '../cluster/history.ts';
 import { Circles } from '../cluster/people/circles.ts';
 import { Tally } from '../cluster/tally.ts';
@@ -51,8 +52,7 @@ export class Load {
   }
 
   async finish(): Promise<Checked> {
-    const ends = await Promise.allSettled(this.#parts.map((part) => part.finish()));
-    const unfinished = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
+    const unfinished = await finishAll(this.#parts);
     this.#history.flush();
     return { violations: check(this.#history.entries), unfinished };
   }

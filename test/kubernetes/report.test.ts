@@ -33,7 +33,7 @@ test('a request that has no answer at the end of a step counts, although it has 
   ]);
 });
 
-test('what has no answer is told with who waits for it, since when, and during what', (t) => {
+test('a step without an answer is reported with its waiting client, its start and what runs meanwhile', (t) => {
   const spans = [
     { name: 'an upgrade', beganMs: 10, endedMs: 20 },
     { name: 'a rollback', beganMs: 30, endedMs: 40 },
@@ -43,7 +43,7 @@ test('what has no answer is told with who waits for it, since when, and during w
   t.regex(told(25), /\(between two steps\)$/);
 });
 
-test('a planned step may keep nobody waiting for long, but who asks for too much at once keeps himself waiting', (t) => {
+test('a planned step may keep nobody waiting for long, but a client that asks for too much at once makes itself wait', (t) => {
   const slow: CallRecord = { ...answered, what: 'POST /v1/items', durationMs: 10_001 };
   const { complaints, longestMs } = outcomeOf(observed({ calls: [answered, slow] }));
   t.deepEqual(complaints, ['1 requests took longer than 5000 ms: device, POST /v1/items (10001 ms)']);

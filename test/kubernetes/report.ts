@@ -34,7 +34,7 @@ export interface StepOutcome {
   readonly complaints: readonly string[];
 }
 
-export interface Outcome {
+export interface TrialResult {
   /** The output of `helm test`. */
   readonly smokeTest: string;
   readonly steps: readonly StepOutcome[];
@@ -113,7 +113,7 @@ export interface Span {
   readonly endedMs: number;
 }
 
-/** Who waits for what since when, and what happened then. */
+/** Each client that waits, its request, since when, and what happened then. */
 export function unansweredText({ who, what, atMs }: OpenCall, spans: readonly Span[]): string {
   const during = spans.find(({ beganMs, endedMs }) => atMs >= beganMs && atMs < endedMs);
   const since = new Date(performance.timeOrigin + atMs).toISOString();
@@ -122,7 +122,7 @@ export function unansweredText({ who, what, atMs }: OpenCall, spans: readonly Sp
 
 /** All problems; any of them fails the run. */
 export const complaintsAbout = (
-  { steps, violations, unfinished }: Outcome,
+  { steps, violations, unfinished }: TrialResult,
   { imageMegabytes }: Circumstances,
 ): readonly string[] => [
   ...steps.flatMap(({ name, complaints }) => complaints.map((complaint) => `${name}: ${complaint}`)),
@@ -141,7 +141,7 @@ export interface Circumstances {
 }
 
 /** All facts about the last run that a reader may want to know. */
-export function page(outcome: Outcome, circumstances: Circumstances): string {
+export function page(outcome: TrialResult, circumstances: Circumstances): string {
   const { date, commit, seed, imageMegabytes } = circumstances;
   const { steps, calls, acknowledgedWrites, violations, smokeTest } = outcome;
   const rows = steps.map((step) => {

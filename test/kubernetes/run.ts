@@ -14,7 +14,7 @@ import { root } from '../kit/server-process.ts';
 import { archivesOf, makeImages, serverImageMegabytes } from './machine/images.ts';
 import { inside, makeNetworks, networks } from './machine/networks.ts';
 import { findOrMakePrograms } from './machine/programs.ts';
-import { type Circumstances, complaintsAbout, type Outcome, page, type TrialOptions } from './report.ts';
+import { type Circumstances, complaintsAbout, page, type TrialOptions, type TrialResult } from './report.ts';
 
 const trialFile = fileURLToPath(new URL('./trial.ts', import.meta.url));
 const reportFile = join(root, 'docs', 'kubernetes-run.md');
@@ -34,13 +34,13 @@ const { seed, keep, sameImages } = new Command('kubernetes')
   .opts<Options>();
 
 /** In the network of the first node. */
-function trial(options: TrialOptions): Promise<Outcome | undefined> {
+function trial(options: TrialOptions): Promise<TrialResult | undefined> {
   const [program = '', ...args] = [...inside(networks[0]), process.execPath, '--import=tsx', trialFile];
   const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   // The child ends its work, which takes a moment.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  let outcome: Outcome | undefined;
-  child.once('message', (message: Outcome) => {
+  let outcome: TrialResult | undefined;
+  child.once('message', (message: TrialResult) => {
     outcome = message;
   });
   child.send(options);

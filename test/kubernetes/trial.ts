@@ -28,11 +28,11 @@ import { networks } from './machine/networks.ts';
 import { Node } from './machine/node.ts';
 import { Readiness } from './readiness.ts';
 import {
-  type Outcome,
   outcomeOf,
   type Span,
   type StepOutcome,
   type TrialOptions,
+  type TrialResult,
   unansweredText,
 } from './report.ts';
 import { type Step, steps } from './steps.ts';
@@ -48,7 +48,7 @@ const stuckMs = 25_000;
 /** Load without any step, before each. */
 const betweenMs = 10_000;
 
-async function runTrial({ folder, archives, seed }: TrialOptions): Promise<Outcome> {
+async function runTrial({ folder, archives, seed }: TrialOptions): Promise<TrialResult> {
   const control = await startControlPlane(join(folder, 'control'));
   const nodes = networks.map(
     (network, index) =>
@@ -66,7 +66,7 @@ async function runTrial({ folder, archives, seed }: TrialOptions): Promise<Outco
     for (const each of [...nodes, control]) await each.stop().catch(tell);
   }
 
-  async function proceed(kubeconfig: string, nodes: readonly Node[]): Promise<Outcome> {
+  async function proceed(kubeconfig: string, nodes: readonly Node[]): Promise<TrialResult> {
     for (const node of nodes) await node.start(archives);
     const operator = new Operator(kubeconfig);
     await until(() => areReady(operator), startLimitMs);
@@ -142,7 +142,7 @@ async function expectNodes(operator: Operator): Promise<void> {
   }
 }
 
-async function underLoad(installation: Installation, kubeconfig: string, seed: number): Promise<Outcome> {
+async function underLoad(installation: Installation, kubeconfig: string, seed: number): Promise<TrialResult> {
   const { operator, folder, url } = installation;
   const smokeTest = await operator.run(tryIt);
   const readiness = new Readiness(kubeconfig, namespace);

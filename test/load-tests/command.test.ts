@@ -158,7 +158,7 @@ async function loadTest(...args: readonly string[]): Promise<Ran> {
   }
 }
 
-test('what is missing or is none is said in a line', async (t) => {
+test('a missing or invalid option is reported in a line', async (t) => {
   t.timeout(limitMs);
   const [nothing, scenario, profile, users] = await Promise.all([
     loadTest(),

@@ -116,7 +116,7 @@ test('the page says the verdict first, needs nothing beside it, and carries the 
   t.regex(page(reported(20)), /<header class="passed">/);
 });
 
-test('what is written into the page by others stays text', (t) => {
+test('text of others in the page stays text', (t) => {
   const html = page({ ...reported(20), run: { ...reported(20).run, profile: '</script><b>' } });
   t.notRegex(html, /<\/script><b>/);
   t.regex(html, /&lt;\/script&gt;&lt;b&gt;/);
@@ -206,7 +206,7 @@ test('operations stand in the same order in every report', (t) => {
   );
 });
 
-test('what is answered instead of metrics has a name that k6 was told of', (t) => {
+test('an answer in place of metrics has a name that k6 was told of', (t) => {
   t.deepEqual([0, 421, 503, 418].map(answerName), ['nothing', '421', '503', 'another status']);
 });
 
@@ -271,7 +271,7 @@ test('a histogram is its mean since the last look', (t) => {
   t.deepEqual(seenIn(at(1, 100), at(1, 100)), []);
 });
 
-test('what comes after the end of a run is of its last slice', (t) => {
+test('a request after the end of a run belongs to its last slice', (t) => {
   t.deepEqual(
     [0, 1_999, 2_000, 39_999, 40_000, 70_000].map((ms) => sliceAt(ms, 40_000)),
     ['s00', 's00', 's01', 's19', 's19', 's19'],

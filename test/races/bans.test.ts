@@ -73,8 +73,8 @@ const banFrom = ({ actors }: Pick<ClusterNode, 'actors'>, userUuid: string) =>
   actors.get(UserAdministration, userUuid).ask.operatorSetBan({ banned: true, reason: null, by: 'operator' });
 
 /** Whatever the outcome: calls may be refused or come too late. */
-const outcomeOf = (asked: Promise<unknown>) =>
-  asked.then(
+const outcomeOf = (pending: Promise<unknown>) =>
+  pending.then(
     (answer) => answer as Answer<Granted>,
     () => undefined,
   );
@@ -167,7 +167,7 @@ test('a ban while the password is being checked opens no session', async (t) => 
   t.deepEqual([answer.status, answer.body.error.message], [401, 'Your account has been suspended.']);
 });
 
-test('of administrators who ban each other in a circle at the same moment one at least remains', async (t) => {
+test('at least one of the administrators who ban each other in a circle at the same moment remains', async (t) => {
   const emails = ['one@example.org', 'two@example.org', 'three@example.org'];
   const server = await startServer(t, { accounts: { adminEmails: new Set(emails) } });
   const admins = await Promise.all(emails.map((email) => server.device(email)));

@@ -91,8 +91,8 @@ async function started() {
   okOf(await cluster.until(ask.closeUpload({ claims })));
   await cluster.clock.advance(5_000);
   const move = (type: 'user-to-shared-vault' | 'shared-vault-to-user') => {
-    const asked = claimsOf({ sharedVaultUuid: vault, move: { type } });
-    return ask.moveFile({ claims: asked });
+    const request = claimsOf({ sharedVaultUuid: vault, move: { type } });
+    return ask.moveFile({ claims: request });
   };
   const remove = () => ask.deleteFile({ claims: claimsOf({ operation: 'delete' }) });
   return { cluster, nodes, vault, remove, home, away: nodeOf(cluster, nodes, 'vault', vault), move };

@@ -6,7 +6,7 @@ import { accepted, ciphertext, type FileAnswer, RemoteFile, usedBytes, VaultFile
 import { startServer, type TestServer } from '../kit/server.ts';
 import { makeVault } from '../kit/vaults.ts';
 
-test('of uploads that do not fit together as many are taken as fit, and used is what is there', async (t) => {
+test('as many uploads are taken as fit when they do not fit together, and what is there counts as used', async (t) => {
   const server = await startServer(t, { files: { accountBytesMax: 1_000 } });
   const device = await server.device();
   const files = Array.from({ length: 10 }, () => new RemoteFile(device));
@@ -89,7 +89,7 @@ test('a chunk whose answer was lost stays, whether its upload was closed or its 
   }
 });
 
-test('of two attempts at a chunk the later one counts, in whichever order their owner is told', async (t) => {
+test('the later of two attempts at a chunk counts, in whichever order their owner is told', async (t) => {
   const server = await startServer(t);
   const device = await server.device();
   for (const file of [new RemoteFile(device), new VaultFile(device, await makeVault(device))]) {

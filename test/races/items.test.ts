@@ -25,15 +25,15 @@ async function startHeldServer(t: ExecutionContext) {
     new Promise<void>((resolve) => {
       onCommit = async () => {
         onCommit = async () => {};
-        const asked = server.transport.nextAskOf(command);
+        const pending = server.transport.nextAskOf(command);
         resolve();
-        await asked;
+        await pending;
       };
     });
   return { server, heldUntil };
 }
 
-test('of savers of the same version exactly one wins, and the others get the winner', async (t) => {
+test('exactly one of several savers of the same version wins, and the others get the winner', async (t) => {
   const server = await startServer(t);
   const devices = await Promise.all([1, 2, 3, 4, 5].map(() => server.device()));
   const { saved_items: saved } = await (devices[0] ?? t.fail()).sync({ items: [note()] });
@@ -122,7 +122,7 @@ test('devices that sync at the same moment never miss an item of each other', as
   for (const seen of known) t.deepEqual([...seen].sort(), sent);
 });
 
-test('what another device saves between the turns of an upload is not missed', async (t) => {
+test('a save of another device between the turns of an upload is not missed', async (t) => {
   const { server, heldUntil } = await startHeldServer(t);
   const [phone, laptop] = [await server.device(), await server.device()];
   const firstTurnIsOver = heldUntil('sync');

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { item } from '../../actors/collection/item.ts';
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
+import { defaultItemSettings, type ItemSettings } from '../../actors/collection/settings.ts';
 import type { ModernSyncReply } from '../../actors/collection/sync-reply.ts';
 import type { AnyRow } from '../../runtime/table.ts';
 import { atEveryCommit, Death } from '../kit/death.ts';
@@ -24,9 +25,9 @@ interface Scene {
   readonly other: string;
 }
 
-async function startScene(t: ExecutionContext): Promise<Scene> {
+async function startScene(t: ExecutionContext, items: Partial<ItemSettings> = {}): Promise<Scene> {
   const death = new Death();
-  const server = await startServer(t, { host: { schedule: death.schedule } });
+  const server = await startServer(t, { items, host: { schedule: death.schedule } });
   const alice = await server.device();
   const bob = await server.device('bob@example.org');
   const vault = await makeVault(alice);
@@ -195,15 +196,15 @@ const pagings = {
 } as const;
 
 for (const [direction, { begin, pages }] of Object.entries(pagings)) {
-  test(`who is given an item that moves ${direction} is not given what it was after that`, async (t) => {
+  test(`a reader of an item that moves ${direction} never gets an older state after the newer one`, async (t) => {
     const scene = await startScene(t);
     await begin(t, scene);
     const rows = await homes(scene);
     t.is(rows.length, 2);
     const newest = Math.max(...rows.map((row) => Number(row['updated_at_timestamp'])));
     const device = await scene.alice.another();
-    const given = (await pages(device, scene)).flatMap(({ retrieved_items }) => retrieved_items);
-    const versions = given.filter(({ uuid }) => uuid === uuidNumber(1));
+    const received = (await pages(device, scene)).flatMap(({ retrieved_items }) => retrieved_items);
+    const versions = received.filter(({ uuid }) => uuid === uuidNumber(1));
     t.is(versions.at(-1)?.updated_at_timestamp, newest);
     t.is((await homes(scene)).length, 2);
   });
@@ -220,19 +221,19 @@ test('an item is saved where it was applied, as what it is there, before its sou
     inVault(vault, { content: 'moved', updated_at_timestamp: version }),
   );
   const device = await alice.another();
-  const [given] = (await device.sync()).retrieved_items;
-  t.is(given?.content, 'moved');
+  const [received] = (await device.sync()).retrieved_items;
+  t.is(received?.content, 'moved');
   const { item: found } = (await device.getItem(uuidNumber(1))).body;
   t.like(found, { content: 'moved', shared_vault_uuid: vault });
   t.deepEqual(
     await device.checkIntegrity([
-      { uuid: uuidNumber(1), updated_at_timestamp: given?.updated_at_timestamp ?? 0 },
+      { uuid: uuidNumber(1), updated_at_timestamp: received?.updated_at_timestamp ?? 0 },
     ]),
     [],
   );
   const edited = inVault(vault, {
     content: 'edited',
-    updated_at_timestamp: given?.updated_at_timestamp,
+    updated_at_timestamp: received?.updated_at_timestamp,
   });
   const { saved_items: there } = await server.answered(device.sync({ items: [edited] }));
   t.is(there.length, 1);
@@ -267,7 +268,7 @@ async function dying(
 const untilFinalizedMs = 90_000;
 
 for (const direction of ['into', 'out of'] as const) {
-  test(`of an account that is deleted while its item moves ${direction} a vault nothing comes back, whichever commit a host dies at`, async (t) => {
+  test(`nothing comes back of an account deleted while its item moves ${direction} a vault, whichever commit a host dies at`, async (t) => {
     t.timeout(120_000);
     const deaths = await atEveryCommit(async (commit, isApplied) => {
       const scene = await startScene(t);
@@ -289,8 +290,8 @@ for (const direction of ['into', 'out of'] as const) {
       const left = await homes(scene);
       t.true(left.length <= 1);
       for (const row of left) t.is(row['collection'], vault);
-      const given = (await alice.sync({ sync_token: null })).retrieved_items;
-      t.is(given.length, left.length);
+      const received = (await alice.sync({ sync_token: null })).retrieved_items;
+      t.is(received.length, left.length);
       return isDead;
     });
     t.log(`${deaths} deaths`);
@@ -326,10 +327,57 @@ test('an item that two sessions move to two places at once is in one of them, wh
     );
     t.deepEqual(outcomes.toSorted(), ['saved', 'sync_conflict']);
     await hasOneHome(t, scene, outcomes[0] === 'saved' ? vault : other);
-    const [given] = (await alice.sync({ sync_token: null })).retrieved_items;
-    t.is(given?.content, given?.shared_vault_uuid);
+    const [received] = (await alice.sync({ sync_token: null })).retrieved_items;
+    t.is(received?.content, received?.shared_vault_uuid);
     return isDead;
   });
   t.log(`${deaths} deaths`);
   t.true(deaths >= 8);
+});
+
+/** What each of the item's revisions says, the newest first. */
+async function contents(device: Device): Promise<readonly string[]> {
+  const path = `/v2/items/${uuidNumber(1)}/revisions`;
+  const found: string[] = [];
+  for (const { uuid } of accepted(await device.call('GET', path)).revisions) {
+    found.push(accepted(await device.call('GET', `${path}/${uuid}`)).revision.content);
+  }
+  return found;
+}
+
+const everySave = { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } };
+
+test('an item that moves keeps every revision, whichever commit a host dies around', async (t) => {
+  t.timeout(120_000);
+  const deaths = await atEveryCommit(async (commit, isApplied) => {
+    const scene = await startScene(t, everySave);
+    const { server, alice, vault } = scene;
+    const version = await saved(scene, alice, note({ content: 'before' }));
+    await server.advance(5_000);
+    const moving = inVault(vault, { content: 'moved', updated_at_timestamp: version });
+    const isDead = await dying(scene, commit, isApplied, [alice.send({ items: [moving] })]);
+    const moved = await saved(scene, alice, moving);
+    await server.advance(untilFinalizedMs);
+    t.deepEqual(await contents(alice), ['moved', 'before']);
+    await saved(scene, alice, note({ content: 'home again', updated_at_timestamp: moved }));
+    t.deepEqual(await contents(alice), ['home again', 'moved', 'before']);
+    return isDead;
+  });
+  t.log(`${deaths} deaths`);
+  t.true(deaths >= 4);
+});
+
+test('an item that comes back before its first move is finalized brings no revision down', async (t) => {
+  const scene = await startScene(t, everySave);
+  const { server, alice, vault } = scene;
+  const version = await saved(scene, alice, note({ content: 'before' }));
+  await server.advance(5_000);
+  const moving = inVault(vault, { content: 'moved', updated_at_timestamp: version });
+  await stopsBefore(scene, intoVault.finalize, moving);
+  const [, there] = await homes(scene);
+  await server.advance(1_000);
+  const updated_at_timestamp = Number(there?.['updated_at_timestamp']);
+  await saved(scene, alice, note({ content: 'home again', updated_at_timestamp }));
+  await server.advance(untilFinalizedMs);
+  t.deepEqual(await contents(alice), ['home again', 'moved', 'before']);
 });

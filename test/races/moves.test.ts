@@ -6,8 +6,8 @@ import type { AnyRow } from '../../runtime/table.ts';
 import { Death } from '../kit/death.ts';
 import type { Device } from '../kit/device.ts';
 import { note, uuidNumber } from '../kit/items.ts';
-import { startServer, type TestServer } from '../kit/server.ts';
-import { join, makeVault } from '../kit/vaults.ts';
+import type { TestServer } from '../kit/server.ts';
+import { startSharedVault } from '../kit/vaults.ts';
 
 const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
@@ -48,11 +48,9 @@ for (const direction of directions) {
       const when = `${isApplied ? 'after' : 'before'} commit ${commit}`;
       test(`an item on its way ${direction} has one home when its host dies ${when}, and the client is answered in the end`, async (t) => {
         const death = new Death();
-        const server = await startServer(t, { host: { schedule: death.schedule } });
-        const alice = await server.device();
-        const bob = await server.device('bob@example.org');
-        const vault = await makeVault(alice);
-        await join(alice, vault, bob);
+        const { server, alice, bob, vault } = await startSharedVault(t, {
+          server: { host: { schedule: death.schedule } },
+        });
         await server.advance(5_000);
         const begun = direction === 'into the vault' ? note() : inVault(vault);
         const [before] = (await alice.sync({ items: [begun] })).saved_items;
@@ -61,14 +59,14 @@ for (const direction of directions) {
         const moving = direction === 'into the vault' ? inVault(vault, named) : note(named);
 
         death.plan(commit, isApplied);
-        const asked = alice.sync({ items: [moving] });
-        asked.catch(() => {});
+        const pending = alice.sync({ items: [moving] });
+        pending.catch(() => {});
         await server.until(() => death.isDead, 5_000);
         await isWhole(t, server, death);
         death.over();
         await server.restart();
         await server.answered(
-          asked.catch(() => undefined),
+          pending.catch(() => undefined),
           60_000,
         );
         await server.advance(60_000);

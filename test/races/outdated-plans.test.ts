@@ -100,10 +100,10 @@ for (let seed = 1; seed <= 10; seed += 1) {
     const { ask } = actors.get(stack, 'a');
     const pushed: string[] = [];
     const popped: string[] = [];
-    const given: (readonly string[])[] = [];
-    const call = async <T>(asked: Promise<T>, onAnswer: (answer: T) => unknown) => {
+    const received: (readonly string[])[] = [];
+    const call = async <T>(pending: Promise<T>, onAnswer: (answer: T) => unknown) => {
       try {
-        onAnswer(await asked);
+        onAnswer(await pending);
       } catch (error) {
         // It took no effect.
         if (!(error instanceof UnavailableError)) throw error;
@@ -112,16 +112,16 @@ for (let seed = 1; seed <= 10; seed += 1) {
     const any = (label: string): Promise<void> => {
       if (random.chance(0.5)) return call(ask.push(label), () => pushed.push(label));
       if (random.chance(0.5)) return call(ask.pop(null), (top) => top !== null && popped.push(top));
-      return call(ask.labels(null), (labels) => given.push(labels));
+      return call(ask.labels(null), (labels) => received.push(labels));
     };
 
-    const asked: Promise<void>[] = [];
+    const pending: Promise<void>[] = [];
     for (let count = 0; count < calls; count += 1) {
-      asked.push(any(`plate ${count}`));
+      pending.push(any(`plate ${count}`));
       for (let left = random.below(12); left > 0; left -= 1) await undefined;
     }
     let isOver = false;
-    const all = Promise.all(asked).finally(() => {
+    const all = Promise.all(pending).finally(() => {
       isOver = true;
     });
     while (!isOver) {
@@ -130,12 +130,12 @@ for (let seed = 1; seed <= 10; seed += 1) {
     }
     await all;
     calm();
-    given.push(await ask.labels(null));
+    received.push(await ask.labels(null));
 
-    for (const labels of given) {
+    for (const labels of received) {
       t.false(labels.includes('none'));
       t.is(new Set(labels).size, labels.length);
     }
-    t.deepEqual([...popped, ...(given.at(-1) ?? [])].toSorted(), pushed.toSorted());
+    t.deepEqual([...popped, ...(received.at(-1) ?? [])].toSorted(), pushed.toSorted());
   });
 }

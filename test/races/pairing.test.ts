@@ -13,12 +13,12 @@ async function startScene(t: ExecutionContext) {
   const scene = await paired(t, { host: { schedule: death.schedule } });
   const { server, domain } = scene;
   /** Resolves once it is answered, or the host is dead. */
-  const orDeath = (asked: Promise<unknown>) => {
+  const orDeath = (pending: Promise<unknown>) => {
     let isOver = false;
     const over = () => {
       isOver = true;
     };
-    asked.then(over, over);
+    pending.then(over, over);
     return server.until(() => isOver || death.isDead, 40_000);
   };
   const reborn = async () => {
@@ -43,7 +43,7 @@ test('a code is exchanged once whatever commit the host dies at, and what was be
     await orDeath(page);
     const isDead = await reborn();
     if (isDead) await server.answered(page, 40_000).catch(() => undefined);
-    const sent = () => identity.asked.filter((each) => each.get('code') === brought.get('code')).length;
+    const sent = () => identity.requests.filter((each) => each.get('code') === brought.get('code')).length;
     t.true(sent() <= 1, step);
     // A claim stays, whether its code has left or not. Without one the gateway has asked again.
     const isUsedUp = sent() === 1 || commit > 1 || isApplied;

@@ -21,7 +21,7 @@ const revoke = (device: Device, id: string) => device.call('DELETE', `${list}/${
 const listed = async (device: Device): Promise<{ uuid: string; revoked: boolean }[]> =>
   (await device.call('GET', list)).body.shares;
 
-test('of a thousand who open a one-time share at the same moment one gets it', async (t) => {
+test('one of a thousand who open a one-time share at the same moment gets it', async (t) => {
   const server = await startServer(t);
   const owner = await server.device();
   const { shareId } = (await make(owner)).body;
@@ -35,7 +35,7 @@ test('of a thousand who open a one-time share at the same moment one gets it', a
   t.deepEqual([...refusals], ['not-found']);
 });
 
-test('who has no room for what a share holds is told so, and has not opened it', async (t) => {
+test('a reader without capacity for what a share holds is told so, and has not opened it', async (t) => {
   const server = await startServer(t);
   const { shareId } = (await make(await server.device())).body;
   const { ask } = server.host.actors.get(Share, shareId);
@@ -45,7 +45,7 @@ test('who has no room for what a share holds is told so, and has not opened it',
   t.true(isRefused(await ask.view({ roomBytes: needsBytes - 1 })));
 });
 
-test('who opens a share while it is revoked gets it or a 404, and nobody afterwards', async (t) => {
+test('a reader who opens a share while it is revoked gets it or a 404, and nobody gets it afterwards', async (t) => {
   const server = await startServer(t);
   const owner = await server.device();
   for (let round = 0; round < 10; round += 1) {
@@ -179,7 +179,7 @@ class PairingStore extends ModelStore {
   }
 }
 
-test('of two shares made at once where there is room for one, the other leaves no ciphertext behind', async (t) => {
+test('the second of two shares made at once where there is room for one leaves no ciphertext behind', async (t) => {
   const clock = new FakeClock();
   const store = new PairingStore(new ModelDatabase(clock));
   const accounts = { shareBytesMax: terms.encryptedPayload.length };
@@ -198,7 +198,7 @@ test('of two shares made at once where there is room for one, the other leaves n
   );
 });
 
-test('what was stored and never listed opens for nobody, and goes', async (t) => {
+test('a share that was stored and never listed opens for nobody, and goes', async (t) => {
   const server = await startServer(t);
   const owner = await server.device();
   const ownerUuid = owner.account.userUuid;

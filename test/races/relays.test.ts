@@ -56,9 +56,9 @@ const pairs: readonly Pair[] = [
 async function startScene(t: ExecutionContext) {
   const death = new Death();
   const postbox = new Postbox();
-  const given: string[] = [];
+  const received: string[] = [];
   postbox.answer = ({ relay, credential }) => {
-    given.push(`${credential ?? 'nothing'} to ${relay.kind === 'smtp' ? relay.host : relay.kind}`);
+    received.push(`${credential ?? 'nothing'} to ${relay.kind === 'smtp' ? relay.host : relay.kind}`);
     return undefined;
   };
   const accounts = { adminEmails: new Set([alice.email]) };
@@ -66,7 +66,7 @@ async function startScene(t: ExecutionContext) {
   const here = await server.device();
   const there = new Device(await server.another({}), (await server.device()).account);
   t.is((await server.answered(insist(here, [withOld]))).status, 200);
-  return { death, server, here, there, given };
+  return { death, server, here, there, received };
 }
 type Scene = Awaited<ReturnType<typeof startScene>>;
 
@@ -87,7 +87,7 @@ async function replacements({ server }: Scene): Promise<number> {
 }
 
 async function holds(t: ExecutionContext, scene: Scene, answers: readonly Answer[], where: string) {
-  const { server, here, there, given } = scene;
+  const { server, here, there, received } = scene;
   const isRefusal = ({ status, body }: Answer) =>
     status === 400 && body.error.tag === 'relay-credentials-required';
   t.true(
@@ -106,24 +106,24 @@ async function holds(t: ExecutionContext, scene: Scene, answers: readonly Answer
     const body = { recipient: 'bob@example.test', relayId: id };
     await server.answered(here.call('POST', '/v1/admin/email-delivery/test', { body }), 30_000);
   }
-  t.is(given.length, now.body.relays.length, where);
+  t.is(received.length, now.body.relays.length, where);
   t.deepEqual(
-    given.filter((each) => !each.startsWith('nothing') && !givenForIt.test(each)),
+    received.filter((each) => !each.startsWith('nothing') && !givenForIt.test(each)),
     [],
     where,
   );
 }
 
 for (const { what, one, other } of pairs) {
-  test(`${what}: whoever comes first, and the host dies around any commit`, async (t) => {
+  test(`${what}: either comes first, and the host dies around any commit`, async (t) => {
     t.timeout(120_000);
     const deaths = await atEveryCommit(async (commit, isApplied) => {
       const scene = await startScene(t);
       const { death, server, here, there } = scene;
       death.plan(commit, isApplied);
       const [first, second] = commit % 2 === 0 ? [other, one] : [one, other];
-      const asked = [insist(here, first), insist(there, second)];
-      const both = Promise.all(asked);
+      const pending = [insist(here, first), insist(there, second)];
+      const both = Promise.all(pending);
       let isOver = false;
       both.then(() => {
         isOver = true;

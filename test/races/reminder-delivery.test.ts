@@ -34,21 +34,21 @@ async function startScene(t: ExecutionContext, config: object) {
 type Scene = Awaited<ReturnType<typeof startScene>>;
 
 /** Where the host died, how many messages had left, and the known state of the reminder. */
-interface Known {
+interface KnownState {
   readonly step: string;
   readonly arrived: number;
   readonly state: string;
 }
 
-async function whenDue(t: ExecutionContext, config: object): Promise<readonly Known[]> {
-  const known: Known[] = [];
+async function whenDue(t: ExecutionContext, config: object): Promise<readonly KnownState[]> {
+  const known: KnownState[] = [];
   await atEveryCommit(async (commit, isApplied) => {
-    const { death, server, over, later, shown, arrived } = await startScene(t, config);
+    const { death, server, over, later, reminderById, arrived } = await startScene(t, config);
     death.plan(commit, isApplied);
     for (let passed = 0; passed < 3 && !death.isDead; passed += 1) await server.advance(minuteMs);
     const isDead = await over();
     await later();
-    const { state } = await shown('one');
+    const { state } = await reminderById('one');
     const step = `commit ${commit}, ${isApplied ? 'applied' : 'lost'}`;
     t.true(arrived() <= 1, step);
     t.true(state === 'uncertain' || (state === 'sent' && arrived() === 1), `${step}: ${state}, ${arrived()}`);
@@ -88,13 +88,13 @@ async function whenAsked(
     await server.advance(minuteMs + 5_000);
     death.plan(commit, isApplied);
     let isOver = false;
-    const asked = ask(scene).finally(() => {
+    const pending = ask(scene).finally(() => {
       isOver = true;
     });
     await server.until(() => isOver || death.isDead, 5_000);
     for (let passed = 0; passed < 10 && !death.isDead; passed += 1) await server.advance(500);
     const isDead = await over();
-    const answer = await server.answered(asked, 60_000);
+    const answer = await server.answered(pending, 60_000);
     await check(scene, answer, `commit ${commit}, ${isApplied ? 'applied' : 'lost'}: ${answer.text}`);
     return isDead;
   });
@@ -138,18 +138,18 @@ test('another destination while the queue has the mail: it arrives there, once, 
   await whenAsked(
     t,
     ({ configure }) => configure(toTelegram),
-    async ({ postbox, chats, later, shown }, { status }, step) => {
+    async ({ postbox, chats, later, reminderById }, { status }, step) => {
       t.is(status, 200, step);
       postbox.answer = () => undefined;
       await later();
       t.is(postbox.messages.length, 0, step);
-      const { state } = await shown('one');
+      const { state } = await reminderById('one');
       t.true(chats.messages.length === 1 || (state === 'uncertain' && chats.messages.length === 0), step);
     },
   );
 });
 
-test('a user who closes the gate while the queue has the mail, and opens it again: it arrives once', async (t) => {
+test('a reminder arrives once when its user closes the gate while the queue has the mail, and opens it again', async (t) => {
   t.timeout(180_000);
   await whenAsked(
     t,

@@ -33,10 +33,10 @@ async function startScene(t: ExecutionContext, death = new Death()): Promise<Sce
 async function statesOf({ inviter, guest }: Scene): Promise<readonly [invite: string, guest: string]> {
   const listed = await inviter.call('GET', invites);
   const path = `/v1/users/${guest.account.userUuid}/subscription`;
-  const shown = await guest.call('GET', path);
+  const view = await guest.call('GET', path);
   return [
     listed.status === 200 ? listed.body.invitations[0].status : 'gone',
-    shown.status === 200 ? shown.body.subscription.subscriptionType : 'gone',
+    view.status === 200 ? view.body.subscription.subscriptionType : 'gone',
   ];
 }
 

@@ -21,7 +21,7 @@ async function plant(server: TestServer, name: string): Promise<string> {
   return name;
 }
 
-test('what nobody names is removed when it is old, and files stay', async (t) => {
+test('a blob that nothing names is removed when it is old, and files stay', async (t) => {
   const server = await startServer(t);
   const file = new RemoteFile(await server.device());
   const chunks = [ciphertext(100), ciphertext(50)];

@@ -156,7 +156,7 @@ test('an upload into a vault counts once for its owner, whichever commit a host 
   t.true(deaths >= 6);
 });
 
-test('of moves of one file at the same time one takes it, and no byte is counted twice', async (t) => {
+test('one of several simultaneous moves takes the file, and no byte is counted twice', async (t) => {
   const { server, alice, member, vault, other } = await startScene(t);
   const personal = new RemoteFile(member);
   await personal.upload(bytes);

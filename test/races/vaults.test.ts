@@ -167,7 +167,7 @@ for (const [what, { calls: callsOf, leadsTo }] of Object.entries(scenarios)) {
   });
 }
 
-test('a host dies around any commit of making a vault: it is listed by whom it is answered to', async (t) => {
+test('a host dies around any commit of making a vault: the user who got the answer has it in the list', async (t) => {
   let deaths = 0;
   for (const isApplied of [false, true]) {
     for (let commit = 1; ; commit += 1) {

@@ -2,7 +2,7 @@
 import type { SeededRandom } from '../kit/random.ts';
 import type { Call, History } from './checkers/history.ts';
 import type { StalenessChecker } from './checkers/staleness.ts';
-import type { Ask, Gateway, Outcome } from './gateway.ts';
+import type { Ask, CallOutcome, Gateway } from './gateway.ts';
 import { startOfTimeMs } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 
@@ -26,7 +26,7 @@ const finalTries = 20;
 export class CounterClient {
   readonly #options: CounterClientOptions;
   #calls = 0;
-  #asked = 0;
+  #callCount = 0;
 
   constructor(options: CounterClientOptions) {
     this.#options = options;
@@ -89,7 +89,7 @@ export class CounterClient {
     fields: object,
     recordedIn: Call['recordedIn'] = 'journal',
     sends?: Call['sends'],
-  ): Promise<Outcome> {
+  ): Promise<CallOutcome> {
     const { history } = this.#options;
     const op = this.#nextCall();
     const call = history.begin({
@@ -158,15 +158,15 @@ export class CounterClient {
     return { address: { kind: 'counter', id: counter }, command, request: { after }, callId };
   }
 
-  #ask(counter: string, command: string, request: object): Promise<Outcome> {
+  #ask(counter: string, command: string, request: object): Promise<CallOutcome> {
     const { gateway, random } = this.#options;
     const ask = { address: { kind: 'counter', id: counter }, command, request, callId: this.#nextCallId() };
     return gateway.ask(ask, random.pick([700, 3_000, 9_000]));
   }
 
   #nextCallId(): string {
-    this.#asked += 1;
-    return `${this.#options.name}-${this.#asked}`;
+    this.#callCount += 1;
+    return `${this.#options.name}-${this.#callCount}`;
   }
 
   #trouble(): { untilMs: number } {

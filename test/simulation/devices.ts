@@ -180,7 +180,7 @@ export class Device {
 
   async #sync(withinMs: number): Promise<SyncAnswer | undefined> {
     const { random, account } = this.#options;
-    const asked = {
+    const sentRequest = {
       items: this.#items(),
       sync_token: this.#token,
       cursor_token: this.#cursor,
@@ -188,8 +188,9 @@ export class Device {
       api: '20200115',
     };
     const { userUuid = '', identifier = '' } = this.#session.credentials ?? {};
-    this.#conflicts.sends(identifier, asked.items);
-    const { request, outcome } = await (this.#syncer?.sync(asked, withinMs) ?? this.#ask(asked, withinMs));
+    this.#conflicts.sends(identifier, sentRequest.items);
+    const { request, outcome } = await (this.#syncer?.sync(sentRequest, withinMs) ??
+      this.#ask(sentRequest, withinMs));
     if (outcome.outcome !== 'done') return undefined;
     const answer = await this.#accepted(outcome.value);
     if (answer === undefined) return undefined;
@@ -199,12 +200,12 @@ export class Device {
     return answer;
   }
 
-  async #ask(asked: LaneRequest, withinMs: number): Promise<Decided> {
+  async #ask(sentRequest: LaneRequest, withinMs: number): Promise<Decided> {
     const { account, staleness } = this.#options;
     const callId = this.#session.nextCallId();
-    if (asked.items.length === 0) staleness.asksSync(callId, account.email, account.position);
-    const request = { ...asked, credentials: this.#session.credentials, snjs_version: null };
-    return { request: asked, outcome: await this.#session.ask('sync', request, withinMs, callId) };
+    if (sentRequest.items.length === 0) staleness.asksSync(callId, account.email, account.position);
+    const request = { ...sentRequest, credentials: this.#session.credentials, snjs_version: null };
+    return { request: sentRequest, outcome: await this.#session.ask('sync', request, withinMs, callId) };
   }
 
   async #accepted(value: unknown): Promise<SyncAnswer | undefined> {

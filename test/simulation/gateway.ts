@@ -11,7 +11,7 @@ import type { AvailabilityChecker } from './checkers/availability.ts';
 import type { SimulatedProcess } from './process.ts';
 import type { SimulatedTime } from './time.ts';
 
-export type Outcome =
+export type CallOutcome =
   | { readonly outcome: 'done'; readonly value: unknown }
   /** Certainly without effect. */
   | { readonly outcome: 'none'; readonly error: unknown }
@@ -49,7 +49,7 @@ export class Gateway {
     this.#options = options;
   }
 
-  async ask(ask: Ask, withinMs: number): Promise<Outcome> {
+  async ask(ask: Ask, withinMs: number): Promise<CallOutcome> {
     const { time, random, entrances } = this.#options;
     const untilMs = time.nowMs + withinMs;
     while (time.nowMs < untilMs) {
@@ -61,7 +61,7 @@ export class Gateway {
   }
 
   /** Retries until it is done, for requests that may be repeated. */
-  async insist(ask: Ask, withinMs: number, triesMax: number): Promise<Outcome> {
+  async insist(ask: Ask, withinMs: number, triesMax: number): Promise<CallOutcome> {
     for (let tries = 1; ; tries += 1) {
       const outcome = await this.ask(ask, withinMs);
       if (outcome.outcome === 'done' || tries === triesMax) return outcome;
@@ -69,7 +69,7 @@ export class Gateway {
     }
   }
 
-  async #enter(entrance: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
+  async #enter(entrance: Entrance, ask: Ask, withinMs: number): Promise<CallOutcome> {
     const { time, availability, wellHostsFor } = this.#options;
     const sinceMs = time.nowMs;
     const hosts = wellHostsFor(ask, entrance);
@@ -82,13 +82,13 @@ export class Gateway {
     return outcome;
   }
 
-  #outcome({ process, actors }: Entrance, ask: Ask, withinMs: number): Promise<Outcome> {
+  #outcome({ process, actors }: Entrance, ask: Ask, withinMs: number): Promise<CallOutcome> {
     return new Promise((resolve) => {
       const gone = () => resolve({ outcome: 'unknown', error: new Error('the gateway does not answer') });
       process.onDeath(gone);
       this.#options.time.after(withinMs + patienceMs, gone);
       process.enter(() => {
-        this.#asked(actors, ask, withinMs).then(
+        this.#send(actors, ask, withinMs).then(
           (value) => resolve({ outcome: 'done', value }),
           (error) => resolve({ outcome: isUnknown(error) ? 'unknown' : 'none', error }),
         );
@@ -96,7 +96,7 @@ export class Gateway {
     });
   }
 
-  #asked(actors: Actors, { address, command, request, callId }: Ask, deadlineMs: number): Promise<unknown> {
+  #send(actors: Actors, { address, command, request, callId }: Ask, deadlineMs: number): Promise<unknown> {
     const handle = actors.get({ name: address.kind, commands: {} }, address.id).ask as Record<
       string,
       (request: unknown, options: object) => Promise<unknown>

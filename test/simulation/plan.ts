@@ -150,22 +150,22 @@ const restMs = 120_000;
 const hostIds = ['a', 'b', 'c', 'd'];
 const gatewayIds = ['g', 'h'];
 
-export function planOf(seed: number, asked?: Flavour): Plan {
-  const plan = mixOf(seed, asked);
-  if (asked === 'delivery') return withDelivery(plan, randomOf(seed, 'delivery'));
-  if (asked === 'vaults') return withVaults(plan, randomOf(seed, 'vaults'));
-  if (asked === 'lane') return withLane(plan, randomOf(seed, 'lane'));
+export function planOf(seed: number, flavour?: Flavour): Plan {
+  const plan = mixOf(seed, flavour);
+  if (flavour === 'delivery') return withDelivery(plan, randomOf(seed, 'delivery'));
+  if (flavour === 'vaults') return withVaults(plan, randomOf(seed, 'vaults'));
+  if (flavour === 'lane') return withLane(plan, randomOf(seed, 'lane'));
   if (!plan.isPlanned) return plan;
   if (plan.isTroubled) return troubled(withoutFaults(plan));
   return plan.isAiling ? ailing(withoutFaults(plan)) : withoutFaults(plan);
 }
 
-function mixOf(seed: number, asked: Flavour | undefined): Plan {
+function mixOf(seed: number, chosenFlavour: Flavour | undefined): Plan {
   const random = randomOf(seed, 'plan');
   const hauls = randomOf(seed, 'hauls');
   const sometimes = (most: number, chance = 0.6) => (random.chance(chance) ? most * random.fraction() : 0);
-  const flavour = asked ?? (random.chance(0.7) ? random.pick(drawnFlavours) : undefined);
-  const quiet = random.chance(0.1) && asked === undefined;
+  const flavour = chosenFlavour ?? (random.chance(0.7) ? random.pick(drawnFlavours) : undefined);
+  const quiet = random.chance(0.1) && chosenFlavour === undefined;
   const rate = (most: number) =>
     quiet ? 0 : sometimes(flavour === 'cluster' || flavour === 'crashy' ? most / 3 : most);
   // Hosts take over from each other again and again, while routing still finds the old ones. Some sleep past their

@@ -7,7 +7,7 @@ import { defaultAccountSettings } from '../../actors/settings.ts';
 import type { SeededRandom } from '../kit/random.ts';
 import type { Account } from './account.ts';
 import type { SessionChecker } from './checkers/sessions.ts';
-import type { Gateway, Outcome } from './gateway.ts';
+import type { CallOutcome, Gateway } from './gateway.ts';
 import type { SimulatedTime } from './time.ts';
 
 export interface SignInOptions {
@@ -24,7 +24,7 @@ export interface SignInOptions {
   readonly refreshed?: (session: string, askedMs: number) => void;
 }
 
-interface Issued {
+interface IssuedSession {
   readonly session: { readonly access_token: string };
   readonly secrets: {
     readonly sessionUuid: string;
@@ -44,7 +44,7 @@ export class Session {
   readonly #options: SignInOptions;
   #credentials: Credentials | undefined;
   #refreshSecret = '';
-  #asked = 0;
+  #callCount = 0;
   /** When another pair may have become the newest, because the answer with it was lost. */
   #mayBeReplacedSinceMs = Number.POSITIVE_INFINITY;
 
@@ -100,7 +100,7 @@ export class Session {
       this.#mayBeReplacedSinceMs = Math.min(this.#mayBeReplacedSinceMs, this.#options.time.nowMs);
       return;
     }
-    const answer = outcome.value as { ok: Issued } | Refused;
+    const answer = outcome.value as { ok: IssuedSession } | Refused;
     if ('refused' in answer) sessions.refreshRefused(name, answer.refused.reason);
     else {
       this.#keep(answer.ok);
@@ -120,14 +120,14 @@ export class Session {
   }
 
   /** Asks the user's actor. */
-  ask(command: string, request: object, withinMs: number, callId = this.nextCallId()): Promise<Outcome> {
+  ask(command: string, request: object, withinMs: number, callId = this.nextCallId()): Promise<CallOutcome> {
     const id = this.#credentials?.userUuid ?? '';
     return this.#ask('user', id, command, request, withinMs, callId);
   }
 
   nextCallId(): string {
-    this.#asked += 1;
-    return `${this.#options.device}-${this.#asked}`;
+    this.#callCount += 1;
+    return `${this.#options.device}-${this.#callCount}`;
   }
 
   async #register(): Promise<SessionReply | undefined> {
@@ -147,19 +147,19 @@ export class Session {
     const id = signinKeys.actorId(address);
     const codeVerifier = random.uuid();
     const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
-    const asked = await this.#ask(
+    const answer = await this.#ask(
       'signin',
       id,
       'loginParams',
       { ...address, codeChallenge, device },
       openingMs,
     );
-    if (asked.outcome !== 'done') return undefined;
+    if (answer.outcome !== 'done') return undefined;
     const request = { ...address, password, codeVerifier, apiVersion, ephemeral: false, device };
     return signedIn(await this.#ask('signin', id, 'login', request, openingMs));
   }
 
-  #keep({ session, secrets }: Issued): void {
+  #keep({ session, secrets }: IssuedSession): void {
     const { tokens } = this.#options;
     const named = (secret: string) => namedSecret(secrets.sessionUuid, secret);
     this.#credentials = tokens.verify(session.access_token, [named(secrets.accessSecret)]);
@@ -175,12 +175,12 @@ export class Session {
     request: object,
     withinMs: number,
     callId = this.nextCallId(),
-  ): Promise<Outcome> {
+  ): Promise<CallOutcome> {
     return this.#options.gateway.ask({ address: { kind, id }, command, request, callId }, withinMs);
   }
 }
 
-function signedIn(outcome: Outcome): SessionReply | undefined {
+function signedIn(outcome: CallOutcome): SessionReply | undefined {
   if (outcome.outcome !== 'done') return undefined;
   const answer = outcome.value as { ok: SessionReply } | Refused;
   return 'refused' in answer ? undefined : answer.ok;

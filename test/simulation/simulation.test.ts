@@ -4,16 +4,16 @@ import { replayCommand } from './replay.ts';
 import { simulate } from './world.ts';
 
 /** `SIMULATION_SEEDS` runs more; CI runs what fits into less than a minute. */
-const asked = process.env['SIMULATION_SEEDS'];
-const seeds = Number(asked ?? 200);
+const seedsText = process.env['SIMULATION_SEEDS'];
+const seeds = Number(seedsText ?? 200);
 /** Half a second each: mails that the queue puts off keep them going for a simulated hour. */
-const deliverySeeds = Number(asked ?? 20);
+const deliverySeeds = Number(seedsText ?? 20);
 /** A fifth of a second each. */
-const vaultSeeds = Number(asked ?? 50);
+const vaultSeeds = Number(seedsText ?? 50);
 /** The same here. */
-const laneSeeds = Number(asked ?? 20);
+const laneSeeds = Number(seedsText ?? 20);
 /** More than a second each. */
-const troubledSeeds = Number(asked ?? 10);
+const troubledSeeds = Number(seedsText ?? 10);
 
 async function simulateAll(t: ExecutionContext, seeds: number, flavour?: Flavour): Promise<void> {
   t.timeout(20 * 60_000);

@@ -58,9 +58,9 @@ async function leave(host: TestHost, { user, ...granted }: SignInReply): Promise
 }
 
 /** Commits and timers need time to pass. */
-async function done<T>(host: TestHost, asked: Promise<T>): Promise<T> {
+async function done<T>(host: TestHost, pending: Promise<T>): Promise<T> {
   let isDone = false;
-  const answered = asked.finally(() => {
+  const answered = pending.finally(() => {
     isDone = true;
   });
   while (!isDone) await host.clock.advance(20);

@@ -1,6 +1,6 @@
 /**
- * One simulation: the real runtime and the real `user` and `signin` actors beside the purpose-made `counter`, over the
- * model database, with every clock, message and store call in the hands of the seed.
+ * One simulation: the real runtime over the model database, with the real `user` and `signin` actors and the purpose-made
+ * `counter`. The seed decides about every clock, message and store call.
  *
  *   work    clients work while hosts, messages and store calls fail as the seed's plan has it
  *   heal    nothing fails any more; whatever is in flight ends

@@ -222,11 +222,11 @@ export const crossOwnerClauses: readonly Clause[] = [
       const row = await store.head(ada);
       assert.ok(row);
       const owners = [{ owner: ada.id, after: 0 }];
-      const asked = rowsAcrossOwners(store, { owners });
+      const request = rowsAcrossOwners(store, { owners });
       const first = commitOn(row, ada, 30, [expulsion(ada.id)]);
       await assertPasses(store, [first], [0]);
       await assertPasses(store, [commitAfter(first, 31, [noteAt(ada.id, 70)])], [0]);
-      const answer = await asked;
+      const answer = await request;
       assert.ok(answer.length === 0 || answer.join() === '1: 10 20 30', answer.join());
     },
   },
@@ -256,8 +256,8 @@ export const crossOwnerClauses: readonly Clause[] = [
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;
-      const versions = async (...asked: readonly Address[]) => {
-        const keys = asked.map(({ kind, id }) => ({ kind, id }));
+      const versions = async (...args: readonly Address[]) => {
+        const keys = args.map(({ kind, id }) => ({ kind, id }));
         const rows = await rowsOf(store, versionTable, ...keys);
         return rows.map(({ kind, id, version }) => `${kind} ${Number(String(id).slice(-3))}: ${version}`);
       };

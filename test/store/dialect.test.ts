@@ -161,7 +161,7 @@ test('whatever is sent while contract and migrations run is in the dialect', (t)
   t.deepEqual(violations(recorded.filter((texts) => !isExempt(texts))), []);
 });
 
-test('what CockroachDB alone is told its parser takes, and the common dialect does not have it', (t) => {
+test("CockroachDB's parser takes the statements for CockroachDB alone, and the common dialect does not have them", (t) => {
   t.true(zones.length > 0);
   const found = checkDialect([...schemaScripts, ...zones.map(({ sql }) => ({ texts: [sql] }))]);
   // It parses, but nothing of it is in the common dialect.

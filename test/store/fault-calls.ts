@@ -109,7 +109,7 @@ const reading =
   (run: (store: Store, number: number) => Promise<unknown>, content = 'x'): Arrange =>
   async (store, number) => {
     await givenRows(store, number, content);
-    return { run: (asked) => run(asked, number), answer: () => null };
+    return { run: (request) => run(request, number), answer: () => null };
   };
 
 /**
@@ -120,8 +120,8 @@ const committing =
   (writesOf: (number: number) => readonly Write[]): Arrange =>
   async (store, number) => {
     const address = actor(number);
-    const given = [putSlice(address, 'old', 'x'), insert(noteTable, note(address.id, uuid(number * 10)))];
-    await givenWrites(store, address, given);
+    const realStore = [putSlice(address, 'old', 'x'), insert(noteTable, note(address.id, uuid(number * 10)))];
+    await givenWrites(store, address, realStore);
     const commit: Commit = {
       address,
       epoch: 1,
@@ -130,7 +130,7 @@ const committing =
       writes: writesOf(number),
     };
     return {
-      run: (asked) => asked.commit([commit]),
+      run: (request) => request.commit([commit]),
       state: async (seen) => ({
         slices: await sliceTexts(seen, address),
         notes: (
@@ -142,10 +142,10 @@ const committing =
         ).map(({ content, position }) => ({ content, position })),
         isCommitted: (await seen.head(address))?.commitId === commit.commitId,
       }),
-      async settle(asked) {
-        const row = await asked.barrier(address, 1);
+      async settle(request) {
+        const row = await request.barrier(address, 1);
         if (row?.commitId === commit.commitId) return new Set([0]);
-        return asked.commit([{ ...commit, version: row?.version ?? 0 }]);
+        return request.commit([{ ...commit, version: row?.version ?? 0 }]);
       },
     };
   };
@@ -159,15 +159,15 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
       run: (store) => store.register(node(number, 'a'), leaseMs, false),
       state: (store) => holder(store, number),
     }),
-    'a successor of the dead': async (given, number) => {
-      await given.register(node(number, 'a'), leaseMs, false);
+    'a successor of the dead': async (store, number) => {
+      await store.register(node(number, 'a'), leaseMs, false);
       return {
         run: (store) => store.register(node(number, 'b'), leaseMs, true),
         state: (store) => holder(store, number),
       };
     },
-    'a successor that has to wait': async (given, number) => {
-      await given.register(node(number, 'a'), leaseMs, false);
+    'a successor that has to wait': async (store, number) => {
+      await store.register(node(number, 'a'), leaseMs, false);
       return {
         run: (store) => store.register(node(number, 'b'), leaseMs, false),
         state: (store) => holder(store, number),
@@ -176,8 +176,8 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     },
   },
   renew: {
-    'of the living': async (given, number) => {
-      await given.register(node(number, 'a'), 1_000, false);
+    'of the living': async (store, number) => {
+      await store.register(node(number, 'a'), 1_000, false);
       return {
         run: (store) => store.renew(node(number, 'a').id, node(number, 'a').incarnation, leaseMs),
         state: async (store) => Number((await nodeRow(store, number))?.expiresInMs) > 10_000,
@@ -187,8 +187,8 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     'of the dead': async (_, number) => ({ run: (store) => store.renew(`node-${number}`, 'gone', leaseMs) }),
   },
   leave: {
-    'with its lease': async (given, number) => {
-      await given.register(node(number, 'a'), leaseMs, false);
+    'with its lease': async (store, number) => {
+      await store.register(node(number, 'a'), leaseMs, false);
       return {
         run: (store) => store.leave(node(number, 'a').id, node(number, 'a').incarnation),
         state: (store) => holder(store, number),
@@ -196,14 +196,14 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     },
   },
   nodes: {
-    all: async (given, number) => {
-      await given.register(node(number, 'a'), leaseMs, false);
+    all: async (store, number) => {
+      await store.register(node(number, 'a'), leaseMs, false);
       return { run: (store) => store.nodes(), answer: (nodes: readonly LiveNode[]) => nodes.length > 0 };
     },
   },
   setDraining: {
-    on: async (given, number) => {
-      await given.register(node(number, 'a'), leaseMs, false);
+    on: async (store, number) => {
+      await store.register(node(number, 'a'), leaseMs, false);
       return {
         run: (store) => store.setDraining(node(number, 'a').id, true),
         state: async (store) => (await nodeRow(store, number))?.draining,
@@ -211,8 +211,8 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     },
   },
   setConnected: {
-    on: async (given, number) => {
-      await given.register(node(number, 'a'), leaseMs, false);
+    on: async (store, number) => {
+      await store.register(node(number, 'a'), leaseMs, false);
       const { id, incarnation } = node(number, 'a');
       return {
         run: (store) => store.setConnected(id, incarnation, false),
@@ -221,44 +221,44 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     },
   },
   expireNodes: {
-    'one that lapsed': async (given, number) => {
-      await given.register(node(number, 'a'), lapsedMs, false);
+    'one that lapsed': async (store, number) => {
+      await store.register(node(number, 'a'), lapsedMs, false);
       // Whom it names depends on who else has lapsed, and a repeat names nobody. Only a hint follows from it.
       const run = async (store: Store) => void (await store.expireNodes());
       return { run, state: (store) => holder(store, number) };
     },
   },
   claim: {
-    'of free shards': async (given, number) => {
+    'of free shards': async (realStore, number) => {
       const { id, incarnation } = node(number, 'a');
-      await given.register(node(number, 'a'), leaseMs, false);
+      await realStore.register(node(number, 'a'), leaseMs, false);
       const held = async (store: Store) => store.shardsOf(incarnation);
       return {
         async run(store) {
           const { epoch, shards } = await store.claim(id, incarnation, shardsOf(number));
-          const isHeld = (await held(given)).every((shard) => shard.epoch === epoch);
+          const isHeld = (await held(realStore)).every((shard) => shard.epoch === epoch);
           return { isHeld, shards: shards.map((shard) => shard - number * 3) };
         },
         state: async (store) => (await held(store)).map(({ shard }) => shard - number * 3),
       };
     },
-    'of what another holds': async (given, number) => {
+    'of what another holds': async (store, number) => {
       const { id, incarnation } = node(number, 'a');
-      await given.register(node(number, 'a'), leaseMs, false);
-      await given.claim(id, incarnation, shardsOf(number));
+      await store.register(node(number, 'a'), leaseMs, false);
+      await store.claim(id, incarnation, shardsOf(number));
       return { run: (store) => store.claim('other', 'other', shardsOf(number)) };
     },
-    'by one that is dead': async (given, number) => ({
+    'by one that is dead': async (store, number) => ({
       run: (store) => store.claim(node(number, 'a').id, 'gone', shardsOf(number)),
-      state: async () => (await given.shardsOf('gone')).length,
+      state: async () => (await store.shardsOf('gone')).length,
     }),
   },
   shardsOf: { some: async () => ({ run: (store) => store.shardsOf('nobody') }) },
   release: {
-    'what it holds': async (given, number) => {
+    'what it holds': async (store, number) => {
       const { id, incarnation } = node(number, 'a');
-      await given.register(node(number, 'a'), leaseMs, false);
-      const { epoch, shards } = await given.claim(id, incarnation, shardsOf(number));
+      await store.register(node(number, 'a'), leaseMs, false);
+      const { epoch, shards } = await store.claim(id, incarnation, shardsOf(number));
       const held = shards.map((shard) => ({ shard, epoch }));
       return {
         run: (store) => store.release(incarnation, held),
@@ -274,8 +274,8 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
   },
   shards: { all: async () => ({ run: (store) => store.shards() }) },
   activate: {
-    'of an actor that is there': async (given, number) => {
-      await activate(given, actor(number));
+    'of an actor that is there': async (store, number) => {
+      await activate(store, actor(number));
       return {
         run: (store) => store.activate(actor(number), 0, 2, false),
         state: async (store) => (await store.head(actor(number)))?.epoch,
@@ -291,8 +291,8 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
       run: (store) => store.activate(actor(number), 0, 2, false),
       state: async (store) => (await store.head(actor(number)))?.epoch,
     }),
-    'of one that a newer epoch holds': async (given, number) => {
-      await activate(given, actor(number), 3);
+    'of one that a newer epoch holds': async (store, number) => {
+      await activate(store, actor(number), 3);
       return {
         run: (store) => store.activate(actor(number), 0, 2, true),
         state: (store) => store.head(actor(number)),
@@ -300,16 +300,16 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     },
   },
   barrier: {
-    'of its epoch': async (given, number) => {
-      await activate(given, actor(number));
+    'of its epoch': async (store, number) => {
+      await activate(store, actor(number));
       return {
         run: (store) => store.barrier(actor(number), 1),
         state: async (store) => Number((await store.head(actor(number)))?.version) > 0,
         answer: ({ epoch, commitId }: { epoch: number; commitId: unknown }) => ({ epoch, commitId }),
       };
     },
-    'of another epoch': async (given, number) => {
-      await activate(given, actor(number), 2);
+    'of another epoch': async (store, number) => {
+      await activate(store, actor(number), 2);
       return {
         run: (store) => store.barrier(actor(number), 1),
         state: (store) => store.head(actor(number)),
@@ -331,16 +331,16 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     'of a large value': committing((number) => [
       put(noteTable, note(actor(number).id, uuid(number * 10), { content: large })),
     ]),
-    'that is rejected': async (given, number) => {
+    'that is rejected': async (store, number) => {
       const address = actor(number);
       const held = note(actor(number + 500_000).id, uuid(number * 10));
-      await givenWrites(given, actor(number + 500_000), [insert(noteTable, held)]);
+      await givenWrites(store, actor(number + 500_000), [insert(noteTable, held)]);
       const writes = [
         remove(sliceTable, { ...address, slice: 'old' }),
         putSlice(address, 'new', 'y'),
         insert(noteTable, note(address.id, uuid(number * 10))),
       ];
-      const commit = commitOn(await activate(given, address), address, number * 10 + 5, writes);
+      const commit = commitOn(await activate(store, address), address, number * 10 + 5, writes);
       const state = (store: Store) => sliceTexts(store, address);
       return {
         run: (store) => rejected(store, commit),
@@ -384,10 +384,10 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
   deadTimers: { some: reading((store) => store.deadTimers(10)) },
   deadTells: { some: reading((store) => store.deadTells(10)) },
   pruneCalls: {
-    'of a shard': async (given, number) => {
+    'of a shard': async (store, number) => {
       const rows = ['a', 'b'].map((key) => call(number, key));
       await givenWrites(
-        given,
+        store,
         actor(number),
         rows.map((row) => insert(callTable, row)),
       );
@@ -399,9 +399,9 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     },
   },
   removeEnded: {
-    'of a shard': async (given, number) => {
+    'of a shard': async (store, number) => {
       const address = actor(number);
-      await given.activate(address, number, 1, true);
+      await store.activate(address, number, 1, true);
       return {
         run: (store) => store.removeEnded([number], Number.MAX_SAFE_INTEGER, 10),
         state: async (store) => (await store.head(address)) === undefined,
@@ -410,9 +410,9 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     },
   },
   removeNodes: {
-    'without a lease': async (given, number) => {
-      await given.register(node(number, 'a'), lapsedMs);
-      await given.leave(node(number, 'a').id, node(number, 'a').incarnation);
+    'without a lease': async (store, number) => {
+      await store.register(node(number, 'a'), lapsedMs);
+      await store.leave(node(number, 'a').id, node(number, 'a').incarnation);
       return {
         run: (store) => store.removeNodes(Number.MAX_SAFE_INTEGER),
         state: async (store) => (await nodeRow(store, number)) === undefined,
@@ -421,14 +421,14 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
   },
   fixedSetting: {
     'that is not set': async (_, number) => ({ run: (store) => store.fixedSetting(`s${number}`, 'one') }),
-    'that is set': async (given, number) => {
-      await given.fixedSetting(`s${number}`, 'one');
+    'that is set': async (store, number) => {
+      await store.fixedSetting(`s${number}`, 'one');
       return { run: (store) => store.fixedSetting(`s${number}`, 'two') };
     },
   },
   replaceSetting: {
-    'that is set': async (given, number) => {
-      await given.fixedSetting(`s${number}`, 'one');
+    'that is set': async (store, number) => {
+      await store.fixedSetting(`s${number}`, 'one');
       return {
         run: (store) => store.replaceSetting(`s${number}`, 'two'),
         state: (store) => store.fixedSetting(`s${number}`, 'unset'),

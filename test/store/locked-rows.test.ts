@@ -21,7 +21,7 @@ test.before(async () => {
 });
 test.after.always(() => server?.stop());
 
-async function given(t: ExecutionContext) {
+async function setUp(t: ExecutionContext) {
   const { actors, host, admin, random } = await startDatabaseHost(t, server);
   const append = (id: string, op: string) => actors.get(counterKind, id).ask.append({ op });
   const lock = async (ids: readonly string[]) => {
@@ -44,7 +44,7 @@ async function given(t: ExecutionContext) {
 }
 
 test('two actors whose rows are locked keep no neighbour waiting', async (t) => {
-  const { append, lock, unlock } = await given(t);
+  const { append, lock, unlock } = await setUp(t);
   await Promise.all([...stuck, ...neighbours].map((id) => append(id, 'first')));
   await lock(stuck);
   const told = Promise.all(
@@ -65,7 +65,7 @@ test('two actors whose rows are locked keep no neighbour waiting', async (t) => 
 });
 
 test('actors whose rows are locked while they are brought into memory keep no neighbour waiting', async (t) => {
-  const { append, lock, evict, unlock } = await given(t);
+  const { append, lock, evict, unlock } = await setUp(t);
   const locked = Array.from({ length: defaultLimits.activationsMax }, (_, index) => `locked-${index}`);
   await Promise.all([...locked, ...neighbours].map((id) => append(id, 'first')));
   await evict([...locked, ...neighbours]);

@@ -1,6 +1,7 @@
 /** Keys, look-ups, ranges, and the sweeps for timers, tells and old calls. */
 import assert from 'node:assert/strict';
 import type { RangeRead, Store, StoreRows } from '../../runtime/store/store.ts';
+import type { AnyRow } from '../../runtime/table.ts';
 import {
   activate,
   actor,
@@ -202,6 +203,36 @@ export const readClauses: readonly Clause[] = [
       assert.deepEqual(await found(3, 'b', 'a'), [[2, 3, 1], true]);
       assert.deepEqual(await found(2, 'b', 'a'), [[2, 3], false]);
       assert.deepEqual(await found(1, 'x'), [[], true]);
+    },
+  },
+  {
+    name: 'a look-up with a limit goes on after the last row of its page, also over the whole key',
+    async check({ store }) {
+      const seat = (number: number, code: string | null, region: string | null) =>
+        insert(seatTable, { owner_uuid: ada.id, number, born: number, code, region });
+      const seats = [
+        seat(1, 'a', 'us'),
+        seat(2, 'b', 'eu'),
+        seat(3, 'a', 'eu'),
+        seat(4, 'b', 'us'),
+        seat(5, 'a', null),
+      ];
+      await givenWrites(store, ada, seats);
+      const page = async (value: AnyRow, after: AnyRow) => {
+        const read = {
+          read: 'lookup',
+          table: seatTable,
+          unique: Object.keys(value),
+          values: [value],
+        } as const;
+        const [found] = await store.read([{ ...read, limit: 2, after }]);
+        return [found?.rows.map((row) => row['number']), found?.complete];
+      };
+      assert.deepEqual(await page({}, { code: '', region: '' }), [[3, 1], false]);
+      assert.deepEqual(await page({}, { code: 'a', region: 'eu' }), [[1, 2], false]);
+      assert.deepEqual(await page({}, { code: 'a', region: 'us' }), [[2, 4], true]);
+      assert.deepEqual(await page({ code: 'a' }, { region: 'eu' }), [[1], true]);
+      await assertFails(page({}, { region: 'eu' }), 'defect');
     },
   },
   {

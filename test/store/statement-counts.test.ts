@@ -164,7 +164,7 @@ const counters: Table<TestHost> = [
   ],
 ];
 
-test('what a host does by itself sends the database no more than it needs', async (t) => {
+test('a host by itself sends the database no more than it needs', async (t) => {
   const counted = await openCountedStore(postgres, [tallyTable, title].flatMap(createTable));
   t.teardown(() => counted.close());
   const provided = [provide(SlowWork, { began() {}, take: () => Promise.resolve() })];
@@ -191,6 +191,15 @@ const ownership: Table<Store> = [
   ['a registration', 'nextStart, register', (store) => store.register(node, neverMs)],
   ['a renewal', 'renew', (store) => store.renew(node.id, node.incarnation, neverMs)],
   [
+    'a reconciliation that finds nothing to change',
+    'expireNodes, nodes, shardsOf',
+    async (store) => {
+      await store.expireNodes();
+      await store.nodes();
+      await store.shardsOf(node.incarnation);
+    },
+  ],
+  [
     `a claim of ${shards.length} shards`,
     'freeShards, nextEpoch, takeShards',
     (store) => store.claim(node.id, node.incarnation, shards),
@@ -212,7 +221,7 @@ const ownership: Table<Store> = [
   ],
 ];
 
-test('who owns what costs the database as much, however many shards there are', async (t) => {
+test('a lookup by owner costs the database the same, however many shards there are', async (t) => {
   const counted = await openCountedStore(postgres);
   t.teardown(() => counted.close());
   await counted.store.register(other, neverMs);

@@ -73,11 +73,11 @@ function crossOwnerReads(of: AnyTable): readonly CrossOwnerRead[] {
   const membership = { table: memberTable, member: uuid(2) };
   const crossOwnerRead = { read: 'crossOwner', table: of, membership, limit: 5 } as const;
   const subsets = [undefined, ...Object.keys(of.subsets)];
-  const asked = [subsets, ...subsets.map((subset) => [subset])];
+  const pending = [subsets, ...subsets.map((subset) => [subset])];
   const columns = [undefined, [ownerColumn(of)]];
   return budgetsOf(of).flatMap((budgetBytes) =>
     columns.flatMap((names) =>
-      asked.map((each) => {
+      pending.map((each) => {
         const owners = each.map((subset, index) => ({ owner: uuid(index), after: 0, subset }));
         return { ...crossOwnerRead, owners, budgetBytes, columns: names };
       }),

@@ -157,7 +157,7 @@ for (const [rule, scripts] of Object.entries(wrong)) {
   }
 }
 
-test('what the rules are not about breaks none', (t) => {
+test('a statement that the rules are not about breaks none', (t) => {
   for (const text of [
     ...schema,
     'SELECT count(*) AS n FROM actor',

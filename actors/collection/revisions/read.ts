@@ -1,25 +1,49 @@
 /** The history of an item as its readers get it. A list reads no content, and one revision is found by its uuid. */
 import { z } from 'zod';
-import { type KeysPlan, type KeysResult, keys, type View } from '../../../runtime/command.ts';
+import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { item } from '../item.ts';
 import { ItemSettings } from '../settings.ts';
+import { deleteHeld, heldRevision } from './held.ts';
 import { type SlotKey, slotKeys, slotOfUuid } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
 
-type Rows = KeysResult<typeof revision>;
+export type HistoryPlans = {
+  readonly rows: KeysPlan<typeof revision>;
+  /** The item itself, whose row may hold the newest revision. */
+  readonly items: KeysPlan<typeof item>;
+};
+export interface HistoryReads {
+  readonly rows: KeysResult<typeof revision>;
+  readonly items: KeysResult<typeof item>;
+}
+
+const itemKey = (collection: string, itemUuid: string) => ({ collection, uuid: itemUuid.toLowerCase() });
 
 /** Reads no content. */
-export const historyPlan = (collection: string, itemUuid: string): KeysPlan<typeof revision> =>
-  keys(revision, slotKeys(collection, itemUuid), 0);
+export const historyPlan = (collection: string, itemUuid: string): HistoryPlans => ({
+  rows: keys(revision, slotKeys(collection, itemUuid), 0),
+  items: keys(item, [itemKey(collection, itemUuid)], 0),
+});
+
+/** The revisions in these slots of an item. The one that the item's row holds counts as written (see held.ts). */
+export function revisionsIn(
+  { rows, items }: HistoryReads,
+  slots: readonly SlotKey[],
+  nowMs: number,
+): RevisionRow[] {
+  const [first] = slots;
+  const held = first && heldRevision(items.get(itemKey(first.collection, first.item_uuid)), nowMs);
+  return slots.flatMap((key) => (held?.slot === key.slot ? held : (rows.get(key) ?? [])));
+}
 
 /** The revisions of an item that are not too old, the newest first. */
 export function historyOf(
   view: View & { readonly nowMs: number },
-  collection: string,
   itemUuid: string,
-  rows: Rows,
+  history: HistoryReads,
 ): readonly RevisionRow[] {
   const { perItemMax, ageMs } = view.use(ItemSettings).revisions;
-  const kept = slotKeys(collection, itemUuid).flatMap((key) => rows.get(key) ?? []);
+  const kept = revisionsIn(history, slotKeys(view.self.id, itemUuid), view.nowMs);
   const young = ageMs === 0 ? kept : kept.filter((row) => row.kept_at > view.nowMs - ageMs);
   return newestFirst(young).slice(0, perItemMax);
 }
@@ -28,19 +52,46 @@ export function historyOf(
 export const newestFirst = (rows: readonly RevisionRow[]): readonly RevisionRow[] =>
   rows.toSorted((a, b) => b.created_at - a.created_at || b.end_offset - a.end_offset);
 
-export const revisionKey = (collection: string, itemUuid: string, uuid: string): SlotKey => ({
+/** A revision as a client names it. */
+export interface RevisionName {
+  readonly itemUuid: string;
+  readonly id: string;
+}
+
+export const revisionKey = (collection: string, { itemUuid, id }: RevisionName): SlotKey => ({
   collection,
   item_uuid: itemUuid.toLowerCase(),
-  slot: slotOfUuid(uuid),
+  slot: slotOfUuid(id),
+});
+
+export const revisionPlan = (collection: string, name: RevisionName): HistoryPlans => ({
+  rows: keys(revision, [revisionKey(collection, name)]),
+  items: keys(item, [itemKey(collection, name.itemUuid)]),
 });
 
 /** The revision of this uuid, unless a newer one has taken its slot. */
-export function revisionIn(rows: Rows, key: SlotKey, uuid: string): RevisionRow | undefined {
-  const row = rows.get(key);
-  return row?.uuid === uuid.toLowerCase() ? row : undefined;
+export function revisionIn(
+  history: HistoryReads,
+  collection: string,
+  name: RevisionName,
+): RevisionRow | undefined {
+  const [found] = revisionsIn(history, [revisionKey(collection, name)], 0);
+  return found?.uuid === name.id.toLowerCase() ? found : undefined;
 }
 
-const shownFields = {
+/** Deletes a revision that this turn has found. */
+export function deleteRevision(
+  turn: Turn,
+  { items }: HistoryReads,
+  { uuid, slot, item_uuid }: RevisionRow,
+): void {
+  const { id: collection } = turn.self;
+  const holder = items.get(itemKey(collection, item_uuid));
+  if (holder?.revision_uuid === uuid) deleteHeld(turn, holder);
+  else turn.remove(revision, { collection, item_uuid, slot });
+}
+
+const commonFields = {
   uuid: z.string(),
   item_uuid: z.string(),
   content_type: z.string().nullable(),
@@ -50,9 +101,9 @@ const shownFields = {
   edited_by_uuid: z.string().nullable(),
 };
 
-export const listedSchema = z.object({ ...shownFields, required_role: z.literal('') });
+export const listedSchema = z.object({ ...commonFields, required_role: z.literal('') });
 export const revisionSchema = z.object({
-  ...shownFields,
+  ...commonFields,
   content: z.string().nullable(),
   items_key_id: z.string().nullable(),
   enc_item_key: z.string().nullable(),
@@ -67,13 +118,13 @@ export const revisionSchema = z.object({
  * host as its own service compares `required_role` with the roles of an offline subscription, of which there are none. It
  * would lock every named role, and opens what names none.
  */
-export const listed = (row: RevisionRow, itemUuid: string): z.infer<typeof listedSchema> => ({
-  ...shown(row, itemUuid),
+export const listEntryOf = (row: RevisionRow, itemUuid: string): z.infer<typeof listedSchema> => ({
+  ...commonPartOf(row, itemUuid),
   required_role: '',
 });
 
-export const given = (row: RevisionRow, itemUuid: string): z.infer<typeof revisionSchema> => ({
-  ...shown(row, itemUuid),
+export const revisionBodyOf = (row: RevisionRow, itemUuid: string): z.infer<typeof revisionSchema> => ({
+  ...commonPartOf(row, itemUuid),
   content: row.content,
   items_key_id: row.items_key_id,
   enc_item_key: row.enc_item_key,
@@ -83,7 +134,7 @@ export const given = (row: RevisionRow, itemUuid: string): z.infer<typeof revisi
   user_uuid: row.owner_uuid,
 });
 
-function shown(row: RevisionRow, itemUuid: string) {
+function commonPartOf(row: RevisionRow, itemUuid: string) {
   const time = new Date(row.created_at).toISOString();
   return {
     uuid: row.uuid,

@@ -6,7 +6,7 @@ import { mailTable, queueSlice } from '../queue-table.ts';
 import { isAnyPaused } from '../relay-use.ts';
 import { isConfigured } from '../relays.ts';
 
-/** Ready mail usually leaves within moments. */
+/** Ready mail usually leaves within moments. That of bulk may wait, as nobody waits for it. */
 const waitMaxMs = 300_000;
 
 const oldest = (view: View, subset: 'urgent' | 'ordinary') =>
@@ -31,7 +31,7 @@ export const health = sharedRead({
     return {
       good: oldestReadyMs <= waitMaxMs && hasRoom && !isHeldUp,
       mails: {
-        ready: counts.urgent + counts.ordinary,
+        ready: counts.urgent + counts.ordinary + counts.bulk,
         waiting: counts.waiting,
         leased: counts.leased,
         dead: counts.dead,

@@ -3,13 +3,13 @@ import { command, keys, type PlanResults, range, type View } from '../../../runt
 import { type Refused, refuse } from '../../reply.ts';
 import type { Failure } from '../contract.ts';
 import {
+  type AttemptOutcome,
   type AuditOperation,
   type AuditRow,
   type LogRow,
   logSlice,
   mailAuditTable,
   mailLogTable,
-  type Outcome,
   outcomes,
 } from '../log-table.ts';
 import { MailAdministration, queueStates } from '../operator-contract.ts';
@@ -184,7 +184,7 @@ const entryOf = (row: LogRow) => ({
   relayKind: row.relay_kind,
   source: shownSource(row.source),
   attempt: row.attempt,
-  outcome: row.outcome as Outcome,
+  outcome: row.outcome as AttemptOutcome,
   failure: row.failure as Failure | null,
   startedAt: isoTime(row.started_at),
   durationMs: row.duration_ms,

@@ -17,7 +17,11 @@ const ineligible = refuse.conflict('This mail cannot be tried again.', 'queue-re
 const plan = (view: View, { id }: { readonly id: string }) => ({ mail: keys(mailTable, [keyOf(view, id)]) });
 
 /** Mails that are accepted or recalled are not shown. */
-function shown(view: View, id: string, { mail }: PlanResults<ReturnType<typeof plan>>): MailRow | undefined {
+function mailNamed(
+  view: View,
+  id: string,
+  { mail }: PlanResults<ReturnType<typeof plan>>,
+): MailRow | undefined {
   const row = asMail(mail.get(keyOf(view, id)));
   return row?.state === 'accepted' || row?.state === 'recalled' ? undefined : row;
 }
@@ -28,7 +32,7 @@ export const retry = command({
   repeat: 'recorded',
   reads: plan,
   turn: (turn, { by, id }, reads) => {
-    const before = shown(turn, id, reads);
+    const before = mailNamed(turn, id, reads);
     const refused = notInDirectMode(turn);
     if (refused !== undefined) return refused;
     if (before === undefined) return notFound;
@@ -54,7 +58,7 @@ export const discard = command({
   repeat: 'recorded',
   reads: plan,
   turn: (turn, { by, id }, reads) => {
-    const before = shown(turn, id, reads);
+    const before = mailNamed(turn, id, reads);
     const refused = notInDirectMode(turn);
     if (refused !== undefined) return refused;
     if (before === undefined) return notFound;

@@ -70,7 +70,7 @@ const form = z.object({
     })
     .nullish(),
 });
-type Given = z.infer<typeof form>;
+type RelayForm = z.infer<typeof form>;
 
 export const listRelays = command({
   ...MailAdministration.commands.listRelays,
@@ -119,11 +119,11 @@ function viewOf(view: View) {
   };
 }
 
-function listOf(turn: Turn, given: unknown): readonly StoredRelay[] | Refused {
-  if (!Array.isArray(given) || given.length > relaysMax)
+function listOf(turn: Turn, value: unknown): readonly StoredRelay[] | Refused {
+  if (!Array.isArray(value) || value.length > relaysMax)
     return invalid(`The relays are a list of at most ${relaysMax}.`);
   const list: StoredRelay[] = [];
-  for (const each of given) {
+  for (const each of value) {
     const stored = storedOf(turn, each);
     if (isRefused(stored)) return stored;
     if (list.some(({ relay }) => relay.id === stored.relay.id)) return invalid('Two relays have one id.');
@@ -132,10 +132,10 @@ function listOf(turn: Turn, given: unknown): readonly StoredRelay[] | Refused {
   return list;
 }
 
-function storedOf(turn: Turn, given: unknown): StoredRelay | Refused {
-  const kind = z.object({ kind: z.enum(relayKinds) }).safeParse(given);
+function storedOf(turn: Turn, value: unknown): StoredRelay | Refused {
+  const kind = z.object({ kind: z.enum(relayKinds) }).safeParse(value);
   if (!kind.success) return invalidKind;
-  const parsed = form.safeParse(given);
+  const parsed = form.safeParse(value);
   if (!parsed.success)
     return invalid(`A relay is not as it has to be: ${String(parsed.error.issues[0]?.path[0])}.`);
   const relay = relayOf(turn, parsed.data);
@@ -146,31 +146,31 @@ function storedOf(turn: Turn, given: unknown): StoredRelay | Refused {
   return isRefused(credential) ? credential : { relay, credential };
 }
 
-function relayOf(turn: Turn, given: Given): Relay | Refused {
-  const { id = `relay-${turn.random.uuid().slice(0, 8)}`, name = '', enabled = true, from } = given;
+function relayOf(turn: Turn, form: RelayForm): Relay | Refused {
+  const { id = `relay-${turn.random.uuid().slice(0, 8)}`, name = '', enabled = true, from } = form;
   if (id === directRelayId) return invalid('This id is that of the relay of the settings.');
   if (from === undefined) return invalid('The sender is one address, alone or as Name <address>.');
-  const { perMinute = null, perDay = null } = given.rateLimit ?? {};
+  const { perMinute = null, perDay = null } = form.rateLimit ?? {};
   const common = { id, name, enabled, from, rateLimit: { perMinute, perDay } };
-  switch (given.kind) {
+  switch (form.kind) {
     case 'smtp':
-      return smtpOf(common, given);
+      return smtpOf(common, form);
     case 'mailgun':
-      if (given.domain === undefined) return invalid('A relay of Mailgun has a domain.');
-      return { ...common, kind: 'mailgun', domain: given.domain.toLowerCase(), region: given.region ?? 'us' };
+      if (form.domain === undefined) return invalid('A relay of Mailgun has a domain.');
+      return { ...common, kind: 'mailgun', domain: form.domain.toLowerCase(), region: form.region ?? 'us' };
     default:
-      return { ...common, kind: given.kind };
+      return { ...common, kind: form.kind };
   }
 }
 
 type Common = Pick<Relay, 'id' | 'name' | 'enabled' | 'from' | 'rateLimit'>;
 
-function smtpOf(common: Common, given: Given): Relay | Refused {
-  const { security = 'starttls', plaintextCredentials = false } = given;
-  if (given.host === undefined) return invalid('A relay of SMTP has a host.');
-  const host = given.host.toLowerCase();
-  const username = given.username || null;
-  const port = given.port ?? (security === 'implicit' ? implicitTlsPort : 587);
+function smtpOf(common: Common, form: RelayForm): Relay | Refused {
+  const { security = 'starttls', plaintextCredentials = false } = form;
+  if (form.host === undefined) return invalid('A relay of SMTP has a host.');
+  const host = form.host.toLowerCase();
+  const username = form.username || null;
+  const port = form.port ?? (security === 'implicit' ? implicitTlsPort : 587);
   const relay: Relay = {
     ...common,
     kind: 'smtp',
@@ -190,11 +190,11 @@ function credentialFor(
   turn: Turn,
   relay: Relay,
   kept: Uint8Array | null,
-  given: Given['credentials'],
+  credential: RelayForm['credentials'],
 ): Uint8Array | null | Refused {
-  if (given === null) return null;
-  if (given === undefined) return kept;
-  const text = relay.kind === 'smtp' ? given.password : given.apiKey;
+  if (credential === null) return null;
+  if (credential === undefined) return kept;
+  const text = relay.kind === 'smtp' ? credential.password : credential.apiKey;
   if (text === null) return null;
   if (text === undefined) return invalid('The credentials are a password for SMTP, else an apiKey.');
   return sealCredential(turn, relay.id, text);

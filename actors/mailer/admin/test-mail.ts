@@ -41,8 +41,8 @@ interface Test {
 export const testMail = workflow({
   ...MailAdministration.commands.test,
   creates: true,
-  run: async (steps, asked) => {
-    const test = await steps.turn({ turn: (turn) => begin(turn, asked), recorded: true });
+  run: async (steps, request) => {
+    const test = await steps.turn({ turn: (turn) => begin(turn, request), recorded: true });
     if ('refused' in test) return test;
     const result = await send(steps, test);
     await steps.turn({ turn: (turn) => logAttempt(turn, { ...test, ...oneTest }, result) });

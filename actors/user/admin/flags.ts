@@ -3,6 +3,7 @@ import type { Turn, View } from '../../../runtime/command.ts';
 import { isProfileId } from '../../assistant/profiles.ts';
 import { isRefused, type Refused, refuse } from '../../reply.ts';
 import { audit } from '../audit/trail.ts';
+import { asksForBackups, refusalOfBackups, scheduleBackup } from '../mail-backup/schedule.ts';
 import { checkedValue, type SettingName } from '../settings/known.ts';
 import { isStored, putSetting, removeSetting, settingValue } from '../settings/stored.ts';
 
@@ -24,7 +25,6 @@ const count = /^\d{1,9}$/;
 
 /** This server does not have these features. An administrator who turned one on would wait for it in vain. */
 const notOffered: Partial<Record<FlagName, { readonly off: string; readonly why: string }>> = {
-  EMAIL_BACKUP_FREQUENCY: { off: 'disabled', why: 'This server sends no backups by e-mail.' },
   NEXTCLOUD_BACKUP_ALLOWED: { off: 'false', why: 'This server makes no backups to Nextcloud.' },
   NEXTCLOUD_BACKUP_FREQUENCY: { off: 'disabled', why: 'This server makes no backups to Nextcloud.' },
   OCR_SERVER_ALLOWED: { off: 'false', why: 'This server reads no text in images.' },
@@ -35,10 +35,10 @@ const noCount = refuse.badRequest('This flag is a number of requests a day; 0 is
 const noProfile = refuse.badRequest('This flag is the id of a profile.');
 
 /** The value as it is stored, or why the flag cannot have it. */
-function checkedFlag(name: FlagName, given: string): { readonly value: string } | Refused {
-  if (name === 'AI_REQUEST_LIMIT') return count.test(given) ? { value: given } : noCount;
-  if (name === 'AI_PROFILE') return isProfileId(given) ? { value: given } : noProfile;
-  const checked = checkedValue(name, given);
+function checkedFlag(name: FlagName, text: string): { readonly value: string } | Refused {
+  if (name === 'AI_REQUEST_LIMIT') return count.test(text) ? { value: text } : noCount;
+  if (name === 'AI_PROFILE') return isProfileId(text) ? { value: text } : noProfile;
+  const checked = checkedValue(name, text);
   const lacking = notOffered[name];
   if (lacking !== undefined && !('value' in checked && checked.value === lacking.off)) {
     return refuse.badRequest(notHere(lacking));
@@ -57,13 +57,23 @@ export function flagsOf(view: View) {
 }
 
 /** `given` is the name in upper or lower case. */
-export function setFlag(turn: Turn, given: string, value: string | null, by: 'operator' | 'administrator') {
-  const name = flagNames.find((each) => each === given.toUpperCase());
+export function setFlag(
+  turn: Turn,
+  spelledName: string,
+  value: string | null,
+  by: 'operator' | 'administrator',
+) {
+  const name = flagNames.find((each) => each === spelledName.toUpperCase());
   if (name === undefined) return unknownFlag;
   const checked = value === null ? { value } : checkedFlag(name, value);
   if (isRefused(checked)) return checked;
+  if (name === 'EMAIL_BACKUP_FREQUENCY' && asksForBackups(checked.value)) {
+    const refused = refusalOfBackups(turn);
+    if (refused !== undefined) return refused;
+  }
   if (checked.value === null) removeSetting(turn, name);
   else putSetting(turn, name, checked.value);
+  if (name === 'EMAIL_BACKUP_FREQUENCY') scheduleBackup(turn);
   audit(turn, `flag-changed-by-${by}`);
   return { name, value: checked.value };
 }

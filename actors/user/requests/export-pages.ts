@@ -15,7 +15,7 @@ import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
 import { givenColumns } from '../../collection/retrieve.ts';
-import { given } from '../../collection/revisions/read.ts';
+import { revisionBodyOf } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
 import { filesSlice } from '../../files/state.ts';
@@ -51,7 +51,7 @@ const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
     table: revision,
     head: (view) => view.get(revisionUsageSlice).endOffset,
     isOf: (row, userUuid) => row.owner_uuid === userUuid,
-    shown: (row) => given(row, row.item_uuid),
+    shown: (row) => revisionBodyOf(row, row.item_uuid),
   }),
   /** Files of a vault belong to no member. Every member may read all of them. */
   files: source({

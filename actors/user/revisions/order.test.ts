@@ -5,11 +5,11 @@ const at = (created_at: string, uuid: string) => ({ uuid, created_at });
 
 test('the newest is first, and those of one moment are in the same order however they come', (t) => {
   const [newest, b, a, oldest] = [at('3', 'a'), at('2', 'b'), at('2', 'a'), at('1', 'c')];
-  for (const given of [
+  for (const input of [
     [oldest, a, b, newest],
     [b, oldest, newest, a],
   ]) {
-    t.deepEqual(given.toSorted(newestFirst), [newest, b, a, oldest]);
+    t.deepEqual(input.toSorted(newestFirst), [newest, b, a, oldest]);
   }
   t.is(newestFirst(a, { ...a }), 0);
 });

@@ -1,21 +1,17 @@
 /** The history of the user's items (docs/protocol/sync.md, "Revisions"). */
-import {
-  type KeysPlan,
-  type KeysResult,
-  keys,
-  range,
-  type Turn,
-  type View,
-} from '../../../runtime/command.ts';
+import { range, type Turn, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
 import {
-  given,
+  deleteRevision as deleteFound,
+  type HistoryPlans,
   historyOf,
   historyPlan,
-  listed,
+  listEntryOf,
+  type RevisionName,
+  revisionBodyOf,
   revisionIn,
-  revisionKey,
+  revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { revisionTimers } from '../../collection/revisions/timers.ts';
@@ -38,23 +34,22 @@ const unknown = refuse.notFound('Revision not found.');
 const vaultsAskedMax = 20;
 
 /** The history of an item in the own collection, and the vaults that may have more of it. */
-const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typeof revision>) => ({
-  reads: ({ self }: View) => ({ rows: own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
-  turn: (turn: Turn, { rows, first, moved }: HistoryReads) => {
-    const places = [...first.rows, ...moved.rows];
-    const owningRow = owningRowsOf(places).get(itemUuid.toLowerCase());
-    const vaults = places
+const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans) => ({
+  reads: ({ self }: View) => ({ ...own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
+  turn: (turn: Turn, { first, moved }: LocationReads) => {
+    const locations = [...first.rows, ...moved.rows];
+    const owningRow = owningRowsOf(locations).get(itemUuid.toLowerCase());
+    const vaults = locations
       .filter((row) => row.collection !== turn.self.id && row.shared_vault_uuid === row.collection)
       .toSorted((a, b) => transferVersionOf(b) - transferVersionOf(a))
       .map(({ collection }) => collection);
     // The history of a deleted item is deleted, in every collection.
     const isDeleted = owningRow?.deleted === true;
-    return { rows, vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
+    return { vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
   },
 });
 
-interface HistoryReads {
-  readonly rows: KeysResult<typeof revision>;
+interface LocationReads {
   readonly first: { readonly rows: readonly ItemRow[] };
   readonly moved: { readonly rows: readonly ItemRow[] };
 }
@@ -68,18 +63,18 @@ const listRevisions = signedInWorkflow({
     const { own, vaults } = await workflow.turn({
       reads: here.reads,
       turn: (turn, reads) => {
-        const { rows, vaults, isDeleted } = here.turn(turn, reads);
-        const history = isDeleted ? [] : historyOf(turn, turn.self.id, itemUuid, rows);
-        return { own: history.map((row) => listed(row, itemUuid)), vaults };
+        const { vaults, isDeleted } = here.turn(turn, reads);
+        const history = isDeleted ? [] : historyOf(turn, itemUuid, reads);
+        return { own: history.map((row) => listEntryOf(row, itemUuid)), vaults };
       },
     });
     if (vaults.length === 0) return { revisions: own };
     const revisions = [...own];
     for (const uuid of vaults) {
-      const asked = await askIfThere(workflow, VaultItems, uuid, (vault) =>
+      const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
         vault.listRevisions({ by, itemUuid }),
       );
-      revisions.push(...(asked?.revisions ?? []));
+      revisions.push(...(reply?.revisions ?? []));
     }
     const newest = revisions.toSorted(newestFirst);
     const { perItemMax } = workflow.use(ItemSettings).revisions;
@@ -87,37 +82,29 @@ const listRevisions = signedInWorkflow({
   },
 });
 
-interface Named {
-  readonly itemUuid: string;
-  readonly id: string;
-}
-
-const areUuids = ({ itemUuid, id }: Named): boolean => isUuid(itemUuid) && isUuid(id);
-
-const keysOf = (collection: string, named: Named) =>
-  areUuids(named) ? [revisionKey(collection, named.itemUuid, named.id)] : [];
+const areUuids = ({ itemUuid, id }: RevisionName): boolean => isUuid(itemUuid) && isUuid(id);
 
 const getRevision = signedInWorkflow({
   ...Revisions.commands.getRevision,
-  run: async (workflow, named) => {
-    if (!areUuids(named)) return workflow.turn({ turn: () => notUuids });
-    const { itemUuid, id } = named;
+  run: async (workflow, { itemUuid, id }) => {
+    const name = { itemUuid, id };
+    if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => keys(revision, keysOf(collection, named)));
+    const here = historyHere(itemUuid, (collection) => revisionPlan(collection, name));
     const { own, vaults } = await workflow.turn({
       reads: here.reads,
       turn: (turn, reads) => {
-        const { rows, vaults, isDeleted } = here.turn(turn, reads);
-        const row = isDeleted ? undefined : revisionIn(rows, revisionKey(turn.self.id, itemUuid, id), id);
+        const { vaults, isDeleted } = here.turn(turn, reads);
+        const row = isDeleted ? undefined : revisionIn(reads, turn.self.id, name);
         return { own: row, vaults };
       },
     });
-    if (own !== undefined) return { revision: given(own, itemUuid) };
+    if (own !== undefined) return { revision: revisionBodyOf(own, itemUuid) };
     for (const uuid of vaults) {
-      const asked = await askIfThere(workflow, VaultItems, uuid, (vault) =>
-        vault.getRevision({ by, itemUuid, id }),
+      const reply = await askIfThere(workflow, VaultItems, uuid, (vault) =>
+        vault.getRevision({ by, ...name }),
       );
-      if (asked?.revision) return { revision: asked.revision };
+      if (reply?.revision) return { revision: reply.revision };
     }
     return unknown;
   },
@@ -126,22 +113,22 @@ const getRevision = signedInWorkflow({
 /** Also deletes what saves have left in vaults, as long as the item is the user's. */
 const deleteRevision = signedInWorkflow({
   ...Revisions.commands.deleteRevision,
-  run: async (workflow, named) => {
-    if (!areUuids(named)) return workflow.turn({ turn: () => notUuids });
-    const { itemUuid, id } = named;
+  run: async (workflow, { itemUuid, id }) => {
+    const name = { itemUuid, id };
+    if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => keys(revision, keysOf(collection, named), 0));
+    const here = historyHere(itemUuid, (collection) => revisionPlan(collection, name));
     const { vaults } = await workflow.turn({
       reads: here.reads,
       turn: (turn, reads) => {
-        const key = revisionKey(turn.self.id, itemUuid, id);
-        if (revisionIn(reads.rows, key, id) === undefined) return { vaults: here.turn(turn, reads).vaults };
-        turn.remove(revision, key);
+        const found = revisionIn(reads, turn.self.id, name);
+        if (found === undefined) return { vaults: here.turn(turn, reads).vaults };
+        deleteFound(turn, reads, found);
         return { vaults: [] };
       },
     });
     for (const uuid of vaults) {
-      await askIfThere(workflow, VaultItems, uuid, (vault) => vault.deleteRevision({ by, itemUuid, id }));
+      await askIfThere(workflow, VaultItems, uuid, (vault) => vault.deleteRevision({ by, ...name }));
     }
     return { message: 'The revision is deleted.' };
   },

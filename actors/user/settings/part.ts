@@ -1,13 +1,16 @@
 /** The settings of an account (docs/protocol/account.md, "Settings"). */
+import type { z } from 'zod';
 import { choice, type Turn } from '../../../runtime/command.ts';
 import { FileSettings } from '../../files/settings.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';
+import { noMailConfigured } from '../../mailer/outgoing.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { ownAccount, ownRow } from '../account/own-account.ts';
 import { returnAttempts, serverPasswordIs } from '../account/password-guard.ts';
 import { audit, type EventOrigin } from '../audit/trail.ts';
 import { disableTotp, enableTotp } from '../factors/totp.ts';
 import { userPart } from '../hooks.ts';
+import { asksForBackups, refusalOfBackups, scheduleBackup } from '../mail-backup/schedule.ts';
 import { applyGate } from '../published-reminders/watch.ts';
 import { type Session, sessionMap } from '../sessions/session.ts';
 import { refusalOfBridge, signedInRead, signedInTurn, signedInWorkflow } from '../signed-in.ts';
@@ -90,19 +93,42 @@ const getSetting = choice({
 
 const putAccountSetting = signedInTurn({
   ...Settings.commands.putSetting,
-  turn: (turn, { name, value, totpToken }, _reads, { session }) => {
-    const known = settingNamed(name);
-    if (known === undefined) return unknownName;
-    const closed = refusalOfSetting(session, known);
-    if (closed !== undefined) return closed;
-    if (known === 'MFA_SECRET') return turnOnTotp(turn, value, totpToken, session);
-    const refused = putByUser(turn, known, value);
-    if (refused !== undefined) return refused;
-    if (known === 'ACCOUNT_RECOVERY_ESCROW') audit(turn, 'recovery-escrow-changed', session);
-    return knownSetting(known).secret === true
-      ? { success: true }
-      : { success: true, setting: settingResponse(turn, known) };
+  turn: (turn, input, _reads, { session }) => putNow(turn, input, session),
+});
+
+type PutInput = z.infer<typeof Settings.commands.putSetting.fields>;
+
+function putNow(turn: Turn, { name, value, totpToken }: PutInput, session: Session) {
+  const known = settingNamed(name);
+  if (known === undefined) return unknownName;
+  const closed = refusalOfSetting(session, known);
+  if (closed !== undefined) return closed;
+  if (known === 'MFA_SECRET') return turnOnTotp(turn, value, totpToken, session);
+  const refused = putByUser(turn, known, value);
+  if (refused !== undefined) return refused;
+  if (known === 'ACCOUNT_RECOVERY_ESCROW') audit(turn, 'recovery-escrow-changed', session);
+  return knownSetting(known).secret === true
+    ? { success: true }
+    : { success: true, setting: settingResponse(turn, known) };
+}
+
+/** Users rely on their backups, so a server that can send none does not let them ask for any. */
+const askForBackups = signedInWorkflow({
+  ...Settings.commands.putSetting,
+  run: async (workflow, input) => {
+    await workflow.turn({ turn: (turn) => refusalOfBackups(turn) ?? null });
+    const noMail = await noMailConfigured(workflow.actors);
+    if (noMail !== undefined) return noMail;
+    return workflow.lastTurn({ turn: (turn, _reads, { session }) => putNow(turn, input, session) });
   },
+});
+
+const putSettingOfAnyName = choice({
+  ...Settings.commands.putSetting,
+  choose: ({ name, value }) =>
+    settingNamed(name) === 'EMAIL_BACKUP_FREQUENCY' && asksForBackups(value)
+      ? askForBackups
+      : putAccountSetting,
 });
 
 function turnOnTotp(turn: Turn, secret: string | null, code: string | undefined, from: EventOrigin) {
@@ -141,6 +167,7 @@ function deleteNow(turn: Turn, name: SettingName, from: EventOrigin) {
   } else if (knownSetting(name).setBy === 'user') {
     removeSetting(turn, name);
     if (name === 'REMINDER_DELIVERY_ENABLED') applyGate(turn);
+    if (name === 'EMAIL_BACKUP_FREQUENCY') scheduleBackup(turn);
     if (name === 'ACCOUNT_RECOVERY_ESCROW') audit(turn, 'recovery-escrow-changed', from);
   } else return notChangedHere;
   return { success: true, settingName: name, userUuid: turn.self.id };
@@ -169,9 +196,9 @@ const putSubscriptionSetting = signedInTurn({
 const refusalOfSetting = (session: Session, name: SettingName): Refused | undefined =>
   protectsAccount(name) ? refusalOfBridge(session) : undefined;
 
-function putByUser(turn: Turn, name: SettingName, given: string | null): Refused | undefined {
+function putByUser(turn: Turn, name: SettingName, text: string | null): Refused | undefined {
   if (knownSetting(name).setBy !== 'user') return notChangedHere;
-  const checked = given === null ? { value: null } : checkedValue(name, given);
+  const checked = text === null ? { value: null } : checkedValue(name, text);
   if ('why' in checked) return refuse.badRequest(checked.why);
   const { value } = checked;
   const bytes = Buffer.byteLength(value ?? '');
@@ -179,6 +206,7 @@ function putByUser(turn: Turn, name: SettingName, given: string | null): Refused
   if (bytes + otherSettingBytes(turn, name) > settingsBytesMax) return tooMuch;
   putSetting(turn, name, value);
   if (name === 'REMINDER_DELIVERY_ENABLED') applyGate(turn);
+  if (name === 'EMAIL_BACKUP_FREQUENCY') scheduleBackup(turn);
   if (name === 'LOG_SESSION_USER_AGENT' && value === 'disabled') forgetUserAgents(turn);
   return undefined;
 }
@@ -196,7 +224,7 @@ export const settings = userPart(Settings, {
   commands: {
     listSettings,
     getSetting,
-    putSetting: putAccountSetting,
+    putSetting: putSettingOfAnyName,
     deleteSetting,
     getSubscriptionSetting,
     putSubscriptionSetting,

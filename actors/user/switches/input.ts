@@ -1,6 +1,7 @@
 /** Checks a dead man's switch that a client sends. */
 import { hasControl, mailAddress } from '../../mailer/address.ts';
 import { isStorableText } from '../../storable-text.ts';
+import { isThisMachine } from '../../this-machine.ts';
 import { sentTimeMs } from '../times.ts';
 
 const dayMs = 86_400_000;
@@ -48,8 +49,6 @@ function linkOf(input: unknown): string | undefined {
   if (username !== '' || password !== '') return undefined;
   return protocol === 'https:' || isThisMachine(hostname) ? link : undefined;
 }
-
-const isThisMachine = (hostname: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 
 function messageOf(input: unknown): string | null | undefined {
   if (input == null) return null;

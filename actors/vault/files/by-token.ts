@@ -24,8 +24,8 @@ const mayUseFiles = sharedRead({
 const deleteFile = command({
   ...VaultFiles.commands.deleteFile,
   reads: changePlan,
-  turn: (turn, asked, { files, ...reads }) => {
-    const { claims } = asked;
+  turn: (turn, request, { files, ...reads }) => {
+    const { claims } = request;
     const memberList = memberListFor(turn, claims.userUuid, reads);
     const refused = refusalOf(turn, claims, memberList && rightsOf(memberList));
     if (refused !== undefined || memberList === undefined) return refused ?? invalidToken;
@@ -39,21 +39,21 @@ const deleteFile = command({
 
 const openFile = sharedRead({
   ...VaultFiles.commands.openFile,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked.claims.userUuid),
-    files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
+  reads: (view, request) => ({
+    ...accessPlan(view, request.claims.userUuid),
+    files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
   }),
-  answer: (view, asked, { files, ...reads }) => {
-    const refused = refusalOf(view, asked.claims, accessOf(view, asked.claims.userUuid, reads));
-    return refused ?? openedFile(files.get(fileKey(view, asked.claims.remoteIdentifier)));
+  answer: (view, request, { files, ...reads }) => {
+    const refused = refusalOf(view, request.claims, accessOf(view, request.claims.userUuid, reads));
+    return refused ?? openedFile(files.get(fileKey(view, request.claims.remoteIdentifier)));
   },
 });
 
 const checkToken = sharedRead({
   ...VaultFiles.commands.checkToken,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked.claims.userUuid),
-    files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
+  reads: (view, request) => ({
+    ...accessPlan(view, request.claims.userUuid),
+    files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
   }),
   answer: (view, { claims, uploadUuid }, { files, ...reads }) => {
     const refused = refusalOf(view, claims, accessOf(view, claims.userUuid, reads));

@@ -26,12 +26,12 @@ const { finalizeOverdueFile } = VaultFiles.timers;
 
 const prepare = command({
   ...VaultFiles.commands.prepareFileTransfer,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked.claims.userUuid),
-    files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
+  reads: (view, request) => ({
+    ...accessPlan(view, request.claims.userUuid),
+    files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
   }),
-  turn: (turn, asked, { files, ...reads }) => {
-    const { claims, to } = asked;
+  turn: (turn, request, { files, ...reads }) => {
+    const { claims, to } = request;
     const access = accessOf(turn, claims.userUuid, reads);
     const refused = refusalOf(turn, claims, access);
     if (refused !== undefined || access === undefined) return refused ?? invalidToken;

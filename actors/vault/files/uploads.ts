@@ -55,7 +55,7 @@ export const writing = <R>(claims: ValetClaims, run: (turn: Turn, vault: VaultRo
   },
 });
 
-interface Held {
+interface QuotaHold {
   readonly holdUuid: string;
   /** The member who uploads; absent for a file that moves, whose bytes are in the store already. */
   readonly by?: string;
@@ -70,7 +70,7 @@ interface Held {
 export async function holdAt(
   { actors, nowMs }: Pick<Workflow, 'actors' | 'nowMs'>,
   ownerUuid: string,
-  held: Held,
+  held: QuotaHold,
 ): Promise<Refused | undefined> {
   const endsAtMs = nowMs + uploadAgeMs + graceMs;
   try {
@@ -87,7 +87,7 @@ export async function holdAt(
 const granted = <Ok>(
   claims: ValetClaims,
   ownerUuid: string,
-  { holdUuid, bytes }: Held,
+  { holdUuid, bytes }: QuotaHold,
   run: (turn: Turn, vault: VaultRow) => Ok | Refused,
 ) => {
   const before = writing<Ok>(claims, (turn, vault) => {
@@ -114,7 +114,7 @@ const granted = <Ok>(
 async function roomToOpen(
   steps: Workflow,
   ownerUuid: string,
-  held: Held & { readonly by: string },
+  held: QuotaHold & { readonly by: string },
 ): Promise<{ readonly givesUp?: string } | Refused> {
   const refused = await holdAt(steps, ownerUuid, held);
   if (refused?.refused.reason !== 'too-many') return refused ?? {};
@@ -204,17 +204,17 @@ const abandon = command({
 });
 
 /** All members are notified, so their rows are read. */
-export const changePlan = (view: View, asked: ByToken) => ({
+export const changePlan = (view: View, request: ByToken) => ({
   ...memberListPlan(view),
-  files: keys(file, [fileKey(view, asked.claims.remoteIdentifier)]),
+  files: keys(file, [fileKey(view, request.claims.remoteIdentifier)]),
 });
 
 const close = workflow({
   ...VaultFiles.commands.closeUpload,
-  run: (steps, asked) => {
-    const { claims } = asked;
+  run: (steps, request) => {
+    const { claims } = request;
     return closePersisted(steps, claims.remoteIdentifier, {
-      reads: (view) => changePlan(view, asked),
+      reads: (view) => changePlan(view, request),
       early: (turn, reads) => {
         const memberList = memberListFor(turn, claims.userUuid, reads);
         const refused = refusalOf(turn, claims, memberList && rightsOf(memberList));

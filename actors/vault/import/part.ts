@@ -31,7 +31,7 @@ const importVault = command({
   ...VaultImport.commands.importVault,
   creates: true,
   reads: plan,
-  turn: (turn, given, reads) => {
+  turn: (turn, imported, reads) => {
     const status = turn.get(statusSlice);
     const { phase } = turn.get(importSlice);
     if (status === 'ended') return { refused: 'ended' as const };
@@ -42,14 +42,14 @@ const importVault = command({
     turn.put(vaultTable, {
       vault: turn.self.id,
       position: nextPosition(turn),
-      owner_uuid: given.ownerUuid,
-      survivor_uuid: given.survivorUuid,
+      owner_uuid: imported.ownerUuid,
+      survivor_uuid: imported.survivorUuid,
       file_bytes: before?.file_bytes ?? 0,
-      created_at: given.createdAt,
-      updated_at: given.updatedAt,
+      created_at: imported.createdAt,
+      updated_at: imported.updatedAt,
     });
-    writeMembers(turn, given.members, reads);
-    writeInvites(turn, given.invites, reads);
+    writeMembers(turn, imported.members, reads);
+    writeInvites(turn, imported.invites, reads);
     return { fresh: before === undefined };
   },
 });
@@ -64,14 +64,14 @@ function nextPosition(turn: Turn): number {
 
 function writeMembers(
   turn: Turn,
-  given: readonly z.infer<typeof importedMemberSchema>[],
+  imported: readonly z.infer<typeof importedMemberSchema>[],
   { members }: Reads,
 ): void {
-  const uuids = new Set(given.map(({ userUuid }) => userUuid));
+  const uuids = new Set(imported.map(({ userUuid }) => userUuid));
   for (const gone of members.rows.filter(({ member }) => !uuids.has(member))) {
     dismiss(turn, gone, nextPosition(turn));
   }
-  for (const each of given) {
+  for (const each of imported) {
     const before = members.rows.find(({ member }) => member === each.userUuid);
     const position = nextPosition(turn);
     const row: MemberRow = {
@@ -93,15 +93,15 @@ function writeMembers(
 
 function writeInvites(
   turn: Turn,
-  given: readonly z.infer<typeof importedInviteSchema>[],
+  imported: readonly z.infer<typeof importedInviteSchema>[],
   { invites }: Reads,
 ): void {
-  const uuids = new Set(given.map(({ uuid }) => uuid));
+  const uuids = new Set(imported.map(({ uuid }) => uuid));
   for (const { invitee, uuid } of invites.rows.filter((row) => !uuids.has(row.uuid))) {
     turn.remove(inviteTable, { vault: turn.self.id, invitee });
     turn.tell(Inbox, invitee).inviteGone({ vaultUuid: turn.self.id, inviteUuid: uuid });
   }
-  for (const each of given) {
+  for (const each of imported) {
     const row: InviteRow = {
       vault: turn.self.id,
       invitee: each.inviteeUuid,

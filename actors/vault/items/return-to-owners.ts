@@ -47,7 +47,7 @@ export const returnToOwnersJob = job({
   },
 });
 
-type Left = { readonly left: { readonly rows: readonly ItemRow[] } };
+type TombstoneReads = { readonly left: { readonly rows: readonly ItemRow[] } };
 
 /** The items that this collection owns. */
 const leftPlan = (view: View, limit: number, columns?: readonly (keyof ItemRow & string)[]) => ({
@@ -78,7 +78,7 @@ function nextOwner(run: JobRun): Promise<Next> {
   });
 }
 
-const ofOwner = (turn: Turn, owner: string, { left }: Left): readonly ItemRow[] =>
+const ofOwner = (turn: Turn, owner: string, { left }: TombstoneReads): readonly ItemRow[] =>
   left.rows.filter((row) => successorOfOwner(turn, row.owner_uuid) === owner);
 
 const isGone = async (run: JobRun, owner: string): Promise<boolean> => {
@@ -108,7 +108,7 @@ async function bring(run: JobRun, owner: string): Promise<void> {
   await run.turn({
     reads: (view) => finalizePlan(view, id, applied),
     turn: (turn, reads) => {
-      finalizeTransfer({ turn, id, applied, reads, timer: finalizeOverdueTransfer });
+      finalizeTransfer({ turn, id, applied, reads, timers: VaultItems.timers });
     },
   });
 }

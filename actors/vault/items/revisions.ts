@@ -1,57 +1,56 @@
 /**
  * The history of an item from its time in the vault (docs/protocol/sync.md, "Revisions"). All members may read it while the item is
  * here. Once the item has left, only its owner may, and the history then names no vault.
+ *
+ * These are turns. A shared read could see an item after it was overwritten, and its history before.
  */
-import { command, type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
-import { isForwardingTombstone, item } from '../../collection/item.ts';
+import { command, type KeysResult, keys, type View } from '../../../runtime/command.ts';
+import { isForwardingTombstone } from '../../collection/item.ts';
 import {
-  given,
+  deleteRevision as deleteFound,
+  type HistoryReads,
   historyOf,
   historyPlan,
-  listed,
+  listEntryOf,
+  revisionBodyOf,
   revisionIn,
-  revisionKey,
+  revisionPlan,
 } from '../../collection/revisions/read.ts';
-import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
+import type { RevisionRow } from '../../collection/revisions/table.ts';
 import { memberKey } from '../member-list.ts';
 import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
 import { memberTable } from '../tables.ts';
 import { VaultItems } from './contract.ts';
 
-interface Asked {
+interface Query {
   readonly by: string;
   readonly itemUuid: string;
 }
 
-const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Asked) => ({
+const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Query) => ({
   collection: self.id,
   uuid: itemUuid.toLowerCase(),
 });
 
-const accessPlan = (view: View, asked: Asked) => ({
-  items: keys(item, [itemKey(view, asked)], 0),
-  member: keys(memberTable, [memberKey(view, asked.by)]),
+const memberPlan = (view: View, query: Query) => ({
+  member: keys(memberTable, [memberKey(view, query.by)]),
 });
-interface Access {
-  readonly items: KeysResult<typeof item>;
+interface Access extends Pick<HistoryReads, 'items'> {
   readonly member: KeysResult<typeof memberTable>;
 }
 
-/** Prepares the revisions for the asking user; undefined if the user may not see them. */
-function shownTo(
+/** How the asking user sees a revision; undefined if the user may not see the history. */
+function readableBy(
   view: View,
-  asked: Asked,
+  query: Query,
   { items, member }: Access,
 ): ((row: RevisionRow) => RevisionRow) | undefined {
-  const row = items.get(itemKey(view, asked));
+  const row = items.get(itemKey(view, query));
   if (row === undefined || view.get(statusSlice) !== 'open') return undefined;
-  if (!isForwardingTombstone(row)) return member.get(memberKey(view, asked.by)) && ((each) => each);
-  return successorOfOwner(view, row.owner_uuid) === asked.by ? outOfVault : undefined;
+  if (!isForwardingTombstone(row)) return member.get(memberKey(view, query.by)) && ((each) => each);
+  return successorOfOwner(view, row.owner_uuid) === query.by ? outOfVault : undefined;
 }
-
-const ownKey = (view: View, { itemUuid, id }: Asked & { readonly id: string }) =>
-  revisionKey(view.self.id, itemUuid, id);
 
 const outOfVault = (row: RevisionRow): RevisionRow => ({
   ...row,
@@ -59,40 +58,34 @@ const outOfVault = (row: RevisionRow): RevisionRow => ({
   key_system_identifier: null,
 });
 
-export const listRevisions = sharedRead({
+export const listRevisions = command({
   ...VaultItems.commands.listRevisions,
-  reads: (view, asked) => ({ ...accessPlan(view, asked), rows: historyPlan(view.self.id, asked.itemUuid) }),
-  answer: (view, asked, { rows, ...access }) => {
-    const shown = shownTo(view, asked, access);
-    if (shown === undefined) return { revisions: [] };
-    const history = historyOf(view, view.self.id, asked.itemUuid, rows);
-    return { revisions: history.map((row) => listed(shown(row), asked.itemUuid)) };
+  reads: (view, query) => ({ ...memberPlan(view, query), ...historyPlan(view.self.id, query.itemUuid) }),
+  turn: (turn, query, reads) => {
+    const readable = readableBy(turn, query, reads);
+    if (readable === undefined) return { revisions: [] };
+    const history = historyOf(turn, query.itemUuid, reads);
+    return { revisions: history.map((row) => listEntryOf(readable(row), query.itemUuid)) };
   },
 });
 
-export const getRevision = sharedRead({
+export const getRevision = command({
   ...VaultItems.commands.getRevision,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked),
-    rows: keys(revision, [ownKey(view, asked)]),
-  }),
-  answer: (view, asked, { rows, ...access }) => {
-    const shown = shownTo(view, asked, access);
-    const row = revisionIn(rows, ownKey(view, asked), asked.id);
-    return { revision: shown && row ? given(shown(row), asked.itemUuid) : null };
+  reads: (view, query) => ({ ...memberPlan(view, query), ...revisionPlan(view.self.id, query) }),
+  turn: (turn, query, reads) => {
+    const readable = readableBy(turn, query, reads);
+    const row = revisionIn(reads, turn.self.id, query);
+    return { revision: readable && row ? revisionBodyOf(readable(row), query.itemUuid) : null };
   },
 });
 
 export const deleteRevision = command({
   ...VaultItems.commands.deleteRevision,
-  reads: (view, asked) => ({
-    ...accessPlan(view, asked),
-    rows: keys(revision, [ownKey(view, asked)], 0),
-  }),
-  turn: (turn, asked, { rows, ...access }) => {
-    const key = ownKey(turn, asked);
-    const row = shownTo(turn, asked, access) && revisionIn(rows, key, asked.id);
-    if (row !== undefined && successorOfOwner(turn, row.owner_uuid) === asked.by) turn.remove(revision, key);
+  reads: (view, query) => ({ ...memberPlan(view, query), ...revisionPlan(view.self.id, query) }),
+  turn: (turn, query, reads) => {
+    const row = readableBy(turn, query, reads) && revisionIn(reads, turn.self.id, query);
+    if (row === undefined || successorOfOwner(turn, row.owner_uuid) !== query.by) return {};
+    deleteFound(turn, reads, row);
     return {};
   },
 });

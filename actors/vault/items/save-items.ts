@@ -45,40 +45,40 @@ interface Reads extends StoredReads {
 
 export const saveItems = command({
   ...VaultItems.commands.saveItems,
-  reads: (view, asked) => ({
-    ...memberPlan(view, asked),
-    ...storedPlan({ view, request: requestOf(asked), items: asked.items }),
-    left: leftPlan(view, asked.items),
+  reads: (view, request) => ({
+    ...memberPlan(view, request),
+    ...storedPlan({ view, request: requestOf(request), items: request.items }),
+    left: leftPlan(view, request.items),
   }),
-  turn: (turn, asked, { left, ...reads }) => {
+  turn: (turn, request, { left, ...reads }) => {
     if (turn.get(statusSlice) !== 'ended')
-      return saveByMember({ turn, saver: asked, items: asked.items, reads });
-    return saveInEndedVault({ turn, saver: asked, items: asked.items, reads, left });
+      return saveByMember({ turn, saver: request, items: request.items, reads });
+    return saveInEndedVault({ turn, saver: request, items: request.items, reads, left });
   },
 });
 
 export const applyItemTransfer = command({
   ...VaultItems.commands.applyItemTransfer,
-  reads: (view, asked) => ({
-    ...memberPlan(view, asked),
+  reads: (view, request) => ({
+    ...memberPlan(view, request),
     ...storedPlan({
       view,
-      request: requestOf(asked),
-      items: sentOf(asked),
-      incoming: rowsOf(asked),
+      request: requestOf(request),
+      items: sentOf(request),
+      incoming: rowsOf(request),
     }),
     members: memberUuidsPlan(view),
   }),
-  turn: (turn, asked, { members, ...reads }) => {
-    const incoming = rowsOf(asked);
+  turn: (turn, request, { members, ...reads }) => {
+    const incoming = rowsOf(request);
     const back = returning(turn, incoming, reads.stored);
     if (turn.get(statusSlice) === 'ended')
-      return saveInEndedVault({ turn, saver: asked, items: sentOf(asked), reads });
-    const result = saveByMember({ turn, saver: asked, items: sentOf(asked), reads, incoming });
+      return saveInEndedVault({ turn, saver: request, items: sentOf(request), reads });
+    const result = saveByMember({ turn, saver: request, items: sentOf(request), reads, incoming });
     if (isRefused(result)) return result;
     const saved = result.ok.saved.map(({ row }) => row.uuid);
     const rejoined = saved.filter((uuid) => back.has(uuid));
-    notifyRejoined(turn, asked.by, rejoined, members.rows);
+    notifyRejoined(turn, request.by, rejoined, members.rows);
     return result;
   },
 });
@@ -137,7 +137,7 @@ function saveAs({
   if (isRefused(progress)) return progress;
   notifyMembers(turn, before, saver);
   const { saved, conflicts, transfers, notHere } = progress;
-  const given = isLegacy(request)
+  const savedRows = isLegacy(request)
     ? saved
     : saved.map(({ row, uuid }) => ({ uuid, row: withoutContent(row) }));
   const passed = {
@@ -145,7 +145,7 @@ function saveAs({
     before: itemsThrough(before),
     after: itemsThrough(turn.get(head)),
   };
-  return { ok: { saved: given, conflicts, transfers, notHere, passed } };
+  return { ok: { saved: savedRows, conflicts, transfers, notHere, passed } };
 }
 
 /** Clients keep their own ciphertext. */

@@ -71,7 +71,7 @@ const invite = command({
     ...pendingPlan(view),
     ...invitePlan(view, recipientUuid),
   }),
-  turn: (turn, { by, recipientUuid, ...given }, { invite, pending, ...reads }) => {
+  turn: (turn, { by, recipientUuid, ...invitation }, { invite, pending, ...reads }) => {
     const memberList = memberListFor(turn, by, reads);
     if (memberList === undefined) return noSuchVault;
     if (!memberList.isOwner) return notTheOwner;
@@ -80,7 +80,7 @@ const invite = command({
     const isFull = pending.rows.length >= turn.use(VaultSettings).invitesMax;
     if (before === undefined && isFull) return tooManyInvites;
     const { position, micros } = nextChangeStamp(turn);
-    const row = said(given, {
+    const row = inviteRowOf(invitation, {
       vault: turn.self.id,
       invitee: recipientUuid,
       uuid: turn.random.uuid(),
@@ -103,19 +103,19 @@ const sentBy = (by: string, inviteUuid: string) => (each: Pending) =>
 const changeInvite = command({
   ...Vault.commands.changeInvite,
   reads: (view) => ({ invites: range(inviteTable, { ...everything(view), columns: withoutMessage }) }),
-  turn: (turn, { by, inviteUuid, ...given }, { invites }) => {
+  turn: (turn, { by, inviteUuid, ...invitation }, { invites }) => {
     const before = invites.rows.find(sentBy(by, inviteUuid));
     if (before === undefined) return noSuchInvite;
     const { position, micros } = nextChangeStamp(turn);
-    const permission = given.permission ?? (before.permission as Permission);
-    const row = said({ ...given, permission }, { ...before, position, updated_at: micros });
+    const permission = invitation.permission ?? (before.permission as Permission);
+    const row = inviteRowOf({ ...invitation, permission }, { ...before, position, updated_at: micros });
     turn.put(inviteTable, row);
     turn.tell(Inbox, row.invitee).invited({ invite: shownInvite(row), isNew: false });
     return { ok: { invite: shownInvite(row) } };
   },
 });
 
-function said(
+function inviteRowOf(
   { encryptedMessage, permission }: { readonly encryptedMessage: string; readonly permission: Permission },
   rest: Omit<InviteRow, 'encrypted_message' | 'permission' | 'bytes'>,
 ): InviteRow {

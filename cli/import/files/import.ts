@@ -91,8 +91,8 @@ async function importFile(
     parts.push(part);
   }
   await target.ask(ImportService.closeFile, { file, parts });
-  const asked = { owner, remoteIdentifier, withDigest: true };
-  const { sha256 } = await target.ask(ImportService.showFile, asked);
+  const query = { owner, remoteIdentifier, withDigest: true };
+  const { sha256 } = await target.ask(ImportService.showFile, query);
   if (sha256 === hash.digest('hex')) report.written('files', 1);
   else report.skipped('files', 'differs', source.name);
 }

@@ -104,8 +104,8 @@ export class Commands {
 
   async #carryOut(command: Command, accepted: () => void): Promise<Answer> {
     const { frame } = command;
-    const given = frame.payload['body'] as Record<string, unknown>;
-    const checked = validateRequest(body, given);
+    const requestBody = frame.payload['body'] as Record<string, unknown>;
+    const checked = validateRequest(body, requestBody);
     if ('status' in checked) return committedAs(frame, checked);
     const request = checked.request as typeof sync.fields._output;
     const held = await this.#hold(command, request);
@@ -120,9 +120,9 @@ export class Commands {
     { items, shared_vault_uuids: vaults }: typeof sync.fields._output,
   ): Promise<string | Answer> {
     const hold = this.#options.random.uuid();
-    const asked = { credentials, commandId, hold, saves: (items?.length ?? 0) > 0, vaults: vaults ?? [] };
+    const fields = { credentials, commandId, hold, saves: (items?.length ?? 0) > 0, vaults: vaults ?? [] };
     try {
-      const answer = await this.#of(SyncLane, credentials).holdSyncCommand(asked, step);
+      const answer = await this.#of(SyncLane, credentials).holdSyncCommand(fields, step);
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { verdict } = answer.ok;
       return verdict === 'held' ? hold : errorAnswer(ofVerdict[verdict]);
@@ -137,9 +137,9 @@ export class Commands {
     hold: string,
   ): Promise<Answer> {
     const { commandId: id, digest = '' } = frame;
-    const asked = { ...request, credentials, snjs_version: knowsVaults, identity: { id, digest, hold } };
+    const fields = { ...request, credentials, snjs_version: knowsVaults, identity: { id, digest, hold } };
     try {
-      const answer = await this.#of(Items, credentials).sync(asked, step);
+      const answer = await this.#of(Items, credentials).sync(fields, step);
       if (!isRefused(answer)) return committed(sync.json?.(answer.ok) ?? JSON.stringify(answer.ok));
       await this.#release(id, credentials, hold);
       return (
@@ -155,9 +155,9 @@ export class Commands {
 
   /** Nothing more will happen, so no client has to wait until the hold expires. */
   async #release(commandId: string, credentials: Credentials, hold: string): Promise<void> {
-    const asked = { sessionUuid: credentials.identifier, commandId, hold };
+    const fields = { sessionUuid: credentials.identifier, commandId, hold };
     await this.#of(SyncLane, credentials)
-      .releaseSyncCommand(asked, { deadlineMs: stepMs })
+      .releaseSyncCommand(fields, { deadlineMs: stepMs })
       .catch(() => {});
   }
 
@@ -173,8 +173,8 @@ export class Commands {
 
   async #statusNow({ commandId: id, digest = '' }: ClientFrame, credentials: Credentials): Promise<Answer> {
     try {
-      const asked = { commandId: id, digest, credentials };
-      const answer = await this.#of(SyncLane, credentials).getSyncCommand(asked, { deadlineMs: statusMs });
+      const fields = { commandId: id, digest, credentials };
+      const answer = await this.#of(SyncLane, credentials).getSyncCommand(fields, { deadlineMs: statusMs });
       if (isRefused(answer)) return ofRefusal(answer.refused) ?? errorAnswer('BACKEND_ERROR');
       const { command, result } = answer.ok;
       if (command.status === 'accepted') return undecided;

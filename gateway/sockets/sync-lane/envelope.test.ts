@@ -60,7 +60,7 @@ for (const key of Object.keys(ping)) {
   });
 }
 
-test('what else is wrong with a frame is told apart', (t) => {
+test('each defect of a frame has a code of its own', (t) => {
   t.is(readFrame('{'), 'MALFORMED_JSON');
   t.is(readFrame(''), 'MALFORMED_JSON');
   t.is(readFrame('[]'), 'INVALID_ENVELOPE');
@@ -142,7 +142,7 @@ for (const [text, bytes] of lengths) {
   });
 }
 
-test('what is written holds the keys that clients check, and a digest only where there is one', (t) => {
+test('a written frame holds the keys that clients check, and a digest only where there is one', (t) => {
   const answer = { type: 'PONG', requestId: 'r', commandId: 'c', sequence: 0, payload: '{}' } as const;
   t.deepEqual(JSON.parse(writeFrame(answer)), {
     version: 1,

@@ -60,6 +60,8 @@ export interface LaneServices {
   schedule(delayMs: number, callback: () => void): () => void;
   isDraining(): boolean;
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
+  /** Resolves when the pace of dials lets the next socket in. */
+  nextDial(): Promise<void>;
   /** @throws ActorError */
   spend(ticket: SyncTicket): Promise<AuthVerdict>;
   /** A slot among the sockets of the user. False: there is none. */
@@ -80,6 +82,8 @@ const queuedFramesMax = 8;
 const unreadBytesMax = 4 * 1_024 * 1_024;
 const binaryBytesMax = 266_248;
 const reauthAttemptsMax = 8;
+/** Some clients look for the words `rate limit`. */
+const rateExceeded = 'sync rate limit exceeded';
 const protocolIds = { requestId: 'protocol', commandId: 'protocol' } as const;
 
 type State = 'new' | 'authenticating' | 'ready' | 'ending' | 'closed';
@@ -99,8 +103,8 @@ export class LaneSocket {
   #reauthAttempts = 0;
   #work: Promise<void> | undefined;
   #reauth: Promise<void> | undefined;
-  #cancelTimer = () => {};
-  #unwatch = () => {};
+  #cancelTimer: (() => void) | undefined;
+  #unwatch: (() => void) | undefined;
 
   constructor(lane: LaneServices) {
     this.#lane = lane;
@@ -124,15 +128,28 @@ export class LaneSocket {
   closed(): void {
     this.#connection = undefined;
     this.#state = 'closed';
-    this.#cancelTimer();
-    this.#unwatch();
+    this.#forgetTimer();
+    this.#unwatch?.();
     // The library holds unread data until the client takes it, or is dropped for not reading.
     if (this.#unread > 0) this.#lane.schedule(lingerMs, () => this.#countUnread(0));
     this.#lane.closed(this);
   }
 
+  /** Kept, it would cost each of tens of thousands of sockets a quarter of a kilobyte. */
+  #forgetTimer(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
   drained(): void {
     this.#countUnread(this.#connection?.getBufferedAmount() ?? 0);
+  }
+
+  /** The library has answered a ping of the protocol. A client may not have that done without end, and not read it. */
+  pinged(): void {
+    if (this.#isEnded) return;
+    if (this.#budget.take(0, this.#lane.nowMs())) this.drained();
+    else this.close(closeCodes.tryLater, rateExceeded);
   }
 
   received(bytes: ArrayBuffer, isBinary: boolean): void {
@@ -143,7 +160,7 @@ export class LaneSocket {
       return;
     }
     if (!this.#budget.take(size, this.#lane.nowMs())) {
-      this.close(closeCodes.tryLater, 'sync rate limit exceeded');
+      this.close(closeCodes.tryLater, rateExceeded);
       return;
     }
     if (this.#state !== 'ready' && size > authBytesMax) {
@@ -242,18 +259,21 @@ export class LaneSocket {
   }
 
   async #authenticate(frame: ClientFrame): Promise<void> {
-    const asked = readAuth(frame, ['ticket', 'deviceId', 'resumeSequence']);
-    if (asked === undefined) {
+    const auth = readAuth(frame, ['ticket', 'deviceId', 'resumeSequence']);
+    if (auth === undefined) {
       this.#end('INVALID_ENVELOPE');
       return;
     }
-    const ticket = this.#lane.verify(asked.ticket, asked.deviceId);
+    const ticket = this.#lane.verify(auth.ticket, auth.deviceId);
     if (ticket === undefined) {
       this.#end('AUTH_REJECTED');
       return;
     }
     this.#state = 'authenticating';
-    this.#deviceId = asked.deviceId;
+    this.#forgetTimer();
+    await this.#lane.nextDial();
+    if (this.#isEnded) return;
+    this.#deviceId = auth.deviceId;
     this.#credentials = credentialsOf(ticket);
     if (!this.#lane.admit(this, ticket.userUuid)) {
       this.#end('SOCKET_LIMIT');
@@ -269,7 +289,6 @@ export class LaneSocket {
       this.#end('AUTH_REJECTED');
       return;
     }
-    this.#cancelTimer();
     this.#state = 'ready';
     this.#unwatch = this.#lane.watch(this.#credentials, () => this.#end('NOT_AUTHORIZED'));
     this.#lane.metrics.opened();
@@ -287,8 +306,8 @@ export class LaneSocket {
   }
 
   #reauthenticateNext(frame: ClientFrame): void {
-    const asked = readAuth(frame, ['ticket', 'deviceId']);
-    if (asked === undefined) {
+    const auth = readAuth(frame, ['ticket', 'deviceId']);
+    if (auth === undefined) {
       this.#end('INVALID_ENVELOPE');
       return;
     }
@@ -297,7 +316,7 @@ export class LaneSocket {
       this.#end('REAUTH_REJECTED');
       return;
     }
-    const ticket = this.#ownTicket(asked);
+    const ticket = this.#ownTicket(auth);
     if (ticket === undefined) {
       this.#end('REAUTH_REJECTED');
       return;

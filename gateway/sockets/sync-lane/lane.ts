@@ -27,6 +27,7 @@ import { anonymousReader, jsonType, Responder } from '../../http/responder.ts';
 import { DISABLED, type HttpRequest, type HttpResponse, type TemplatedApp } from '../../http/uws.ts';
 import type { GatewaySettings } from '../../settings.ts';
 import { socketPath } from '../admission.ts';
+import type { DialPace } from '../dial-pace.ts';
 import { LaneMemory } from './budget.ts';
 import { Commands } from './commands.ts';
 import { frameBytesMax } from './envelope.ts';
@@ -46,6 +47,7 @@ export interface LaneOptions {
   readonly socketsMax: number;
   readonly idleSeconds: number;
   readonly tickets: Pick<SyncTickets, 'verify'>;
+  readonly pace: DialPace;
   readonly gate: AccessKeyGate | undefined;
   readonly limiter: RateLimiter;
   readonly clientAddress: ClientAddress;
@@ -116,10 +118,10 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
 
   async function spend({ userUuid, ...ticket }: SyncTicket): Promise<AuthVerdict> {
     try {
-      const asked = { ...ticket, attempt: random.uuid() };
+      const fields = { ...ticket, attempt: random.uuid() };
       const { verdict } = await actors
         .get(SyncLane, userUuid)
-        .ask.spendSyncTicket(asked, { deadlineMs: spendMs });
+        .ask.spendSyncTicket(fields, { deadlineMs: spendMs });
       return verdict;
     } catch (error) {
       if (error instanceof NotFoundError) return 'gone';
@@ -135,6 +137,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     schedule: (delayMs, callback) => clock.schedule(delayMs, callback),
     isDraining: options.isDraining,
     verify: (ticket, deviceId) => tickets.verify(ticket, deviceId),
+    nextDial: () => options.pace.next(),
     spend,
     admit(socket, userUuid) {
       const sockets = users.get(userUuid) ?? new Set();
@@ -203,6 +206,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     },
     open: (ws) => ws.getUserData().socket.opened(ws),
     message: (ws, message, isBinary) => ws.getUserData().socket.received(message, isBinary),
+    ping: (ws) => ws.getUserData().socket.pinged(),
     drain: (ws) => ws.getUserData().socket.drained(),
     close(ws) {
       const { socket, endHold } = ws.getUserData();

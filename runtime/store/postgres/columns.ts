@@ -5,10 +5,10 @@ import { type LargeColumn, largeColumn, wholeValue } from './large.ts';
 import { columnsOf, ident, type SqlTable, subsetPredicate } from './sql.ts';
 
 /** The columns asked for, with key and order, in the order of the declaration. So one set of columns is one statement. */
-export function orderedColumns(table: AnyTable, asked: readonly string[] | undefined): readonly string[] {
+export function orderedColumns(table: AnyTable, columns: readonly string[] | undefined): readonly string[] {
   const declared = Object.keys(columnsOf(table));
-  if (asked === undefined) return declared;
-  const wanted = new Set<string>([...asked, ...table.key, ...(table.order ? [table.order] : [])]);
+  if (columns === undefined) return declared;
+  const wanted = new Set<string>([...columns, ...table.key, ...(table.order ? [table.order] : [])]);
   return declared.filter((column) => wanted.has(column));
 }
 

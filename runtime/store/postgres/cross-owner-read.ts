@@ -28,9 +28,9 @@ export function crossOwnerRead(read: CrossOwnerRead, dialect: Dialect): PlannedR
   const { table, budgetBytes } = read;
   const parameters = new Parameters();
   const order = ident(orderOf(table));
-  const asked = orderedColumns(table, read.columns);
+  const columns = orderedColumns(table, read.columns);
   const carried = [
-    ...new Set([...carriedColumns(table, asked), ...(budgetBytes === undefined ? [] : [sizeOf(table)])]),
+    ...new Set([...carriedColumns(table, columns), ...(budgetBytes === undefined ? [] : [sizeOf(table)])]),
   ].map(ident);
   const inOrder = `(ORDER BY p.asked_index, p.${order} ROWS UNBOUNDED PRECEDING)`;
   const fits = [`count(*) OVER ${inOrder} <= ${parameters.add('int8', read.limit)}`];
@@ -45,7 +45,7 @@ export function crossOwnerRead(read: CrossOwnerRead, dialect: Dialect): PlannedR
     fitting AS (SELECT p.asked_index, ${carried.map((column) => `p.${column}`).join(', ')},
       ${fits.join(' AND ')} AS fits FROM page AS p)
     SELECT a.asked_index, (SELECT min(f.asked_index) FROM fitting AS f WHERE NOT f.fits) AS cut_index,
-      ${selectList(table, asked, 't')}
+      ${selectList(table, columns, 't')}
     FROM authorized AS a LEFT JOIN fitting AS t ON t.asked_index = a.asked_index AND t.fits
     ORDER BY a.asked_index, t.${order}`;
   return {
@@ -79,11 +79,11 @@ function authorized({ table, membership, owners }: CrossOwnerRead, parameters: P
 function rowsOfEach(read: CrossOwnerRead, carried: readonly string[], parameters: Parameters): string {
   const { table, owners, limit } = read;
   const max = parameters.add('int8', limit + 1);
-  const asked = owners.map((each, index) => ({ ...each, index }));
+  const indexedOwners = owners.map((each, index) => ({ ...each, index }));
   const branches = subsetsOf(read).flatMap((subset) =>
     branchesOf({
       parameters,
-      items: asked.filter((each) => each.subset === subset),
+      items: indexedOwners.filter((each) => each.subset === subset),
       columns: [
         { name: 'index', type: 'int8', of: ({ index }) => index },
         { name: 'owner', type: typeOf(columnsOf(table), ownerColumn(table)), of: ({ owner }) => owner },

@@ -97,7 +97,7 @@ test('a store error stays what it is', (t) => {
   t.is(toStoreError(error), error);
 });
 
-test('what the server quotes of values stays out of the message, what names the statement goes in', (t) => {
+test('values that the server quotes stay out of the message, and what names the statement goes in', (t) => {
   const quoting = Object.assign(databaseError('23505', 'duplicate key ada@example.org'), {
     detail: 'Key (email)=(ada@example.org) already exists.',
     table: 'account',

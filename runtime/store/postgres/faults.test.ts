@@ -70,7 +70,7 @@ class Bench {
 
   /** Without a fault: what it sends, what it answers, and what others see before and after. */
   async inPeace() {
-    const call = await this.#given();
+    const call = await this.#nextCall();
     const before = await this.#stateOf(call);
     const texts: string[] = [];
     this.#proxy.onStatement = ({ text }) => void texts.push(text);
@@ -81,7 +81,7 @@ class Bench {
 
   /** With the fault at that statement. */
   async struck({ fault, failure }: FaultCase, at: number, peace: Awaited<ReturnType<Bench['inPeace']>>) {
-    const call = await this.#given();
+    const call = await this.#nextCall();
     // What is struck is a statement, not the start of a connection.
     await this.#proxied.verify();
     let statements = 0;
@@ -127,7 +127,7 @@ class Bench {
     assert.equal(this.#proxy.openTransactions, 0, 'a transaction is left open');
   }
 
-  #given(): Promise<Call> {
+  #nextCall(): Promise<Call> {
     this.#number += 1;
     return this.#arrange(this.#direct, this.#number);
   }

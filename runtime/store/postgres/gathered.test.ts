@@ -13,16 +13,16 @@ function createGathered(atOnceMax: number, unanswered: ReadonlySet<number> = new
   const gathered = new Gathered<number, string>({
     atOnceMax,
     batchMax: 3,
-    one: async (asked) => {
-      statements.push(asked);
+    one: async (request) => {
+      statements.push(request);
       await ended();
-      return `${asked} alone`;
+      return `${request} alone`;
     },
-    many: async (asked) => {
-      statements.push(asked);
+    many: async (requests) => {
+      statements.push(requests);
       await ended();
-      const answers = asked.map((each, index) => [index, `${each} together`] as const);
-      return new Map(answers.filter((_, index) => !unanswered.has(asked[index] as number)));
+      const answers = requests.map((each, index) => [index, `${each} together`] as const);
+      return new Map(answers.filter((_, index) => !unanswered.has(requests[index] as number)));
     },
   });
   const end = async (error?: Error) => {
@@ -43,7 +43,7 @@ test('the first askers have statements of their own, and those who come meanwhil
   t.deepEqual(await answers, ['1 alone', '2 alone', '3 together', '4 together', '5 together', '6 alone']);
 });
 
-test('whom a common statement does not answer is asked for alone, and keeps nobody waiting', async (t) => {
+test('an asker that the common statement does not answer is served alone, and keeps no other waiting', async (t) => {
   const { gathered, statements, end } = createGathered(1, new Set([3]));
   const answers = [1, 2, 3].map((each) => gathered.ask(each));
   await end();

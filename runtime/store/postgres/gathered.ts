@@ -5,32 +5,32 @@
  *
  * Askers that the common statement does not answer are served one by one. So are all of them if it fails.
  */
-export interface GatheredOptions<Asked, Answer> {
+export interface GatheredOptions<Request, Answer> {
   /** The most statements that run at once. */
   readonly atOnceMax: number;
   readonly batchMax: number;
-  readonly one: (asked: Asked) => Promise<Answer>;
+  readonly one: (request: Request) => Promise<Answer>;
   /** The answers by their positions in the list. An item without an answer is asked for by itself. */
-  readonly many: (asked: readonly Asked[]) => Promise<ReadonlyMap<number, Answer>>;
+  readonly many: (requests: readonly Request[]) => Promise<ReadonlyMap<number, Answer>>;
 }
 
-interface Asker<Asked, Answer> {
-  readonly asked: Asked;
+interface Asker<Request, Answer> {
+  readonly request: Request;
   readonly resolve: (answer: Answer | Promise<Answer>) => void;
 }
 
-export class Gathered<Asked, Answer> {
-  readonly #options: GatheredOptions<Asked, Answer>;
-  readonly #waiting: Asker<Asked, Answer>[] = [];
+export class Gathered<Request, Answer> {
+  readonly #options: GatheredOptions<Request, Answer>;
+  readonly #waiting: Asker<Request, Answer>[] = [];
   #running = 0;
 
-  constructor(options: GatheredOptions<Asked, Answer>) {
+  constructor(options: GatheredOptions<Request, Answer>) {
     this.#options = options;
   }
 
-  ask(asked: Asked): Promise<Answer> {
+  ask(request: Request): Promise<Answer> {
     return new Promise((resolve) => {
-      this.#waiting.push({ asked, resolve });
+      this.#waiting.push({ request, resolve });
       this.#startNext();
     });
   }
@@ -46,17 +46,17 @@ export class Gathered<Asked, Answer> {
     }
   }
 
-  async #run(askers: readonly Asker<Asked, Answer>[]): Promise<void> {
+  async #run(askers: readonly Asker<Request, Answer>[]): Promise<void> {
     const { one, many } = this.#options;
     const [only] = askers;
     if (askers.length === 1 && only !== undefined) {
-      const answer = one(only.asked);
+      const answer = one(only.request);
       only.resolve(answer);
       await answer.catch(() => {});
       return;
     }
-    const answers = await many(askers.map(({ asked }) => asked)).catch(() => new Map<number, Answer>());
+    const answers = await many(askers.map(({ request }) => request)).catch(() => new Map<number, Answer>());
     // Other askers do not wait for these, which may be waiting for a lock.
-    for (const [index, { asked, resolve }] of askers.entries()) resolve(answers.get(index) ?? one(asked));
+    for (const [index, { request, resolve }] of askers.entries()) resolve(answers.get(index) ?? one(request));
   }
 }

@@ -35,7 +35,7 @@ test('migrations are applied in order, recorded, and not applied again', async (
   t.deepEqual(await migrate(connection, migrations), []);
 });
 
-test('what crashed between a statement and its record is resumed', async (t) => {
+test('a migration that crashed between a statement and its record is resumed', async (t) => {
   const connection = await server.createDatabase();
   await migrate(connection, migrations);
   const client = await connected(t, connection);
@@ -52,13 +52,13 @@ test('a migration that fails leaves those before it applied and is tried again',
   t.deepEqual(await migrate(connection, [...migrations, mended]), [mended.id]);
 });
 
-test('of processes that migrate at once, each migration is applied by one', async (t) => {
+test('each migration is applied by one of the processes that migrate at once', async (t) => {
   const connection = await server.createDatabase();
   const applied = await Promise.all([1, 2, 3].map(() => migrate(connection, migrations)));
   t.deepEqual(applied.flat().sort(), [...allIds].sort());
 });
 
-test('what is struck at any statement is finished by migrating again', async (t) => {
+test('a migration that fails at any statement is finished by migrating again', async (t) => {
   const some = runtimeMigrations.slice(0, 1);
   const connection = await server.createDatabase();
   const proxy = await PostgresProxy.start(connection);

@@ -40,12 +40,10 @@ function lookupRead(read: LookupRead, dialect: Dialect): PlannedRead {
 }
 
 /** By the first columns of a key. The key's index finds the rows and has them in order. */
-function limitedLookup({ table, unique, values }: LookupRead, limit: number, dialect: Dialect): PlannedRead {
+function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): PlannedRead {
   assertPage({ limit });
-  const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
-  const key = keys.find((columns) => columns.slice(0, unique.length).join() === unique.join());
-  if (key === undefined)
-    throw new StoreError('defect', `no key of ${table.name} begins with ${unique.join(', ')}`);
+  const { table, unique, values } = read;
+  const key = keyInOrder(read);
   const parameters = new Parameters();
   const wanted = [...new Map(values.map((value) => [tupleText(unique, value), value])).values()];
   const names = Object.keys(columnsOf(table)).filter((column) => column !== table.large);
@@ -53,6 +51,7 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
     [
       ...unique.map((column) => `s.${ident(column)} = ${value(column)}`),
       ...key.slice(unique.length).map((column) => `s.${ident(column)} IS NOT NULL`),
+      ...afterIn(read, parameters),
     ].join(' AND ');
   // None of them is null. For a nullable column, both databases are told the same order of nulls, though there are none.
   const nulls = (column: string) => (isNullable(columnsOf(table)[column] ?? '') ? ' NULLS LAST' : '');
@@ -81,6 +80,25 @@ function limitedLookup({ table, unique, values }: LookupRead, limit: number, dia
     statement: { text, values: parameters.values },
     finish: (rows) => ({ rows: rows.slice(0, limit), complete: rows.length <= limit }),
   };
+}
+
+/** The key in whose order a look-up with a limit gives its rows. */
+function keyInOrder({ table, unique, after }: LookupRead): readonly string[] {
+  const keys: readonly (readonly string[])[] = [table.key, ...table.unique];
+  const first = [...unique, ...Object.keys(after ?? {})].join();
+  const columnsOfAll = after === undefined ? unique.length : undefined;
+  const key = keys.find((columns) => columns.slice(0, columnsOfAll).join() === first);
+  if (key === undefined) throw new StoreError('defect', `no key of ${table.name} begins with ${first}`);
+  return key;
+}
+
+function afterIn({ table, after }: LookupRead, parameters: Parameters): readonly string[] {
+  if (after === undefined) return [];
+  const columns = Object.keys(after);
+  const values = columns.map((column) =>
+    parameters.add(typeOf(columnsOf(table), column), after[column] ?? null),
+  );
+  return [`(${idents(columns, 's')}) > (${values.join(', ')})`];
 }
 
 /** Rows whose `by` columns equal one of `wanted`, in the order wanted, without repeats. */
@@ -158,8 +176,8 @@ function inOrder(
   rows: readonly AnyRow[],
 ): readonly AnyRow[] {
   const found = new Map(rows.map((row) => [tupleText(by, row), row]));
-  const asked = new Set(wanted.map((row) => tupleText(by, row)));
-  return [...asked].map((text) => found.get(text)).filter((row) => row !== undefined);
+  const keyTexts = new Set(wanted.map((row) => tupleText(by, row)));
+  return [...keyTexts].map((text) => found.get(text)).filter((row) => row !== undefined);
 }
 
 function limitedRange(read: RangeRead): PlannedRead {
@@ -182,10 +200,10 @@ function budgetedRange(read: RangeRead, budgetBytes: number): PlannedRead {
   const sizeColumn = sizeOf(table);
   const parameters = new Parameters();
   const { order, where } = rangeCondition(read, parameters);
-  const asked = orderedColumns(table, read.columns);
-  const carried = idents([...new Set([...carriedColumns(table, asked), sizeColumn])]);
+  const columns = orderedColumns(table, read.columns);
+  const carried = idents([...new Set([...carriedColumns(table, columns), sizeColumn])]);
   const size = `coalesce(${ident(sizeColumn)}, 0)`;
-  const text = `SELECT ${selectList(table, asked, 't')}, t.available FROM (
+  const text = `SELECT ${selectList(table, columns, 't')}, t.available FROM (
       SELECT ${carried}, count(*) OVER () AS available,
         sum(${size}) OVER (ORDER BY ${ident(order)} ROWS UNBOUNDED PRECEDING)::int8 - ${size} AS preceding
       FROM (SELECT ${carried} FROM ${ident(table.name)} AS t WHERE ${where}

@@ -89,7 +89,7 @@ interface Cluster {
 }
 
 /** A database that a cluster of 16 shards has used and left. */
-async function given(t: ExecutionContext): Promise<Cluster> {
+async function setUp(t: ExecutionContext): Promise<Cluster> {
   const connection = await server.createDatabase();
   await migrate(connection, runtimeMigrations);
   const store = await openPostgresStore({ connection });
@@ -157,7 +157,7 @@ async function contents(client: pg.Client): Promise<unknown> {
 }
 
 test('16 shards become 64 and 16 again, and every row is in the shard of its actor', async (t) => {
-  const cluster = await given(t);
+  const cluster = await setUp(t);
   const { connection, client } = cluster;
   const before = await contents(client);
   const progress: string[] = [];
@@ -176,7 +176,7 @@ test('16 shards become 64 and 16 again, and every row is in the shard of its act
 });
 
 test('the cluster goes on where it was, with the new count and under greater epochs', async (t) => {
-  const { connection, store, commits } = await given(t);
+  const { connection, store, commits } = await setUp(t);
   await reshard({ connection, shardCount: 64 });
   await store.register({ ...node, incarnation: 'a2' }, 60_000, true);
   const shards = Array.from({ length: 64 }, (_, shard) => shard);
@@ -190,7 +190,7 @@ test('the cluster goes on where it was, with the new count and under greater epo
 });
 
 test('a crash at any statement is mended by asking for the same count again, and by nothing else', async (t) => {
-  const cluster = await given(t);
+  const cluster = await setUp(t);
   const { connection, store, client } = cluster;
   const before = await contents(client);
   const proxy = await PostgresProxy.start(connection);
@@ -226,7 +226,7 @@ test('a crash at any statement is mended by asking for the same count again, and
 });
 
 test('while a node has a lease nothing is changed and nothing is marked', async (t) => {
-  const cluster = await given(t);
+  const cluster = await setUp(t);
   await cluster.store.register({ ...node, incarnation: 'a2' }, 60_000, true);
   const ended = await reshard({ connection: cluster.connection, shardCount: 64 });
   t.like(ended, { outcome: 'live', node: 'a' });
@@ -238,14 +238,14 @@ test('while a node has a lease nothing is changed and nothing is marked', async 
 });
 
 test('a node whose lease has lapsed is dead from then on, should it come back', async (t) => {
-  const cluster = await given(t);
+  const cluster = await setUp(t);
   await cluster.store.register({ ...node, incarnation: 'a2' }, -1, true);
   t.is((await reshard({ connection: cluster.connection, shardCount: 64 })).outcome, 'done');
   t.falsy(await cluster.store.renew('a', 'a2', 60_000));
 });
 
 test('what a dead node was still writing is seen or never applies', async (t) => {
-  const cluster = await given(t);
+  const cluster = await setUp(t);
   const { connection, client, store, commits } = cluster;
   const [last, other] = commits.slice(-2);
   assert.ok(last !== undefined && other !== undefined);
@@ -269,8 +269,8 @@ test('what a dead node was still writing is seen or never applies', async (t) =>
   await assertSharded(cluster, 64);
 });
 
-test('of two who do it at once one does it, and who loses the lock stops', async (t) => {
-  const { connection } = await given(t);
+test('one of two simultaneous reshards does the work, and the one that loses the lock stops', async (t) => {
+  const { connection } = await setUp(t);
   const ended = await Promise.all([64, 64].map((shardCount) => reshard({ connection, shardCount })));
   t.deepEqual(ended.map(({ outcome }) => outcome).sort(), ['done', 'unchanged']);
 

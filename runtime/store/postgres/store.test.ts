@@ -53,7 +53,7 @@ interface Setting {
 /** Longer than it takes to see that a commit waits. */
 const patientMs = 5_000;
 
-async function given(t: ExecutionContext, options: Partial<PostgresStoreOptions> = {}): Promise<Setting> {
+async function setUp(t: ExecutionContext, options: Partial<PostgresStoreOptions> = {}): Promise<Setting> {
   const connection = await server.createDatabase();
   await migrate(connection, [...runtimeMigrations, ...contractTables.flatMap((table) => createTable(table))]);
   const store = await openPostgresStore({ connection, lockWaitMs: patientMs, ...options });
@@ -87,7 +87,7 @@ const lockRow = (address: typeof ada) => ({
 });
 
 test('a deadlock is a conflict: nothing was applied, and the same commits may be sent again', async (t) => {
-  const { connection, store, client } = await given(t);
+  const { connection, store, client } = await setUp(t);
   const commits = [
     commitOn(await activate(store, ada), ada, 1, [putSlice(ada, 'profile', 'a')]),
     commitOn(await activate(store, bob), bob, 2, [putSlice(bob, 'profile', 'b')]),
@@ -107,7 +107,7 @@ test('a deadlock is a conflict: nothing was applied, and the same commits may be
 });
 
 test('a commit that waits too long for a lock is a conflict', async (t) => {
-  const { store, client } = await given(t, { statementTimeoutMs: 200 });
+  const { store, client } = await setUp(t, { statementTimeoutMs: 200 });
   const commit = commitOn(await activate(store, ada), ada, 1, []);
   await client.query('BEGIN');
   await client.query(lockRow(ada));
@@ -118,7 +118,7 @@ test('a commit that waits too long for a lock is a conflict', async (t) => {
 });
 
 test('a connection killed under a commit leaves the outcome unknown, and a barrier settles it', async (t) => {
-  const { connection, store, client } = await given(t);
+  const { connection, store, client } = await setUp(t);
   const commit = commitOn(await activate(store, ada), ada, 1, []);
   await client.query('BEGIN');
   await client.query(lockRow(ada));
@@ -132,7 +132,7 @@ test('a connection killed under a commit leaves the outcome unknown, and a barri
 });
 
 test('a renewal whose connection has gone silent fails while the lease still runs, and the next one takes another', async (t) => {
-  const { connection, store: direct } = await given(t);
+  const { connection, store: direct } = await setUp(t);
   const proxy = await TcpProxy.start({ path: `${connection.host}/.s.PGSQL.${connection.port}` });
   const store = await openPostgresStore({
     connection: { ...connection, host: '127.0.0.1', port: proxy.port },
@@ -154,7 +154,7 @@ test('a renewal whose connection has gone silent fails while the lease still run
 });
 
 test('a renewal that is not answered soon is sent once more over the other connection', async (t) => {
-  const { connection, store, client } = await given(t);
+  const { connection, store, client } = await setUp(t);
   const node = testNode(new SeededRandom(1));
   await store.register(node, 10_000);
   const proxy = await PostgresProxy.start(connection);
@@ -180,7 +180,7 @@ test('a renewal that is not answered soon is sent once more over the other conne
 });
 
 test('a check for readiness uses no connection of the leases', async (t) => {
-  const { connection, store, client } = await given(t, { sizes: { leases: 1 } });
+  const { connection, store, client } = await setUp(t, { sizes: { leases: 1 } });
   const node = testNode(new SeededRandom(1));
   await store.register(node, 10_000);
   await client.query('BEGIN');
@@ -193,7 +193,7 @@ test('a check for readiness uses no connection of the leases', async (t) => {
 });
 
 test('the rows that several actors want read are one statement, whoever they are of', async (t) => {
-  const { connection, store } = await given(t);
+  const { connection, store } = await setUp(t);
   const texts: string[] = [];
   const proxy = await PostgresProxy.start(connection);
   proxy.onStatement = ({ text }) => {
@@ -227,7 +227,7 @@ test('the rows that several actors want read are one statement, whoever they are
 test('connections that break while idle are reported and replaced', async (t) => {
   const broken: Error[] = [];
   const onConnectionError = (error: Error) => broken.push(error);
-  const { store, client } = await given(t, { onConnectionError });
+  const { store, client } = await setUp(t, { onConnectionError });
   await store.timeMs();
   const killed = await client.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
@@ -241,7 +241,7 @@ test('connections that break while idle are reported and replaced', async (t) =>
 
 test('a full queue and a late turn are unavailable, each before anything was sent', async (t) => {
   const sizes = { barriers: 1 };
-  const { connection, store, client } = await given(t, { sizes, queueMax: 1, waitMaxMs: 2_000 });
+  const { connection, store, client } = await setUp(t, { sizes, queueMax: 1, waitMaxMs: 2_000 });
   await activate(store, ada);
   await client.query('BEGIN');
   await client.query(lockRow(ada));
@@ -259,20 +259,20 @@ test('many activations at once share statements, and each has its own answer and
   const counts = { together: 0, alone: 0, read: 0 };
   const sql = {
     ...storeSql,
-    activate: (...asked: Parameters<typeof storeSql.activate>) => {
+    activate: (...args: Parameters<typeof storeSql.activate>) => {
       counts.alone += 1;
-      return storeSql.activate(...asked);
+      return storeSql.activate(...args);
     },
-    activateMany: (...asked: Parameters<typeof storeSql.activateMany>) => {
+    activateMany: (...args: Parameters<typeof storeSql.activateMany>) => {
       counts.together += 1;
-      return storeSql.activateMany(...asked);
+      return storeSql.activateMany(...args);
     },
-    slicesOfMany: (...asked: Parameters<typeof storeSql.slicesOfMany>) => {
+    slicesOfMany: (...args: Parameters<typeof storeSql.slicesOfMany>) => {
       counts.read += 1;
-      return storeSql.slicesOfMany(...asked);
+      return storeSql.slicesOfMany(...args);
     },
   };
-  const { store, client, connection } = await given(t, { sql, sizes: { barriers: 2 } });
+  const { store, client, connection } = await setUp(t, { sql, sizes: { barriers: 2 } });
   const actors = Array.from({ length: 100 }, (_, index) => actor(index + 1));
   for (const [index, each] of actors.entries()) {
     const commit = commitOn(await activate(store, each), each, 1, [putSlice(each, 'profile', `${index}`)]);
@@ -285,8 +285,8 @@ test('many activations at once share statements, and each has its own answer and
   Object.assign(counts, { together: 0, alone: 0, read: 0 });
 
   const absent = actor(1_000);
-  const asked = [...actors.slice(2), fenced, absent, busy ?? ada, locked];
-  const answers = asked.map((each) => store.activate(each, 0, 2, false));
+  const addresses = [...actors.slice(2), fenced, absent, busy ?? ada, locked];
+  const answers = addresses.map((each) => store.activate(each, 0, 2, false));
   await whenWaiting(connection, 1);
   const outcomes = (await Promise.all(answers.slice(0, -1))).map(({ outcome }) => outcome);
   t.deepEqual(outcomes, [...Array.from({ length: 98 }, () => 'active'), 'fenced', 'absent', 'active']);
@@ -309,7 +309,7 @@ test('many activations at once share statements, and each has its own answer and
 });
 
 test('leases are renewed while commits and barriers are stuck', async (t) => {
-  const { connection, store, client } = await given(t, { sizes: { commits: 1, barriers: 1, leases: 1 } });
+  const { connection, store, client } = await setUp(t, { sizes: { commits: 1, barriers: 1, leases: 1 } });
   const commit = commitOn(await activate(store, ada), ada, 1, []);
   const node = { id: 'a', incarnation: 'a1', address: 'local', roles: 'all', version: '1', formats: '1' };
   await store.register(node, 1_000);
@@ -323,7 +323,7 @@ test('leases are renewed while commits and barriers are stuck', async (t) => {
 });
 
 test('a prepared statement that a schema change outdated is parsed anew', async (t) => {
-  const { store, client } = await given(t, { sizes: { sweeps: 1 } });
+  const { store, client } = await setUp(t, { sizes: { sweeps: 1 } });
   await store.fixedSetting('generation', 'one');
   t.is(await store.fixedSetting('generation', 'two'), 'one');
   await client.query('ALTER TABLE setting ALTER COLUMN value TYPE varchar(100)');
@@ -332,7 +332,7 @@ test('a prepared statement that a schema change outdated is parsed anew', async 
 });
 
 test('a database that cannot be reached, is read-only or not READ COMMITTED is not opened', async (t) => {
-  const { connection, client } = await given(t);
+  const { connection, client } = await setUp(t);
   await assertFails(openPostgresStore({ connection: { ...connection, database: 'missing' } }), 'unavailable');
   const isolation = { text: `SELECT 'serializable' AS transaction_isolation`, values: [] };
   await assertFails(openPostgresStore({ connection, sql: { ...storeSql, isolation } }), 'unavailable');
@@ -342,14 +342,14 @@ test('a database that cannot be reached, is read-only or not READ COMMITTED is n
 });
 
 test('closing twice is closing once, and whatever is asked afterwards is unavailable', async (t) => {
-  const { store } = await given(t);
+  const { store } = await setUp(t);
   await Promise.all([store.close(), store.close()]);
   await assertFails(store.timeMs(), 'unavailable');
   t.pass();
 });
 
 test('no part of a large value outlives it', async (t) => {
-  const { store, client } = await given(t);
+  const { store, client } = await setUp(t);
   const parts = async (): Promise<number> => {
     const { rows } = await client.query('SELECT part FROM note_part UNION ALL SELECT part FROM letter_part');
     return rows.length;
@@ -377,7 +377,7 @@ test('no part of a large value outlives it', async (t) => {
 });
 
 test('a range of a subset goes by the index of that subset', async (t) => {
-  const { store, client } = await given(t);
+  const { store, client } = await setUp(t);
   const notes = Array.from({ length: 400 }, (_, index) =>
     insert(noteTable, note(ada.id, uuid(1_000 + index), { position: index, deleted: index % 10 !== 0 })),
   );
@@ -401,7 +401,7 @@ test('a range of a subset goes by the index of that subset', async (t) => {
 });
 
 test('where rows have gone is found by the index of those that have moved, by a look-up and by a cross-owner read', async (t) => {
-  const { client } = await given(t);
+  const { client } = await setUp(t);
   // Every hundredth has gone from one owner to another.
   await client.query(`INSERT INTO parcel (owner_uuid, uuid, position, made, born, hop)
     SELECT '${ada.id}', ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, n, n, true, NULL
@@ -461,7 +461,7 @@ test('CockroachDB is asked for each shard and each owner by a branch of its own,
   const store = await openPostgresStore({ connection: { ...proxy.connection, options } });
   t.teardown(() => store.close());
 
-  const asked = async (ask: () => Promise<unknown>): Promise<readonly number[]> => {
+  const branchesOf = async (ask: () => Promise<unknown>): Promise<readonly number[]> => {
     sent.length = 0;
     await ask();
     t.true(sent.every((text) => !text.includes('LATERAL')));
@@ -469,25 +469,27 @@ test('CockroachDB is asked for each shard and each owner by a branch of its own,
   };
   const shards = Array.from({ length: 130 }, (_, shard) => shard);
   const sweep = { shards, fromMs: 0, untilMs: 1_000, limit: 10, share: 2 };
-  t.deepEqual(await asked(() => store.dueTimers(sweep)), [64, 64, 2]);
+  t.deepEqual(await branchesOf(() => store.dueTimers(sweep)), [64, 64, 2]);
   const due = await store.dueTimers(sweep);
   t.deepEqual(
     due.map(({ due_at }) => due_at),
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
   );
-  t.deepEqual(await asked(() => store.pendingTells({ ...sweep, shards: [7] })), [1]);
-  t.deepEqual(await asked(() => store.pruneCalls(shards, 1_000, 10)), [64, 64, 2]);
+  t.deepEqual(await branchesOf(() => store.pendingTells({ ...sweep, shards: [7] })), [1]);
+  t.deepEqual(await branchesOf(() => store.pruneCalls(shards, 1_000, 10)), [64, 64, 2]);
   const owners = [1, 2, 3].map((number) => ({ owner: uuid(number), after: 0 }));
   const membership = { table: memberTable, member: uuid(7) };
   // Rounded up to a power of two.
   t.deepEqual(
-    await asked(() => store.read([{ read: 'crossOwner', table: parcelTable, membership, owners, limit: 5 }])),
+    await branchesOf(() =>
+      store.read([{ read: 'crossOwner', table: parcelTable, membership, owners, limit: 5 }]),
+    ),
     [4],
   );
 });
 
-test('who asks for the time does not queue with the leases', async (t) => {
-  const { connection, store, client } = await given(t);
+test('a query for the time does not queue with the leases', async (t) => {
+  const { connection, store, client } = await setUp(t);
   const node = { id: 'n', incarnation: 'i', address: '', roles: 'all', version: '0', formats: '1' };
   await store.register(node, 10_000);
   await client.query('BEGIN');

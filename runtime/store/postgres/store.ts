@@ -167,8 +167,8 @@ export class PostgresStore implements Store {
     this.#activations = new Gathered({
       atOnceMax,
       batchMax: activatedTogetherMax,
-      one: (asked) => this.#activateOne(asked),
-      many: (asked) => this.#activateMany(asked),
+      one: (request) => this.#activateOne(request),
+      many: (requests) => this.#activateMany(requests),
     });
     this.#slices = new Gathered({
       atOnceMax,
@@ -290,8 +290,8 @@ export class PostgresStore implements Store {
     return { outcome: isAbsent ? 'absent' : 'fenced' };
   }
 
-  async #activateMany(asked: readonly Activating[]): Promise<ReadonlyMap<number, Activation>> {
-    const rows = await this.#barriers.query(this.#sql.activateMany(asked));
+  async #activateMany(requests: readonly Activating[]): Promise<ReadonlyMap<number, Activation>> {
+    const rows = await this.#barriers.query(this.#sql.activateMany(requests));
     return new Map(
       rows.flatMap((each) => {
         const row = actorRow([each]);
@@ -470,11 +470,11 @@ export class PostgresStore implements Store {
 }
 
 /** The first that is fulfilled. If none is, the rejection of the first. */
-async function firstOf<T>(asked: readonly Promise<T>[]): Promise<T> {
+async function firstOf<T>(answers: readonly Promise<T>[]): Promise<T> {
   try {
-    return await Promise.any(asked);
+    return await Promise.any(answers);
   } catch {
-    return Promise.race(asked);
+    return Promise.race(answers);
   }
 }
 

@@ -28,7 +28,7 @@ import type { RejectedFrames, TransportMetrics } from './metrics.ts';
 const heldBytesMax = 256 * 1_024 * 1_024;
 const sweepMs = 1_000;
 
-interface Held {
+interface HeldMessage {
   readonly bytes: Buffer;
   readonly deadlineMs: number;
   readonly missing: Set<number>;
@@ -53,7 +53,7 @@ export interface Packed {
 
 export class HeldMessages {
   readonly #options: HeldMessagesOptions;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldMessage>();
   #bytes = 0;
   #lastId = 0;
   #isSweeping = false;

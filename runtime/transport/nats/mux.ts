@@ -64,7 +64,7 @@ export class Mux {
     const lost = new Set(subjects);
     this.#abandon(
       (subject) => lost.has(subject),
-      'whoever was asked was replaced or cut off before the answer came',
+      'the process that was asked was replaced or cut off before the answer came',
     );
   }
 

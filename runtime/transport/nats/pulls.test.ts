@@ -20,12 +20,12 @@ const heldBy = (from: string): FrameOf<'held'> => ({
 /** Holders answer at once, but for those that stand still. */
 function setup(standingStill: ReadonlySet<string> = new Set()) {
   const clock = new FakeClock();
-  const asked = new Map<string, number>();
+  const requests = new Map<string, number>();
   const unanswered = new Map<() => void, string>();
   const lost = () => new RetryableError('no answer', { outcome: 'unknown' });
   const mux = {
     request: (holder: string, bytes: Uint8Array, deadlineMs: number) => {
-      asked.set(holder, (asked.get(holder) ?? 0) + 1);
+      requests.set(holder, (requests.get(holder) ?? 0) + 1);
       if (!standingStill.has(holder)) return Promise.resolve(partOf(bytes));
       return new Promise<Uint8Array>((_, reject) => {
         const end = () => {
@@ -41,7 +41,7 @@ function setup(standingStill: ReadonlySet<string> = new Set()) {
     },
   };
   const pulls = new Pulls({ mux, partsSubject: (holder) => holder, clock, metrics: noTransportMetrics });
-  return { clock, asked, pulls };
+  return { clock, requests, pulls };
 }
 
 function partOf(bytes: Uint8Array): Uint8Array {
@@ -56,7 +56,7 @@ test('a message is fetched in parts and put together', async (t) => {
   const made = setup();
   const pulled = (await made.pulls.pull(heldBy('a'), inAMinute(made))) as FrameOf<'reply'>;
   t.is(Buffer.compare(pulled.value as Buffer, reply.value as Buffer), 0);
-  t.is(made.asked.get('a'), partCount);
+  t.is(made.requests.get('a'), partCount);
 });
 
 test('messages of a holder that stands still delay those of no other', async (t) => {
@@ -65,7 +65,7 @@ test('messages of a holder that stands still delay those of no other', async (t)
   for (const one of stuck) one.catch(() => {});
   await made.pulls.pull(heldBy('a'), inAMinute(made));
   t.is(made.clock.monotonicMs(), new FakeClock().monotonicMs());
-  t.true((made.asked.get('stuck') ?? 0) <= 4);
+  t.true((made.requests.get('stuck') ?? 0) <= 4);
 });
 
 test('a holder that lets a part run into its full time is dropped with all that waits there', async (t) => {
@@ -77,7 +77,7 @@ test('a holder that lets a part run into its full time is dropped with all that 
   await drainPromises();
   const reasons = (await outcomes).map((one) => (one.status === 'rejected' ? one.reason : undefined));
   t.true(reasons.every((reason) => reason instanceof RetryableError));
-  t.true((made.asked.get('stuck') ?? 0) <= 8);
+  t.true((made.requests.get('stuck') ?? 0) <= 8);
   standingStill.clear();
   t.is((await made.pulls.pull(heldBy('stuck'), inAMinute(made))).kind, 'reply');
 });

@@ -87,7 +87,7 @@ test('only administrators get anything, and others do not learn who exists', asy
   t.is(await statusOf(server, user.account), '200');
 });
 
-test('what names nobody is not found, and a ban that says neither yes nor no is refused', async (t) => {
+test('a name of nobody is not found, and a ban that says neither yes nor no is refused', async (t) => {
   const { admin, ban, uuid } = await administered(t);
   const statusAt = async (path: string) => (await admin.call('GET', path)).status;
   t.is(await statusAt('/v1/admin/lookup-user/nobody@example.org'), 404);
@@ -107,7 +107,7 @@ test('an address with several accounts names that of the workspace, the default 
   t.is((await admin.call('GET', `${path}?workspace_identifier=third`)).status, 404);
 });
 
-test('nobody bans himself, so that one administrator always remains', async (t) => {
+test('no administrator bans themselves, so that one administrator always remains', async (t) => {
   const { server, admin, ban } = await administered(t);
   const self = admin.account.userUuid;
   t.is((await ban(self, { banned: true })).status, 400);
@@ -117,10 +117,10 @@ test('nobody bans himself, so that one administrator always remains', async (t) 
 
 test('an administrator bans another, and an operator demotes one before banning', async (t) => {
   const { server, user, ban, uuid } = await administered(t);
-  const asked = server.host.actors.get(UserAdministration, uuid).ask;
-  await asked.operatorSetAdministrator({ administrator: true });
+  const actor = server.host.actors.get(UserAdministration, uuid).ask;
+  await actor.operatorSetAdministrator({ administrator: true });
   const byOperator = { banned: true, reason: null, by: 'operator' } as const;
-  t.is((await asked.operatorSetBan(byOperator)).outcome, 'administrator');
+  t.is((await actor.operatorSetBan(byOperator)).outcome, 'administrator');
   t.is(await statusOf(server, user.account), '200');
   t.is((await ban(uuid, { banned: true })).status, 200);
   t.is(await statusOf(server, user.account), '401 invalid-auth');
@@ -159,12 +159,11 @@ test('flags are set and removed by administrators, and what cannot be is refused
   t.false(trail.text.includes('AI_'));
 });
 
-test('what the server does not do is turned on by no flag, and the administrator is told why', async (t) => {
+test('no flag turns on a feature that the server lacks, and the administrator is told why', async (t) => {
   const { admin, uuid } = await administered(t);
   const path = `/v1/admin/users/${uuid}/feature-flags`;
   const put = (name: string, value: string) => admin.call('PUT', path, { body: { name, value } });
   for (const [name, on, off, why] of [
-    ['EMAIL_BACKUP_FREQUENCY', 'weekly', 'disabled', /no backups by e-mail/],
     ['NEXTCLOUD_BACKUP_ALLOWED', 'true', 'false', /no backups to Nextcloud/],
     ['NEXTCLOUD_BACKUP_FREQUENCY', 'daily', 'disabled', /no backups to Nextcloud/],
     ['OCR_SERVER_ALLOWED', 'true', 'false', /no text in images/],
@@ -229,7 +228,7 @@ test('an administrator closes the registration of the whole server and opens it 
   t.deepEqual(events, ['registration-opened', 'registration-closed']);
 });
 
-test('what the operator has disabled stays disabled, and that is said', async (t) => {
+test('a feature that the operator has disabled stays disabled, and the answer says so', async (t) => {
   const { server, admin } = await administered(t);
   await server.restart({ accounts: { adminEmails: new Set([alice.email]), registrationDisabled: true } });
   const enforced = { ...closed, enforcedByOperator: true };
@@ -276,12 +275,12 @@ test('no administrator sets a password or a factor, or is shown what an account 
   const change = { api: '20200115', current_password: password, new_password: 'd'.repeat(64), pw_nonce: 'e' };
   const changed = await admin.call('PUT', `/v1/users/${uuid}/attributes/credentials`, { body: change });
   t.is(changed.status, 401);
-  const shown = await Promise.all(
+  const answers = await Promise.all(
     [flags, `/v1/admin/users/${email}/ban-status`, `/v1/admin/lookup-user/${email}`].map((path) =>
       admin.call('GET', path),
     ),
   );
-  for (const { status, text } of shown) {
+  for (const { status, text } of answers) {
     t.is(status, 200);
     for (const hidden of ['root key', recoveryCodes]) t.false(text.includes(hidden));
   }

@@ -12,19 +12,19 @@ const dayMs = 86_400_000;
 const firefox = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
 const pathOf = (device: Device, query = '') => `/v1/users/${device.account.userUuid}/audit-trail${query}`;
 
-interface Shown {
+interface AuditPage {
   readonly number: number;
   readonly event: string;
   readonly times: number;
 }
 
-async function trail(device: Device, query = ''): Promise<Shown[]> {
+async function trail(device: Device, query = ''): Promise<AuditPage[]> {
   const { status, body, text } = await device.call('GET', pathOf(device, query));
   if (status !== 200) throw new Error(text);
   return body.events;
 }
 
-const eventsOf = (events: readonly Shown[]) => events.map(({ event }) => event);
+const eventsOf = (events: readonly AuditPage[]) => events.map(({ event }) => event);
 
 test('the trail tells what happened, when, from which device and address, the newest first', async (t) => {
   const server = await startServer(t);
@@ -115,11 +115,11 @@ test('tokens made, used and deleted, sessions revoked and credentials changed ar
 test('what operators do is told, and an operator reads the same trail', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
-  const asked = server.host.actors.get(UserAdministration, phone.account.userUuid).ask;
-  await asked.operatorSetAdministrator({ administrator: true });
-  await asked.operatorSetAdministrator({ administrator: false });
+  const actor = server.host.actors.get(UserAdministration, phone.account.userUuid).ask;
+  await actor.operatorSetAdministrator({ administrator: true });
+  await actor.operatorSetAdministrator({ administrator: false });
   t.deepEqual(eventsOf(await trail(phone)), ['unmade-administrator', 'made-administrator', 'registered']);
-  const { events } = await asked.operatorAuditTrail({ before: 3, limit: 1 });
+  const { events } = await actor.operatorAuditTrail({ before: 3, limit: 1 });
   t.deepEqual(eventsOf(events), ['made-administrator']);
 });
 
@@ -135,7 +135,7 @@ test('a trail of many pages is read page by page, each event once', async (t) =>
   let query = '?limit=7';
   for (;;) {
     const { body } = await phone.call('GET', pathOf(phone, query));
-    numbers.push(...body.events.map(({ number }: Shown) => number));
+    numbers.push(...body.events.map(({ number }: AuditPage) => number));
     if (body.before === null) break;
     query = `?limit=7&before=${body.before}`;
   }
@@ -173,16 +173,16 @@ test('failed sign-ins are one event within the hour, from however many networks 
   );
 });
 
-test('of too many events the oldest page goes', async (t) => {
+test('the oldest page of too many events goes', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
-  const asked = server.host.actors.get(UserAdministration, phone.account.userUuid).ask;
+  const actor = server.host.actors.get(UserAdministration, phone.account.userUuid).ask;
   const most = (auditPagesMax + 1) * eventsPerPage;
   for (let index = 0; index < most; index += 1) {
-    await asked.operatorSetAdministrator({ administrator: index % 2 === 0 });
+    await actor.operatorSetAdministrator({ administrator: index % 2 === 0 });
     await server.clock.leap(3_600_000);
   }
-  const { events } = await asked.operatorAuditTrail({ before: most, limit: 10_000 });
+  const { events } = await actor.operatorAuditTrail({ before: most, limit: 10_000 });
   t.true(events.length <= most);
   t.true((events.at(-1)?.number ?? 0) > 1);
 });
@@ -223,7 +223,7 @@ test('a session that may only read is shown no events, as it is shown no session
   t.deepEqual(body.events, []);
 });
 
-test('who keeps no user agents has no devices in the trail', async (t) => {
+test('a server that keeps no user agents has no devices in the trail', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const path = `/v1/users/${phone.account.userUuid}/settings`;
@@ -253,7 +253,7 @@ test('the trail goes with the account, in the same commit', async (t) => {
   t.is(server.host.database.sizes.get('audit_page'), 0);
 });
 
-test('who makes, joins and ends shared vaults finds it in the trail', async (t) => {
+test('making, joining and ending shared vaults is in the trail', async (t) => {
   const server = await startServer(t);
   const owner = await server.device();
   const member = await server.device('bob@example.org');

@@ -1,10 +1,8 @@
 import test from 'ava';
-import { generateSync } from 'otplib';
+import { addAuthenticatorApp, appCode } from '../../kit/authenticator-app.ts';
 import type { Device } from '../../kit/device.ts';
-import { startServer, type TestServer } from '../../kit/server.ts';
+import { startServer } from '../../kit/server.ts';
 
-const codeAt = (server: TestServer, secret: string, stepsLater = 0) =>
-  generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) + 30 * stepsLater });
 const pathOf = ({ account }: Device) => `/v1/users/${account.userUuid}`;
 const offer = (device: Device) => device.call('GET', `${pathOf(device)}/mfa-secret`);
 const turnOn = (device: Device, value: unknown, totpToken?: string) =>
@@ -12,13 +10,6 @@ const turnOn = (device: Device, value: unknown, totpToken?: string) =>
 const withPassword = (device: Device, password = device.account.password) => ({
   headers: { 'x-server-password': password },
 });
-
-async function turnedOn(server: TestServer, device: Device): Promise<string> {
-  const { secret } = (await offer(device)).body;
-  const answer = await turnOn(device, secret, codeAt(server, secret));
-  if (answer.status !== 200) throw new Error(answer.text);
-  return secret;
-}
 
 test('a code made from the offered secret turns the factor on', async (t) => {
   const server = await startServer(t);
@@ -28,32 +19,32 @@ test('a code made from the offered secret turns the factor on', async (t) => {
   t.regex(secret, /^[A-Z2-7]{32}$/);
   t.is((await offer(phone)).body.secret, secret, 'the same while it is waited for');
   t.is((await turnOn(phone, secret)).status, 400, 'no code');
-  t.is((await turnOn(phone, secret, codeAt(server, secret, 5))).status, 400, 'a code of later');
+  t.is((await turnOn(phone, secret, appCode(server, secret, 5))).status, 400, 'a code of later');
   t.is((await turnOn(phone, secret, 'abcdef')).status, 400);
-  t.is((await turnOn(phone, null, codeAt(server, secret))).status, 400);
+  t.is((await turnOn(phone, null, appCode(server, secret))).status, 400);
   t.is((await phone.call('GET', `${pathOf(phone)}/settings/mfa_secret`)).status, 400, 'still off');
-  t.deepEqual((await turnOn(phone, secret, codeAt(server, secret))).body, { success: true });
+  t.deepEqual((await turnOn(phone, secret, appCode(server, secret))).body, { success: true });
   t.deepEqual((await phone.call('GET', `${pathOf(phone)}/settings/mfa_secret`)).body, { success: true });
   t.is((await offer(phone)).status, 400);
-  t.is((await turnOn(phone, secret, codeAt(server, secret))).status, 400, 'on already');
+  t.is((await turnOn(phone, secret, appCode(server, secret))).status, 400, 'on already');
 });
 
 test('a secret of the client’s own is refused, and so is one that was offered too long ago', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const own = 'A'.repeat(32);
-  t.is((await turnOn(phone, own, codeAt(server, own))).status, 400);
+  t.is((await turnOn(phone, own, appCode(server, own))).status, 400);
   const { secret } = (await offer(phone)).body;
-  t.is((await turnOn(phone, own, codeAt(server, own))).status, 400);
+  t.is((await turnOn(phone, own, appCode(server, own))).status, 400);
   await server.advance(300_000);
-  t.is((await turnOn(phone, secret, codeAt(server, secret))).status, 400);
+  t.is((await turnOn(phone, secret, appCode(server, secret))).status, 400);
   t.not((await offer(phone)).body.secret, secret);
 });
 
 test('turning it off takes the password, and the recovery codes go with it', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
-  await turnedOn(server, phone);
+  await addAuthenticatorApp(server, phone);
   const path = `${pathOf(phone)}/settings/MFA_SECRET`;
   const refused = await phone.call('DELETE', path);
   t.is(refused.status, 400);
@@ -70,7 +61,7 @@ test('turning it off takes the password, and the recovery codes go with it', asy
 test('recovery codes come with the factor, are shown for the password alone, and are replaced by new ones', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
-  await turnedOn(server, phone);
+  await addAuthenticatorApp(server, phone);
   const read = (password?: string) =>
     phone.call('GET', `${pathOf(phone)}/settings/recovery_codes`, withPassword(phone, password));
   t.is((await phone.call('GET', `${pathOf(phone)}/settings/recovery_codes`)).status, 400);
@@ -100,7 +91,7 @@ test('HEAD on the recovery codes counts no wrong password', async (t) => {
 test('a right password is no failed attempt, no matter how often it is given', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
-  await turnedOn(server, phone);
+  await addAuthenticatorApp(server, phone);
   const codes = `${pathOf(phone)}/settings/recovery_codes`;
   const app = `${pathOf(phone)}/settings/MFA_SECRET`;
   const attempts = [
@@ -108,7 +99,7 @@ test('a right password is no failed attempt, no matter how often it is given', a
     () => phone.call('POST', '/v1/recovery/codes', withPassword(phone)),
     async () => {
       const answer = await phone.call('DELETE', app, withPassword(phone));
-      await turnedOn(server, phone);
+      await addAuthenticatorApp(server, phone);
       return answer;
     },
   ];

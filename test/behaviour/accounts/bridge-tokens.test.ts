@@ -149,11 +149,11 @@ test('the keys of a large account fit, and those of all tokens have a bound', as
 test('scopes are known by the names that other clients give them, too', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
-  for (const [given, scope] of [
+  for (const [input, scope] of [
     ['read-only', 'read'],
     ['read-write', 'write'],
   ] as const) {
-    const { mcpToken, token } = (await make(phone, { scope: given })).body;
+    const { mcpToken, token } = (await make(phone, { scope: input })).body;
     t.is(mcpToken.scope, scope);
     const { body } = await authenticate(server, token);
     t.is(body.mcp_scope.access, scope);

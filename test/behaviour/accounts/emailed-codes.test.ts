@@ -1,9 +1,9 @@
 /** Codes by e-mail as the second factor: turned on and off, requested, mailed, and entered. */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import { generateSync } from 'otplib';
 import { defaultMailSettings, type MailSettings } from '../../../actors/mailer/settings.ts';
 import { challengeOf, headerSessions } from '../../kit/account.ts';
+import { addAuthenticatorApp, appCode } from '../../kit/authenticator-app.ts';
 import type { Device } from '../../kit/device.ts';
 import { Postbox } from '../../kit/postbox.ts';
 import { type ServerOptions, startServer, unknownAddress } from '../../kit/server.ts';
@@ -36,8 +36,8 @@ async function withMail(t: ExecutionContext, options: ServerOptions = {}) {
     /** Requests one, and reads it. */
     async codeFor(address?: string): Promise<string> {
       const before = mailed().length;
-      const asked = await ask(address);
-      if (asked.status !== 200) throw new Error(asked.text);
+      const answer = await ask(address);
+      if (answer.status !== 200) throw new Error(answer.text);
       await server.until(() => mailed().length > before, 10_000);
       return mailed().at(-1) ?? '';
     },
@@ -52,7 +52,7 @@ async function withMail(t: ExecutionContext, options: ServerOptions = {}) {
   };
 }
 
-test('what is neither true nor false turns no codes off', async (t) => {
+test('a value that is neither true nor false turns no codes off', async (t) => {
   const { phone } = await withMail(t);
   t.is((await turn(phone, true)).status, 200);
   for (const enabled of ['maybe', 1, null, undefined, {}]) t.is((await turn(phone, enabled)).status, 400);
@@ -134,11 +134,8 @@ test('a code counts after a restart, too', async (t) => {
 
 test('it counts before the authenticator app, which alone takes its own codes', async (t) => {
   const { server, phone, params, codeFor } = await withMail(t);
-  const path = `/v1/users/${phone.account.userUuid}`;
-  const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
-  const totp = () => generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
-  const on = { name: 'MFA_SECRET', value: secret, totpToken: totp() };
-  t.is((await phone.call('PUT', `${path}/settings`, { body: on })).status, 200);
+  const secret = await addAuthenticatorApp(server, phone);
+  const totp = () => appCode(server, secret);
   await turn(phone, true);
   t.is((await params({ mfa_code: totp() })).body.error.tag, 'mfa-invalid');
   t.is((await params({ mfa_code: await codeFor() })).status, 200);
@@ -167,7 +164,7 @@ test('without mail it can neither be turned on nor asked for, and stays on', asy
   t.deepEqual((await turn(phone, false)).body, { enabled: false });
 });
 
-test('while the queue is full whoever asks for a code is told so, whether or not there would be one', async (t) => {
+test('while the queue is full every request for a code is told so, whether or not there would be one', async (t) => {
   const limits = { ...defaultMailSettings.limits, mails: 2 };
   const { server, phone, ask, mailed, codeFor, postbox } = await withMail(t, { mail: { ...relay, limits } });
   await turn(phone, true);
@@ -221,8 +218,8 @@ test('a request lacks nothing but an address', async (t) => {
   for (const body of [{}, { email: '' }, { email: ' ' }]) {
     t.is((await server.call('POST', request, { body })).status, 400);
   }
-  const asked = await server.call('POST', `${request}/`, { body: { username: ' ALICE@example.org ' } });
-  t.deepEqual([asked.status, asked.body], [200, { emailed: true }]);
+  const answer = await server.call('POST', `${request}/`, { body: { username: ' ALICE@example.org ' } });
+  t.deepEqual([answer.status, answer.body], [200, { emailed: true }]);
   await server.until(() => mailed().length === 1, 10_000);
 });
 

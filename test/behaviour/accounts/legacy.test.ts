@@ -251,7 +251,7 @@ test('no other session takes an upgrade back, nor the same one later or twice', 
   t.is((await changeCredentials(changed, { ...protocol003 })).status, 401);
 });
 
-test('what a client left to a default of its own is not made up', async (t) => {
+test('a value that a client left to a default of its own is not made up', async (t) => {
   const server = await startTesting(t);
   const phone = await oldDevice(server, { pw_cost: undefined });
   const body = { email: alice.email, code_challenge: challengeOf('verifier') };

@@ -25,7 +25,7 @@ test('a pane of a feature that is not there finds nothing when it opens, and no 
   t.is((await server.call('GET', '/v1/assistant/transcription/models')).status, 200);
 });
 
-test('what acts on a feature that is not there is refused in words', async (t) => {
+test('a request that acts on an absent feature is refused in words', async (t) => {
   const server = await startServer(t, { accounts: { adminEmails: new Set([admin]) } });
   const device = await server.device(admin);
   for (const row of [

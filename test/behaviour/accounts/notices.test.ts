@@ -55,7 +55,7 @@ test('a sign-in from a known network is not, nor is one that failed', async (t) 
   t.true(await silent());
 });
 
-test('who has muted mails about sign-ins gets none', async (t) => {
+test('a user who has muted mails about sign-ins gets none', async (t) => {
   const { server, phone, silent } = await withMail(t);
   const path = `/v1/users/${phone.account.userUuid}/subscription-settings`;
   t.is(

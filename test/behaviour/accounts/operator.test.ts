@@ -90,9 +90,9 @@ test('a user is found by the address as it is stored, in its own workspace alone
 });
 
 test('there is nothing to show or to end where nobody ever registered', async (t) => {
-  const asked = operated(await startServer(t), '11111111-1111-4111-8111-111111111111');
-  await t.throwsAsync(asked.operatorShow({}), { instanceOf: NotFoundError });
-  await t.throwsAsync(asked.operatorEndSessions({}), { instanceOf: NotFoundError });
+  const stranger = operated(await startServer(t), '11111111-1111-4111-8111-111111111111');
+  await t.throwsAsync(stranger.operatorShow({}), { instanceOf: NotFoundError });
+  await t.throwsAsync(stranger.operatorEndSessions({}), { instanceOf: NotFoundError });
 });
 
 test('a handle on a user as the gateway has it knows no command of operators', (t) => {

@@ -32,7 +32,7 @@ async function stored({ host }: TestServer, ...ids: readonly string[]): Promise<
   return read?.rows.length ?? 0;
 }
 
-test('what is shared is listed by its owner and opened by whoever has the link, as often as they like', async (t) => {
+test('a share is listed by its owner and opened by anyone with the link, as often as they like', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
   const answer = await make(alice, { nickname: '  for Bob ' });
@@ -114,7 +114,7 @@ test('a one-time share is opened once, and its ciphertext goes', async (t) => {
   t.is(await statusOf(server, id), 404);
 });
 
-test('whoever opens it is given the same when the reply was lost on its way', async (t) => {
+test('a share is given again to its opener when the reply was lost on its way', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
   const id = await made(alice, { oneTimeView: true });
@@ -179,7 +179,7 @@ test('HEAD and browsers that look ahead use nothing up', async (t) => {
   t.is(await statusOf(server, id), 200);
 });
 
-test('what is wrong with a share is said with a tag', async (t) => {
+test('each defect of a share is refused with a tag', async (t) => {
   const server = await startServer(t, { accounts: { shareBytesMax: 6_000_000 } });
   const alice = await server.device();
   const wrong = [
@@ -218,17 +218,17 @@ test('an id that is not of ours asks nobody', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
   const id = await made(alice);
-  const asked: string[] = [];
+  const requests: string[] = [];
   const ask = server.transport.ask.bind(server.transport);
   server.transport.ask = (call) => {
-    asked.push(call.command);
+    requests.push(call.command);
     return ask(call);
   };
   const last = id.endsWith('0') ? '1' : '0';
   for (const guess of [crypto.randomUUID(), `${id.slice(0, -1)}${last}`, 'x', `${id}0`]) {
     t.is(await statusOf(server, guess), 404);
   }
-  t.deepEqual(asked, []);
+  t.deepEqual(requests, []);
   const unused = shareIds.idOf({ userUuid: alice.account.userUuid, callId: 'another' });
   const bodies = [unused, crypto.randomUUID()].map(async (each) => (await view(server, each)).text);
   t.is(new Set(await Promise.all(bodies)).size, 1);

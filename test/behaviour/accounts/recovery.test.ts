@@ -140,7 +140,7 @@ test('64 KiB of JSON are left for a recovery and found whole, and no more', asyn
   t.is((await lookUp(server, phone.account.userUuid)).body.escrow, largest);
 });
 
-test('what a recovery could not use is not stored, and one answer stands for whatever there is not', async (t) => {
+test('data that no recovery could use is not stored, and one answer stands for whatever there is not', async (t) => {
   const server = await startServer(t);
   const answers = [await lookUp(server, randomUUID())];
   for (const value of [null, '{"version":1}', '{"version":"2"}', '{', 'null', '[]', '"2"']) {

@@ -58,7 +58,7 @@ test('an export is a file of all items, as ciphertext, with the key params of th
   );
 });
 
-test('an operator exports the same file, of a user who cannot sign in too', async (t) => {
+test('an operator exports the same file, also of a user who cannot sign in', async (t) => {
   const api = await startApi(t);
   const { server } = api;
   const phone = await server.device();
@@ -106,8 +106,8 @@ test('an export has what the account owns in its vaults, the history of items, a
   const contents = file.revisions
     .filter(({ item_uuid: uuid }: { item_uuid: string }) => uuid === own.uuid)
     .map(({ content }: { content: string }) => content);
-  t.deepEqual(contents, ['004:before', '004:after']);
-  t.is(file.revisions.length, 4);
+  t.deepEqual(contents, ['004:before']);
+  t.is(file.revisions.length, 1, 'what an item still holds is the item itself');
   t.like(file.files, [
     { remote_identifier: upload.remoteIdentifier, shared_vault_uuid: null, encrypted_bytes: 40 },
   ]);

@@ -1,15 +1,12 @@
 /** The second factor at sign-in, for accounts that have one, that have none, and that do not exist. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
-import { generateSync } from 'otplib';
 import { challengeOf, headerSessions } from '../../kit/account.ts';
+import { addAuthenticatorApp, appCode } from '../../kit/authenticator-app.ts';
 import type { Device } from '../../kit/device.ts';
 import type { Answer } from '../../kit/http.ts';
 import { SecurityKey } from '../../kit/security-key.ts';
 import { startServer, type TestServer, unknownAddress } from '../../kit/server.ts';
-
-const codeAt = (server: TestServer, secret: string) =>
-  generateSync({ secret, epoch: Math.floor(server.clock.nowMs() / 1_000) });
 
 /** The step that asks for the factor, with the verifier for the next one. */
 async function loginParams(
@@ -40,12 +37,7 @@ const outline = ({ status, body }: Answer) => ({
 
 async function withTotp(server: TestServer, email = 'alice@example.org') {
   const phone = await server.device(email);
-  const path = `/v1/users/${phone.account.userUuid}`;
-  const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
-  const body = { name: 'MFA_SECRET', value: secret, totpToken: codeAt(server, secret) };
-  const on = await phone.call('PUT', `${path}/settings`, { body });
-  if (on.status !== 200) throw new Error(on.text);
-  return { phone, secret: secret as string };
+  return { phone, secret: await addAuthenticatorApp(server, phone) };
 }
 
 async function withSecurityKey(server: TestServer, device?: Device) {
@@ -75,7 +67,7 @@ test('with an authenticator app a code is asked for, and only with a right one a
   const wrong = await loginParams(server, email, { mfa_code: '000000' });
   t.is(wrong.body.error.tag, 'mfa-invalid');
   t.is((await login(server, phone, wrong.verifier)).status, 401);
-  const right = await loginParams(server, email, { mfa_code: codeAt(server, secret) });
+  const right = await loginParams(server, email, { mfa_code: appCode(server, secret) });
   t.is(right.status, 200, 'the code of the same half minute in which it was turned on');
   t.is(right.body.version, '004');
   t.is((await login(server, phone, right.verifier)).status, 200);
@@ -85,9 +77,9 @@ test('a code is accepted once, and none of an earlier step after it', async (t) 
   const server = await startServer(t);
   const { phone, secret } = await withTotp(server);
   const { email } = phone.account;
-  const early = codeAt(server, secret);
+  const early = appCode(server, secret);
   await server.advance(30_000);
-  const code = codeAt(server, secret);
+  const code = appCode(server, secret);
   t.is((await loginParams(server, email, { mfa_code: code })).status, 200);
   const used = await loginParams(server, email, { mfa_code: code });
   t.is(used.body.error.tag, 'mfa-invalid');
@@ -95,13 +87,13 @@ test('a code is accepted once, and none of an earlier step after it', async (t) 
   await server.restart();
   t.is((await loginParams(server, email, { mfa_code: code })).status, 401, 'after a restart neither');
   await server.advance(30_000);
-  t.is((await loginParams(server, email, { mfa_code: codeAt(server, secret) })).status, 200);
+  t.is((await loginParams(server, email, { mfa_code: appCode(server, secret) })).status, 200);
 });
 
-test('of two sign-ins with one code at the same moment one passes', async (t) => {
+test('one of two sign-ins with one code at the same moment passes', async (t) => {
   const server = await startServer(t);
   const { phone, secret } = await withTotp(server);
-  const mfa_code = codeAt(server, secret);
+  const mfa_code = appCode(server, secret);
   const both = await Promise.all([1, 2].map(() => loginParams(server, phone.account.email, { mfa_code })));
   t.deepEqual(both.map(({ status }) => status).toSorted(), [200, 401]);
 });
@@ -113,7 +105,7 @@ test('old clients send the code under the name they were given', async (t) => {
   const { mfa_key } = (await loginParams(server, email)).body.error.payload;
   const wrong = await loginParams(server, email, { [mfa_key]: '000000' });
   t.is(wrong.body.error.payload.mfa_key, mfa_key);
-  t.is((await loginParams(server, email, { [mfa_key]: codeAt(server, secret) })).status, 200);
+  t.is((await loginParams(server, email, { [mfa_key]: appCode(server, secret) })).status, 200);
 });
 
 test('a security key signs in, and counts before the authenticator app', async (t) => {
@@ -123,7 +115,7 @@ test('a security key signs in, and counts before the authenticator app', async (
   const { email } = phone.account;
   t.is((await loginParams(server, email)).body.error.tag, 'u2f-required');
   t.is(
-    (await loginParams(server, email, { mfa_code: codeAt(server, secret) })).body.error.tag,
+    (await loginParams(server, email, { mfa_code: appCode(server, secret) })).body.error.tag,
     'u2f-required',
   );
   const options = await assertionOptions(server, email);
@@ -231,8 +223,8 @@ test('another device lets a sign-in pass, once', async (t) => {
   const { pendingApprovals } = (await phone.call('GET', '/v1/pending-mfa-approvals')).body;
   t.is(pendingApprovals.length, 1);
   t.is(pendingApprovals[0].requestingUserAgent, 'a new laptop');
-  const { uuid: _uuid, status: _status, ...asked } = pendingApprovals[0];
-  t.deepEqual(frame, { type: 'MFA_APPROVAL_REQUESTED', ...asked });
+  const { uuid: _uuid, status: _status, ...approval } = pendingApprovals[0];
+  t.deepEqual(frame, { type: 'MFA_APPROVAL_REQUESTED', ...approval });
   t.not(pendingApprovals[0].challengeId, waiting);
   const named = { mfa_approval_challenge_id: waiting };
   t.is(
@@ -364,7 +356,7 @@ test('a device that meets the factor itself waits no longer', async (t) => {
   const { email } = phone.account;
   const laptop = browser(server);
   t.is((await laptop(email)).status, 401);
-  t.is((await laptop(email, { mfa_code: codeAt(server, secret) })).status, 200);
+  t.is((await laptop(email, { mfa_code: appCode(server, secret) })).status, 200);
   t.deepEqual(await pendingOf(phone), []);
 });
 
@@ -400,7 +392,7 @@ test('a page of another origin cannot use what was approved for this browser', a
   t.is((await laptop(email)).status, 200);
 });
 
-test('what was approved for one address is worth nothing at another', async (t) => {
+test('an approval for one address is worth nothing at another', async (t) => {
   const server = await startServer(t);
   const { phone } = await withTotp(server);
   const { phone: bobs } = await withTotp(server, 'bob@example.org');
@@ -466,7 +458,7 @@ test('a session that may only read prepares no other sign-in', async (t) => {
   t.is((await login(server, phone, verifier)).status, 401);
 });
 
-test('what is denied, expired or another’s lets nobody pass', async (t) => {
+test("an approval that is denied, expired or another's lets nobody pass", async (t) => {
   const server = await startServer(t);
   const { phone } = await withTotp(server);
   const stranger = await server.device('bob@example.org');
@@ -555,8 +547,8 @@ test('guesses at a factor are limited together with those at the password, over 
   await server.restart();
   t.is((await guess({ mfa_code: '000001' })).status, 401);
   t.is((await guess({ mfa_code: '000002' })).status, 401);
-  t.is((await guess({ mfa_code: codeAt(server, secret) })).status, 423);
-  t.is((await loginParams(server, email, { mfa_code: codeAt(server, secret) })).status, 200, 'from home');
+  t.is((await guess({ mfa_code: appCode(server, secret) })).status, 423);
+  t.is((await loginParams(server, email, { mfa_code: appCode(server, secret) })).status, 200, 'from home');
 });
 
 test('many guesses at the same moment do not outrun the limit', async (t) => {
@@ -577,7 +569,7 @@ test('factors that are changed at the same moment are all changed, and asked for
   const path = `/v1/users/${userUuid}`;
   const { secret } = (await phone.call('GET', `${path}/mfa-secret`)).body;
   const { options } = (await phone.call('GET', '/v1/authenticators/generate-registration-options')).body;
-  const app = { name: 'MFA_SECRET', value: secret, totpToken: codeAt(server, secret) };
+  const app = { name: 'MFA_SECRET', value: secret, totpToken: appCode(server, secret) };
   const attestationResponse = new SecurityKey().register(options.challenge);
   const [on, added] = await Promise.all([
     phone.call('PUT', `${path}/settings`, { body: app }),
@@ -599,7 +591,7 @@ test('right codes use no attempts up', async (t) => {
   const server = await startServer(t, { accounts: { plainAttemptsMax: 2, captchaAttemptsMax: 1 } });
   const { phone, secret } = await withTotp(server);
   for (let time = 0; time < 6; time += 1) {
-    const params = await loginParams(server, phone.account.email, { mfa_code: codeAt(server, secret) });
+    const params = await loginParams(server, phone.account.email, { mfa_code: appCode(server, secret) });
     t.is(params.status, 200, `time ${time}`);
     await server.advance(30_000);
   }

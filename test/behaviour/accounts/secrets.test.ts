@@ -1,28 +1,11 @@
 /** The stored data about credentials: nothing in it opens an account. */
-import { inspect } from 'node:util';
 import test from 'ava';
 import { alice, cookieSessions, newAlice, refresh, signIn, tokensOf } from '../../kit/account.ts';
 import { FakeClock } from '../../kit/clock.ts';
-import { ModelDatabase, ModelStore } from '../../kit/model-store/model-store.ts';
+import { ModelDatabase } from '../../kit/model-store/model-store.ts';
 import { mailTo, Postbox } from '../../kit/postbox.ts';
 import { bridgeTokens, calendarTokens, startServer } from '../../kit/server.ts';
-
-/** Keeps the text of everything written, including text in bytes. */
-class WatchedStore extends ModelStore {
-  written = '';
-
-  override commit(...args: Parameters<ModelStore['commit']>): ReturnType<ModelStore['commit']> {
-    this.written += inspect(args, { depth: null, maxStringLength: null });
-    for (const bytes of bytesIn(args)) this.written += bytes.toString('latin1');
-    return super.commit(...args);
-  }
-}
-
-function bytesIn(value: unknown): Buffer[] {
-  if (Buffer.isBuffer(value)) return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(bytesIn);
-}
+import { WatchedStore } from '../../kit/watched-store.ts';
 
 test('no secret setting is in the database as it was given', async (t) => {
   const clock = new FakeClock();

@@ -145,7 +145,7 @@ test('an account has at most a thousand sessions, and the one that would end fir
   t.is(await statusOf(server, second), '200');
 });
 
-test('a caller learns his roles, and an administrator is one by the operator’s list', async (t) => {
+test("a caller learns their roles, and the operator's list makes an administrator", async (t) => {
   const server = await startServer(t, { accounts: { adminEmails: new Set([alice.email]) } });
   const admin = await register(server);
   const user = await register(server, { email: 'bob@example.org' });
@@ -165,7 +165,7 @@ test('a session survives the crash of its host', async (t) => {
   t.is(await statusOf(server, tokens), '200');
 });
 
-test('sessions/validate answers who and how to the server’s own parts', async (t) => {
+test('sessions/validate tells the server’s own parts the user and the kind of session', async (t) => {
   const server = await startServer(t);
   const { access, userUuid } = await register(server);
   const credentials = sessionTokens.verify(access);

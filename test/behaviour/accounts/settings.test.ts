@@ -3,7 +3,8 @@ import test from 'ava';
 import { settingsActedOn } from '../../../actors/user/settings/contract.ts';
 import { statusOf } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
-import { startServer } from '../../kit/server.ts';
+import { mailTo, Postbox } from '../../kit/postbox.ts';
+import { type ServerOptions, startServer } from '../../kit/server.ts';
 
 const pathOf = ({ account }: Device) => `/v1/users/${account.userUuid}/settings`;
 const put = (device: Device, name: string, value: unknown, more: object = {}) =>
@@ -48,7 +49,7 @@ test('settings outlive the actor and the host', async (t) => {
   t.deepEqual((await get(phone, 'extension_key')).body, { success: true });
 });
 
-test('what has a default is listed, and stays the same entry until it is set', async (t) => {
+test('a setting with a default is listed, and stays the same entry until it is set', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const list = async () => (await phone.call('GET', pathOf(phone))).body.settings;
@@ -76,7 +77,7 @@ test('a secret is told to be set and never shown', async (t) => {
   t.is((await get(phone, 'mfa_secret')).status, 400, 'a factor that is off');
 });
 
-test('what the server only keeps for backups to third-party drives may be any text', async (t) => {
+test('a setting that the server only keeps, for backups to third-party drives, may be any text', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   for (const drive of ['DROPBOX', 'ONE_DRIVE', 'GOOGLE_DRIVE', 'NEXTCLOUD']) {
@@ -206,8 +207,8 @@ test('a switch is set by each of the words for on and off, and shown in its own'
     ['LOG_SESSION_USER_AGENT', 'enabled', 'disabled'],
     ['MUTE_SIGN_IN_EMAILS', 'muted', 'not_muted'],
   ] as const) {
-    for (const [isOn, given] of words) {
-      for (const word of [...given, isOn ? on : off]) {
+    for (const [isOn, input] of words) {
+      for (const word of [...input, isOn ? on : off]) {
         t.is((await put(phone, name, word)).body.setting?.value, isOn ? on : off, `${name} ${word}`);
         t.is((await get(phone, name.toLowerCase())).body.setting.value, isOn ? on : off);
       }
@@ -215,15 +216,21 @@ test('a switch is set by each of the words for on and off, and shown in its own'
   }
 });
 
-test('what would have no effect is refused, with the reason', async (t) => {
-  const server = await startServer(t);
-  const phone = await server.device();
-  for (const frequency of ['daily', 'weekly', 'monthly', '']) {
-    const refused = await put(phone, 'EMAIL_BACKUP_FREQUENCY', frequency);
-    t.is(refused.status, 400, frequency);
-    t.regex(refused.body.error.message, /sends no backups by e-mail/);
-  }
-  t.is((await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'disabled')).status, 200);
+test('backups by e-mail are asked for only where they can come, and the answer says why not', async (t) => {
+  const refusedOn = async (options: ServerOptions, email?: string) => {
+    const phone = await (await startServer(t, options)).device(email);
+    t.is((await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'disabled')).status, 200);
+    const { status, body } = await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'daily');
+    t.is(status, 400);
+    return body.error.tag;
+  };
+  const relay = mailTo(new Postbox());
+  t.is(await refusedOn({}), 'email-delivery-unavailable');
+  t.is(await refusedOn({ ...relay, accounts: { emailBackups: false } }), 'email-backups-disabled');
+  t.is(await refusedOn(relay, 'nobody'), 'email-backups-disabled');
+  const phone = await (await startServer(t, relay)).device();
+  t.is((await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'hourly')).status, 400);
+  t.is((await put(phone, 'EMAIL_BACKUP_FREQUENCY', 'weekly')).status, 200);
 });
 
 test('once user agents are not to be logged, none is kept and the kept ones are erased', async (t) => {

@@ -147,7 +147,7 @@ test('key params of unknown addresses look like real ones and never change', asy
   t.not((await paramsOf('somebody@example.org')).pw_nonce, pseudo.pw_nonce);
 });
 
-test('a signed-in caller of login-params gets the full params of his own account', async (t) => {
+test('a signed-in caller of login-params gets the full params of their own account', async (t) => {
   const server = await startServer(t);
   const { access } = await register(server);
   const body = { email: 'other@example.org', code_challenge: challengeOf('own') };

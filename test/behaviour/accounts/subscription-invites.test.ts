@@ -82,7 +82,7 @@ test('an invitee declines an invite, before and after it was accepted, and nobod
   t.is((await subscription(guest)).subscriptionType, 'regular');
 });
 
-test('only who has the invited address accepts or declines, and nobody learns whose an invite is', async (t) => {
+test('only the owner of the invited address accepts or declines, and nobody learns whose an invite is', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const guest = await server.device(bob);
@@ -108,7 +108,7 @@ test('only who has the invited address accepts or declines, and nobody learns wh
   t.is((await subscription(stranger)).subscriptionType, 'regular');
 });
 
-test('who has accepted an invite can leave, and be invited again', async (t) => {
+test('a guest who has accepted an invite can leave, and be invited again', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const guest = await server.device(bob);

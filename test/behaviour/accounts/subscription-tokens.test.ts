@@ -15,9 +15,9 @@ test('a subscription token shows subscription and features of its account, and o
   const { token } = (await make(phone)).body;
   t.regex(token, /^[0-9a-f]+$/);
   const own = (await phone.call('GET', `/v1/users/${phone.account.userUuid}/subscription`)).body;
-  const shown = await read(server, 'users/subscription', token);
-  t.true(shown.body.success);
-  t.like(shown.body.subscription, {
+  const view = await read(server, 'users/subscription', token);
+  t.true(view.body.success);
+  t.like(view.body.subscription, {
     uuid: '00000000-0000-0000-0000-000000000000',
     email: phone.account.email,
     planName: 'PRO_PLAN',

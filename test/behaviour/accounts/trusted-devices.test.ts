@@ -8,12 +8,12 @@ test('a device is trusted for a month by a token that is shown once', async (t) 
   const server = await startServer(t);
   const phone = await server.device();
   const { trustedDevice } = (await phone.call('POST', list, { body: { label: 'my laptop' } })).body;
-  const { token, ...shown } = trustedDevice;
+  const { token, ...device } = trustedDevice;
   t.regex(token, /^[\w-]{43}$/);
-  t.is(shown.label, 'my laptop');
-  t.is(shown.expiresAt, shown.createdAt + 30 * dayMs);
+  t.is(device.label, 'my laptop');
+  t.is(device.expiresAt, device.createdAt + 30 * dayMs);
   const answer = await phone.call('GET', list);
-  t.deepEqual(answer.body, { trustedDevices: [{ ...shown, lastUsedAt: null }] });
+  t.deepEqual(answer.body, { trustedDevices: [{ ...device, lastUsedAt: null }] });
   t.false(answer.text.includes(token));
   await server.advance(30 * dayMs);
   t.deepEqual((await phone.call('GET', list)).body, { trustedDevices: [] });

@@ -6,10 +6,10 @@ import { paired } from '../../kit/pairing.ts';
 const minuteMs = 60_000;
 /** The provider gives an hour. */
 const expiryMs = 60 * minuteMs;
-const refreshes = (asked: readonly URLSearchParams[]): number =>
-  asked.filter((each) => each.get('grant_type') === 'refresh_token').length;
+const refreshes = (requests: readonly URLSearchParams[]): number =>
+  requests.filter((each) => each.get('grant_type') === 'refresh_token').length;
 
-test('fifty who ask at once of a pairing that expires make one refresh', async (t) => {
+test('fifty simultaneous requests for a pairing that expires make one refresh', async (t) => {
   t.timeout(60_000);
   const { pair, server, identity, status } = await paired(t);
   await pair();
@@ -17,16 +17,16 @@ test('fifty who ask at once of a pairing that expires make one refresh', async (
   const users = [];
   for (let index = 0; index < 13; index += 1) users.push(await server.device(`user-${index}@example.org`));
   const release = identity.hold();
-  const asked = users.flatMap((user) =>
+  const pending = users.flatMap((user) =>
     Array.from({ length: 4 }, () => streamed(openStream(server.url, user, {}))),
   );
-  await server.until(() => identity.asked.length === 2, 10_000);
+  await server.until(() => identity.requests.length === 2, 10_000);
   release();
-  const answers = await server.answered(Promise.all(asked), 60_000);
+  const answers = await server.answered(Promise.all(pending), 60_000);
   t.is(answers.length, 52);
   t.true(answers.every(({ events }) => events.at(-1)?.kind === 'finish'));
   t.is(answers.filter(({ events }) => events.some(({ kind }) => kind === 'error')).length, 0);
-  t.is(refreshes(identity.asked), 1);
+  t.is(refreshes(identity.requests), 1);
   t.is(Date.parse((await status()).expiresAt) > server.clock.nowMs() + 50 * minuteMs, true);
 });
 
@@ -37,8 +37,8 @@ test('a refresh token that the provider rotates is the next one', async (t) => {
     await server.advance(expiryMs);
     t.is((await ask()).events[0]?.kind, 'text-delta');
     t.is((await ask()).events[0]?.kind, 'text-delta');
-    t.is(refreshes(identity.asked), round);
-    t.is(identity.asked.at(-1)?.get('refresh_token'), identity.issued.at(-2)?.refresh_token);
+    t.is(refreshes(identity.requests), round);
+    t.is(identity.requests.at(-1)?.get('refresh_token'), identity.issued.at(-2)?.refresh_token);
   }
 });
 
@@ -50,7 +50,7 @@ test('a pairing that its user has revoked needs repair, and pairing again is tha
   t.is((await ask()).status, 503);
   t.is((await status()).repairReason, 'invalid-grant');
   t.is((await ask()).status, 503);
-  t.is(refreshes(identity.asked), 1, 'what is broken is not tried again');
+  t.is(refreshes(identity.requests), 1, 'what is broken is not tried again');
   await pair();
   t.is((await status()).repairReason, null);
   t.is((await ask()).events[0]?.kind, 'text-delta');
@@ -81,14 +81,14 @@ for (const [how, failure] of [
     if (how === 'rate limit') t.true(waitMs > 90_000, `${waitMs}`);
     else t.true(waitMs > 0 && waitMs <= 6_000, `${waitMs}`);
     t.is((await ask()).events[0]?.kind, 'error');
-    t.is(refreshes(identity.asked), 1, 'not before its time');
+    t.is(refreshes(identity.requests), 1, 'not before its time');
     t.is(model.received.length, 0);
     t.is(identity.elsewhere, 0);
 
     identity.misbehave(undefined);
     await server.advance(2 * minuteMs);
     t.is((await ask()).events[0]?.kind, 'text-delta');
-    t.deepEqual([(await status()).transientFailure, refreshes(identity.asked)], [null, 2]);
+    t.deepEqual([(await status()).transientFailure, refreshes(identity.requests)], [null, 2]);
   });
 }
 
@@ -140,7 +140,7 @@ test('a token that the model rejects is no 401 of the client, and is refreshed o
   acceptTokens(true);
   t.is((await ask()).events[0]?.kind, 'text-delta');
   await server.advance(1_000);
-  t.is(refreshes(identity.asked), 1);
+  t.is(refreshes(identity.requests), 1);
 
   acceptTokens(false);
   model.state.tokens.clear();
@@ -149,7 +149,7 @@ test('a token that the model rejects is no 401 of the client, and is refreshed o
     await server.advance(1_000);
     t.is((await status()).repairReason, reason);
   }
-  t.is(refreshes(identity.asked), 2);
+  t.is(refreshes(identity.requests), 2);
   t.is((await ask()).status, 503);
 });
 
@@ -159,7 +159,7 @@ test('a pairing that is replaced while it is refreshed stays what it has become'
   await server.advance(expiryMs);
   const release = identity.hold('refresh_token');
   const asking = ask();
-  await server.until(() => refreshes(identity.asked) === 1, 10_000);
+  await server.until(() => refreshes(identity.requests) === 1, 10_000);
   await pair();
   release();
   await asking;
@@ -168,17 +168,17 @@ test('a pairing that is replaced while it is refreshed stays what it has become'
   t.true((await status()).paired);
   t.is((await ask()).events[0]?.kind, 'text-delta');
   t.is(model.received.at(-1)?.headers.authorization, `Bearer ${identity.issued[1]?.access_token}`);
-  t.is(refreshes(identity.asked), 1);
+  t.is(refreshes(identity.requests), 1);
 });
 
-test('a token that lives for less than a minute is used right after its refresh, and refreshed once for all who ask', async (t) => {
+test('a token that lives for less than a minute is used right after its refresh, and refreshed once for all callers', async (t) => {
   const { identity, server, pair, ask } = await paired(t);
   identity.lifetimeSeconds(30);
   await pair();
   const answers = await Promise.all(Array.from({ length: 4 }, () => ask()));
   t.true(answers.every(({ events }) => events[0]?.kind === 'text-delta'));
-  t.is(refreshes(identity.asked), 1);
+  t.is(refreshes(identity.requests), 1);
   await server.advance(1_000);
   t.is((await ask()).events[0]?.kind, 'text-delta');
-  t.is(refreshes(identity.asked), 2);
+  t.is(refreshes(identity.requests), 2);
 });

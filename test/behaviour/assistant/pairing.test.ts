@@ -86,7 +86,7 @@ test('the callback is an inert page that nobody keeps', async (t) => {
   }
 });
 
-test('a pairing is completed by hand by whoever started it, and by nobody else', async (t) => {
+test('a pairing is completed by hand by the administrator who started it, and by nobody else', async (t) => {
   const { agree, as, call, server, status } = await paired(t);
   const other = await server.device(adminEmails[1]);
   const brought = Object.fromEntries(await agree('team.one'));
@@ -123,17 +123,17 @@ test('the callback is an inert page whatever refuses it', async (t) => {
   expectPage(429, await server.call('GET', path));
 });
 
-test('of two callbacks at once one pairs, and the code is sent once', async (t) => {
+test('one of two simultaneous callbacks pairs, and the code is sent once', async (t) => {
   const { agree, callback, identity } = await paired(t);
   const brought = await agree();
   const answers = await Promise.all([callback(brought), callback(brought), callback(brought)]);
   t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 400, 400]);
-  t.is(identity.asked.length, 1);
+  t.is(identity.requests.length, 1);
   t.is((await callback(brought)).status, 400);
-  t.is(identity.asked.length, 1);
+  t.is(identity.requests.length, 1);
 });
 
-test('what cannot be right is refused before the provider is asked', async (t) => {
+test('an impossible value is refused before the provider is asked', async (t) => {
   const { call, agree, callback, identity, server } = await paired(t);
   const { state = '', code = '' } = Object.fromEntries(await agree());
   const wrong: readonly (readonly [object, string])[] = [
@@ -154,7 +154,7 @@ test('what cannot be right is refused before the provider is asked', async (t) =
   }
   await server.advance(10 * minuteMs);
   t.is((await callback(new URLSearchParams({ state, code }))).status, 400, 'too old');
-  t.is(identity.asked.length, 0);
+  t.is(identity.requests.length, 0);
 });
 
 for (const name of misbehaviourNames.filter((each) => each !== 'no refresh token')) {
@@ -180,7 +180,7 @@ test('a provider whose user says no ends the attempt, whatever it says of that',
   const page = await callback(new URLSearchParams({ state, error: 'access_denied', error_description: 'w' }));
   t.is(page.status, 502);
   t.false((await status()).pendingAttempt);
-  t.is(identity.asked.length, 0);
+  t.is(identity.requests.length, 0);
 });
 
 for (const [name, replace] of [
@@ -199,7 +199,7 @@ for (const [name, replace] of [
     const brought = Object.fromEntries(await agree());
     const release = identity.hold();
     const completing = call('POST', '/complete', brought);
-    await server.until(() => identity.asked.length === 1, 10_000);
+    await server.until(() => identity.requests.length === 1, 10_000);
     t.is((await call(replace.method, replace.path, replace.body)).status, 200);
     release();
     const answer = await completing;
@@ -213,7 +213,7 @@ test('a claim whose process died completes nothing, and holds its place for two 
   const brought = await agree();
   const release = identity.hold();
   const cut = callback(brought);
-  await server.until(() => identity.asked.length === 1, 10_000);
+  await server.until(() => identity.requests.length === 1, 10_000);
   await server.restart(domain);
   release();
   t.not((await cut).status, 200);
@@ -235,13 +235,13 @@ test('an attempt outlives the process that began it', async (t) => {
   t.true((await status()).paired);
 });
 
-test('whoever is no administrator any more pairs nothing', async (t) => {
+test('a user who is no administrator any more pairs nothing', async (t) => {
   const { agree, callback, admin, server, status, identity } = await paired(t);
   const brought = await agree();
   const operated = server.host.actors.get(UserAdministration, admin.account.userUuid).ask;
   await operated.operatorSetAdministrator({ administrator: false });
   t.is((await callback(brought)).status, 403);
-  t.is(identity.asked.length, 0);
+  t.is(identity.requests.length, 0);
   await operated.operatorSetAdministrator({ administrator: true });
   t.is((await callback(brought)).status, 400, 'the attempt is used up');
   t.false((await status()).paired);
@@ -395,7 +395,7 @@ test('every answer below the path says that nobody may keep it, refusals of the 
   }
 });
 
-test('whoever may not come back too often is told when to', async (t) => {
+test('a client that may not come back too often is told when to', async (t) => {
   const { server } = await paired(t, {
     gateway: { rateLimits: { publicPerMinute: 1_000, sessionPerMinute: 1_000 } },
   });

@@ -150,7 +150,7 @@ test('a conversation with tools reaches each provider in its own form, within wh
   t.deepEqual(ollama.messages[3], { role: 'tool', content: 'noon', tool_name: 'now' });
 });
 
-test('what is set up is told to everybody, and its models to who is signed in', async (t) => {
+test('everybody is told which providers are set up, and signed-in users their models', async (t) => {
   const { server, phone, model } = await assisted(t);
   const config = await server.call('GET', `${path}/config`);
   t.deepEqual(JSON.parse(config.text), {
@@ -196,7 +196,7 @@ test('the user’s profile goes before a role’s, and that before the default; 
   t.is(await answeredBy(), 'team');
 });
 
-test('who may not, what is nothing and who has no profile are told so, in this order, and nothing counts', async (t) => {
+test('a caller without permission, an empty request and a user without a profile are refused in this order, and nothing counts', async (t) => {
   const { stream, setFlag, usage, phone, model } = await assisted(t, { policy: { default: undefined } });
   const refused = async (body: object) => {
     const { status, text } = await stream(body);
@@ -258,7 +258,7 @@ test('where no assistant is set up, the refusal says that it lasts, and asks nob
   t.regex(refused.body.error.message, /Asking again does not help: an administrator/);
 });
 
-test('of many at once, exactly as many are answered as a day has', async (t) => {
+test('as many of many simultaneous requests are answered as a day allows', async (t) => {
   const { stream, usage, model } = await assisted(t, {
     policy: { dailyRequestsMax: 5, streamsPerUserMax: 100 },
   });
@@ -273,9 +273,9 @@ test('one user has four streams at once, and gets the places of those that are o
   const { ask, model, server, stream } = await assisted(t);
   model.state.answer = () => {};
   const leave = new AbortController();
-  const asked = await Promise.all(Array.from({ length: 10 }, () => ask({}, leave.signal)));
-  t.is(asked.filter(({ status }) => status === 200).length, 4);
-  const refused = asked.filter(({ status }) => status === 429);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ask({}, leave.signal)));
+  t.is(answers.filter(({ status }) => status === 200).length, 4);
+  const refused = answers.filter(({ status }) => status === 429);
   t.is(refused.length, 6);
   for (const each of refused) {
     t.true((await each.text()).includes('assistant-busy'));
@@ -323,7 +323,7 @@ test('a process passes on so many at once, whoever asks', async (t) => {
   t.pass();
 });
 
-test('what no provider has heard of does not count, and what one has heard of does', async (t) => {
+test('a request that no provider has heard of does not count, and one that it has heard of does', async (t) => {
   const nowhere = new Map([['openai', { baseUrl: 'http://127.0.0.1:9', key: undefined }]] as const);
   const { stream, usage, server } = await assisted(t, { providers: { providers: nowhere } });
   const { status, events } = await stream();

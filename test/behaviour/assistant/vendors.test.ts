@@ -64,7 +64,7 @@ test('Ollama’s library reads the fake of Ollama', async (t) => {
   const { url, state } = await startModelServer(t);
   state.answer = answering(toolTurn);
   // Its library accepts only a host, and the fake is below a path.
-  const below: typeof fetch = (asked, init) => fetch(String(asked).replace('/api/', '/ollama/api/'), init);
+  const below: typeof fetch = (input, init) => fetch(String(input).replace('/api/', '/ollama/api/'), init);
   const client = new Ollama({ host: url, fetch: below });
   const parts = [];
   for await (const part of await client.chat({ model: 'llama', messages, stream: true })) parts.push(part);

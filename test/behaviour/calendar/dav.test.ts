@@ -110,10 +110,10 @@ test('an object is the same text with the same ETag wherever it is read', async 
   const escaped = etag.replaceAll('"', '&quot;');
   t.deepEqual(tagsIn(await ask('PROPFIND', href, propfind('<D:getetag/>'))), [escaped]);
   t.is(tagsIn(await ask('PROPFIND', todos, undefined, { depth: '1' }))[1], escaped);
-  const asked = await ask('REPORT', todos, multiget([href]));
-  t.deepEqual(tagsIn(asked), [escaped]);
+  const answer = await ask('REPORT', todos, multiget([href]));
+  t.deepEqual(tagsIn(answer), [escaped]);
   const data = got.text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  t.true(asked.text.includes(data.replaceAll('"', '&quot;').replaceAll('\r', '&#13;')));
+  t.true(answer.text.includes(data.replaceAll('"', '&quot;').replaceAll('\r', '&#13;')));
   const other = await ask('GET', `${todos}a.ics`);
   for (const line of [
     'DTSTART;VALUE=DATE:20260301',
@@ -261,7 +261,7 @@ test('what cannot be done is refused as programs expect it', async (t) => {
   const { phone, ask, todos } = await programOf(server);
   const other = await programOf(server, 'bob@example.org');
   await publish(phone, { uid: 'a' });
-  const status = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status;
+  const status = async (...args: Parameters<typeof ask>) => (await ask(...args)).status;
   t.is(await status('PROPFIND', other.todos), 403);
   t.is(await status('GET', `/dav/principals/${crypto.randomUUID()}`), 403);
   for (const path of ['/dav/calendars/', '/dav/x', `${todos}a`, `${todos}none.ics`, `${todos}.ics`])
@@ -317,12 +317,12 @@ test('what cannot be done is refused as programs expect it', async (t) => {
   }
 });
 
-test('every answer says that this is a calendar, and who may keep it, refusals of the gateway too', async (t) => {
+test('every answer, refusals of the gateway included, says that this is a calendar and which caches may keep it', async (t) => {
   const server = await startCalendarServer(t);
   const { phone, ask, todos } = await programOf(server);
   const other = await programOf(server, 'bob@example.org');
   await publish(phone, { uid: 'a' });
-  const asked: readonly (readonly [status: number, answer: Answer])[] = [
+  const cases: readonly (readonly [status: number, answer: Answer])[] = [
     [200, await ask('GET', `${todos}a.ics`)],
     [200, await ask('OPTIONS', '/dav/')],
     [207, await ask('PROPFIND', todos)],
@@ -333,7 +333,7 @@ test('every answer says that this is a calendar, and who may keep it, refusals o
     [405, await ask('PUT', `${todos}a.ics`)],
     [413, await ask('PROPFIND', todos, `<a>${'x'.repeat(256 * 1024)}</a>`)],
   ];
-  for (const [status, answer] of asked) {
+  for (const [status, answer] of cases) {
     const said = ['dav', 'cache-control', 'vary'].map((name) => answer.headers.get(name));
     t.deepEqual(
       [answer.status, ...said],
@@ -355,9 +355,9 @@ test('a token opens its calendar at once, and no longer than it is there', async
   const { phone, ask, token } = await programOf(server);
   const { userUuid } = phone.account;
   const status = async () => (await ask('PROPFIND', '/dav/')).status;
-  const asked = await server.call('PROPFIND', '/dav/');
+  const answer = await server.call('PROPFIND', '/dav/');
   t.deepEqual(
-    [asked.status, asked.headers.get('www-authenticate')],
+    [answer.status, answer.headers.get('www-authenticate')],
     [401, 'Basic realm="Calendar", charset="UTF-8"'],
   );
   t.is(await status(), 207);
@@ -383,13 +383,13 @@ test('a token opens its calendar at once, and no longer than it is there', async
 test('a program shows its token as the password, under any name but an empty one', async (t) => {
   const server = await startCalendarServer(t);
   const { token } = await programOf(server);
-  const status = async (shown: string) => {
-    const authorization = `Basic ${Buffer.from(shown).toString('base64')}`;
+  const status = async (userAndPassword: string) => {
+    const authorization = `Basic ${Buffer.from(userAndPassword).toString('base64')}`;
     return (await server.call('PROPFIND', '/dav/', { headers: { authorization } })).status;
   };
   for (const name of ['alice@example.org', 'x', 'é']) t.is(await status(`${name}:${token.token}`), 207, name);
-  for (const shown of [`:${token.token}`, token.token, `${token.token}:`, `x: ${token.token}`])
-    t.is(await status(shown), 401, shown);
+  for (const userAndPassword of [`:${token.token}`, token.token, `${token.token}:`, `x: ${token.token}`])
+    t.is(await status(userAndPassword), 401, userAndPassword);
 });
 
 test('a ban closes a calendar with its commit, and its end opens it to the same token', async (t) => {
@@ -413,9 +413,9 @@ function whenHashed(t: ExecutionContext, before: () => Promise<void>): void {
   t.teardown(() => {
     quickTokenHasher.hash = hash;
   });
-  quickTokenHasher.hash = async (...given) => {
+  quickTokenHasher.hash = async (...args) => {
     await before();
-    return hash(...given);
+    return hash(...args);
   };
 }
 
@@ -424,12 +424,12 @@ test.serial('a program with a good token is let in, however much it asks for at 
   const { ask } = await programOf(server);
   const allAsk = latch();
   whenHashed(t, () => allAsk.promise);
-  const asked = server.transport.ask.bind(server.transport);
+  const originalAsk = server.transport.ask.bind(server.transport);
   let asking = 0;
   server.transport.ask = async (call) => {
     asking += call.command === 'readCalendar' ? 1 : 0;
     if (asking === 40) allAsk.open();
-    return asked(call);
+    return originalAsk(call);
   };
   const answers = await Promise.all(Array.from({ length: 40 }, () => ask('PROPFIND', '/dav/')));
   t.deepEqual(
@@ -473,18 +473,18 @@ test.serial('attempts that came to nothing do not add up against a program with 
   }
 });
 
-test('of a calendar that changes while it is read a program gets none that never was', async (t) => {
+test('a program that reads a calendar while it changes gets no state that never was', async (t) => {
   const server = await startCalendarServer(t);
   const { phone, ask, todos } = await programOf(server);
   await publish(phone, { uid: 'a' });
-  const asked = server.transport.ask.bind(server.transport);
+  const originalAsk = server.transport.ask.bind(server.transport);
   let isChanged = false;
   server.transport.ask = async (call) => {
     if (call.command === 'getCalendarObjects' && !isChanged) {
       isChanged = true;
       await publish(phone, { uid: 'a', summary: 'another' });
     }
-    return asked(call);
+    return originalAsk(call);
   };
   const refused = await ask('GET', todos);
   t.deepEqual([refused.status, Number(refused.headers.get('retry-after')) > 0], [503, true]);

@@ -25,9 +25,9 @@ interface Parsed {
 }
 
 async function parsedByPython(files: readonly string[]): Promise<readonly Parsed[]> {
-  const asked = run(python, [script, 'parse'], { maxBuffer: 64 * 1_048_576 });
-  asked.child.stdin?.end(JSON.stringify(files));
-  return JSON.parse((await asked).stdout);
+  const child = run(python, [script, 'parse'], { maxBuffer: 64 * 1_048_576 });
+  child.child.stdin?.end(JSON.stringify(files));
+  return JSON.parse((await child).stdout);
 }
 
 function parsedByIcalJs(file: string): Parsed {

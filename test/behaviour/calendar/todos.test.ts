@@ -75,7 +75,7 @@ test('an offset may be in any form of ISO 8601', async (t) => {
   }
 });
 
-test('what is no to-do is refused by the field that is wrong', async (t) => {
+test('a body that is no to-do is refused by the field that is wrong', async (t) => {
   const phone = await publisher(await startCalendarServer(t));
   const wrong: [string, object][] = [
     ...['', '.', '..', 'a/b', 'a\\b', 'a\u007f', 'a\u0085', 'a\uffff', '\ud800', 'x'.repeat(256), 7].map(
@@ -120,7 +120,7 @@ test('what is no to-do is refused by the field that is wrong', async (t) => {
   t.deepEqual((await phone.call('GET', todosPath)).body.todos, []);
 });
 
-test('what is as large as it may be is published, and taken back by its uid', async (t) => {
+test('a to-do of the largest size is published, and taken back by its uid', async (t) => {
   const phone = await publisher(await startCalendarServer(t));
   const uid = '\u{ffee}'.repeat(255);
   const largest = { uid, summary: '\u{1f600}'.repeat(2_048), description: '\u2028'.repeat(65_536) };
@@ -212,7 +212,7 @@ test('an account that is deleted leaves none of its to-dos', async (t) => {
   t.is(server.host.database.sizes.get('calendar_todo'), 0);
 });
 
-test('of others nobody sees or changes a to-do', async (t) => {
+test("nobody sees or changes another user's to-do", async (t) => {
   const server = await startServer(t, { accounts: { calendar: true } });
   const phone = await publisher(server);
   const other = await publisher(server, 'bob@example.org');

@@ -34,7 +34,7 @@ test('a token is shown once, listed without its secret, and revoked', async (t) 
   t.deepEqual((await phone.call('GET', tokensPath)).body, { tokens: [] });
 });
 
-test('of a secret its own salt is kept and what was made of both', async (t) => {
+test('a secret is kept as its own salt and what was made of both', async (t) => {
   const server = await startCalendarServer(t);
   const phone = await publisher(server);
   const secrets = [await makeToken(phone), await makeToken(phone)].map(
@@ -82,7 +82,7 @@ test('a label is needed, and one token too many is refused', async (t) => {
   t.is((await phone.call('POST', tokensPath, { body: { label: 'x' } })).status, 201);
 });
 
-test('whoever may only read makes and revokes no token', async (t) => {
+test('a read-only session makes and revokes no token', async (t) => {
   const server = await startCalendarServer(t, { accounts: { readonlyUsers: new Set(['eve@example.org']) } });
   const eve = await server.device('eve@example.org');
   for (const [method, path] of [

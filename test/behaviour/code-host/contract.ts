@@ -1,6 +1,6 @@
 /** The effects of publishing on a code host and its answers: the same for every supported host, fake or real. */
 import test, { type ExecutionContext } from 'ava';
-import { contentBytesMax } from '../../../gateway/code-host/given.ts';
+import { contentBytesMax } from '../../../gateway/code-host/publishing-request.ts';
 import { type CodeHostRepository, startCodeHostServer } from '../../kit/code-host-server.ts';
 import { startServer } from '../../kit/server.ts';
 
@@ -28,7 +28,7 @@ export async function publishing(t: ExecutionContext, repository: CodeHostReposi
 /** @param repositoryFor makes a repository without the files of these tests */
 export function codeHostContract(name: string, repositoryFor: () => Promise<CodeHostRepository>): void {
   test(`${name}: a file is made, and replaced, by either path`, async (t) => {
-    const { publish, repository, asked } = await publishing(t, await repositoryFor());
+    const { publish, repository, requests } = await publishing(t, await repositoryFor());
     const commits = /^https:\/\/code\.test\/[\w/-]+\/commit\/[0-9a-f]{40}$/;
     const encoded = 'Notes/a%20b/Caf%C3%A9%20%231.md';
     const made = await publish({ path: '/Notes\\../a b/./Café #1.md ' });
@@ -42,8 +42,8 @@ export function codeHostContract(name: string, repositoryFor: () => Promise<Code
     t.regex(commitUrl, commits);
     t.is(await repository.read('Notes/a b/Café #1.md'), '# A note\n');
     t.is(await repository.lastMessage(), 'Publish Notes/a b/Café #1.md');
-    t.true(asked[1]?.url.endsWith(`/contents/${encoded}`));
-    t.is(JSON.parse(asked[1]?.body ?? '').branch, 'main');
+    t.true(requests[1]?.url.endsWith(`/contents/${encoded}`));
+    t.is(JSON.parse(requests[1]?.body ?? '').branch, 'main');
     const first = await publish();
     t.deepEqual([first.status, first.body.created], [200, true]);
     const fields = { content: 'other “text” 😀', message: ' Say more ' };
@@ -52,7 +52,7 @@ export function codeHostContract(name: string, repositoryFor: () => Promise<Code
     t.regex(body.commitUrl, commits);
     t.is(await repository.read('note.md'), 'other “text” 😀');
     t.is(await repository.lastMessage(), 'Say more');
-    t.like(asked.at(-1)?.headers, {
+    t.like(requests.at(-1)?.headers, {
       authorization: `Bearer ${repository.writer}`,
       accept: 'application/vnd.github+json',
       'x-github-api-version': '2022-11-28',

@@ -9,7 +9,7 @@ for (const dialect of ['github', 'gitea'] as const)
   codeHostContract(dialect, async () => fakeCodeHost(dialect));
 
 test('whatever the host does instead of answering, nothing of it is told on', async (t) => {
-  const { publish, state, asked } = await publishing(t, fakeCodeHost('github'));
+  const { publish, state, requests } = await publishing(t, fakeCodeHost('github'));
   const words = 'words of the host';
   const answers: readonly (readonly [string, (response: ServerResponse) => unknown])[] = [
     [
@@ -35,10 +35,10 @@ test('whatever the host does instead of answering, nothing of it is told on', as
     t.is(`${status} ${body.error.tag}`, refusal);
     t.false(text.includes(words));
   }
-  t.is(asked.length, answers.length);
+  t.is(requests.length, answers.length);
 });
 
-test('who is overtaken by another commit to the branch is told of a conflict, and not that it is forbidden', async (t) => {
+test('a publication that another commit to the branch overtakes is answered as a conflict, and not as forbidden', async (t) => {
   const { refused, state } = await publishing(t, fakeCodeHost('gitea'));
   const at = (digit: string) => digit.repeat(40);
   for (const [message, refusal] of [
@@ -74,14 +74,14 @@ test('a host that has had too much says for how long, as it will or for a minute
 });
 
 test('the bearer alone of a cookie session publishes, small and large; its cookie alone does not', async (t) => {
-  const { phone, server, asked } = await publishing(t, fakeCodeHost('github'));
+  const { phone, server, requests } = await publishing(t, fakeCodeHost('github'));
   const web = await phone.another({ api: cookieSessions });
   const { access: bearer, cookie } = web.account;
   for (const content of ['# A note', 'x'.repeat(1_200_000)]) {
     const body = { token: writer, owner: 'o', repo: 'r', path: `${content.length}.md`, content };
-    const before = asked.length;
+    const before = requests.length;
     t.is((await server.call('POST', path, { cookie, body })).status, 401);
-    t.is(asked.length, before);
+    t.is(requests.length, before);
     const published = await server.call('POST', path, { bearer, body });
     t.is(published.status, 200, published.text);
     t.true(published.body.created);
@@ -133,21 +133,21 @@ const wrong: readonly (readonly [string, object])[] = [
   ['400 invalid-request', { message: 'x'.repeat(1_001) }],
 ];
 
-test('what is nothing to publish is refused by name, and the host not asked', async (t) => {
-  const { refused, asked } = await publishing(t, fakeCodeHost('github'));
+test('an incomplete publication is refused by the name of its field, and the host is not asked', async (t) => {
+  const { refused, requests } = await publishing(t, fakeCodeHost('github'));
   for (const [refusal, fields] of wrong)
     t.is(await refused(fields), refusal, JSON.stringify(fields).slice(0, 80));
-  t.is(asked.length, 0);
+  t.is(requests.length, 0);
 });
 
 test('a user publishes ten times in a minute, however many ask at once, and others as often', async (t) => {
-  const { server, phone, asked } = await publishing(t, fakeCodeHost('github'));
+  const { server, phone, requests } = await publishing(t, fakeCodeHost('github'));
   const bob = await server.device('bob@example.org');
   const body = { token: 'wrong', owner: 'o', repo: 'r', path: 'note.md' };
   const publish = (by = phone) => server.answered(by.call('POST', path, { body }));
   const all = await Promise.all(Array.from({ length: 15 }, () => publish()));
   t.is(all.filter(({ status }) => status === 429).length, 5);
-  t.is(asked.length, 10);
+  t.is(requests.length, 10);
   const { headers } = await publish();
   t.true(Number(headers.get('retry-after')) > 50);
   t.is((await publish(bob)).status, 403);

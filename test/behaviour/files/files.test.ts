@@ -44,13 +44,17 @@ test('what clients are answered has the shapes that they look for', async (t) =>
 test('a web client of another origin may send its headers and read the range', async (t) => {
   const server = await startServer(t);
   const origin = 'https://app.example';
-  const asked = 'x-valet-token,x-chunk-id,x-chunk-size,range,x-snjs-version,content-type';
+  const headerNames = 'x-valet-token,x-chunk-id,x-chunk-size,range,x-snjs-version,content-type';
   const preflight = await fetch(`${server.url}/v1/files`, {
     method: 'OPTIONS',
-    headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': asked },
+    headers: {
+      origin,
+      'access-control-request-method': 'GET',
+      'access-control-request-headers': headerNames,
+    },
   });
   t.is(preflight.status, 204);
-  t.is(preflight.headers.get('access-control-allow-headers'), asked);
+  t.is(preflight.headers.get('access-control-allow-headers'), headerNames);
   t.is(preflight.headers.get('access-control-allow-credentials'), 'true');
   const answer = await fileCall(server.url, 'GET', '/v1/files', 'none', { headers: { origin } });
   t.regex(answer.headers.get('access-control-expose-headers') ?? '', /Content-Range, Accept-Ranges/);
@@ -119,7 +123,7 @@ test('an upload is not closed with a gap, without a chunk or without a session',
   t.is((await file.close(token)).status, 200);
 });
 
-test('what is no chunk is refused', async (t) => {
+test('a body that is no chunk is refused', async (t) => {
   const server = await startServer(t);
   const file = new RemoteFile(await server.device());
   const token = await file.token('write', 1_000);
@@ -363,7 +367,7 @@ test('a download that the store could not begin is asked for again with the same
   t.is((await file.read(token, 'bytes=0-')).status, 403);
 });
 
-test('what the store could not remove is removed later', async (t) => {
+test('a blob that the store could not remove is removed later', async (t) => {
   const server = await startServer(t);
   const file = new RemoteFile(await server.device());
   await file.upload(ciphertext(100), ciphertext(100));
@@ -377,7 +381,7 @@ test('what the store could not remove is removed later', async (t) => {
   t.is(server.files.blobs.size, 0);
 });
 
-test('of a deleted account no file is left, nor a chunk of an upload', async (t) => {
+test('a deleted account leaves no file, nor a chunk of an upload', async (t) => {
   const server = await startServer(t);
   const device = await server.device();
   const files = Array.from({ length: 12 }, () => new RemoteFile(device));

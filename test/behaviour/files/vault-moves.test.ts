@@ -164,7 +164,7 @@ test('nothing moves to where too much is still to be removed', async (t) => {
   t.deepEqual(statuses, [200, 200, 503]);
 });
 
-test('tokens of moves are worth nothing to whoever is removed, or may only read now', async (t) => {
+test('tokens of moves are worth nothing to a member who is removed, or may only read now', async (t) => {
   const { server, alice, member, vault } = await startScene(t);
   const own = new RemoteFile(member);
   await own.upload(bytes);

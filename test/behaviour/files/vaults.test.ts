@@ -1,31 +1,28 @@
 /** Files of shared vaults over HTTP (docs/protocol/files.md, "Files of shared vaults"). */
 import test, { type ExecutionContext } from 'ava';
-import { bob } from '../../kit/account.ts';
 import type { Device } from '../../kit/device.ts';
 import { ciphertext, fileCall, RemoteFile, usedBytes, VaultFile } from '../../kit/files.ts';
-import { type ServerOptions, startServer, type TestServer } from '../../kit/server.ts';
-import { deleteAccount, join, makeVault, type Permission, rowsOf, vaults } from '../../kit/vaults.ts';
-
-interface Scene {
-  readonly server: TestServer;
-  readonly alice: Device;
-  readonly bob: Device;
-  readonly vault: string;
-}
+import type { ServerOptions } from '../../kit/server.ts';
+import {
+  deleteAccount,
+  join,
+  makeVault,
+  type Permission,
+  rowsOf,
+  startSharedVault,
+  vaults,
+} from '../../kit/vaults.ts';
 
 async function startScene(
   t: ExecutionContext,
   permission: Permission = 'write',
   options: ServerOptions = {},
-): Promise<Scene> {
-  const server = await startServer(t, options);
-  const alice = await server.device();
-  const bobs = await server.device(bob.email);
-  const vault = await makeVault(alice);
-  await join(alice, vault, bobs, permission);
-  await server.advance(1_000);
-  return { server, alice, bob: bobs, vault };
+) {
+  const scene = await startSharedVault(t, { permission, server: options });
+  await scene.server.advance(1_000);
+  return scene;
 }
+type Scene = Awaited<ReturnType<typeof startScene>>;
 
 async function vaultBytes(device: Device, vault: string): Promise<number> {
   const { body } = await device.call('GET', vaults);
@@ -93,8 +90,8 @@ test('a token is given to those alone who may use it', async (t) => {
   const own = new VaultFile(alice, vault);
   for (const operation of ['read', 'write', 'delete'] as const) {
     t.is((await own.askForToken(operation, 1)).status, 200);
-    const asked = await own.on(reader).askForToken(operation, 1);
-    t.is(asked.status, operation === 'read' ? 200 : 400);
+    const answer = await own.on(reader).askForToken(operation, 1);
+    t.is(answer.status, operation === 'read' ? 200 : 400);
     t.is((await own.on(stranger).askForToken(operation, 1)).status, 400);
     const nowhere = new VaultFile(alice, crypto.randomUUID());
     t.is((await nowhere.askForToken(operation, 1)).status, 400);
@@ -143,7 +140,7 @@ for (const [when, end] of Object.entries(endings)) {
   }
 }
 
-test('whose permission has become less changes nothing any more', async (t) => {
+test('a member whose permission has become less changes nothing any more', async (t) => {
   const { server, alice, bob: member, vault } = await startScene(t);
   const file = new VaultFile(member, vault);
   const token = await file.uploadAllBut(ciphertext(30));
@@ -154,7 +151,7 @@ test('whose permission has become less changes nothing any more', async (t) => {
   t.is(await vaultBytes(alice, vault), 0);
 });
 
-test('the quota is that of the owner, for all his vaults and files together', async (t) => {
+test("the owner's quota covers all their vaults and files together", async (t) => {
   const {
     server,
     alice,
@@ -325,7 +322,7 @@ test('a vault that ends leaves no bytes, in the store or in the quota', async (t
   t.is(server.files.blobs.size, 0);
 });
 
-test('a survivor has the bytes of what he takes over, and the files', async (t) => {
+test('a survivor has the bytes of what they take over, and the files', async (t) => {
   const { server, alice, bob: member, vault } = await startScene(t);
   const file = new VaultFile(member, vault);
   await file.on(alice).upload(ciphertext(400));

@@ -18,7 +18,7 @@ test('what one device saves the other gets, and gets once', async (t) => {
   t.deepEqual((await phone.sync()).retrieved_items, []);
 });
 
-test('who has everything is answered like anybody: only while his session lives', async (t) => {
+test('a device that has everything is answered like any other: only while its session lives', async (t) => {
   const server = await startServer(t);
   const [phone, laptop] = [await server.device(), await server.device()];
   await phone.sync({ items: [note()] });
@@ -89,7 +89,7 @@ test('a new item whose uuid was stored long ago is a sync_conflict with the stor
   t.like(conflicts[0], { type: 'sync_conflict', server_item: { content: 'first' } });
 });
 
-test("another user's uuid is a uuid_conflict that shows nothing of his item", async (t) => {
+test("another user's uuid is a uuid_conflict that shows nothing of their item", async (t) => {
   const server = await startServer(t);
   const [mine, other] = [await server.device(), await server.device(bob.email)];
   await other.sync({ items: [note({ content: 'secret' })] });

@@ -25,8 +25,8 @@ async function start(t: ExecutionContext, options: ServerOptions = {}) {
     audited: async (): Promise<readonly Record<'id' | 'operation' | 'target' | 'at', string>[]> =>
       (await call('GET', '/audit')).body.entries,
     async queue(id: string, source: Parameters<typeof sealedMail>[1] = 'other') {
-      const asked = server.host.actors.get(Mailer, mailerId).ask.queue(sealedMail(id, source));
-      await server.answered(asked);
+      const pending = server.host.actors.get(Mailer, mailerId).ask.queue(sealedMail(id, source));
+      await server.answered(pending);
       await server.advance(1_000);
     },
   };
@@ -95,8 +95,8 @@ test('where the settings alone decide, only the test and the audit of it are ser
 test('while the mailer cannot be reached an administrator is told when to ask again', async (t) => {
   const { call, server } = await start(t);
   const ask = server.transport.ask.bind(server.transport);
-  server.transport.ask = (asked) =>
-    asked.command === 'listRelays' ? Promise.reject(new UnavailableError('away')) : ask(asked);
+  server.transport.ask = (request) =>
+    request.command === 'listRelays' ? Promise.reject(new UnavailableError('away')) : ask(request);
   const answer = await call('GET', '/relays');
   t.is(tagOf(answer), '503 email-delivery-unavailable');
   t.is(answer.headers.get('retry-after'), '5');
@@ -156,9 +156,9 @@ test('a credential that is left out is kept wherever the relay goes, and the aud
   const { credentials: _, ...kept } = smtp;
   const put = (relay: object) => call('PUT', '/relays', { relays: [relay], ...policy });
   t.is((await put(smtp)).status, 200);
-  const given: (string | undefined)[] = [];
+  const credentials: (string | undefined)[] = [];
   postbox.answer = ({ credential }) => {
-    given.push(credential);
+    credentials.push(credential);
     return undefined;
   };
   for (const change of [
@@ -180,7 +180,7 @@ test('a credential that is left out is kept wherever the relay goes, and the aud
   await call('POST', '/test', { recipient: 'bob@example.test' });
   t.true((await put({ ...kept, host: 'new.test', credentials: { password: 'new' } })).body.configured);
   await call('POST', '/test', { recipient: 'bob@example.test' });
-  t.deepEqual(given, ['a secret word', 'new']);
+  t.deepEqual(credentials, ['a secret word', 'new']);
   t.false((await put({ ...kept, host: 'other.test', credentials: null })).body.configured);
   t.is(tagOf(await call('POST', '/test', { recipient: 'a@b.test' })), '409 email-delivery-not-configured');
 });
@@ -394,9 +394,9 @@ test('a relay without TLS is listed where the list says so, and gets a password 
 
 test('without fallback mail waits for the first relay, also while that is at its rate', async (t) => {
   const { call, queue, postbox, server } = await start(t);
-  const asked: string[] = [];
+  const requests: string[] = [];
   postbox.answer = ({ relay }) => {
-    asked.push(relay.id);
+    requests.push(relay.id);
     return undefined;
   };
   const relays = [
@@ -405,26 +405,26 @@ test('without fallback mail waits for the first relay, also while that is at its
   ];
   await call('PUT', '/relays', { relays, fallbackPolicy: { mode: 'none' } });
   for (const id of ['first', 'second']) await queue(id);
-  t.deepEqual(asked, ['one']);
+  t.deepEqual(requests, ['one']);
   await server.advance(60_000);
-  t.deepEqual(asked, ['one', 'one']);
+  t.deepEqual(requests, ['one', 'one']);
 });
 
 test('a mail goes to the next relay where the first cannot send it, if that is the policy', async (t) => {
   const { call, postbox, queue, server } = await start(t);
   const second = { ...smtp, id: 'two', host: 'two.example.test' };
-  const asked: string[] = [];
+  const requests: string[] = [];
   postbox.answer = ({ relay }) => {
-    asked.push(relay.id);
+    requests.push(relay.id);
     return relay.id === 'one' ? { result: 'transient', failure: 'provider' } : undefined;
   };
   const relays = [{ ...smtp, enabled: false, id: 'off' }, smtp, second];
   await call('PUT', '/relays', { relays, fallbackPolicy: { mode: 'none' } });
   await queue('first');
-  t.deepEqual(asked, ['one']);
+  t.deepEqual(requests, ['one']);
   await call('PUT', '/relays', { relays, ...policy });
   await queue('second');
-  t.deepEqual(asked, ['one', 'one', 'two']);
+  t.deepEqual(requests, ['one', 'one', 'two']);
   await server.advance(120_000);
   t.is(postbox.messages.length, 2);
 });
@@ -448,7 +448,7 @@ test('a relay is given no more mails in a minute and in a day than it takes', as
   t.is((await call('GET', '/queue?state=dead')).body.records.length, 0);
 });
 
-test('what administrators do is shown to them: who, what, to which, when, and nothing else', async (t) => {
+test('administrators see what administrators did: the actor, the action, its target and time, and nothing else', async (t) => {
   const { call, postbox, queue, server, admin, audited } = await start(t);
   await call('PUT', '/relays', { relays: [smtp], ...policy });
   await call('POST', '/test', { recipient: 'carol@secret.test' });

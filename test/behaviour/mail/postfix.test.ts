@@ -25,15 +25,15 @@ const lookup: LookupFunction = (_host, options, told) => {
   else told(null, '127.0.0.1', 4);
 };
 
-interface Started extends Partial<PostfixOptions> {
+interface StartOptions extends Partial<PostfixOptions> {
   /** The server's credentials. */
   readonly password?: string;
 }
 
-async function start(t: ExecutionContext, { password = account.password, ...given }: Started = {}) {
+async function start(t: ExecutionContext, { password = account.password, ...rest }: StartOptions = {}) {
   t.timeout(2 * minuteMs);
   const certificate = authority.issue('mail.test');
-  const relay = await startPostfix(t, { certificate, account, mailboxes: [bob], ...given });
+  const relay = await startPostfix(t, { certificate, account, mailboxes: [bob], ...rest });
   const clock = new FakeClock();
   const ca = readFileSync(authority.ca, 'utf8');
   const server = await startServer(t, {
@@ -129,11 +129,11 @@ test('a recipient that is not known there makes the mail dead, and it is never t
   t.is(refusals?.length, 1);
 });
 
-test('what a greylist puts off is tried again, and delivered once', async (t) => {
-  const asked: string[] = [];
+test('a mail that a greylist defers is tried again, and delivered once', async (t) => {
+  const requests: string[] = [];
   const policy = (recipient: string) => {
-    asked.push(recipient);
-    return asked.length <= 2 ? 'DEFER_IF_PERMIT Greylisted, come again later' : 'DUNNO';
+    requests.push(recipient);
+    return requests.length <= 2 ? 'DEFER_IF_PERMIT Greylisted, come again later' : 'DUNNO';
   };
   const { server, relay, queue, records, outcomes, attempts, delivered } = await start(t, { policy });
   await queue(sealedMail('one'));
@@ -147,11 +147,11 @@ test('what a greylist puts off is tried again, and delivered once', async (t) =>
   await delivered(1);
   await server.advance(60 * minuteMs);
   t.deepEqual(await outcomes(), ['transient-failure provider', 'transient-failure provider', 'sent']);
-  t.deepEqual(asked, [bob, bob, bob]);
+  t.deepEqual(requests, [bob, bob, bob]);
   t.is((await relay.mailbox(bob)).length, 1);
 });
 
-test('what is larger than it takes is refused before anything of it has left', async (t) => {
+test('a mail that is too large for the relay is refused before anything of it has left', async (t) => {
   const { relay, queue, records, attempts } = await start(t, { messageBytesMax: 20_000 });
   await queue(sealedMail('one', 'other', { text: 'A long story. '.repeat(2_000) }));
   await attempts(1);
@@ -160,11 +160,11 @@ test('what is larger than it takes is refused before anything of it has left', a
 });
 
 test('without the right password, or with the certificate of another, a mail waits and nothing is held against it', async (t) => {
-  for (const [given, outcome] of [
+  for (const [input, outcome] of [
     [{ password: 'wrong' }, 'permanent-failure authentication'],
     [{ certificate: authority.issue('other.test') }, 'transient-failure connection'],
   ] as const) {
-    const { relay, queue, records, outcomes, attempts } = await start(t, given);
+    const { relay, queue, records, outcomes, attempts } = await start(t, input);
     await queue(sealedMail('one'));
     await attempts(1);
     t.is((await outcomes())[0], outcome);

@@ -112,7 +112,7 @@ async function startScene(t: ExecutionContext, { config, state, run }: Case): Pr
   await scene.publish({ id: 'one', dueAtUtc });
   const started = { ...scene, dueAtUtc };
   await run(started);
-  t.is((await scene.shown('one'))?.state, state);
+  t.is((await scene.reminderById('one'))?.state, state);
   return started;
 }
 
@@ -126,7 +126,7 @@ for (const [of, made] of Object.entries(cases)) {
     for (const [index, [name, ask]] of Object.entries(requests).entries()) {
       const scene = await startScene(t, made);
       const { server, chats, postbox } = scene;
-      const before = await scene.shown('one');
+      const before = await scene.reminderById('one');
       const answer = await ask(scene);
       const expected = answers[of]?.[index] ?? '';
       const step = `${of}, ${name}: ${JSON.stringify(answer.body)}`;
@@ -141,7 +141,7 @@ for (const [of, made] of Object.entries(cases)) {
       if (answer.status !== 200) {
         t.is(answer.status, 409, step);
         if (tag === sending) t.is(answer.headers.get('retry-after'), '15');
-        const { updatedAt: _, ...rest } = await scene.shown('one');
+        const { updatedAt: _, ...rest } = await scene.reminderById('one');
         t.like(before, rest, step);
       }
       if (answer.status === 200 && ['delete', 'opt out', 'turn off'].includes(name)) {

@@ -11,7 +11,7 @@ const toTelegram = { channel: 'telegram', destination: '4711', enabled: true };
 const toMail = { channel: 'email', destination: 'bob@example.org', enabled: true };
 
 test('a reminder goes to the messenger when it is due, once, and is accepted, then sent', async (t) => {
-  const { server, chats, publish, configure, shown } = await delivering(t);
+  const { server, chats, publish, configure, reminderById } = await delivering(t);
   t.like(await configure(toTelegram), { status: 200, body: { config: toTelegram } });
   const dueAtUtc = new Date(server.clock.nowMs() + hourMs).toISOString();
   const answer = await publish({ id: 'one', message: 'Water\n<b>the</b> plants', dueAtUtc });
@@ -32,15 +32,15 @@ test('a reminder goes to the messenger when it is due, once, and is accepted, th
   await server.advance(minuteMs + 5_000);
   const text = `Reminder (due ${dueAtUtc}): Water\n<b>the</b> plants`;
   t.deepEqual(chats.messages, [{ channel: 'telegram', destination: '4711', text }]);
-  t.like(await shown('one'), { state: 'accepted', sent: false, attempts: 1 });
+  t.like(await reminderById('one'), { state: 'accepted', sent: false, attempts: 1 });
   await server.advance(2 * minuteMs);
-  t.like(await shown('one'), { state: 'sent', sent: true, createdAt });
+  t.like(await reminderById('one'), { state: 'sent', sent: true, createdAt });
   await server.advance(dayMs);
   t.is(chats.messages.length, 1);
 });
 
 test('or by mail, through the queue, under a subject that nobody wrote', async (t) => {
-  const { server, postbox, publish, configure, shown, isoIn } = await delivering(t);
+  const { server, postbox, publish, configure, reminderById, isoIn } = await delivering(t);
   await configure(toMail);
   const dueAtUtc = isoIn(minuteMs);
   await publish({ id: 'one', message: undefined, dueAtUtc });
@@ -51,9 +51,9 @@ test('or by mail, through the queue, under a subject that nobody wrote', async (
     subject: 'Reminder',
     text: `Reminder (due ${dueAtUtc})\n`,
   });
-  t.like(await shown('one'), { state: 'accepted' });
+  t.like(await reminderById('one'), { state: 'accepted' });
   await server.advance(2 * minuteMs);
-  t.like(await shown('one'), { state: 'sent', attempts: 1 });
+  t.like(await reminderById('one'), { state: 'sent', attempts: 1 });
 });
 
 test('feature flags are read with every request; only the ways to look at them and to leave are open', async (t) => {
@@ -94,7 +94,7 @@ test('feature flags are read with every request; only the ways to look at them a
 });
 
 test('nothing leaves while the user’s gate is closed, the configuration is off, or the account is banned', async (t) => {
-  const { server, phone, chats, want, publish, configure, shown } = await delivering(t);
+  const { server, phone, chats, want, publish, configure, reminderById } = await delivering(t);
   await configure(toTelegram);
   await publish({ id: 'one' });
   await want('false');
@@ -104,7 +104,7 @@ test('nothing leaves while the user’s gate is closed, the configuration is off
   t.is((await configure({ ...toTelegram, enabled: false })).status, 200);
   await server.advance(hourMs);
   t.deepEqual(chats.messages.length, 0);
-  t.like(await shown('one'), { state: 'queued', attempts: 0 });
+  t.like(await reminderById('one'), { state: 'queued', attempts: 0 });
   await configure(toTelegram);
   await server.advance(minuteMs);
   t.is(chats.messages.length, 1);
@@ -119,12 +119,12 @@ test('nothing leaves while the user’s gate is closed, the configuration is off
 });
 
 test('a mail that is queued when a gate closes does not leave, and leaves once when it opens again', async (t) => {
-  const { server, postbox, want, publish, configure, shown } = await delivering(t);
+  const { server, postbox, want, publish, configure, reminderById } = await delivering(t);
   await configure(toMail);
   postbox.answer = () => ({ result: 'transient', failure: 'provider' });
   await publish({ id: 'one' });
   await server.advance(minuteMs + 10_000);
-  t.like(await shown('one'), { state: 'claimed', attempts: 1, error: 'transient' });
+  t.like(await reminderById('one'), { state: 'claimed', attempts: 1, error: 'transient' });
   await want('false');
   postbox.answer = () => undefined;
   await server.advance(3 * hourMs);
@@ -166,12 +166,12 @@ const closings: Readonly<Record<string, (scene: Delivering) => Promise<unknown>>
 for (const [what, close] of Object.entries(closings)) {
   test(`once ${what}, an administrator cannot send a mail that had failed`, async (t) => {
     const scene = await delivering(t);
-    const { server, postbox, publish, configure, shown } = scene;
+    const { server, postbox, publish, configure, reminderById } = scene;
     await configure(toMail);
     postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
     await publish({ id: 'one' });
     await server.advance(minuteMs + 10_000);
-    t.like(await shown('one'), { state: 'failed', error: 'rejected' });
+    t.like(await reminderById('one'), { state: 'failed', error: 'rejected' });
     const [id = ''] = await mailsIn(scene, 'dead');
     await close(scene);
     await server.advance(10_000);
@@ -186,7 +186,7 @@ for (const [what, close] of Object.entries(closings)) {
 
 test('a mail that an administrator throws away was sent by nobody: its reminder has failed, and can be deleted', async (t) => {
   const scene = await delivering(t);
-  const { server, postbox, publish, configure, remove, shown } = scene;
+  const { server, postbox, publish, configure, remove, reminderById } = scene;
   await configure(toMail);
   postbox.answer = () => ({ result: 'unable', failure: 'timeout' });
   await publish({ id: 'one' });
@@ -194,12 +194,12 @@ test('a mail that an administrator throws away was sent by nobody: its reminder 
   const [id = ''] = await mailsIn(scene, 'ready');
   await server.host.actors.get(MailAdministration, mailerId).ask.discard({ by: 'admin', id });
   await server.advance(10_000);
-  t.like(await shown('one'), { state: 'failed', error: 'transient' });
+  t.like(await reminderById('one'), { state: 'failed', error: 'transient' });
   t.is((await remove('one')).status, 200);
 });
 
 test('what fails for now is tried after 1, 5, 15, 60 and 360 minutes; then it has failed', async (t) => {
-  const { server, chats, publish, configure, shown } = await delivering(t);
+  const { server, chats, publish, configure, reminderById } = await delivering(t);
   await configure(toTelegram);
   const timesMs: number[] = [];
   chats.answer = () => {
@@ -210,26 +210,26 @@ test('what fails for now is tried after 1, 5, 15, 60 and 360 minutes; then it ha
   for (const [attempts, minutes] of [1, 1, 5, 15, 60, 360].entries()) {
     await server.advance(minutes * minuteMs + 5_000);
     if (attempts < 5)
-      t.like(await shown('one'), { state: 'queued', error: 'transient', attempts: attempts + 1 });
+      t.like(await reminderById('one'), { state: 'queued', error: 'transient', attempts: attempts + 1 });
   }
   const waitedMinutes = timesMs.slice(1).map((atMs, index) => (atMs - (timesMs[index] ?? 0)) / minuteMs);
   t.deepEqual(waitedMinutes.map(Math.floor), [1, 5, 15, 60, 360]);
-  t.like(await shown('one'), { state: 'failed', error: 'transient', attempts: 6 });
+  t.like(await reminderById('one'), { state: 'failed', error: 'transient', attempts: 6 });
   await server.advance(7 * dayMs);
   t.is(chats.messages.length, 6);
 });
 
 test('what a provider refuses has failed; what it cannot take at all is not held against the reminder', async (t) => {
-  const { server, chats, publish, configure, shown } = await delivering(t);
+  const { server, chats, publish, configure, reminderById } = await delivering(t);
   await configure(toTelegram);
   chats.answer = () => ({ result: 'rejected' });
   await publish({ id: 'rejected' });
   await server.advance(minuteMs + 5_000);
-  t.like(await shown('rejected'), { state: 'failed', error: 'rejected', attempts: 1 });
+  t.like(await reminderById('rejected'), { state: 'failed', error: 'rejected', attempts: 1 });
   chats.answer = () => ({ result: 'unable', failure: 'transient', retryAfterMs: 2 * hourMs });
   await publish({ id: 'unable' });
   await server.advance(minuteMs + 5_000);
-  t.like(await shown('unable'), { state: 'queued', error: 'transient', attempts: 0 });
+  t.like(await reminderById('unable'), { state: 'queued', error: 'transient', attempts: 0 });
   chats.answer = () => undefined;
   await server.advance(2 * hourMs - 2 * minuteMs);
   t.is(chats.messages.length, 2);
@@ -238,11 +238,11 @@ test('what a provider refuses has failed; what it cannot take at all is not held
 });
 
 test('without the provider’s credentials it waits, and nothing counts as an attempt', async (t) => {
-  const { server, publish, configure, shown } = await delivering(t, { messengers: new Chats([]) });
+  const { server, publish, configure, reminderById } = await delivering(t, { messengers: new Chats([]) });
   await configure(toTelegram);
   await publish({ id: 'one' });
   await server.advance(hourMs);
-  t.like(await shown('one'), { state: 'queued', error: 'not-configured', attempts: 0 });
+  t.like(await reminderById('one'), { state: 'queued', error: 'not-configured', attempts: 0 });
   const chats = new Chats();
   await server.restart({ accounts: { reminderDelivery: true }, messengers: chats });
   await server.advance(20 * minuteMs);
@@ -273,7 +273,7 @@ test('one account has so many messages in a day, and one leaves after another', 
   t.is(mostAtOnce, 1);
 });
 
-test('of very many that are due only a few are with the queue at a time', async (t) => {
+test('a few of very many due reminders are with the queue at a time', async (t) => {
   const { server, postbox, publish, configure, listed } = await delivering(t, {
     mail: {
       host: 'localhost',
@@ -319,7 +319,7 @@ test('an account that is deleted leaves nothing that is sent', async (t) => {
 });
 
 test('an opt-out that is refused calls no mail back, and its attempts go on where they were', async (t) => {
-  const { server, chats, postbox, publish, configure, optOut, shown } = await delivering(t);
+  const { server, chats, postbox, publish, configure, optOut, reminderById } = await delivering(t);
   await configure(toMail);
   let attempts = 0;
   postbox.answer = () => {
@@ -333,18 +333,18 @@ test('an opt-out that is refused calls no mail back, and its attempts go on wher
   t.is((await optOut()).status, 409);
   await server.advance(10_000);
   t.is(attempts, 1);
-  t.like(await shown('mail'), { state: 'claimed', attempts: 1 });
+  t.like(await reminderById('mail'), { state: 'claimed', attempts: 1 });
 });
 
 test('an opt-out tells of an occurrence that was delivered before the reminder was moved to a later time', async (t) => {
-  const { server, chats, publish, configure, optOut, shown, isoIn } = await delivering(t);
+  const { server, chats, publish, configure, optOut, reminderById, isoIn } = await delivering(t);
   await configure(toTelegram);
   await publish({ id: 'one' });
   await server.advance(minuteMs + 10_000);
   t.is(chats.messages.length, 1);
   await publish({ id: 'one', dueAtUtc: isoIn(hourMs) });
   await publish({ id: 'one', dueAtUtc: isoIn(2 * hourMs) });
-  t.like(await shown('one'), { state: 'queued', sent: false });
+  t.like(await reminderById('one'), { state: 'queued', sent: false });
   t.deepEqual((await optOut()).body, { optedOut: true, alreadyDispatched: true });
 });
 
@@ -366,7 +366,7 @@ test('a change of the account’s address changes nothing of where its published
 });
 
 test('publishing again: the same changes nothing, a change makes another occurrence, and both keep when it was made', async (t) => {
-  const { server, chats, publish, configure, shown, isoIn } = await delivering(t);
+  const { server, chats, publish, configure, reminderById, isoIn } = await delivering(t);
   await configure(toTelegram);
   const dueAtUtc = isoIn(hourMs);
   const first = await publish({ id: ' one ', dueAtUtc });
@@ -389,19 +389,20 @@ test('publishing again: the same changes nothing, a change makes another occurre
   });
   await server.advance(2 * hourMs);
   t.is(chats.messages.length, 2);
-  t.like(await shown('one'), { state: 'sent', sent: true });
+  t.like(await reminderById('one'), { state: 'sent', sent: true });
 });
 
 test('where reminders go is shown as it was set, and replaced as a whole', async (t) => {
   const { server, phone, configure } = await delivering(t);
-  const shown = async () => (await server.answered(phone.call('GET', `${path}/delivery-config`))).body;
-  t.deepEqual(await shown(), { config: null });
+  const configuration = async () =>
+    (await server.answered(phone.call('GET', `${path}/delivery-config`))).body;
+  t.deepEqual(await configuration(), { config: null });
   t.deepEqual((await configure(toTelegram)).body, { config: toTelegram });
-  t.deepEqual(await shown(), { config: toTelegram });
+  t.deepEqual(await configuration(), { config: toTelegram });
   t.is((await configure({ channel: 'email' })).status, 200);
-  t.deepEqual(await shown(), { config: { channel: 'email', destination: null, enabled: false } });
+  t.deepEqual(await configuration(), { config: { channel: 'email', destination: null, enabled: false } });
   t.like(await configure({ ...toTelegram, destination: '' }), { status: 400 });
-  t.deepEqual(await shown(), { config: { channel: 'email', destination: null, enabled: false } });
+  t.deepEqual(await configuration(), { config: { channel: 'email', destination: null, enabled: false } });
 });
 
 test('a reminder says itself where it goes, or as much of that as it likes', async (t) => {

@@ -155,9 +155,11 @@ test('without settings of their own, servers that can send mail send reminders',
 test('one whose answer was lost is made once', async (t) => {
   const { server, phone, listed } = await started(t);
   const lost = server.transport.loseReplyTo('makeReminder');
-  const asked = phone.call('POST', path, { body: { dueAt: server.clock.nowMs() + hourMs, message: 'once' } });
+  const pending = phone.call('POST', path, {
+    body: { dueAt: server.clock.nowMs() + hourMs, message: 'once' },
+  });
   await lost;
-  const { status, body } = await server.answered(asked);
+  const { status, body } = await server.answered(pending);
   t.is(status, 200);
   t.deepEqual(await listed(), [body.emailReminder]);
 });
@@ -340,7 +342,7 @@ test('one that may have arrived at the old address goes to the new one under the
   );
 });
 
-test('EMAIL_REMINDER_FROM is whom reminders are from, and nothing else', async (t) => {
+test('EMAIL_REMINDER_FROM is the sender of reminders, and of nothing else', async (t) => {
   const postbox = new Postbox();
   const { mail } = mailTo(postbox);
   const reminderFrom = { name: 'Reminders', address: 'reminders@notes.test' };

@@ -108,9 +108,9 @@ test('no switch is made that could send nothing', async (t) => {
 test('one whose answer was lost is made once', async (t) => {
   const { server, phone, listed } = await started(t);
   const lost = server.transport.loseReplyTo('makeSwitch');
-  const asked = phone.call('POST', path, { body: wanted });
+  const pending = phone.call('POST', path, { body: wanted });
   await lost;
-  const { status, body } = await server.answered(asked);
+  const { status, body } = await server.answered(pending);
   t.is(status, 200);
   t.deepEqual(await listed(), [body.deadManSwitch]);
 });
@@ -199,10 +199,10 @@ test('a check-in that is repeated because its answer was lost counts from when i
   const made = await make();
   await server.advance(dayMs);
   const lost = server.transport.loseReplyTo('checkIn');
-  const asked = checkIn(made);
+  const pending = checkIn(made);
   await lost;
   const firstMs = server.clock.nowMs();
-  const { status, body } = await server.answered(asked);
+  const { status, body } = await server.answered(pending);
   t.true(server.clock.nowMs() > firstMs);
   t.deepEqual({ status, deadline: body.deadline }, { status: 200, deadline: firstMs + 30 * dayMs });
   t.like((await listed())[0], { deadline: body.deadline, lastCheckInAt: firstMs });
@@ -263,7 +263,7 @@ test('while no relay is set up nothing is given up', async (t) => {
   t.is(toBob().length, 1);
 });
 
-test('of a mail that the recipient refused nothing is left that could still be sent', async (t) => {
+test('a mail that the recipient refused leaves nothing that could still be sent', async (t) => {
   const { server, postbox, make, passes, listed } = await started(t);
   postbox.answer = ({ message }) =>
     message.recipient === 'bob@example.org' ? { result: 'rejected', failure: 'rejected' } : undefined;

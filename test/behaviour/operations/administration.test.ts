@@ -6,6 +6,7 @@ import { alice, register, registerStranger } from '../../kit/account.ts';
 import { makeToken, publisher, showing } from '../../kit/calendar.ts';
 import type { Device } from '../../kit/device.ts';
 import { startApi } from '../../kit/internal-api.ts';
+import { note } from '../../kit/items.ts';
 import { operate } from '../../kit/operator.ts';
 
 const nobody = '11111111-1111-4111-8111-111111111111';
@@ -37,9 +38,9 @@ test('flags are shown, set and removed, as administrators do it', async (t) => {
     value: '50',
   });
   t.like(await run('user', 'set-flag', userUuid, 'AI_ENABLED', 'false'), { out: 'AI_ENABLED is set.\n' });
-  const shown = (await admin.call('GET', `/v1/admin/users/${userUuid}/feature-flags`)).body;
-  t.like(shown.flags, { AI_ENABLED: 'false', AI_REQUEST_LIMIT: '50', AI_PROFILE: null });
-  t.deepEqual(await json('user', 'flags', userUuid), shown);
+  const view = (await admin.call('GET', `/v1/admin/users/${userUuid}/feature-flags`)).body;
+  t.like(view.flags, { AI_ENABLED: 'false', AI_REQUEST_LIMIT: '50', AI_PROFILE: null });
+  t.deepEqual(await json('user', 'flags', userUuid), view);
   t.regex((await run('user', 'flags', userUuid)).out, /^AI_REQUEST_LIMIT +50$/m);
   t.like(await run('user', 'remove-flag', userUuid, 'AI_ENABLED'), { out: 'AI_ENABLED is removed.\n' });
   t.is((await json('user', 'flags', userUuid)).flags.AI_ENABLED, null);
@@ -54,11 +55,7 @@ test('a flag that is none, or cannot be so, is refused as administrators are ref
     ['AI_ENABLED', 'perhaps', 'The value has to be one of true, false.'],
     ['AI_REQUEST_LIMIT', '-1', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
     ['AI_REQUEST_LIMIT', '', 'This flag is a number of requests a day; 0 is the limit of all accounts.'],
-    [
-      'EMAIL_BACKUP_FREQUENCY',
-      'daily',
-      'This server sends no backups by e-mail. This flag can only be disabled.',
-    ],
+    ['EMAIL_BACKUP_FREQUENCY', 'hourly', 'The value has to be one of disabled, daily, weekly, monthly.'],
   ] as const) {
     const refused = await run('user', 'set-flag', userUuid, '--', name, value);
     t.deepEqual(refused, { code: exitCodes.usage, out: '', err: `${said}\n` });
@@ -68,7 +65,7 @@ test('a flag that is none, or cannot be so, is refused as administrators are ref
   t.deepEqual(log, []);
 });
 
-test('who set a flag is in the trail of the user, and its value nowhere', async (t) => {
+test('the trail of the user says who set a flag, and its value is nowhere', async (t) => {
   const { server, run, log } = await start(t);
   const user = await server.device();
   const { userUuid } = user.account;
@@ -98,7 +95,7 @@ test('the registration is closed and opened again, for administrators to see', a
   t.like(log, [{ disabled: true }, { disabled: true }, { disabled: false }]);
 });
 
-test('what the settings have closed no operator opens', async (t) => {
+test('no operator opens a gate that the settings have closed', async (t) => {
   const { run, json } = await start(t, { registrationDisabled: true });
   const text = 'The registration is closed by the settings (DISABLE_USER_REGISTRATION).\n';
   t.like(await run('registration', 'open'), { code: 0, out: text });
@@ -134,14 +131,14 @@ test('since when and why a user is banned is shown to operators', async (t) => {
   t.like(await json('user', 'show', userUuid), { banned: false, bannedSince: null, banReason: '' });
   const beforeMs = server.clock.nowMs();
   await run('user', 'ban', userUuid, '--reason', 'sends spam', '--yes');
-  const shown = await json('user', 'show', userUuid);
-  t.like(shown, { banned: true, banReason: 'sends spam' });
-  const sinceMs = Date.parse(shown.bannedSince);
-  t.true(beforeMs <= sinceMs && sinceMs <= server.clock.nowMs(), shown.bannedSince);
+  const view = await json('user', 'show', userUuid);
+  t.like(view, { banned: true, banReason: 'sends spam' });
+  const sinceMs = Date.parse(view.bannedSince);
+  t.true(beforeMs <= sinceMs && sinceMs <= server.clock.nowMs(), view.bannedSince);
   t.regex((await run('user', 'show', userUuid)).out, /^reason +sends spam$/m);
 });
 
-test('whoever is not there, or is no user, is refused in words', async (t) => {
+test('a name that is absent, or is no user, is refused in words', async (t) => {
   const { run } = await start(t);
   for (const [...args] of [
     ['user', 'flags'],
@@ -155,4 +152,70 @@ test('whoever is not there, or is no user, is refused in words', async (t) => {
     });
     t.like(await run(...args, 'bob', ...flag), { code: exitCodes.usage, err: 'user_uuid is not a uuid.\n' });
   }
+});
+
+test('users are listed by address, a page at a time, or those whose address contains a text', async (t) => {
+  const { server, run, json } = await start(t);
+  const emails = Array.from({ length: 5 }, (_, n) => `user-${n}@${n % 2 === 0 ? 'even' : 'odd'}.example.org`);
+  const devices = await Promise.all(emails.toReversed().map((email) => server.device(email)));
+  const uuids = new Map(devices.map(({ account }) => [account.email, account.userUuid]));
+  const listed = async (...options: readonly string[]) => {
+    const { users, after } = await json('users', 'list', ...options);
+    return { after, emails: users.map(({ email }: { email: string }) => email) };
+  };
+  const whole = await json('users', 'list');
+  t.is(whole.after, null);
+  t.deepEqual(
+    whole.users,
+    emails.map((email) => ({ userUuid: uuids.get(email), email, workspace: 'default' })),
+  );
+  const first = await listed('--limit', '2');
+  t.deepEqual(first.emails, emails.slice(0, 2));
+  t.deepEqual(await listed('--limit', '9', '--after', first.after), { after: null, emails: emails.slice(2) });
+  t.deepEqual(await listed('--contains', '@EVEN'), { after: null, emails: [0, 2, 4].map((n) => emails[n]) });
+  const few = await listed('--contains', '@even', '--limit', '2');
+  t.deepEqual(few.emails, [emails[0], emails[2]]);
+  t.deepEqual((await listed('--contains', '@even', '--after', few.after)).emails, [emails[4]]);
+  t.regex((await run('users', 'list', '--limit', '1')).out, /user-0@even.*\nMore: --after '/);
+  t.is((await run('users', 'list', '--contains', 'nowhere')).out, 'There is none.\n');
+  for (const wrong of [
+    ['--limit', '0'],
+    ['--after', 'x'],
+    ['--after', '[1]'],
+  ]) {
+    t.is((await run('users', 'list', ...wrong)).code, exitCodes.usage, wrong.join(' '));
+  }
+});
+
+test('top shows the actors that use most while it watches', async (t) => {
+  const world = await start(t);
+  const [idle, busy] = [await world.server.device(), await world.server.device('bob@example.org')];
+  await idle.save(note({ uuid: crypto.randomUUID(), content: `004:${'x'.repeat(50_000)}` }));
+  const meanwhile = async () => {
+    for (let count = 0; count < 3; count += 1) await busy.save();
+  };
+  const top = async (...options: readonly string[]) => {
+    const { code, out, err } = await operate({ ...world, meanwhile }, 'top', ...options);
+    t.is(code, exitCodes.ok, err);
+    return out;
+  };
+  const { actors, silentNodes, seconds } = JSON.parse(await top('--by', 'commits', '--json'));
+  t.deepEqual({ silentNodes, seconds }, { silentNodes: [], seconds: 2 });
+  t.like(actors[0], { kind: 'user', id: busy.account.userUuid, commits: 3, waiting: 0 });
+  t.true(actors[0].messages >= 3);
+  t.like(
+    actors.find(({ id }: { id: string }) => id === idle.account.userUuid),
+    { commits: 0 },
+  );
+  const [titles, ...rows] = (await top('--limit', '2')).trimEnd().split('\n');
+  t.regex(titles ?? '', /^KIND +ID +NODE +HELD +COMMITS +MESSAGES +WAITING$/);
+  t.is(rows.length, 2);
+  t.is((await operate({ ...world, meanwhile }, 'top', '--by', 'size')).code, exitCodes.usage);
+});
+
+test('where a user lives is found by the address too', async (t) => {
+  const { server, json, run } = await start(t);
+  const { account } = await server.device();
+  t.like(await json('where', account.email), { actor: { kind: 'user', id: account.userUuid }, exists: true });
+  t.is((await run('where', 'nobody@example.org')).code, exitCodes.refused);
 });

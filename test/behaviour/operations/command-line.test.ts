@@ -39,9 +39,9 @@ test.serial('nodes: a table that fits 100 columns, and one document', async (t) 
   const world = await startApi(t);
   await addNode(world, `other-${'x'.repeat(90)}`);
   const { run, json } = at(world);
-  const shown = await run('nodes');
-  t.like(shown, { code: 0, err: '' });
-  const lines = linesOf(shown);
+  const view = await run('nodes');
+  t.like(view, { code: 0, err: '' });
+  const lines = linesOf(view);
   t.regex(lines[0] ?? '', /^NODE +STATE +ROLES +SHARDS +LEASE +VERSION +ADDRESS$/);
   t.regex(lines[1] ?? '', /^other-x+…x+ +LIVE +all +0 +10 s +0 +http:\/\/other-x+…x+\.test$/);
   t.regex(lines[2] ?? '', /^test +LIVE +all +16 +/);
@@ -77,10 +77,10 @@ test.serial('where and evict: an actor in memory, out of it, and one that does n
   const world = await startApi(t);
   const { userUuid } = await register(world.server);
   const { run, json } = at(world);
-  const shown = linesOf(await run('where', 'user', userUuid)).map((line) => line.replace(/ {2,}/, ': '));
-  t.is(shown[0], 'node: test');
-  t.true(shown.includes('waits for: nothing'));
-  t.true(shown.some((line) => line.startsWith('in memory: active')));
+  const view = linesOf(await run('where', 'user', userUuid)).map((line) => line.replace(/ {2,}/, ': '));
+  t.is(view[0], 'node: test');
+  t.true(view.includes('waits for: nothing'));
+  t.true(view.some((line) => line.startsWith('in memory: active')));
   t.like(await json('where', 'user', userUuid), {
     actor: { kind: 'user', id: userUuid },
     exists: true,
@@ -151,10 +151,10 @@ test.serial('timers: what waits and what is dead, and trying it again', async (t
   const world = await startApi(t);
   await addDead(world, nobody);
   const { run, json } = at(world);
-  const shown = linesOf(await run('timers'));
-  t.regex(shown[0] ?? '', /^ACTOR +NAME +DUE +TRIES$/);
-  t.regex(shown[1] ?? '', /^user\/1{8}-\S+ {2}purge {2}2025-12-31 00:00:00 UTC +10$/);
-  t.is(shown.at(-1), '0 timers pending, 1 dead');
+  const view = linesOf(await run('timers'));
+  t.regex(view[0] ?? '', /^ACTOR +NAME +DUE +TRIES$/);
+  t.regex(view[1] ?? '', /^user\/1{8}-\S+ {2}purge {2}2025-12-31 00:00:00 UTC +10$/);
+  t.is(view.at(-1), '0 timers pending, 1 dead');
   t.deepEqual(await json('timers', '--limit', '1'), {
     pending: 0,
     deadCount: 1,
@@ -174,10 +174,10 @@ test.serial('tells: what waits and what is dead, and trying it again', async (t)
   const world = await startApi(t);
   const { tellId } = await addDead(world, nobody);
   const { run, json } = at(world);
-  const shown = linesOf(await run('tells'));
-  t.regex(shown[0] ?? '', /^TELL +NAME +TARGET +TRIES$/);
-  t.true(shown[1]?.includes(tellId) && shown[1].includes(`user/${nobody}`));
-  t.true(shown.every((line) => line.length <= 100));
+  const view = linesOf(await run('tells'));
+  t.regex(view[0] ?? '', /^TELL +NAME +TARGET +TRIES$/);
+  t.true(view[1]?.includes(tellId) && view[1].includes(`user/${nobody}`));
+  t.true(view.every((line) => line.length <= 100));
   t.like((await json('tells')).dead[0], { tellId, name: 'greet', target: { kind: 'user', id: nobody } });
   t.deepEqual(await json('tells', '--revive', tellId), { revived: 1 });
   t.is((await json('tells')).deadCount, 0);
@@ -194,9 +194,9 @@ test.serial('user: found by address, shown, and signed out only when that is mea
     out: '',
     err: 'No user has that address in that workspace.\n',
   });
-  const shown = (await run('user', 'show', userUuid)).out;
-  t.regex(shown, /^e-mail +alice@example\.org$/m);
-  t.regex(shown, /^sessions +1$/m);
+  const view = (await run('user', 'show', userUuid)).out;
+  t.regex(view, /^e-mail +alice@example\.org$/m);
+  t.regex(view, /^sessions +1$/m);
   t.like(await json('user', 'show', userUuid), {
     userUuid,
     state: 'ACTIVE',
@@ -329,12 +329,15 @@ test.serial('with mutual TLS the command line shows its certificate', async (t) 
   });
   const { address } = await startApi(t, { credentials });
   const operator = authority.issue('operator');
-  const shown = ['--ca', authority.ca, '--cert', operator.cert, '--key', operator.key];
-  const known = await commandLine(['nodes', '--address', address, ...shown]);
+  const certificates = ['--ca', authority.ca, '--cert', operator.cert, '--key', operator.key];
+  const known = await commandLine(['nodes', '--address', address, ...certificates]);
   t.like(known, { code: 0, err: '' });
-  t.is((await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'node.test'])).code, 0);
   t.is(
-    (await commandLine(['nodes', '--address', address, ...shown, '--server-name', 'other.test'])).code,
+    (await commandLine(['nodes', '--address', address, ...certificates, '--server-name', 'node.test'])).code,
+    0,
+  );
+  t.is(
+    (await commandLine(['nodes', '--address', address, ...certificates, '--server-name', 'other.test'])).code,
     69,
   );
   const unknown = await commandLine(['nodes', '--address', address, '--ca', authority.ca]);

@@ -123,17 +123,21 @@ test('a node whose lease is over and that nobody declared dead is shown as expir
 test('shards are summed up by node, and listed by number with their owners when asked', async (t) => {
   const world = await startApi(t);
   const { ask, failing } = callerOf(t, world.address);
-  const asked = { node: '', list: false, ...page };
-  const summary = await ask(ClusterService.listShards, asked);
+  const request = { node: '', list: false, ...page };
+  const summary = await ask(ClusterService.listShards, request);
   t.like(summary, { shardCount, freeShards: 0, shards: [], nextPageToken: '' });
   t.like(summary.nodes, [{ node: ownNode, shards: shardCount }]);
 
-  const first = await ask(ClusterService.listShards, { ...asked, list: true, pageSize: 10 });
+  const first = await ask(ClusterService.listShards, { ...request, list: true, pageSize: 10 });
   t.deepEqual(
     first.shards.map(({ shard }) => shard),
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
   );
-  const rest = await ask(ClusterService.listShards, { ...asked, list: true, pageToken: first.nextPageToken });
+  const rest = await ask(ClusterService.listShards, {
+    ...request,
+    list: true,
+    pageToken: first.nextPageToken,
+  });
   t.deepEqual(
     rest.shards.map(({ shard }) => shard),
     [10, 11, 12, 13, 14, 15],
@@ -142,13 +146,15 @@ test('shards are summed up by node, and listed by number with their owners when 
   t.true([...first.shards, ...rest.shards].every(({ node, epoch }) => node === ownNode && epoch > 0));
 
   await addNode(world, 'idle');
-  t.deepEqual((await ask(ClusterService.listShards, { ...asked, node: 'idle', list: true })).shards, []);
-  t.like(await failing(ClusterService.listShards, { ...asked, node: 'unknown' }), { code: status.NOT_FOUND });
-  t.like(await failing(ClusterService.listShards, { ...asked, pageToken: 'x' }), {
+  t.deepEqual((await ask(ClusterService.listShards, { ...request, node: 'idle', list: true })).shards, []);
+  t.like(await failing(ClusterService.listShards, { ...request, node: 'unknown' }), {
+    code: status.NOT_FOUND,
+  });
+  t.like(await failing(ClusterService.listShards, { ...request, pageToken: 'x' }), {
     code: status.INVALID_ARGUMENT,
     details: 'page_token was not issued by this list.',
   });
-  t.like(await failing(ClusterService.listShards, { ...asked, pageSize: -1 }), {
+  t.like(await failing(ClusterService.listShards, { ...request, pageSize: -1 }), {
     code: status.INVALID_ARGUMENT,
     details: 'page_size is negative.',
   });
@@ -231,7 +237,7 @@ test('looking for an actor that does not exist shows where it would live and cre
   t.is(await world.server.host.store.head(actor), undefined);
 });
 
-test('what is no address of an actor is refused in words', async (t) => {
+test('an invalid address of an actor is refused in words', async (t) => {
   const { address } = await startApi(t);
   const { failing } = callerOf(t, address);
   const wrong = async (actor: { kind: string; id: string } | undefined) => {
@@ -281,9 +287,9 @@ test('a user is found by the address as people write it, shown, and signed out e
   const { userUuid } = await register(world.server);
   const { ask } = callerOf(t, world.address);
   t.deepEqual(await ask(UsersService.find, { email: ' Alice@Example.org ', workspace: '' }), { userUuid });
-  const shown = await ask(UsersService.show, { userUuid: userUuid.toUpperCase() });
-  t.like(shown, { userUuid, state: UserState.ACTIVE, email: alice.email, sessions: 1, items: 0 });
-  t.is(shown.created?.getTime(), world.server.clock.nowMs());
+  const view = await ask(UsersService.show, { userUuid: userUuid.toUpperCase() });
+  t.like(view, { userUuid, state: UserState.ACTIVE, email: alice.email, sessions: 1, items: 0 });
+  t.is(view.created?.getTime(), world.server.clock.nowMs());
   t.deepEqual(await ask(UsersService.signOut, { userUuid }), { endedSessions: 1 });
   t.is((await ask(UsersService.show, { userUuid })).sessions, 0);
   t.false(JSON.stringify(world.log).includes('alice'));
@@ -468,13 +474,13 @@ test('closing lets a call in flight finish and takes no other', async (t) => {
   });
   const world = await startApi(t);
   const { store } = world.server.host;
-  let asked = () => {};
+  let wasAsked = () => {};
   const reached = new Promise<void>((resolve) => {
-    asked = resolve;
+    wasAsked = resolve;
   });
   const slow = {
     nodes: async () => {
-      asked();
+      wasAsked();
       await waits;
       return store.nodes();
     },

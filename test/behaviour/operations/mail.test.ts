@@ -36,8 +36,8 @@ async function start(t: ExecutionContext, mode: 'queue' | 'direct' = 'queue') {
       return path;
     },
     async queue(id: string, source: MailSource = 'other') {
-      const asked = server.host.actors.get(Mailer, mailerId).ask.queue(sealedMail(id, source));
-      await server.answered(asked);
+      const pending = server.host.actors.get(Mailer, mailerId).ask.queue(sealedMail(id, source));
+      await server.answered(pending);
       await server.advance(1_000);
     },
   };
@@ -79,7 +79,7 @@ test('relays are set from a file, and shown without what they sign in with', asy
   t.false([...said, JSON.stringify(log)].join().includes(secret));
 });
 
-test('what is no list of relays is refused without showing any of it', async (t) => {
+test('an invalid list of relays is refused without showing any of it', async (t) => {
   const { run, file } = await start(t);
   for (const content of [`{"relays": [${secret}`, JSON.stringify({ relays: [{ ...relay, port: secret }] })]) {
     const { code, err } = await run('set-relays', file(content));

@@ -135,7 +135,7 @@ test('an operator completes by hand with the address from a file or the terminal
   t.is(events.filter((each) => each === 'an operator has paired a subscription of the assistant').length, 2);
 });
 
-test('what is no address of a browser that came back is refused without showing any of it', async (t) => {
+test('an address that no browser came back to is refused without showing any of it', async (t) => {
   const { typing, run, identity } = await start(t);
   for (const [typed, code] of [
     ['', exitCodes.usage],
@@ -149,10 +149,10 @@ test('what is no address of a browser that came back is refused without showing 
     t.false(ended.err.includes('a-code'));
   }
   t.is((await run('complete', '/nowhere')).code, exitCodes.usage);
-  t.is(identity.asked.length, 0);
+  t.is(identity.requests.length, 0);
 });
 
-test('what an administrator has started no operator completes, nor the other way round', async (t) => {
+test('no operator completes a pairing that an administrator has started, nor the other way round', async (t) => {
   const { typing, agree, cameBack, call } = await start(t);
   const ofAdministrator = await typing(`${redirectUri}?${await agree('one')}`, 'complete');
   t.is(ofAdministrator.code, exitCodes.refused);
@@ -215,8 +215,8 @@ test('pairings under another key are said to be so, and removed only when that i
   }
   // Whatever the command line has asked before, the actor decides.
   const { ask } = server.host.actors.get(PairingAdministration, pairingId);
-  const asked = { by: byOperator, confirmation: unpairAllConfirmation, onlyReadable: true };
-  t.like(await ask.unpairAll(asked), { refused: { reason: 'unavailable' } });
+  const request = { by: byOperator, confirmation: unpairAllConfirmation, onlyReadable: true };
+  t.like(await ask.unpairAll(request), { refused: { reason: 'unavailable' } });
   t.true((await json('status')).storeUnreadable);
   t.deepEqual(log, []);
   t.deepEqual(await json('unpair-all', '--yes', '--unreadable'), { count: 1 });

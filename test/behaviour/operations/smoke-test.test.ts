@@ -124,7 +124,7 @@ test('a socket that opens and stays silent is found', async (t) => {
   t.is(passed.at(-1), 'DELETE /v1/users/… 200');
 });
 
-test('what cannot be reached is told from what does wrong', async (t) => {
+test('a server that cannot be reached is told from one that does wrong', async (t) => {
   const away = await run('http://127.0.0.1:9');
   t.is(away.code, 69);
   t.regex(away.err, /^FAILED to register an account: http:\/\/127\.0\.0\.1:9 cannot be reached: ./);

@@ -28,10 +28,14 @@ const server = ({ cert, key }: Issued, clientCa?: string) =>
     clientCa: clientCa === undefined ? undefined : readFileSync(clientCa),
   });
 
-const client = (ca: string, shown?: Issued) =>
-  shown === undefined
+const client = (ca: string, certificate?: Issued) =>
+  certificate === undefined
     ? ChannelCredentials.createSsl(readFileSync(ca))
-    : ChannelCredentials.createSsl(readFileSync(ca), readFileSync(shown.key), readFileSync(shown.cert));
+    : ChannelCredentials.createSsl(
+        readFileSync(ca),
+        readFileSync(certificate.key),
+        readFileSync(certificate.cert),
+      );
 
 test('with a certificate the API speaks TLS to callers that trust it, and nothing else', async (t) => {
   const { address } = await startApi(t, { credentials: server(ours.issue('node.test')) });

@@ -70,13 +70,13 @@ async function ownerOf(t: ExecutionContext, directory: string): Promise<ChildPro
 test('it is durable, takes UTF-8, sorts by bytes, and keeps what was written over a restart', async (t) => {
   const directory = directoryOf(t);
   const first = await startIn(t, directory);
-  const shown = await query(
+  const view = await query(
     first,
     `SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS sync,
             pg_encoding_to_char(encoding) AS encoding, datcollate AS collate
        FROM pg_database WHERE datname = current_database()`,
   );
-  t.deepEqual(shown, [{ fsync: 'on', sync: 'on', encoding: 'UTF8', collate: 'C' }]);
+  t.deepEqual(view, [{ fsync: 'on', sync: 'on', encoding: 'UTF8', collate: 'C' }]);
   await query(first, 'CREATE TABLE kept AS SELECT 7 AS value');
   t.is(first.state(), 'running');
   await first.stop();

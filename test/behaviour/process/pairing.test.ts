@@ -35,11 +35,11 @@ test('a server is paired by its settings alone, refreshes its token and answers,
   const { subscription } = (await admin.call('GET', `${base}/status`)).body;
   t.like(subscription, { paired: true, accountLabel: 'alice@provider.test', accountId: 'org-7' });
 
-  for (const asked of [1, 2]) {
+  for (const round of [1, 2]) {
     const { events } = await ask();
     t.deepEqual(events.at(-1), { kind: 'finish', stopReason: 'end_turn' });
-    const refreshes = identity.asked.filter((each) => each.get('grant_type') === 'refresh_token');
-    t.is(refreshes.length, asked);
+    const refreshes = identity.requests.filter((each) => each.get('grant_type') === 'refresh_token');
+    t.is(refreshes.length, round);
   }
   t.is(model.received.at(-1)?.headers.authorization, `Bearer ${identity.issued.at(-1)?.access_token}`);
 

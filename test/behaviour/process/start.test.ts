@@ -43,7 +43,7 @@ test.serial('for its metrics it looks at the event loop twenty times a second, n
   t.true(median > 0.04, String(median));
 });
 
-test.serial('what it keeps is closed to others', async (t) => {
+test.serial('files of the server are closed to other users', async (t) => {
   const directory = dataDirectoryOf(t);
   await started(t, { directory });
   t.is(statSync(directory).mode & 0o007, 0);

@@ -119,10 +119,10 @@ test('another command under a known id is refused', async (t) => {
   const other = await named(phone, 'command-1', { api, items: [newNote()] });
   t.is(other.status, 409);
   t.is(other.body.error.tag, 'sync_command_digest_mismatch');
-  const asked = await phone.call('GET', '/v1/items/sync-command/command-1', {
+  const answer = await phone.call('GET', '/v1/items/sync-command/command-1', {
     headers: { 'x-sync-command-digest': digestOf({}) },
   });
-  t.is(asked.status, 409);
+  t.is(answer.status, 409);
   t.is((await phone.sync({ sync_token: null })).retrieved_items.length, 1);
 });
 

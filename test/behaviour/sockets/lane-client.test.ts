@@ -65,7 +65,7 @@ test('commands are answered over one socket of the lane, one after the other', a
   t.is(await storedItems(phone), 2);
 });
 
-test('what HTTP would refuse is refused in the same words', async (t) => {
+test('a command that HTTP would refuse is refused in the same words', async (t) => {
   const { client } = await worldOf(t);
   const { status, data, by } = await client.run({ id: 'command-1', body: { api, items: 'none' } });
   t.deepEqual([status, data['error'].message, by], [400, 'items is not valid.', 'lane']);
@@ -232,7 +232,7 @@ test('a command that another socket carries out is waited for', async (t) => {
   await other.lane.command(command.id, command.body);
   const release = await held;
   const answer = client.run({ ...command, wasSent: true });
-  await server.until(() => server.transport.asked.includes('getSyncCommand'), 1_000);
+  await server.until(() => server.transport.commands.includes('getSyncCommand'), 1_000);
   release();
   t.is((await server.answered(answer, 40_000)).status, 200);
   t.is(await storedItems(phone), 1);

@@ -27,7 +27,7 @@ class Client {
   }
 
   async sync(items: readonly object[] = [], limit = 150): Promise<number> {
-    let given = 0;
+    let received = 0;
     let cursor: string | undefined;
     do {
       const reply = await this.device.sync({
@@ -39,10 +39,10 @@ class Client {
         this.versions.set(uuid, Math.max(at, this.versions.get(uuid) ?? 0));
       }
       for (const { uuid } of reply.notifications) this.notifications.add(uuid);
-      given += reply.retrieved_items.length + reply.notifications.length;
+      received += reply.retrieved_items.length + reply.notifications.length;
       cursor = reply.cursor_token;
     } while (cursor !== undefined);
-    return given;
+    return received;
   }
 
   /** False if it must be a sync. */
@@ -65,7 +65,7 @@ const large = 'x'.repeat(20_000);
 const steps = 50;
 
 for (let seed = 1; seed <= 4; seed += 1) {
-  test(`who takes pushes has what a sync gives, under the same token (seed ${seed})`, async (t) => {
+  test(`a device that takes pushes has what a sync gives, under the same token (seed ${seed})`, async (t) => {
     const random = new SeededRandom(seed);
     const chance = (of: number) => random.fraction() < of;
     const server = await startServer(t, { moreKinds: [teller] });

@@ -13,7 +13,7 @@ import {
   run,
   ticketOf,
 } from '../../kit/lane.ts';
-import { startServer } from '../../kit/server.ts';
+import { startServer, type TestServer } from '../../kit/server.ts';
 
 const api = '20240226';
 const newNote = () => note({ uuid: crypto.randomUUID() });
@@ -26,6 +26,14 @@ const withNewTokens = async (device: Device): Promise<Device> =>
 
 async function reauth({ lane }: LaneSocket, ticket: string) {
   return lane.answer(lane.send('REAUTH', { ticket, deviceId }), 'REAUTHENTICATED', 'ERROR');
+}
+
+/** Sends `command-1`, which the user's actor has accepted and does not carry out until it is released. */
+async function holdCommand({ transport }: TestServer, { lane }: LaneSocket, body: object) {
+  const held = transport.holdNextAskOf('sync');
+  const sent = await lane.command('command-1', body);
+  await lane.answer(sent, 'ACCEPTED');
+  return { sent, release: await held };
 }
 
 test('after a refresh a command is stale and does nothing, until the socket has the new tokens', async (t) => {
@@ -137,11 +145,8 @@ test('PING and REAUTH do not wait for a command, STATUS does, and a command that
   const lane = await enterLane(t, phone);
   const other = await enterLane(t, phone);
   const body = { api, items: [newNote()] };
-  const held = server.transport.holdNextAskOf('sync');
-  const sent = await lane.lane.command('command-1', body);
-  await lane.lane.answer(sent, 'ACCEPTED');
-  const release = await held;
-  const asked = await lane.lane.status('command-1', body);
+  const { sent, release } = await holdCommand(server, lane, body);
+  const answer = await lane.lane.status('command-1', body);
   await lane.lane.answer(lane.lane.send('PING', {}), 'PONG');
   t.is((await reauth(lane, await ticketOf(phone))).type, 'REAUTHENTICATED');
   const doubled = await run(other, 'command-1', body);
@@ -149,7 +154,7 @@ test('PING and REAUTH do not wait for a command, STATUS does, and a command that
   release();
   const late = await lane.lane.answer(sent, 'COMMITTED', 'ERROR');
   t.is(late.payload.status, 'COMMITTED');
-  t.is((await lane.lane.answer(asked, 'STATUS')).payload.status, 'COMMITTED');
+  t.is((await lane.lane.answer(answer, 'STATUS')).payload.status, 'COMMITTED');
   t.is((await phone.sync({ sync_token: null })).retrieved_items.length, 1);
   t.is((await run(other, 'command-1', body)).payload.status, 'COMMITTED');
 });
@@ -160,15 +165,12 @@ test('STATUS on another socket waits for a command that is held, and says that i
   const lane = await enterLane(t, phone);
   const other = await enterLane(t, phone);
   const body = { api, items: [newNote()] };
-  const held = server.transport.holdNextAskOf('sync');
-  const sent = await lane.lane.command('command-1', body);
-  await lane.lane.answer(sent, 'ACCEPTED');
-  const release = await held;
+  const { sent, release } = await holdCommand(server, lane, body);
   const early = ask(other, 'command-1', body);
   t.deepEqual((await server.answered(early, 9_000)).payload, { status: 'ACCEPTED' });
-  const asked = server.transport.asked.length;
+  const countBefore = server.transport.commands.length;
   const late = ask(other, 'command-1', body);
-  await server.until(() => server.transport.asked.slice(asked).includes('getSyncCommand'), 1_000);
+  await server.until(() => server.transport.commands.slice(countBefore).includes('getSyncCommand'), 1_000);
   release();
   await lane.lane.answer(sent, 'COMMITTED');
   t.is((await server.answered(late, 1_000)).payload.status, 'COMMITTED');
@@ -179,10 +181,7 @@ test('a command whose actor has moved before it came is not carried out, and unk
   const phone = await server.device();
   const lane = await enterLane(t, phone);
   const body = { api, items: [newNote()] };
-  const held = server.transport.holdNextAskOf('sync');
-  const sent = await lane.lane.command('command-1', body);
-  await lane.lane.answer(sent, 'ACCEPTED');
-  const release = await held;
+  const { sent, release } = await holdCommand(server, lane, body);
   await server.restart();
   const other = await enterLane(t, phone);
   t.deepEqual((await ask(other, 'command-1', body)).payload, { status: 'UNKNOWN' });
@@ -199,10 +198,7 @@ test('a process that stops answers what it has accepted, closes, and another fin
   const lane = await enterLane(t, phone);
   const idle = await enterLane(t, phone);
   const body = { api, items: [newNote()] };
-  const held = server.transport.holdNextAskOf('sync');
-  const sent = await lane.lane.command('command-1', body);
-  await lane.lane.answer(sent, 'ACCEPTED');
-  const release = await held;
+  const { sent, release } = await holdCommand(server, lane, body);
   const drained = server.gateway.drain();
   await server.advance(100);
   release();

@@ -27,7 +27,7 @@ const newNote = (content = 'first') => note({ uuid: crypto.randomUUID(), content
 const sessionOf = async (device: Device) =>
   (await device.call('GET', '/v1/sessions')).body.find(({ current }: { current: boolean }) => current).uuid;
 
-const capabilities = async (server: { call: (...asked: never[]) => Promise<unknown> }, headers = {}) => {
+const capabilities = async (server: { call: (...args: never[]) => Promise<unknown> }, headers = {}) => {
   const call = server.call as unknown as (
     method: string,
     path: string,
@@ -93,9 +93,9 @@ test('a ticket lets its device in once', async (t) => {
   const phone = await server.device();
   const ticket = await ticketOf(phone);
   const first = await openLane(t, server);
-  const asked = first.lane.send('AUTH', { ticket, deviceId, resumeSequence: 7 });
-  const answer = await first.lane.answer(asked, 'AUTHENTICATED');
-  t.is(answer.commandId, asked.commandId);
+  const pending = first.lane.send('AUTH', { ticket, deviceId, resumeSequence: 7 });
+  const answer = await first.lane.answer(pending, 'AUTHENTICATED');
+  t.is(answer.commandId, pending.commandId);
   t.deepEqual(answer.payload, {
     capability: 'ws-sync',
     protocolVersion: 1,
@@ -129,9 +129,9 @@ test('a ticket that has expired, that is another device’s or altered, or that 
   ];
   const ticket = await ticketOf(phone);
   attempts.push([ticket.replace(/^./, ticket.startsWith('a') ? 'b' : 'a'), deviceId]);
-  for (const [shown, id] of attempts) {
+  for (const [ticket, id] of attempts) {
     const socket = await openLane(t, server);
-    socket.lane.send('AUTH', { ticket: shown, deviceId: id });
+    socket.lane.send('AUTH', { ticket: ticket, deviceId: id });
     t.deepEqual(await ended(socket), ['AUTH_REJECTED', 1008]);
   }
   const old = await ticketOf(phone);
@@ -208,7 +208,7 @@ test('pages of listed origins, and the server’s own behind a proxy that ends h
   );
 });
 
-test('whoever does not say who they are, or says something else first, is shown out', async (t) => {
+test('a client that does not identify itself, or says something else first, is disconnected', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const silent = await openLane(t, server);
@@ -350,7 +350,7 @@ test('a save over the lane is accepted, committed, and there once, over whicheve
   t.is((await phone.sync({ sync_token: null })).retrieved_items.length, 1);
 });
 
-test('what was saved over HTTP is found by STATUS, and what never came is unknown', async (t) => {
+test('STATUS finds a command that was saved over HTTP, and does not know one that never came', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const lane = await enterLane(t, phone);

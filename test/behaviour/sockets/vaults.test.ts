@@ -1,4 +1,4 @@
-/** Who hears of saves in shared vaults (docs/protocol/sockets.md, "Vaults"). */
+/** The sockets that hear of saves in shared vaults (docs/protocol/sockets.md, "Vaults"). */
 import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { gatewaySettings } from '../../../gateway/settings.ts';
@@ -7,7 +7,7 @@ import { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
 import { parsed, type SocketClient } from '../../kit/socket-client.ts';
-import { accept, invite, join, makeVault, vaults } from '../../kit/vaults.ts';
+import { accept, invite, join, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
@@ -34,11 +34,7 @@ const numberOf = async ({ registry }: TestServer, name: string): Promise<string 
   new RegExp(`^${name} (.*)$`, 'm').exec(await registry.metrics())?.[1];
 
 async function started(t: ExecutionContext) {
-  const server = await startServer(t);
-  const alice = await server.device();
-  const bob = await server.device('bob@example.org');
-  const vault = await makeVault(alice);
-  await join(alice, vault, bob);
+  const { server, alice, bob, vault } = await startSharedVault(t);
   // The pushes of all these tells have arrived before the sockets open.
   await server.advance(5_000);
   return { server, alice, bob, vault };
@@ -73,7 +69,7 @@ test('a save in a vault reaches all devices of its members but the one that save
   await heard(t, server, all, [2, 2, 1, 2, 0]);
 });
 
-test('what changes nothing in a vault is announced to nobody', async (t) => {
+test('a save that changes nothing in a vault is announced to nobody', async (t) => {
   const { server, alice, bob, vault, sockets } = await twoDevicesEach(t);
   const item = inVault(vault);
   await alice.save(item);
@@ -96,7 +92,7 @@ test('an item that moves is announced once to each device, there and back', asyn
   await heard(t, server, sockets, [0, 3, 2, 2]);
 });
 
-test('who joins hears at once, and who has made a vault', async (t) => {
+test('a user who joins or makes a vault hears of it at once', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
   const bob = await server.device('bob@example.org');
@@ -109,7 +105,7 @@ test('who joins hears at once, and who has made a vault', async (t) => {
   await heard(t, server, [aliceToo, socket], [2, 2]);
 });
 
-test('who was removed hears nothing from then on, and hears again once back', async (t) => {
+test('a removed member hears nothing from then on, and hears again once back', async (t) => {
   const { server, alice, bob, vault, sockets } = await twoDevicesEach(t);
   const remove = `${vaults}/${vault}/users/${bob.account.userUuid}`;
   t.is((await alice.call('DELETE', remove)).status, 200);

@@ -33,11 +33,11 @@ test('a call of another process reaches the owner as it was made and brings back
     list: [1, { deep: true }],
     big: 2 ** 53,
   };
-  const asked = call(request);
-  t.deepEqual(await caller.transport.ask(asked), request);
-  const [{ deadlineMs, ...rest } = asked] = owner.seen.asked;
-  t.deepEqual(rest, { address: asked.address, command: 'echo', request, callId: asked.callId });
-  t.true(deadlineMs > asked.deadlineMs - 5_000 && deadlineMs < asked.deadlineMs + 5_000);
+  const sentRequest = call(request);
+  t.deepEqual(await caller.transport.ask(sentRequest), request);
+  const [{ deadlineMs, ...rest } = sentRequest] = owner.seen.calls;
+  t.deepEqual(rest, { address: sentRequest.address, command: 'echo', request, callId: sentRequest.callId });
+  t.true(deadlineMs > sentRequest.deadlineMs - 5_000 && deadlineMs < sentRequest.deadlineMs + 5_000);
 });
 
 test('a call whose shard is routed here is a call of the handler, of whatever it takes and gives', async (t) => {
@@ -67,7 +67,7 @@ for (const error of [
   });
 }
 
-test('what is no error of actors arrives as terminal, without its words, and is logged at the owner', async (t) => {
+test("an error that is none of the actors' arrives as terminal, without its words, and is logged at the owner", async (t) => {
   const shared = cluster();
   const owner = await startProcess(t, server.url, {
     ...shared,
@@ -129,7 +129,7 @@ test('a call that its owner took along into its end is unknown as soon as anothe
       isOtherAnswered = true;
     })
     .catch(() => undefined);
-  await until(() => first.seen.asked.length === 2);
+  await until(() => first.seen.calls.length === 2);
   first.transport.unroute([0]);
   await second.transport.route([0]);
   second.transport.hint({ hint: 'claimed', shards: [0], host: 'second' });
@@ -160,17 +160,17 @@ test('a process that has stopped serves nothing more', async (t) => {
       (error) => error instanceof MovedError,
     ),
   );
-  t.is(owner.seen.asked.length, 0);
+  t.is(owner.seen.calls.length, 0);
 });
 
 test('a call that is not answered by its deadline is of unknown outcome', async (t) => {
   const shared = cluster();
   const owner = await startProcess(t, server.url, { ...shared, answer: () => new Promise(() => {}) });
   const caller = await startProcess(t, server.url, shared);
-  const asked = call(null, { deadlineMs: performance.now() + 1_000 });
-  const error = await t.throwsAsync(caller.transport.ask(asked), { instanceOf: RetryableError });
+  const request = call(null, { deadlineMs: performance.now() + 1_000 });
+  const error = await t.throwsAsync(caller.transport.ask(request), { instanceOf: RetryableError });
   t.is(error.outcome, 'unknown');
-  t.is(owner.seen.asked.length, 1);
+  t.is(owner.seen.calls.length, 1);
   t.is(caller.seen.unknownOutcomes, 1);
   t.is(caller.transport.callsInFlight, 0);
 });
@@ -183,7 +183,7 @@ test('a call whose deadline has passed is not sent', async (t) => {
     instanceOf: RetryableError,
   });
   t.is(error.outcome, 'none');
-  t.is(owner.seen.asked.length, 0);
+  t.is(owner.seen.calls.length, 0);
 });
 
 test('clusters of other names or databases on the same broker are left alone', async (t) => {
@@ -203,5 +203,5 @@ test('a process with another shard count is rejected by name of what is wrong', 
   const error = await t.throwsAsync(caller.transport.ask(call(null)), { instanceOf: TerminalError });
   t.regex(error.message, /8 shards .* 16/);
   t.deepEqual(owner.seen.rejected, ['shard-count']);
-  t.is(owner.seen.asked.length, 0);
+  t.is(owner.seen.calls.length, 0);
 });

@@ -91,7 +91,7 @@ test('a large call whose sender is gone reaches no handler, and its caller may r
   const errorReply = decodeFrameOf(answer, 'refusal');
   t.is(errorReply.class, 'retryable');
   t.is(errorReply.outcome, 'none');
-  t.is(owner.seen.asked.length, 0);
+  t.is(owner.seen.calls.length, 0);
 });
 
 for (const [what, holder] of Object.entries({

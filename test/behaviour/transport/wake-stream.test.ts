@@ -44,7 +44,7 @@ const manager = async (t: ExecutionContext): Promise<JetStreamManager> =>
   jetstreamManager(await rawClient(t, server.url));
 
 const deliveredTo = ({ seen }: TestProcess): readonly unknown[] =>
-  seen.asked
+  seen.calls
     .filter(({ command }) => command === '$deliver')
     .map(({ request }) => (request as { tellId: string }).tellId);
 
@@ -53,7 +53,7 @@ test('a tell for an actor of this process wakes its handler and nobody else', as
   const own = tell(0);
   host.transport.wake(own);
   t.deepEqual(host.seen.woken, [own]);
-  t.deepEqual(host.seen.asked, []);
+  t.deepEqual(host.seen.calls, []);
 });
 
 test('a tell for an actor of another process is delivered there once, whichever host takes the wake-up', async (t) => {

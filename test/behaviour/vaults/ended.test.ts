@@ -7,7 +7,7 @@ import { atEveryCommit, Death } from '../../kit/death.ts';
 import type { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
 import { startServer, type TestServer } from '../../kit/server.ts';
-import { deleteAccount, join, makeVault, rowsOf, vaults } from '../../kit/vaults.ts';
+import { deleteAccount, join, makeVault, rowsOf, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 /** The commands of more than one part of a vault. */
 const vaultParts = { ...Vault, commands: { ...Vault.commands, ...VaultItems.commands } };
@@ -19,11 +19,9 @@ const vanishedMs = 1_000_000;
 const gone = { content: undefined, enc_item_key: undefined, deleted: true };
 
 async function started(t: ExecutionContext, death = new Death()) {
-  const server = await startServer(t, { host: { schedule: death.schedule } });
-  const alice = await server.device();
-  const bob = await server.device('bob@example.org');
-  const vault = await makeVault(alice);
-  await join(alice, vault, bob);
+  const { server, alice, bob, vault } = await startSharedVault(t, {
+    server: { host: { schedule: death.schedule } },
+  });
   await server.advance(5_000);
   const end = async () => {
     const { status } = await alice.call('DELETE', `${vaults}/${vault}`);
@@ -78,16 +76,16 @@ test('the items of a vault that ends become ordinary items of their owners, in t
   await end();
   await server.advance(10_000);
 
-  const given = (await alice.sync()).retrieved_items;
+  const received = (await alice.sync()).retrieved_items;
   t.deepEqual(
-    given.map((each) => [each.uuid, each.shared_vault_uuid, each.last_edited_by_uuid, each.deleted]),
+    received.map((each) => [each.uuid, each.shared_vault_uuid, each.last_edited_by_uuid, each.deleted]),
     [
       [uuidNumber(1), null, null, false],
       [uuidNumber(4), null, null, true],
     ].toSorted() as never,
   );
-  t.is(given.find(({ uuid }) => uuid === hers?.uuid)?.updated_at_timestamp, edited?.updated_at_timestamp);
-  t.is(given[0]?.key_system_identifier, 'system');
+  t.is(received.find(({ uuid }) => uuid === hers?.uuid)?.updated_at_timestamp, edited?.updated_at_timestamp);
+  t.is(received[0]?.key_system_identifier, 'system');
   const [own] = await held(alice);
   t.deepEqual(own, {
     uuid: uuidNumber(1),
@@ -107,7 +105,7 @@ test('the items of a vault that ends become ordinary items of their owners, in t
 });
 
 for (const wait of ['at once', 'when they are home', 'when the vault is gone'] as const) {
-  test(`what the owner of a vault deletes of it after it has ended is deleted, ${wait}`, async (t) => {
+  test(`an item that the owner of an ended vault deletes there is deleted, ${wait}`, async (t) => {
     const { server, alice, bob, vault, end } = await started(t);
     const [hers] = await saved(t, alice, inVault(vault));
     const [his] = await saved(t, bob, inVault(vault, { uuid: uuidNumber(2) }));
@@ -139,7 +137,7 @@ for (const wait of ['at once', 'when they are home', 'when the vault is gone'] a
   });
 }
 
-test('who ends a vault deletes nothing of others there, also before it has gone home', async (t) => {
+test('ending a vault deletes nothing of others there, also before it has returned to its owner', async (t) => {
   const { server, alice, bob, vault } = await started(t);
   const [hers] = await saved(t, alice, inVault(vault));
   const [his] = await saved(t, bob, inVault(vault, { uuid: uuidNumber(2) }));
@@ -182,14 +180,14 @@ test('an owner who deletes an old version of what has yet to go home is given it
   );
   if (!('ok' in landed)) return t.fail();
   t.deepEqual(
-    landed.ok.conflicts.map(({ type, server_item: given }) => [
-      ...[type, given?.content, given?.shared_vault_uuid, given?.last_edited_by_uuid],
+    landed.ok.conflicts.map(({ type, server_item: received }) => [
+      ...[type, received?.content, received?.shared_vault_uuid, received?.last_edited_by_uuid],
     ]),
     [['sync_conflict', 'edited', null, null]],
   );
 });
 
-test('what is not deleted is not saved in a vault that has ended', async (t) => {
+test('an ended vault takes deletions and no other saves', async (t) => {
   const { server, alice, vault, end } = await started(t);
   const [hers] = await saved(t, alice, inVault(vault));
   await alice.sync();
@@ -295,7 +293,7 @@ test('a new item whose answer was lost, sent again after its vault has ended, is
   t.like(landed, { ok: { saved: [{ uuid: uuidNumber(1) }], conflicts: [], notHere: [] } });
 });
 
-test('what was never synced, or has no uuid, is refused alone where its vault has ended', async (t) => {
+test('an item that was never synced, or has no uuid, is refused alone where its vault has ended', async (t) => {
   const { alice, vault, end } = await started(t);
   await end();
   const items = [inVault(vault, gone), inVault(vault, { uuid: 'none', deleted: true })];
@@ -333,7 +331,7 @@ test('the items of an owner who is gone go with the vault, those of others stay 
   t.is(server.host.database.sizes.get('revision'), 0, 'the vault is there still, with its history');
 });
 
-test("what a survivor takes over is his when it is saved, taken out, or comes home with the vault's end", async (t) => {
+test("a survivor owns what they take over once it is saved, taken out, or comes home with the vault's end", async (t) => {
   const { server, alice, bob, vault } = await started(t);
   const items = [1, 2, 3].map((n) => inVault(vault, { uuid: uuidNumber(n) }));
   const [first, second] = await saved(t, alice, ...items);
@@ -355,7 +353,7 @@ test("what a survivor takes over is his when it is saved, taken out, or comes ho
   );
 });
 
-test('what a survivor has taken over bears their uuid for every member, in the versions it had', async (t) => {
+test('an item that a survivor has taken over bears their uuid for every member, in the versions it had', async (t) => {
   const server = await startServer(t, { items: { turnLimits: { items: 2, bytes: 4 * 1_048_576 } } });
   const [alice, bob] = [await server.device(), await server.device('bob@example.org')];
   const carol = await server.device('carol@example.org');
@@ -391,9 +389,9 @@ test('more items than one turn takes come home, also beyond what an account may 
   t.is((await alice.call('DELETE', `${vaults}/${vault}`)).status, 200);
   await server.advance(60_000);
   const pages = await alice.syncAll({ sync_token: null, limit: 300 });
-  const given = pages.flatMap(({ retrieved_items: items }) => items);
-  t.is(new Set(given.map(({ uuid }) => uuid)).size, 600);
-  t.true(given.every(({ shared_vault_uuid: named }) => named === null));
+  const received = pages.flatMap(({ retrieved_items: items }) => items);
+  t.is(new Set(received.map(({ uuid }) => uuid)).size, 600);
+  t.true(received.every(({ shared_vault_uuid: named }) => named === null));
 });
 
 test('every item comes home once, whichever commit its host dies around', async (t) => {

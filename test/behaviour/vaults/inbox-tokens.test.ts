@@ -140,9 +140,9 @@ test('a save that was planned before something came into the inbox is answered w
   await somethingIsHeld();
   held.shift()?.();
   await somethingIsHeld();
-  const asked = server.transport.nextAskOf('sync');
+  const pending = server.transport.nextAskOf('sync');
   const saved = client.turnPage(150, { items: [note({ uuid: uuidNumber(2) })] });
-  await asked;
+  await pending;
   isHeld = false;
   for (const go of held) go();
   await Promise.all([told, saved]);

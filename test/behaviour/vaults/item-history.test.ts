@@ -3,8 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import type { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
-import { startServer } from '../../kit/server.ts';
-import { join, makeVault, vaults } from '../../kit/vaults.ts';
+import { startSharedVault, vaults } from '../../kit/vaults.ts';
 
 const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
@@ -23,13 +22,9 @@ async function historyOf(t: ExecutionContext, device: Device): Promise<readonly 
 }
 const read = (device: Device, { uuid }: Revision) => device.call('GET', `${path}/${uuid}`);
 
-/** An item of Alice's that she has put into the vault, and Bob has edited. */
+/** An item that Alice has put into the vault, and Bob has edited. */
 async function started(t: ExecutionContext) {
-  const server = await startServer(t);
-  const alice = await server.device();
-  const bob = await server.device('bob@example.org');
-  const vault = await makeVault(alice);
-  await join(alice, vault, bob);
+  const { server, alice, bob, vault } = await startSharedVault(t);
   let version = 0;
   const save = async (
     device: Device,

@@ -18,7 +18,7 @@ const tooOld = 'shared_vault_snjs_version_error';
 const taken = 'uuid_conflict';
 
 /** Where it is: null is its owner's own collection. */
-interface Stored {
+interface StoredItem {
   readonly owner: string;
   readonly vault: string | null;
   readonly version: number;
@@ -27,7 +27,7 @@ interface Stored {
   readonly content: string | null;
 }
 
-interface Sent {
+interface SentItem {
   readonly by: string;
   readonly vault: string | null;
   readonly type: string;
@@ -39,11 +39,11 @@ interface Sent {
 type Rights = (vault: string, user: string) => Permission | undefined;
 
 /** Whether the saver may see the stored item. */
-const isSeen = (stored: Stored, by: string, rights: Rights): boolean =>
+const isSeen = (stored: StoredItem, by: string, rights: Rights): boolean =>
   stored.vault === null ? stored.owner === by : rights(stored.vault, by) !== undefined;
 
 /** The possible refusals of a save; empty if it is saved. */
-function refusals(stored: Stored | undefined, sent: Sent, rights: Rights): readonly string[] {
+function refusals(stored: StoredItem | undefined, sent: SentItem, rights: Rights): readonly string[] {
   const { by, vault: to, type, deleted, hasKeySystem, isOld } = sent;
   if (to !== null && !hasKeySystem) return [invalid];
   const from = stored?.vault ?? null;
@@ -91,13 +91,13 @@ for (const seed of [1, 2, 3, 4]) {
       }
     }
     const rights: Rights = (vault, user) => permissions.get(`${vault} ${user}`);
-    const items = new Map<string, Stored>();
+    const items = new Map<string, StoredItem>();
 
     for (let step = 0; step < 100; step += 1) {
       const uuid = uuidNumber(1 + random.below(8));
       const stored = items.get(uuid);
       const vault = random.pick([null, ...vaults, stored?.vault ?? null]);
-      const sent: Sent = {
+      const sent: SentItem = {
         by: random.pick([...users, stored === undefined ? 'alice' : stored.owner]),
         vault,
         type: random.chance(0.15) ? keyType : 'Note',
@@ -129,8 +129,8 @@ for (const seed of [1, 2, 3, 4]) {
       const outcomes = [...reply.saved_items.map(() => 'saved'), ...reply.conflicts.map(({ type }) => type)];
       t.is(outcomes.length, 1, what);
       t.true((allowed.length === 0 ? ['saved'] : allowed).includes(outcomes[0] ?? ''), `${outcomes} ${what}`);
-      const shown = reply.conflicts[0]?.server_item;
-      if (stored !== undefined && !isSeen(stored, sent.by, rights)) t.is(shown, undefined, what);
+      const serverItem = reply.conflicts[0]?.server_item;
+      if (stored !== undefined && !isSeen(stored, sent.by, rights)) t.is(serverItem, undefined, what);
       const [saved] = reply.saved_items;
       if (saved === undefined) continue;
       const owner = stored?.owner ?? sent.by;
@@ -140,10 +140,12 @@ for (const seed of [1, 2, 3, 4]) {
     }
 
     for (const name of users) {
-      const { retrieved_items: given } = await deviceOf(name).sync({ sync_token: null });
+      const { retrieved_items: received } = await deviceOf(name).sync({ sync_token: null });
       const visible = [...items].filter(([, each]) => !each.deleted && isSeen(each, name, rights));
       t.deepEqual(
-        given.map(({ uuid, updated_at_timestamp, content }) => [uuid, updated_at_timestamp, content]).sort(),
+        received
+          .map(({ uuid, updated_at_timestamp, content }) => [uuid, updated_at_timestamp, content])
+          .sort(),
         visible.map(([uuid, { version, content }]) => [uuid, version, content]).sort(),
         name,
       );

@@ -4,8 +4,7 @@ import type { ClientItem } from '../../../actors/collection/item-fields.ts';
 import { atEveryCommit, Death } from '../../kit/death.ts';
 import type { Device } from '../../kit/device.ts';
 import { note, uuidNumber } from '../../kit/items.ts';
-import { startServer } from '../../kit/server.ts';
-import { deleteAccount, join, makeVault, vaults } from '../../kit/vaults.ts';
+import { deleteAccount, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 /** Long after the rows of a deleted account have gone. */
 const purgedMs = 1_000_000;
@@ -25,11 +24,9 @@ async function told(device: Device): Promise<readonly string[]> {
 }
 
 async function started(t: ExecutionContext, death = new Death()) {
-  const server = await startServer(t, { host: { schedule: death.schedule } });
-  const alice = await server.device();
-  const bob = await server.device('bob@example.org');
-  const vault = await makeVault(alice);
-  await join(alice, vault, bob);
+  const { server, alice, bob, vault } = await startSharedVault(t, {
+    server: { host: { schedule: death.schedule } },
+  });
   await server.advance(5_000);
   const save = async (...items: readonly ClientItem[]) => {
     const { saved_items: saved, conflicts } = await alice.sync({ items });
@@ -44,7 +41,7 @@ const versionOf = (items: readonly { updated_at_timestamp: number }[], n = 0) =>
   updated_at_timestamp: items[n]?.updated_at_timestamp ?? 0,
 });
 
-test('what is taken out of a vault is said to have been removed, to all members, until it is back', async (t) => {
+test('an item that is taken out of a vault is reported as removed to all members, until it is back', async (t) => {
   const { alice, bob, vault, save } = await started(t);
   const first = await save(inVault(vault), inVault(vault, { uuid: uuidNumber(2) }));
   await bob.sync();
@@ -94,14 +91,14 @@ test('members are told of a removal once, whichever commit of it their host dies
     await alice.sync();
     const moving = note({ updated_at_timestamp: item?.updated_at_timestamp ?? 0 });
     death.plan(commit, isApplied);
-    const asked = alice.sync({ items: [moving] });
-    asked.catch(() => {});
+    const pending = alice.sync({ items: [moving] });
+    pending.catch(() => {});
     await server.advance(10_000);
     const { isDead } = death;
     death.over();
     if (isDead) await server.restart();
     await server.answered(
-      asked.catch(() => undefined),
+      pending.catch(() => undefined),
       60_000,
     );
     await server.advance(60_000);
@@ -120,7 +117,7 @@ for (const [what, overrides] of [
   ['saved', { content: 'late' }],
   ['deleted', { deleted: true, content: undefined, enc_item_key: undefined }],
 ] as const) {
-  test(`what an account took out of a vault and was deleted with is nobody's when it is ${what} there`, async (t) => {
+  test(`an item that its deleted owner took out of a vault is nobody's when it is ${what} there`, async (t) => {
     const { server, alice, bob, vault, save } = await started(t);
     const path = `${vaults}/${vault}/users/${bob.account.userUuid}/designate-survivor`;
     t.is((await alice.call('POST', path)).status, 200);

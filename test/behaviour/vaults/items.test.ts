@@ -36,9 +36,9 @@ test("a new item of a vault is every member's, and nobody else's", async (t) => 
   t.is(item.shared_vault_uuid, vault);
   t.is(item.user_uuid, alice.account.userUuid);
   t.is(item.last_edited_by_uuid, alice.account.userUuid);
-  const { retrieved_items: given } = await bob.sync();
-  t.deepEqual(uuidsOf(given), [item.uuid]);
-  t.is(given[0]?.content, note().content as string);
+  const { retrieved_items: received } = await bob.sync();
+  t.deepEqual(uuidsOf(received), [item.uuid]);
+  t.is(received[0]?.content, note().content as string);
   t.deepEqual((await bob.sync()).retrieved_items, []);
   t.deepEqual((await carol.sync()).retrieved_items, []);
   const edit = inVault(vault, { content: 'stolen', updated_at_timestamp: item.updated_at_timestamp });
@@ -50,7 +50,7 @@ test("a new item of a vault is every member's, and nobody else's", async (t) => 
   t.false('server_item' in (conflicts[0] ?? {}));
 });
 
-test('who has all that is his own is given the vault that he begins with on another device', async (t) => {
+test('a user who has all of their own items is given the vault that they begin with on another device', async (t) => {
   const server = await startServer(t);
   const [phone, laptop] = [await server.device(), await server.device()];
   await phone.sync({ items: [note()] });
@@ -173,11 +173,11 @@ test("a vault of many items comes page by page, after the user's own", async (t)
   await bob.sync({ items: [1, 2, 3].map((n) => note({ uuid: uuidNumber(n) })) });
   const pages = await bob.syncAll({ sync_token: null, limit: 10 });
   t.deepEqual(
-    pages.map(({ retrieved_items: given }) => given.length),
+    pages.map(({ retrieved_items: received }) => received.length),
     [10, 10, 8],
   );
-  const given = pages.flatMap(({ retrieved_items: each }) => uuidsOf(each));
-  t.is(new Set(given).size, 28);
+  const received = pages.flatMap(({ retrieved_items: each }) => uuidsOf(each));
+  t.is(new Set(received).size, 28);
   t.deepEqual((await bob.sync()).retrieved_items, []);
 });
 
@@ -213,7 +213,7 @@ test('to name oneself as a vault neither takes an item out of its vault nor make
   t.deepEqual(uuidsOf((await alice.sync({ sync_token: null })).retrieved_items), [item.uuid]);
 });
 
-test('what a device was the first to save in a vault is deleted there too', async (t) => {
+test('a device deletes in the vault an item that it was the first to save there', async (t) => {
   const { alice, bob, vault } = await started(t);
   await bob.sync();
   const { saved_items: mine } = await bob.sync({ items: [inVault(vault)] });
@@ -225,7 +225,7 @@ test('what a device was the first to save in a vault is deleted there too', asyn
   );
 });
 
-test('what a user owns in a vault is found by its uuid and by the check of integrity, as long as they are a member', async (t) => {
+test('an item that a user owns in a vault is found by its uuid and by the check of integrity, as long as they are a member', async (t) => {
   const { server, alice, bob, vault } = await started(t);
   const mine = await saved(t, bob, inVault(vault, { uuid: crypto.randomUUID() }));
   const hers = await saved(t, alice, inVault(vault, { uuid: crypto.randomUUID() }));
@@ -249,12 +249,12 @@ test('what a user owns in a vault is found by its uuid and by the check of integ
   await alice.call('DELETE', `${vaults}/${vault}/users/${bob.account.userUuid}`);
   t.is(await find(bob, mine.uuid), undefined);
   // Whatever the actor of a user has heard, the vault decides.
-  const asked = { by: bob.account.userUuid, uuid: mine.uuid };
-  t.is((await server.host.actors.get(VaultItems, vault).ask.getItem(asked)).item, null);
+  const request = { by: bob.account.userUuid, uuid: mine.uuid };
+  t.is((await server.host.actors.get(VaultItems, vault).ask.getItem(request)).item, null);
   t.deepEqual(await check(bob, []), []);
 });
 
-test('what a device saves in a new vault is not given back to it, and everything else is', async (t) => {
+test('a device is not given back what it saves in a new vault, and gets everything else', async (t) => {
   const server = await startServer(t);
   const [alice, bob] = [await server.device(), await server.device('bob@example.org')];
   await alice.sync({ items: [note({ uuid: uuidNumber(9) })] });
@@ -267,7 +267,7 @@ test('what a device saves in a new vault is not given back to it, and everything
   t.deepEqual(uuidsOf((await bob.sync()).retrieved_items), [uuidNumber(1), uuidNumber(2)]);
   await bob.sync({ items: [inVault(vault, { uuid: uuidNumber(3) })] });
   t.deepEqual((await bob.sync()).retrieved_items, []);
-  const given = (await alice.sync({ items: [inVault(vault, { uuid: uuidNumber(4) })] })).retrieved_items;
-  t.deepEqual(uuidsOf(given), [uuidNumber(3)], 'what another member has saved before');
+  const received = (await alice.sync({ items: [inVault(vault, { uuid: uuidNumber(4) })] })).retrieved_items;
+  t.deepEqual(uuidsOf(received), [uuidNumber(3)], 'what another member has saved before');
   t.deepEqual((await alice.sync()).retrieved_items, []);
 });

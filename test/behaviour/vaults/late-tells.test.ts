@@ -18,7 +18,7 @@ const message = (n: number, recipient: string, identifier: string | null = 'same
   updated_at_timestamp: n,
 });
 
-test('of messages that replace each other the one that was sent last stays, in whichever order they come', async (t) => {
+test('the last sent of messages that replace each other stays, in whichever order they come', async (t) => {
   const server = await startServer(t, { moreKinds: [teller] });
   const orders = [
     [1, 2, 3],
@@ -68,7 +68,7 @@ test('a message that its sender has deleted before it came does not come', async
   );
 });
 
-test('whoever was let in and out before he hears of either does not wait to be let in for good', async (t) => {
+test('a user who was let in and out before hearing of either does not wait to be let in for good', async (t) => {
   const server = await startServer(t, { moreKinds: [teller], vaults: { vaultsMax: 1 } });
   const alice = await server.device();
   const bobs = await server.device(bob.email);
@@ -81,7 +81,7 @@ test('whoever was let in and out before he hears of either does not wait to be l
   t.is(typeof (await makeVault(bobs)), 'string');
 });
 
-test('nothing is kept for who is gone, nor for who never was', async (t) => {
+test('nothing is kept for a user who is gone or never was', async (t) => {
   const server = await startServer(t, { moreKinds: [teller] });
   const device = await server.device(bob.email);
   const { userUuid, password } = device.account;
@@ -100,7 +100,7 @@ test('nothing is kept for who is gone, nor for who never was', async (t) => {
   t.is(rows(), 0);
 });
 
-test('whoever hears late that he was let in is given the vault, though he has all that is his own', async (t) => {
+test('a user who hears late of being let in is given the vault, even with all of their own items', async (t) => {
   const server = await startServer(t, { moreKinds: [teller] });
   const alice = await server.device();
   const bobs = await server.device(bob.email);
@@ -112,9 +112,9 @@ test('whoever hears late that he was let in is given the vault, though he has al
   t.deepEqual((await bobs.sync()).shared_vaults, []);
   const token = bobs.syncToken;
   await tellUser(server, userUuid, 'joined', { vaultUuid: vault, membership: 1_001 });
-  const { shared_vaults: given } = await bobs.sync();
+  const { shared_vaults: received } = await bobs.sync();
   t.deepEqual(
-    given.map(({ uuid }) => uuid),
+    received.map(({ uuid }) => uuid),
     [vault],
   );
   // Bob's own collection is unchanged: only the memberships have changed.

@@ -56,7 +56,7 @@ test('a message is sent, listed on both sides, given by a sync, and gone on both
   t.is((await remove(guest, message.uuid)).status, 400);
 });
 
-test('what its sender deletes is gone for the recipient, and nobody else can delete it', async (t) => {
+test('a message that its sender deletes is gone for the recipient, and nobody else can delete it', async (t) => {
   const server = await startServer(t);
   const [alice, guest, stranger] = [
     await server.device(),
@@ -130,7 +130,7 @@ test('a message replaces the one with the same identifier, recipient and sender,
   t.deepEqual(texts((await guest.sync()).messages), ['new']);
 });
 
-test('what cannot be sent is refused with a reason', async (t) => {
+test('a message that cannot be sent is refused with a reason', async (t) => {
   const server = await startServer(t);
   const [alice, guest] = [await server.device(), await server.device(bob.email)];
   const recipient_uuid = guest.account.userUuid;

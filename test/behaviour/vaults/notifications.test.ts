@@ -63,11 +63,11 @@ test('notifications say what clients look for, under the names that clients know
   ] as const;
   for (const [subject, more] of told) {
     await tellUser(server, userUuid, 'notified', { subject, at: 1 });
-    const [given, ...others] = await notifications(device);
+    const [received, ...others] = await notifications(device);
     t.deepEqual(others, []);
-    t.like(given, { user_uuid: userUuid, type: subject.type });
-    t.is(given?.created_at_timestamp, given?.updated_at_timestamp);
-    t.deepEqual(JSON.parse(given?.payload ?? ''), {
+    t.like(received, { user_uuid: userUuid, type: subject.type });
+    t.is(received?.created_at_timestamp, received?.updated_at_timestamp);
+    t.deepEqual(JSON.parse(received?.payload ?? ''), {
       version: '1.0',
       type: subject.type,
       primaryIdentifier: vaultUuid,
@@ -96,7 +96,7 @@ test('a notification about the same replaces the one before it, under another uu
   ]);
 });
 
-test('what an item was removed from goes once the item is there again, no matter which is told first', async (t) => {
+test('a removal is forgotten once the item is there again, no matter which is told first', async (t) => {
   const server = await withVaults(t);
   const device = await server.device();
   const { userUuid } = device.account;
@@ -114,7 +114,7 @@ test('what an item was removed from goes once the item is there again, no matter
   t.deepEqual(await all(device), [...others, `shared_vault_item_removed ${itemUuid}`]);
 });
 
-test('who puts an item into a vault is told no more of any item that was removed', async (t) => {
+test('a member who puts an item into a vault is told no more of any item that was removed', async (t) => {
   const server = await withVaults(t);
   const device = await server.device();
   const { userUuid } = device.account;
@@ -137,7 +137,7 @@ test('nor of one that was there again before, which is told last', async (t) => 
   t.deepEqual(await all(device), []);
 });
 
-test('who is a member again is not told of having been removed', async (t) => {
+test('a user who is a member again is not told of having been removed', async (t) => {
   const server = await withVaults(t);
   const device = await server.device();
   const { userUuid } = device.account;
@@ -167,7 +167,7 @@ test('a thousand notifications are kept, the newest ones', async (t) => {
   t.is(server.host.database.sizes.get('inbox_notification'), 1_000);
 });
 
-test('who puts many items into a vault at once keeps a thousand notifications, too', async (t) => {
+test('a member who puts many items into a vault at once keeps a thousand notifications, too', async (t) => {
   const server = await withVaults(t);
   const device = await server.device();
   const { userUuid } = device.account;
@@ -229,8 +229,8 @@ test('sockets are told of notifications and new invites, and clients of the old 
   });
   await tellUser(server, userUuid, 'invited', { invite: large, isNew: true });
   const frames = (await socket.received(3)).map((text) => JSON.parse(text));
-  const { notifications: given } = await device.sync();
-  t.like(frames[0], { type: 'NOTIFICATION_ADDED_FOR_USER', payload: { notification: given[0] } });
+  const { notifications: received } = await device.sync();
+  t.like(frames[0], { type: 'NOTIFICATION_ADDED_FOR_USER', payload: { notification: received[0] } });
   t.like(frames[1], { type: 'USER_INVITED_TO_SHARED_VAULT', payload: { invite: invite() } });
   t.is(frames[2].type, 'ITEMS_CHANGED_ON_SERVER');
   t.is(socket.texts.length, 3);
@@ -264,11 +264,11 @@ test('a sync of vaults alone gives the whole inbox without a token, and moves pa
   await device.save();
   await tellUser(server, userUuid, 'notified', { subject: removedItem(), at: 1 });
   const { sync_token } = await device.sync();
-  const asked = { sync_token: null, shared_vault_uuids: [vaultUuid] };
-  const exclusive = await device.sync(asked);
+  const request = { sync_token: null, shared_vault_uuids: [vaultUuid] };
+  const exclusive = await device.sync(request);
   t.is(exclusive.notifications.length, 1);
-  t.deepEqual((await device.sync(asked)).notifications, exclusive.notifications);
-  const next = await device.sync({ ...asked, sync_token: exclusive.sync_token });
+  t.deepEqual((await device.sync(request)).notifications, exclusive.notifications);
+  const next = await device.sync({ ...request, sync_token: exclusive.sync_token });
   t.deepEqual(next.notifications, []);
   t.is((await device.sync({ sync_token: next.sync_token })).retrieved_items.length, 1);
   t.deepEqual((await device.sync({ sync_token })).notifications, []);

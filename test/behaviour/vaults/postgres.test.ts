@@ -8,8 +8,8 @@ import { openPostgresStore } from '../../../runtime/store/postgres/store.ts';
 import type { Device } from '../../kit/device.ts';
 import { deletion, note, uuidNumber } from '../../kit/items.ts';
 import { startTestPostgres, type TestPostgres } from '../../kit/postgres.ts';
-import { startServer, type TestServer } from '../../kit/server.ts';
-import { join, makeVault, vaults } from '../../kit/vaults.ts';
+import type { TestServer } from '../../kit/server.ts';
+import { join, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 let postgres: TestPostgres;
 test.before(async () => {
@@ -23,11 +23,9 @@ async function started(t: ExecutionContext) {
   const store = await openPostgresStore({ connection });
   t.teardown(() => store.close());
   // Nothing is in memory: every answer has been through the database.
-  const server = await startServer(t, { host: { store, limits: { cachedRowBytesMax: 0 } } });
-  const alice = await server.device();
-  const bob = await server.device('bob@example.org');
-  const vault = await makeVault(alice);
-  await join(alice, vault, bob);
+  const { server, alice, bob, vault } = await startSharedVault(t, {
+    server: { host: { store, limits: { cachedRowBytesMax: 0 } } },
+  });
   return { server, alice, bob, vault };
 }
 
@@ -38,10 +36,10 @@ const everything = async (device: Device) => (await device.sync({ sync_token: nu
 
 /** The saved version, which is the only one and in no conflict. */
 async function saved(t: ExecutionContext, device: Device, items: ClientItem) {
-  const { saved_items: given, conflicts } = await device.save(items);
+  const { saved_items: received, conflicts } = await device.save(items);
   t.deepEqual(conflicts, []);
-  t.is(given.length, 1);
-  return given[0] ?? t.fail();
+  t.is(received.length, 1);
+  return received[0] ?? t.fail();
 }
 
 /** The rows of one uuid: in which collection, at which hop, and whether it keeps the uuid taken. */
@@ -90,7 +88,7 @@ test('an item moves in, on, out and in again, and its uuid stays taken', async (
   }
 });
 
-test('what is not where the client thinks is found by its uuid', async (t) => {
+test('an item that is not where the client thinks is found by its uuid', async (t) => {
   const { alice, bob, vault } = await started(t);
   const mine = await saved(t, alice, note());
   const added = await saved(t, alice, inVault(vault, { updated_at_timestamp: mine.updated_at_timestamp }));
@@ -138,7 +136,7 @@ test('many items that move at once come page by page, each once', async (t) => {
   t.deepEqual((await phone.sync()).retrieved_items, []);
 });
 
-test('who was removed is given nothing, and what is saved after that is not his', async (t) => {
+test('a removed member is given nothing, and what is saved after that is not theirs', async (t) => {
   const { alice, bob, vault } = await started(t);
   const own = await saved(t, alice, inVault(vault));
   t.deepEqual(uuidsOf((await bob.sync()).retrieved_items), [own.uuid]);

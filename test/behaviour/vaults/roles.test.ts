@@ -184,7 +184,7 @@ test('a read-only session may not change anything', async (t) => {
   t.deepEqual(await rowsOf(server, scene.vault), before);
 });
 
-test('what names no invite or member of a right form is refused as one that is not there', async (t) => {
+test('a malformed name of an invite or member is refused like one that is absent', async (t) => {
   const server = await startServer(t);
   const { devices, vault } = await startScene(server, 0);
   const { owner, invited } = devices;

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { Device } from '../../kit/device.ts';
 import { startServer } from '../../kit/server.ts';
-import { accept, invite, join, makeVault, vaults } from '../../kit/vaults.ts';
+import { accept, invite, join, makeVault, startSharedVault, vaults } from '../../kit/vaults.ts';
 
 const uuidOf = (device: Device) => device.account.userUuid;
 const listed = async (device: Device): Promise<string[]> =>
@@ -13,7 +13,7 @@ async function notified(device: Device): Promise<string[]> {
   return notifications.map(({ type }) => type);
 }
 
-test('who makes a vault owns it and is its first member', async (t) => {
+test('the maker of a vault owns it and is its first member', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
   t.deepEqual((await alice.call('GET', vaults)).body, { sharedVaults: [], designatedSurvivors: [] });
@@ -47,7 +47,7 @@ test('who makes a vault owns it and is its first member', async (t) => {
   t.deepEqual(await notified(alice), ['user_added_to_shared_vault']);
 });
 
-test('an invite reaches the invitee, and lets him in once he accepts it', async (t) => {
+test('an invite reaches the invitee, and lets them in once they accept it', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
   const bob = await server.device('bob@example.org');
@@ -68,17 +68,17 @@ test('an invite reaches the invitee, and lets him in once he accepts it', async 
       updated_at_timestamp: at,
     },
   });
-  const { invite: shown } = sent.body;
+  const { invite } = sent.body;
   await server.advance(3_000);
   const invites = async (device: Device, path: string) =>
     (await device.call('GET', `${vaults}/${path}`)).body;
-  t.deepEqual(await invites(bob, 'invites'), { invites: [shown] });
+  t.deepEqual(await invites(bob, 'invites'), { invites: [invite] });
   t.deepEqual(await invites(bob, 'invites/outbound'), { invites: [] });
   t.deepEqual(await invites(alice, 'invites'), { invites: [] });
-  t.deepEqual(await invites(alice, 'invites/outbound/'), { invites: [shown] });
-  t.deepEqual(await invites(alice, `${vault}/invites`), { invites: [shown] });
+  t.deepEqual(await invites(alice, 'invites/outbound/'), { invites: [invite] });
+  t.deepEqual(await invites(alice, `${vault}/invites`), { invites: [invite] });
   t.deepEqual(await invites(bob, `${vault}/invites`), { invites: [] });
-  t.deepEqual((await bob.sync({ sync_token: null })).shared_vault_invites, [shown]);
+  t.deepEqual((await bob.sync({ sync_token: null })).shared_vault_invites, [invite]);
   t.deepEqual(await listed(bob), []);
 
   const answer = await accept(bob, vault, uuid);
@@ -121,13 +121,9 @@ test('a new invite takes the place of the one before, and a changed one comes ag
   t.is((await accept(bob, vault, second)).status, 200);
 });
 
-test('whoever is removed or leaves has lost the vault at once, and everybody is told', async (t) => {
-  const server = await startServer(t);
-  const alice = await server.device();
-  const bob = await server.device('bob@example.org');
+test('a member who is removed or leaves has lost the vault at once, and all members are told', async (t) => {
+  const { server, alice, bob, vault } = await startSharedVault(t);
   const carol = await server.device('carol@example.org');
-  const vault = await makeVault(alice);
-  await join(alice, vault, bob);
   await join(alice, vault, carol);
   const member = (device: Device) => `${vaults}/${vault}/users/${uuidOf(device)}`;
   const removed = await alice.call('DELETE', member(bob));
@@ -191,12 +187,8 @@ test('declined, cancelled or all at once: an invite is gone for both, and the in
 });
 
 test('a vault that is deleted has ended for everybody', async (t) => {
-  const server = await startServer(t);
-  const alice = await server.device();
-  const bob = await server.device('bob@example.org');
+  const { server, alice, bob, vault } = await startSharedVault(t, { permission: 'admin' });
   const carol = await server.device('carol@example.org');
-  const vault = await makeVault(alice);
-  await join(alice, vault, bob, 'admin');
   const pending = await invite(alice, vault, uuidOf(carol));
   t.is((await bob.call('DELETE', `${vaults}/${vault}`)).status, 400);
   const answer = await alice.call('DELETE', `${vaults}/${vault}`);
@@ -216,12 +208,8 @@ test('a vault that is deleted has ended for everybody', async (t) => {
 });
 
 test('an admin designates the survivor, and the owner is told', async (t) => {
-  const server = await startServer(t);
-  const alice = await server.device();
-  const bob = await server.device('bob@example.org');
+  const { server, alice, bob, vault } = await startSharedVault(t, { permission: 'admin' });
   const carol = await server.device('carol@example.org');
-  const vault = await makeVault(alice);
-  await join(alice, vault, bob, 'admin');
   await join(alice, vault, carol);
   const designate = (by: Device, whom: Device) =>
     by.call('POST', `${vaults}/${vault}/users/${uuidOf(whom)}/designate-survivor`);

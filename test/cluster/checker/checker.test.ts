@@ -314,8 +314,8 @@ for (const [what, { story, kinds }] of Object.entries(planted)) {
 
 test('every kind of wrong has a history that shows it', (t) => {
   const all = [planted, plantedInVaults, plantedFiles, plantedInCuts].flatMap((each) => Object.values(each));
-  const shown = new Set(all.flatMap(({ kinds }) => kinds));
-  t.deepEqual([...shown].sort(), Object.keys(violationKinds).sort() as ViolationKind[]);
+  const kindsSeen = new Set(all.flatMap(({ kinds }) => kinds));
+  t.deepEqual([...kindsSeen].sort(), Object.keys(violationKinds).sort() as ViolationKind[]);
 });
 
 test('a sync under a call that was sent again counts from its last sending', (t) => {

@@ -9,12 +9,12 @@ import type { Lineage } from './lineage.ts';
 import type { Memberships } from './memberships.ts';
 import type { Report } from './violation.ts';
 
-interface Known {
+interface KnownWrites {
   readonly lineage: Lineage;
   readonly memberships: Memberships;
 }
 
-export function checkConflicts(entries: readonly Timed[], known: Known, report: Report): void {
+export function checkConflicts(entries: readonly Timed[], known: KnownWrites, report: Report): void {
   for (const { at, entry, call } of walk(entries)) {
     if (entry.event !== 'answered' || call === undefined) continue;
     for (const conflict of entry.conflicts) {
@@ -31,7 +31,7 @@ function isReal(
   { type, stored }: Conflict,
   { uuid, base, nonce, vault }: Write,
   { call: { user, firstSent }, at }: { readonly call: Call; readonly at: number },
-  { lineage, memberships }: Known,
+  { lineage, memberships }: KnownWrites,
 ): boolean {
   const mayHaveMoved = lineage.mayHaveMoved(uuid, vault);
   switch (type) {

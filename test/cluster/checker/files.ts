@@ -46,7 +46,7 @@ class FileChecker {
     this.#end = entries.length;
     let limitBytes = never;
     for (const { at, entry, call } of walk(entries)) {
-      if (entry.event === 'asked') this.#asked(entry.act, entry.user, at);
+      if (entry.event === 'asked') this.#requested(entry.act, entry.user, at);
       if (entry.event === 'counted') limitBytes = this.#counted(entry);
       if (entry.event === 'kept') this.#kept(entry.file, entry.homes, entry.whole);
       if (entry.event !== 'done' || call?.act === undefined || !isFileAct(call.act)) continue;
@@ -57,7 +57,7 @@ class FileChecker {
     for (const { user, bytes, limitBytes: limit } of ends) this.#atTheEnd(user, bytes, limit);
   }
 
-  #asked(act: FileAct | { readonly does: string }, user: string, at: number): void {
+  #requested(act: FileAct | { readonly does: string }, user: string, at: number): void {
     if (!isFileAct(act)) return;
     if (act.does === 'upload') {
       const times = { closed: never, erasing: never, erased: never, moving: never };
@@ -142,8 +142,8 @@ class FileChecker {
   }
 
   /**
-   * What may count twice for a while: a file that moves within the quota of one owner counts at its target from the move on, and at
-   * its source until that has heard of it.
+   * What may count twice for a while. A file that moves within the quota of one owner counts at its target from the move on. It
+   * counts at its source until that has heard of the move.
    */
   #bytesOnTheMove(owner: string): number {
     let bytes = 0;

@@ -15,7 +15,7 @@ export const kindsIn = (story: Story): string[] =>
 
 export const shared = { ...write('note', 'w1'), vault };
 export const edited = { ...write('note', 'w2', 10), vault };
-export const given = seen(shared, 10, { vault });
+export const fetched = seen(shared, 10, { vault });
 
 const saved = (story: Story): Story => story.sync({ writes: [shared], saved: [['note', 10]] });
 const byBob = { user: bob, device: 'tablet' };
@@ -24,25 +24,25 @@ export const plantedInVaults: Planted = {
   'a member who was removed is given an item that is saved later': {
     story: () =>
       saved(new Story().shared().act(removeBob))
-        .sync({ ...byBob, retrieved: [given] })
-        .final([given]),
+        .sync({ ...byBob, retrieved: [fetched] })
+        .final([fetched]),
     kinds: ['leak'],
   },
   'who was never a member is given an item': {
     story: () =>
       saved(new Story().act({ does: 'make-vault' }))
-        .sync({ ...byBob, retrieved: [given] })
-        .final([given]),
+        .sync({ ...byBob, retrieved: [fetched] })
+        .final([fetched]),
     kinds: ['leak'],
   },
   'a removed member finds the vault at the end': {
-    story: () => saved(new Story().shared().act(removeBob)).final([given]).final([given], [given], bob),
+    story: () => saved(new Story().shared().act(removeBob)).final([fetched]).final([fetched], [fetched], bob),
     kinds: ['leak'],
   },
   'who may only read saves': {
     story: () =>
       saved(new Story().shared('read'))
-        .sync({ ...byBob, retrieved: [given] })
+        .sync({ ...byBob, retrieved: [fetched] })
         .sync({ ...byBob, writes: [edited], saved: [['note', 20]] })
         .final([seen(edited, 20, { vault })]),
     kinds: ['forbidden'],
@@ -67,7 +67,7 @@ export const plantedInVaults: Planted = {
     story: () => {
       const taken = { ...write('note', 'w2', 10), vault: 'other' };
       return saved(new Story().shared('read'))
-        .sync({ ...byBob, retrieved: [given] })
+        .sync({ ...byBob, retrieved: [fetched] })
         .act({ does: 'make-vault' }, { user: bob, vault: 'other' })
         .sync({ ...byBob, writes: [taken], saved: [['note', 20]] })
         .final([seen(taken, 20, { vault: 'other', owner: bob })], undefined, bob);
@@ -94,7 +94,7 @@ export const plantedInVaults: Planted = {
       const moved = write('note', 'w2', 10);
       return saved(new Story().shared())
         .sync({ writes: [moved], saved: [['note', 20]] })
-        .final([given, seen(moved, 20)]);
+        .final([fetched, seen(moved, 20)]);
     },
     kinds: ['duplicate'],
   },
@@ -117,7 +117,7 @@ export const plantedInVaults: Planted = {
       saved(new Story('phone').shared().tell({ event: 'opened', user: bob, device: 'tablet' }))
         .sync(byBob)
         .tell({ event: 'closing', device: 'tablet' })
-        .final([given]),
+        .final([fetched]),
     kinds: ['skipped'],
   },
   'a member of both vaults is not told that an item was deleted where it has gone': {
@@ -130,7 +130,7 @@ export const plantedInVaults: Planted = {
         .act({ does: 'make-vault' }, { vault: 'other' })
         .act(accept('write', 'second', 'other'), { user: bob });
       return saved(story)
-        .sync({ ...byBob, retrieved: [given] })
+        .sync({ ...byBob, retrieved: [fetched] })
         .sync({ writes: [moved], saved: [['note', 20]] })
         .sync({ writes: [gone], saved: [['note', 30]] })
         .sync(byBob)
@@ -142,18 +142,18 @@ export const plantedInVaults: Planted = {
   'who came back is not given what he had forgotten': {
     story: () =>
       saved(new Story('phone').shared().tell({ event: 'opened', user: bob, device: 'tablet' }))
-        .sync({ ...byBob, retrieved: [given] })
+        .sync({ ...byBob, retrieved: [fetched] })
         .act(removeBob)
         .act(accept('write', 'second'), { user: bob })
         .sync({ ...byBob, dropped: [vault] })
         .tell({ event: 'closing', device: 'tablet' })
-        .final([given]),
+        .final([fetched]),
     kinds: ['skipped'],
   },
   'a member ends without an item of the vault': {
     story: () => {
       const story = new Story().shared().tell({ event: 'opened', user: bob, device: 'tablet' });
-      return saved(story).final([given], [given], bob);
+      return saved(story).final([fetched], [fetched], bob);
     },
     kinds: ['diverged'],
   },
@@ -204,8 +204,8 @@ export const plantedInVaults: Planted = {
   'two members are given different items': {
     story: () =>
       saved(new Story().shared())
-        .final([given])
-        .final([given], [], bob)
+        .final([fetched])
+        .final([fetched], [], bob)
         .belongs(ann, [ofAnnAndBob])
         .belongs(bob, [ofAnnAndBob]),
     kinds: ['diverged', 'vault-differs'],

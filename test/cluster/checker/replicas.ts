@@ -10,7 +10,7 @@ import type { Lineage } from './lineage.ts';
 import type { Memberships } from './memberships.ts';
 import type { Report } from './violation.ts';
 
-interface Held {
+interface HeldCopy {
   readonly version: number;
   readonly deleted: boolean;
   readonly vault?: string;
@@ -24,7 +24,7 @@ interface Acknowledged {
 
 interface Replica {
   readonly user: string;
-  readonly items: Map<string, Held>;
+  readonly items: Map<string, HeldCopy>;
   /** The position in the history of the last sending of its sync's first page. */
   syncBegun: number;
   /** By collection, the number of its acknowledged writes that the check has already looked for. */
@@ -84,7 +84,7 @@ export class Replicas {
     if (answer.complete) this.#findAcknowledged(replica, call, at);
   }
 
-  #take({ user, items }: Replica, call: Call, taken: Held & { uuid: string }): void {
+  #take({ user, items }: Replica, call: Call, taken: HeldCopy & { uuid: string }): void {
     const { uuid, version, deleted, vault } = taken;
     const held = items.get(uuid);
     const what = `${uuid}: call ${call.id} of ${call.device}`;
@@ -162,7 +162,7 @@ export class Replicas {
       if (again.length > 0) this.#report('duplicate', user, again.join(' '));
     }
     const expected = liveOf(live);
-    const compare = (name: string, items: Iterable<Held & { uuid: string }>): void => {
+    const compare = (name: string, items: Iterable<HeldCopy & { uuid: string }>): void => {
       const all = [...items];
       // Nobody notifies members that an item has moved to a vault of others.
       const left = all.filter(
@@ -192,7 +192,7 @@ function drop({ items, compared }: Replica, vault: string): void {
   for (const [uuid, held] of items) if (held.vault === vault) items.delete(uuid);
 }
 
-function liveOf(items: Iterable<Held & { uuid: string }>): ReadonlySet<string> {
+function liveOf(items: Iterable<HeldCopy & { uuid: string }>): ReadonlySet<string> {
   return new Set(
     [...items].filter(({ deleted }) => !deleted).map(({ uuid, version }) => `${uuid}@${version}`),
   );

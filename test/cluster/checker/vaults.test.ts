@@ -4,7 +4,7 @@ import { check } from './checker.ts';
 import {
   edited,
   erase,
-  given,
+  fetched,
   heard,
   kindsIn,
   moveIn,
@@ -39,7 +39,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .shared()
       .tell({ event: 'opened', ...byBob })
       .sync({ writes: [shared], saved: [['note', 10]] })
-      .sync({ ...byBob, retrieved: [given] })
+      .sync({ ...byBob, retrieved: [fetched] })
       .sync({ ...byBob, writes: [edited], saved: [['note', 20]] })
       .sync({ retrieved: [last] })
       .final([last])
@@ -50,9 +50,9 @@ const right: Readonly<Record<string, () => Story>> = {
     const story = new Story().shared().sync({ writes: [shared], saved: [['note', 10]] });
     const removal = story.ask(removeBob);
     return story
-      .sync({ ...byBob, retrieved: [given] })
+      .sync({ ...byBob, retrieved: [fetched] })
       .tell({ event: 'done', call: removal, status: 200 })
-      .final([given]);
+      .final([fetched]);
   },
   'a removal whose answer was lost may come late': () =>
     new Story()
@@ -65,8 +65,8 @@ const right: Readonly<Record<string, () => Story>> = {
       .shared()
       .act(removeBob, { status: 400 })
       .sync({ writes: [shared], saved: [['note', 10]] })
-      .sync({ ...byBob, retrieved: [given] })
-      .final([given]),
+      .sync({ ...byBob, retrieved: [fetched] })
+      .final([fetched]),
   'an item goes out of a vault and in again': () => {
     const out = write('note', 'w2', 10);
     const back = { ...write('note', 'w3', 20), vault };
@@ -83,7 +83,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .shared()
       .tell({ event: 'opened', ...byBob })
       .sync({ writes: [shared], saved: [['note', 10]] })
-      .sync({ ...byBob, retrieved: [given] })
+      .sync({ ...byBob, retrieved: [fetched] })
       .sync({ writes: [out], saved: [['note', 20]] })
       .final([seen(out, 20)])
       .final([], [], bob);
@@ -137,7 +137,7 @@ const right: Readonly<Record<string, () => Story>> = {
         .tell({ event: 'opened', ...byBob })
         .act({ does: 'make-vault' }, { vault: 'other' })
         .sync({ writes: [shared], saved: [['note', 10]] })
-        .sync({ ...byBob, retrieved: [given] })
+        .sync({ ...byBob, retrieved: [fetched] })
         .sync({ writes: [moved], saved: [['note', 20]] })
         .sync({ writes: [gone], saved: [['note', 30]] })
         .act(accept('write', 'second', 'other'), { user: bob })
@@ -168,7 +168,7 @@ const right: Readonly<Record<string, () => Story>> = {
     return new Story()
       .shared('read')
       .sync({ writes: [shared], saved: [['note', 10]] })
-      .sync({ ...byBob, retrieved: [given] })
+      .sync({ ...byBob, retrieved: [fetched] })
       .act({ does: 'delete-account' })
       .act({ does: 'make-vault' }, { user: bob, vault: 'other' })
       .sync({ ...byBob, writes: [anew], saved: [['note', 20]] })
@@ -180,7 +180,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .sync({ writes: [shared], saved: [['note', 10]] })
       .act({ does: 'designate', vault, whom: bob })
       .act({ does: 'delete-account' })
-      .final([given], [given], bob)
+      .final([fetched], [fetched], bob)
       .belongs(bob, [{ ...ofAnnAndBob, owner: bob, members: [{ user: bob, permission: 'admin' }] }]),
   'a socket tells members, and who was one a moment ago': () => {
     const story = heard(new Story().shared());

@@ -14,13 +14,13 @@ export function checkVaults(entries: readonly Timed[], memberships: Memberships,
   const belongs = entries.filter((entry): entry is Timed & Belongs => entry.event === 'belongs');
   const finals = entries.filter((entry): entry is Timed & Final => entry.event === 'final');
   for (const { user, vaults } of belongs) {
-    const shown = new Set(vaults.map(({ vault }) => vault));
+    const listed = new Set(vaults.map(({ vault }) => vault));
     for (const vault of memberships.vaults) {
       const isHeir = memberships.heirOf(vault, now) === user;
-      if (!shown.has(vault) && (isHeir || memberships.surelyBelongs(user, vault, now, now))) {
+      if (!listed.has(vault) && (isHeir || memberships.surelyBelongs(user, vault, now, now))) {
         report('vault-lost', user, isHeir ? `${vault}, which he survives the owner of` : vault);
       }
-      if (shown.has(vault) && !memberships.mayBelong(user, vault, now, now))
+      if (listed.has(vault) && !memberships.mayBelong(user, vault, now, now))
         report('vault-kept', user, vault);
     }
     for (const { vault, owner } of vaults) {
@@ -48,14 +48,14 @@ export function checkVaults(entries: readonly Timed[], memberships: Memberships,
   );
 }
 
-interface Said {
+interface VaultAnswer {
   readonly user: string;
   readonly vault: string;
   readonly says: string;
 }
 
-function compare(said: readonly Said[], report: Report): void {
-  const first = new Map<string, Said>();
+function compare(said: readonly VaultAnswer[], report: Report): void {
+  const first = new Map<string, VaultAnswer>();
   for (const each of said) {
     const other = first.get(each.vault) ?? each;
     first.set(each.vault, other);

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SeededRandom } from '../../kit/random.ts';
 import { check } from '../checker/checker.ts';
-import { Client } from '../client.ts';
+import { type Client, openClient } from '../client.ts';
 import type { History } from '../history.ts';
 import type { Tally } from '../tally.ts';
 import { Book } from './book.ts';
@@ -45,7 +45,6 @@ const finishLimitMs = 60_000;
 /** Half a minute after the death of a host, the moves of its files are finished. */
 const restLimitMs = 60_000;
 const restPauseMs = 1_000;
-const pauseMaxMs = 1_000;
 
 /** How often people do what, in a thousand. */
 const habits: readonly (readonly [number, (person: Person) => Promise<void>])[] = [
@@ -137,21 +136,8 @@ export class Circles {
   }
 
   #client(): Client {
-    const { gateways, tally, timeoutMs, timeoutMaxMs = timeoutMs } = this.#options;
     const random = new SeededRandom(this.#random.below(2 ** 32));
-    const isOver = () => performance.now() > this.#finishBy;
-    const preferred = random.below(1_000);
-    return new Client({
-      who: 'person',
-      gateways,
-      preferred,
-      random,
-      tally,
-      timeoutMs,
-      timeoutMaxMs,
-      pauseMaxMs,
-      isOver,
-    });
+    return openClient('person', random, this.#options, () => performance.now() > this.#finishBy);
   }
 
   async #live(person: Person): Promise<void> {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Request } from '../client.ts';
 import type { KnownFile } from './book.ts';
-import type { Outcome, Person, Send } from './person.ts';
+import type { Person, RequestResult, Send } from './person.ts';
 
 type Operation = 'read' | 'write' | 'delete' | 'move';
 
@@ -105,7 +105,11 @@ export interface Reading {
   readonly parts: number;
 }
 
-export async function readFile(held: HeldFile, send: Send, { bytes, parts }: Reading): Promise<Outcome> {
+export async function readFile(
+  held: HeldFile,
+  send: Send,
+  { bytes, parts }: Reading,
+): Promise<RequestResult> {
   const [token, refusal] = await askForToken(held, send, 'read', {});
   if (token === undefined) return refusal;
   const content = contentOf(held.file, bytes);
@@ -113,9 +117,9 @@ export async function readFile(held: HeldFile, send: Send, { bytes, parts }: Rea
   for (let start = parts === 0 ? length : 0; start < bytes; start += length) {
     const end = Math.min(start + length, bytes);
     const headers = { range: `bytes=${start}-`, 'x-chunk-size': String(end - start) };
-    const { status, bytes: given } = await send(fileCall(held, token, 'GET', '', headers));
+    const { status, bytes: received } = await send(fileCall(held, token, 'GET', '', headers));
     if (status !== 206) return { status };
-    if (!given.equals(content.subarray(start, end))) return { status: 200, whole: false };
+    if (!received.equals(content.subarray(start, end))) return { status: 200, whole: false };
     if (parts === 0) break;
   }
   return { status: 200, whole: true };
@@ -172,13 +176,13 @@ function chooseFile(
   return { person, file: known.uuid, home: random.pick(homes), bytes: known.bytes, known };
 }
 
-async function again(send: Send, once: (send: Send) => Promise<Outcome>): Promise<Outcome> {
+async function again(send: Send, once: (send: Send) => Promise<RequestResult>): Promise<RequestResult> {
   let outcome = await once(send);
   for (let tries = 1; tries < triesMax && outcome.status === 403; tries += 1) outcome = await once(send);
   return outcome;
 }
 
-interface Wanted {
+interface WantedToken {
   readonly bytes?: number;
   readonly type?: string;
   readonly target?: string;
@@ -188,8 +192,8 @@ async function askForToken(
   { person, file, home }: HeldFile,
   send: Send,
   operation: Operation,
-  { bytes, type, target }: Wanted,
-): Promise<readonly [token: string | undefined, refusal: Outcome]> {
+  { bytes, type, target }: WantedToken,
+): Promise<readonly [token: string | undefined, refusal: RequestResult]> {
   const own = {
     path: '/v1/files/valet-tokens',
     body: { operation, resources: [{ remoteIdentifier: file, unencryptedFileSize: bytes }] },
@@ -204,8 +208,8 @@ async function askForToken(
       shared_vault_to_shared_vault_move_target_uuid: target,
     },
   };
-  const asked = home === person.userUuid ? own : ofVault;
-  const { status, body } = await send({ method: 'POST', token: person.token, ...asked });
+  const actor = home === person.userUuid ? own : ofVault;
+  const { status, body } = await send({ method: 'POST', token: person.token, ...actor });
   return [(body as { valetToken?: string } | undefined)?.valetToken, { status }];
 }
 

@@ -49,8 +49,8 @@ async function readPerson(person: Person, client: Client): Promise<readonly Entr
 }
 
 async function readVaults(person: Person): Promise<readonly Membership[]> {
-  const shown = await person.get<ShownVaults>('/v1/shared-vaults');
-  const { sharedVaults = [], designatedSurvivors = [] } = shown ?? {};
+  const view = await person.get<ShownVaults>('/v1/shared-vaults');
+  const { sharedVaults = [], designatedSurvivors = [] } = view ?? {};
   await person.listVaults();
   return Promise.all(
     sharedVaults.map(async ({ uuid: vault, user_uuid: owner }) => {

@@ -26,7 +26,7 @@ export interface PersonOptions {
 /** One call of an act. */
 export type Send = (request: Request) => Promise<Answer>;
 
-export interface Outcome {
+export interface RequestResult {
   readonly status: number;
   readonly vault?: string;
   readonly whole?: boolean;
@@ -114,7 +114,7 @@ export class Person {
   }
 
   /** Does one thing, in as many calls as it takes. @throws RefusedError, UnansweredError */
-  async perform(act: Act, steps: (send: Send) => Promise<Outcome>): Promise<Outcome> {
+  async perform(act: Act, steps: (send: Send) => Promise<RequestResult>): Promise<RequestResult> {
     const { history } = this;
     const call = history.nextCall();
     history.add({ event: 'asked', call, user: this.userUuid, device: this.#life.name, act });
@@ -147,7 +147,7 @@ export class Person {
   }
 
   /** An act that is a single call of the person's session. */
-  performOnce(act: Act, request: Omit<Request, 'token'>): Promise<Outcome> {
+  performOnce(act: Act, request: Omit<Request, 'token'>): Promise<RequestResult> {
     return this.perform(act, async (send) => {
       const { status } = await send({ ...request, token: this.token });
       return { status };

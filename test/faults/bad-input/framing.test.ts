@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { forAll, holds } from './property.ts';
-import { type Outcome, type RawRequest, requestBytes } from './raw-http.ts';
+import { type ExchangeResult, type RawRequest, requestBytes } from './raw-http.ts';
 import { bearer, dataOf, type Item, jsonType, marker, newItem, World } from './world.ts';
 
 let world: World;
@@ -132,7 +132,7 @@ const notHttp: readonly string[] = [
   `${'x'.repeat(100_000)}`,
 ];
 
-test.serial('what is no HTTP is refused or closed upon', async (t) => {
+test.serial('bytes that are no HTTP are refused or closed upon', async (t) => {
   await forAll(notHttp, async (text) => {
     const outcome = await world.raw([Buffer.from(text, 'latin1')], saysAll);
     t.not(outcome.end, 'silent', JSON.stringify(text.slice(0, 60)));
@@ -270,6 +270,6 @@ function inChunks({ body = '', headers = [], ...request }: RawRequest, pieces: n
 }
 
 /** The first answer may be to the part that was understood; no request is ever granted. */
-function refusesOnly({ answers }: Pick<Outcome, 'answers'>): boolean {
+function refusesOnly({ answers }: Pick<ExchangeResult, 'answers'>): boolean {
   return answers.every(({ status }) => (status >= 400 && status < 500) || status === 505);
 }

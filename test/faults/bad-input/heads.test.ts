@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { forAll, holds } from './property.ts';
-import { type Answer, type Outcome, requestBytes } from './raw-http.ts';
+import { type Answer, type ExchangeResult, requestBytes } from './raw-http.ts';
 import { bearer, dataOf, type Headers, marker, World } from './world.ts';
 
 let world: World;
@@ -13,12 +13,12 @@ test.before(async () => {
 test.after.always(() => world.close());
 
 /** A request that is valid except for these headers. */
-function get(headers: Headers, target = '/v1/sessions'): Promise<Outcome> {
+function get(headers: Headers, target = '/v1/sessions'): Promise<ExchangeResult> {
   return world.raw([requestBytes({ method: 'GET', target, headers: [...bearer(world.sender), ...headers] })]);
 }
 
 /** The library refuses broken HTTP: in its own words, or by closing. */
-function isRefusedOrClosed({ end, answers }: Outcome): boolean {
+function isRefusedOrClosed({ end, answers }: ExchangeResult): boolean {
   if (end === 'silent') return false;
   return answers.every(({ status }) => status === 400 || status === 431 || status === 505);
 }

@@ -55,7 +55,7 @@ const notJson = [
   '--boundary\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--boundary--',
 ];
 
-test.serial('what is no JSON or no object is 400 on every route', async (t) => {
+test.serial('a body that is no JSON or no object is a 400 on every route', async (t) => {
   t.true(calls.length >= 13);
   const cases = calls.flatMap((call) => [...notJson, ...notObjects].map((body) => ({ call, body })));
   await forAll(cases, async ({ call, body }) => {

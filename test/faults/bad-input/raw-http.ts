@@ -21,7 +21,7 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-export interface Outcome {
+export interface ExchangeResult {
   /** All complete answers. */
   readonly answers: readonly Answer[];
   readonly bytes: Buffer;
@@ -60,7 +60,7 @@ export function requestBytes({ method, target, headers = [], body }: RawRequest)
 }
 
 /** Sends the pieces one after the other. */
-export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): Promise<Outcome> {
+export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): Promise<ExchangeResult> {
   const {
     port,
     limitMs,
@@ -83,7 +83,7 @@ export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): P
       return answers;
     };
 
-    function finish(end: Outcome['end']): void {
+    function finish(end: ExchangeResult['end']): void {
       for (const timer of timers) clearTimeout(timer);
       socket.destroy();
       try {

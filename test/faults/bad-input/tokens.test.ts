@@ -175,7 +175,7 @@ test.serial('these tests would notice what belongs to the other user', async (t)
   await t.throwsAsync(world.post('/v1/items', {}, bearer(world.canary)), { message: /another user/ });
 });
 
-test.serial('what belongs to another user is not found, not changed and not shown', async (t) => {
+test.serial("another user's items and settings are not found, not changed and not shown", async (t) => {
   const { sender, canary, planted } = world;
   const headers = bearer(sender);
   const statusOf = async (method: string, target: string, body?: object, more: Headers = []) =>
@@ -239,7 +239,7 @@ test.serial('an item of another user is neither overwritten nor shown', async (t
     const { saved_items: saved, conflicts } = await take(fields);
     t.is(saved.length, 0);
     t.deepEqual([...new Set(conflicts.map(({ type }) => type))], ['uuid_conflict']);
-    t.true(conflicts.every(({ server_item: shown }) => shown === undefined));
+    t.true(conflicts.every(({ server_item: item }) => item === undefined));
   }
   const payloads = planted.map(({ uuid }) => ({ uuid, updated_at_timestamp: 1 }));
   const checked = await world.post('/v1/items/check-integrity', { integrityPayloads: payloads });

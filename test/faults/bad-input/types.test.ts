@@ -103,12 +103,12 @@ test.serial(
   },
 );
 
-test.serial('of a field that comes twice the last one counts', async (t) => {
+test.serial('the last value of a repeated field counts', async (t) => {
   t.is((await world.post('/v1/items', '{"limit":"x","limit":5}')).status, 200);
   t.is((await world.post('/v1/items', '{"limit":5,"limit":"x"}')).status, 400);
 });
 
-test.serial('what a prototype would hold is no field', async (t) => {
+test.serial('a name that a prototype would hold is no field', async (t) => {
   const hidden = objectText({ email: '"a@bad.test"', code_challenge: '"x"', limit: '"x"' });
   const inherited = `{"__proto__":${hidden},"constructor":{"prototype":${hidden}}}`;
   t.is((await world.post('/v2/login-params', inherited, [])).status, 400);

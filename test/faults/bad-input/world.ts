@@ -11,8 +11,8 @@ import { type RunningServer, startServer } from '../../kit/started-server.ts';
 import {
   type Answer,
   type ExchangeOptions,
+  type ExchangeResult,
   exchange,
-  type Outcome,
   type RawRequest,
   requestBytes,
 } from './raw-http.ts';
@@ -105,7 +105,7 @@ export class World {
   }
 
   /** Bytes that may be no HTTP at all; the test searches the answer for the canary's data. */
-  async raw(pieces: readonly Buffer[], options: Partial<ExchangeOptions> = {}): Promise<Outcome> {
+  async raw(pieces: readonly Buffer[], options: Partial<ExchangeOptions> = {}): Promise<ExchangeResult> {
     const outcome = await exchange(pieces, { port: this.port, limitMs: answerLimitMs, ...options });
     for (const text of this.#forbidden) {
       if (outcome.bytes.includes(text)) throw new Error(`received what belongs to another user: ${text}`);
@@ -118,9 +118,9 @@ export class World {
     const isHead = request.method === 'HEAD';
     const outcome = await this.raw([requestBytes(request)], { isHead });
     const [answer] = outcome.answers;
-    if (answer === undefined) throw new Error(`${outcome.end} without an answer to ${shown(request)}`);
+    if (answer === undefined) throw new Error(`${outcome.end} without an answer to ${described(request)}`);
     const isKnown = isRefusedPublishing(request, answer) || isPage(request, answer);
-    if (!isKnown) checkAnswer(answer, isHead, shown(request));
+    if (!isKnown) checkAnswer(answer, isHead, described(request));
     return answer;
   }
 
@@ -282,7 +282,7 @@ function secretsOf({ email, password, accessToken, refreshToken, cookies }: Acco
 
 const identity = ({ uuid, content }: Item) => `${uuid} ${content}`;
 
-const shown = ({ method, target, headers = [], body }: RawRequest) =>
+const described = ({ method, target, headers = [], body }: RawRequest) =>
   `${method} ${JSON.stringify(target.slice(0, 300))} ${headers.map(([name]) => name)} ${JSON.stringify(
     body?.toString().slice(0, 2_000),
   )} (${body?.length} bytes)`;

@@ -107,5 +107,5 @@ test('a call that nobody waits for any more is dropped before it runs', async (t
   raw.publish(`${prefixOf(shared.clusterName)}.shard.0`, frame(1, { ...goodCall, remainingMs: 0 }));
   await until(() => owner.seen.rejected.length === 1);
   t.deepEqual(owner.seen.rejected, ['expired']);
-  t.is(owner.seen.asked.length, 0);
+  t.is(owner.seen.calls.length, 0);
 });

@@ -22,17 +22,17 @@ test('a broker that restarts: what was in flight is unknown, what comes then is 
   const server = await startNatsServer();
   t.teardown(() => server.stop());
   const owner = await startProcess(t, server.url, {
-    answer: (asked) => (asked.command === 'never' ? never() : asked.request),
+    answer: (pending) => (pending.command === 'never' ? never() : pending.request),
   });
   const caller = await startProcess(t, server.url, { answer: echo, shards: [1] });
   let reconnects = 0;
   caller.transport.listen('gateway', { event() {}, hinted() {}, reconnected: () => (reconnects += 1) });
-  const asked = caller.transport.ask(call(null, { command: 'never' }));
-  await until(() => owner.seen.asked.length === 1);
+  const pending = caller.transport.ask(call(null, { command: 'never' }));
+  await until(() => owner.seen.calls.length === 1);
 
   const killedMs = performance.now();
   void server.kill();
-  const error = await t.throwsAsync(asked, { instanceOf: RetryableError });
+  const error = await t.throwsAsync(pending, { instanceOf: RetryableError });
   t.is(error.outcome, 'unknown');
   t.true(error.retryAfterMs < 500);
   t.true(performance.now() - killedMs < 2_000);
@@ -58,11 +58,11 @@ test('shards that are routed while cut off are routed when that is over', async 
   const routing = owner.transport.route([0]).then(() => {
     isRouted = true;
   });
-  const given = owner.transport.route([1]);
+  const handover = owner.transport.route([1]);
   owner.transport.unroute([1]);
   await server.start();
   await routing;
-  await given;
+  await handover;
   t.true(isRouted);
   await until(() => works(caller));
 });
@@ -141,13 +141,13 @@ test('a call that comes while the broker is dialled again waits for that, and is
 });
 
 /** An owner whose connections are cut, but not those of the caller, who waits for an answer for as long as it takes. */
-async function withLink(t: ExecutionContext, answer: (asked: AskCall, link: TcpProxy) => unknown) {
+async function withLink(t: ExecutionContext, answer: (pending: AskCall, link: TcpProxy) => unknown) {
   const server = await startNatsServer({ jetStream: false });
   t.teardown(() => server.stop());
   const link = await TcpProxy.start({ port: server.port });
   t.teardown(() => link.stop());
   const owner = await startProcess(t, `nats://127.0.0.1:${link.port}`, {
-    answer: (asked) => answer(asked, link),
+    answer: (pending) => answer(pending, link),
   });
   const sent: string[] = [];
   const metrics = {
@@ -155,33 +155,33 @@ async function withLink(t: ExecutionContext, answer: (asked: AskCall, link: TcpP
     frame: (way: string, kind: string) => sent.push(`${way} ${kind}`),
   };
   const caller = await startProcess(t, server.url, { metrics });
-  const asked = caller.transport.ask(call(null, { deadlineMs: performance.now() + 86_400_000 }));
+  const pending = caller.transport.ask(call(null, { deadlineMs: performance.now() + 86_400_000 }));
   const cut = async () => {
     link.cut();
     await until(() => !owner.transport.isConnected);
     link.heal();
   };
-  return { owner, asked, sent, cut };
+  return { owner, pending, sent, cut };
 }
 
-test('what was asked of a process that was cut off meanwhile is not waited for, as its answer may be lost', async (t) => {
-  const { owner, asked, cut } = await withLink(t, never);
-  await until(() => owner.seen.asked.length === 1);
+test('a question to a process that was cut off meanwhile is not waited for, as its answer may be lost', async (t) => {
+  const { owner, pending, cut } = await withLink(t, never);
+  await until(() => owner.seen.calls.length === 1);
   await cut();
-  const error = await t.throwsAsync(asked, { instanceOf: RetryableError });
+  const error = await t.throwsAsync(pending, { instanceOf: RetryableError });
   t.is(error.outcome, 'unknown');
   t.true(error.retryAfterMs < 500);
 });
 
 test('a large answer of a process that is cut off before it was fetched is not waited for', async (t) => {
-  const { asked, sent, cut } = await withLink(t, (_, link) => {
+  const { pending, sent, cut } = await withLink(t, (_, link) => {
     link.silence('to-client');
     return 'x'.repeat(200_000);
   });
   await until(() => sent.includes('out fetch'));
   const cutMs = performance.now();
   await cut();
-  const error = await t.throwsAsync(asked, { instanceOf: RetryableError });
+  const error = await t.throwsAsync(pending, { instanceOf: RetryableError });
   t.is(error.outcome, 'unknown');
   // A part is lost after ten seconds.
   t.true(performance.now() - cutMs < 9_000);
@@ -216,7 +216,7 @@ test('a broker that no longer answers: calls end by their deadlines, and the con
   await until(() => works(caller));
 });
 
-test.serial('what waits for a broker that does not read is bounded', async (t) => {
+test.serial('the messages that wait for a broker that does not read are bounded', async (t) => {
   const server = await startNatsServer({ jetStream: false });
   t.teardown(() => server.stop());
   await startProcess(t, server.url, { answer: echo });
@@ -280,15 +280,15 @@ const flood = `
   socket.on('data', (data) => String(data).includes('PONG') && process.exit());
 `;
 
-test('nobody who listens is left with a connection that was closed by us', async (t) => {
+test('no listener is left with a connection that was closed by us', async (t) => {
   const server = await startNatsServer({ jetStream: false });
   t.teardown(() => server.stop());
   const owner = await startProcess(t, server.url, { answer: never });
   const caller = await startProcess(t, server.url);
-  const asked = caller.transport.ask(call(1));
-  await until(() => owner.seen.asked.length === 1);
+  const pending = caller.transport.ask(call(1));
+  await until(() => owner.seen.calls.length === 1);
   const closing = caller.transport.close(1_000);
-  await t.throwsAsync(asked, { instanceOf: RetryableError });
+  await t.throwsAsync(pending, { instanceOf: RetryableError });
   await closing;
   await t.throwsAsync(caller.transport.ask(call(1)), { instanceOf: UnavailableError });
   t.false(caller.transport.isConnected);

@@ -83,7 +83,7 @@ export class ModelTable {
     const authorized = read.owners.filter(({ owner }) => authorizes(owner));
     const isSucceeded = this.#succession();
     const remaining = authorized
-      .flatMap((asked) => this.#inOrder(asked, order))
+      .flatMap((start) => this.#inOrder(start, order))
       .filter((row) => !isSucceeded(row));
     const page = this.#page(read, remaining);
     const leftOut = remaining[page.rows.length]?.[ownerColumn(table)];
@@ -127,17 +127,22 @@ export class ModelTable {
   }
 
   /** By the first columns of a key. */
-  lookupAll({ unique, values, limit = 0 }: LookupRead): StoreRows {
+  lookupAll({ unique, values, limit = 0, after }: LookupRead): StoreRows {
     const { key, large, name, unique: uniques } = this.#table;
     const keys: readonly (readonly string[])[] = [key, ...uniques];
-    const whole = keys.find((columns) => columns.slice(0, unique.length).join() === unique.join());
+    const first = [...unique, ...Object.keys(after ?? {})];
+    const whole = keys.find((columns) => {
+      const named = after === undefined ? columns.slice(0, first.length) : columns;
+      return named.join() === first.join();
+    });
     if (whole === undefined)
-      throw new StoreError('defect', `no key of ${name} begins with ${unique.join(', ')}`);
+      throw new StoreError('defect', `no key of ${name} begins with ${first.join(', ')}`);
+    const isAfter = (row: AnyRow) => after === undefined || compareBy(Object.keys(after), row, after) > 0;
     if (limit < 1) throw new StoreError('defect', 'a limit is at least 1');
     const wanted = [...new Set(values.map((value) => tupleText(unique, value)))];
     const rows = wanted.flatMap((text) =>
       this.all()
-        .filter((row) => isKey(whole, row) && tupleText(unique, row) === text)
+        .filter((row) => isKey(whole, row) && tupleText(unique, row) === text && isAfter(row))
         .sort((a, b) => compareBy(whole, a, b)),
     );
     const small = Object.keys(this.#table.columns).filter((column) => column !== large);

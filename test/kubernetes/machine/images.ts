@@ -44,7 +44,7 @@ function buildah(...args: readonly string[]): string {
 }
 
 /** The base of an image, without the folders and archives added to it. */
-interface Made {
+interface BuiltImage {
   readonly name: string;
   readonly from: string;
   /** The added files, and their target. */
@@ -53,7 +53,7 @@ interface Made {
   readonly config?: readonly string[];
 }
 
-function make({ name, from, added = [], run, config = [] }: Made): void {
+function make({ name, from, added = [], run, config = [] }: BuiltImage): void {
   const container = buildah('from', from);
   try {
     for (const [source, target] of added) buildah('add', '--quiet', container, source, target);

@@ -28,7 +28,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'nats-in-plain-text-anywhere',
     harm: 'Every program on the way to NATS reads what users send.',
-    file: 'process/config/config.ts',
+    file: 'process/config/consistency.ts',
     find: 'if (!isNatsSecure && secrets.natsUrls?.some(isPlainNats)) {',
     replace: 'if (!isNatsSecure && secrets.natsUrls?.every(isPlainNats)) {',
     tests: ['process/config/config.test.ts'],
@@ -37,8 +37,8 @@ export const mutants: readonly Mutant[] = [
     name: 'any-token-is-right',
     harm: 'A caller with any token operates the server.',
     file: 'operations/access.ts',
-    find: 'timingSafeEqual(digestOf(shown), expected)',
-    replace: 'timingSafeEqual(digestOf(shown), digestOf(shown))',
+    find: 'timingSafeEqual(digestOf(authorization), expected)',
+    replace: 'timingSafeEqual(digestOf(authorization), digestOf(authorization))',
     tests: ['test/attacks/internal-api.test.ts'],
   },
   {

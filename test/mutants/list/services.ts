@@ -28,10 +28,10 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-changed-text-that-is-shown',
     harm: 'What the server made of a share is shown as what its owner wrote.',
-    file: 'gateway/viewer/browser/sealed.ts',
+    file: 'gateway/pages/viewer/browser/sealed.ts',
     find: "bytes === undefined ? { opened: 'wrong-key' }",
     replace: "bytes === undefined ? { opened: 'other', text: payload }",
-    tests: ['gateway/viewer/browser/sealed.test.ts'],
+    tests: ['gateway/pages/viewer/browser/sealed.test.ts'],
   },
   {
     name: 'a-line-break-in-an-address',
@@ -119,7 +119,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'publishing-outside-the-repository',
     harm: 'A path leads out of the repository, to whatever else the interface of the host has.',
-    file: 'gateway/code-host/given.ts',
+    file: 'gateway/code-host/publishing-request.ts',
     find: "!['', '.', '..'].includes(segment)",
     replace: "segment !== ''",
     tests: ['test/behaviour/code-host/publish.test.ts'],

@@ -49,7 +49,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a-mac-that-is-not-checked',
     harm: 'Any client makes tokens that reach the actors of any user.',
     file: 'actors/identity',
-    find: 'if (!equalInConstantTime(given, mac(signed))) return undefined;\n    return { userUuid, style: 1',
+    find: 'if (!equalInConstantTime(proof, mac(signed))) return undefined;\n    return { userUuid, style: 1',
     replace: 'return { userUuid, style: 1',
     tests: ['actors/identity/session-tokens.test.ts'],
   },

@@ -31,7 +31,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a-door-left-open',
     harm: 'A server put on the network takes strangers in, and nobody has decided that.',
-    file: 'process/config/config.ts',
+    file: 'process/config/consistency.ts',
     find: "if (role !== 'host' && !isLoopback(host) && isOpen(config, secrets)) {",
     replace: 'if (false) {',
     tests: ['process/config/config.test.ts'],

@@ -120,9 +120,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a-challenge-kept-without-the-factor',
     harm: 'The second factor is asked for and not needed.',
     file: 'actors/signin/login-params.ts',
-    find: "if (!('passed' in outcome)) return refusalOf({ turn, asked, account, unmet: outcome, origin });",
+    find: "if (!('passed' in outcome)) return refusalOf({ turn, request, account, unmet: outcome, origin });",
     replace:
-      "if (!('passed' in outcome)) { storeChallenge(turn, asked.codeChallenge, origin, wayOf(asked)); return refusalOf({ turn, asked, account, unmet: outcome, origin }); }",
+      "if (!('passed' in outcome)) { storeChallenge(turn, request.codeChallenge, origin, wayOf(request)); return refusalOf({ turn, request, account, unmet: outcome, origin }); }",
     tests: ['test/behaviour/accounts/second-factor.test.ts'],
     match: 'with an authenticator app a code*',
   },

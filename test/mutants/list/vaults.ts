@@ -61,7 +61,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a-history-for-strangers',
     harm: 'A user who is not a member reads what was in the vault.',
     file: 'actors/vault/items/revisions.ts',
-    find: 'return member.get(memberKey(view, asked.by)) && ((each) => each);',
+    find: 'return member.get(memberKey(view, query.by)) && ((each) => each);',
     replace: 'return (each) => each;',
     tests: ['test/behaviour/vaults/item-history.test.ts'],
   },

@@ -29,7 +29,7 @@ export interface NamedCommand {
   readonly isPlain: boolean;
 }
 
-interface Known extends NamedCommand {
+interface KnownCommand extends NamedCommand {
   /** When its row was written. */
   writtenMs?: number;
   /** When the first of its texts was saved. */
@@ -47,14 +47,14 @@ export class CommandChecker implements Checker {
   readonly name = 'commands';
   readonly #report: Report;
   readonly #time: SimulatedTime;
-  readonly #commands = new Map<string, Known>();
-  readonly #byText = new Map<string, Known>();
+  readonly #commands = new Map<string, KnownCommand>();
+  readonly #byText = new Map<string, KnownCommand>();
   /** The versions of each text. */
   readonly #versions = new Map<string, unknown>();
   readonly #saved = new Set<string>();
   readonly #ended = new Set<string>();
   /** Requests of sockets without an answer so far, by socket and request. */
-  readonly #asked = new Map<string, { readonly frame: Frame; readonly atMs: number }>();
+  readonly #questions = new Map<string, { readonly frame: Frame; readonly atMs: number }>();
   /** The socket that each ticket has let in. */
   readonly #tickets = new Map<string, string>();
   readonly #mintedMs = new Map<string, number>();
@@ -99,21 +99,21 @@ export class CommandChecker implements Checker {
   // --- what sockets of the server receive and send --------------------------------------------------------------
 
   heard(socket: string, frame: Frame): void {
-    this.#asked.set(`${socket} ${frame.requestId}`, { frame, atMs: this.#time.nowMs });
+    this.#questions.set(`${socket} ${frame.requestId}`, { frame, atMs: this.#time.nowMs });
     if (frame.type === 'COMMAND') this.asks(frame.commandId);
   }
 
   said(socket: string, session: string, { type, requestId, commandId, payload }: Frame): void {
-    const asked = this.#asked.get(`${socket} ${requestId}`);
+    const question = this.#questions.get(`${socket} ${requestId}`);
     if (type === 'AUTHENTICATED' || type === 'REAUTHENTICATED') {
-      this.#letIn(socket, String(asked?.frame.payload['ticket']));
+      this.#letIn(socket, String(question?.frame.payload['ticket']));
     }
     const known = this.#commands.get(commandId);
-    if (known === undefined || asked === undefined) return;
-    if (type === 'ACCEPTED') this.#accepted(known, socket, session, asked.atMs);
+    if (known === undefined || question === undefined) return;
+    if (type === 'ACCEPTED') this.#accepted(known, socket, session, question.atMs);
     const { status, result } = payload as { status?: string; result?: Result };
     if (status === 'COMMITTED') this.#toldCommitted(known, result);
-    if (status === 'UNKNOWN') this.#toldUnknown(known, asked.atMs);
+    if (status === 'UNKNOWN') this.#toldUnknown(known, question.atMs);
   }
 
   #letIn(socket: string, ticket: string): void {
@@ -123,14 +123,14 @@ export class CommandChecker implements Checker {
     this.#namedMs.set(socket, this.#mintedMs.get(ticket) ?? 0);
   }
 
-  #accepted({ id }: Known, socket: string, session: string, atMs: number): void {
+  #accepted({ id }: KnownCommand, socket: string, session: string, atMs: number): void {
     const refreshed = this.#refreshed.get(session);
     const namedMs = this.#namedMs.get(socket) ?? 0;
     if (refreshed === undefined || namedMs >= refreshed.askedMs || refreshed.doneMs >= atMs) return;
     this.#report(`${id} was accepted over a socket whose tokens were replaced before`);
   }
 
-  #toldCommitted(known: Known, result: Result | undefined): void {
+  #toldCommitted(known: KnownCommand, result: Result | undefined): void {
     for (const { uuid, updated_at_timestamp: version } of result?.saved_items ?? []) {
       if (!this.#saved.has(`${uuid}@${version}`)) {
         this.#report(`${known.id} was told as committed before ${uuid}@${version} was durable`);
@@ -139,7 +139,7 @@ export class CommandChecker implements Checker {
     if (known.writtenMs === undefined) known.toldMs ??= this.#time.nowMs;
   }
 
-  #toldUnknown(known: Known, askedMs: number): void {
+  #toldUnknown(known: KnownCommand, askedMs: number): void {
     const effectMs = known.isPlain ? known.savedMs : known.writtenMs;
     if (effectMs !== undefined && effectMs < askedMs) {
       this.#report(`${known.id} was told as unknown, and had taken effect before that was asked`);
@@ -201,7 +201,7 @@ export class CommandChecker implements Checker {
     this.#mayRun(known);
   }
 
-  #mayRun({ id, session }: Known): void {
+  #mayRun({ id, session }: KnownCommand): void {
     if (this.#ended.has(session)) this.#report(`${id} was carried out although its session has ended`);
   }
 }

@@ -8,7 +8,7 @@ import type { Commit } from '../../../runtime/store/store.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 
-interface Begun {
+interface StartedJob {
   readonly self: Address;
   readonly to: string;
 }
@@ -17,7 +17,7 @@ export class JobChecker implements Checker {
   readonly name = 'jobs';
   readonly #report: Report;
   readonly #durable: Durable;
-  readonly #begun = new Map<string, Begun>();
+  readonly #begun = new Map<string, StartedJob>();
   readonly #seen = new Map<string, number>();
 
   constructor(report: Report, durable: Durable) {
@@ -59,8 +59,8 @@ export class JobChecker implements Checker {
     }
     for (const [op, { self, to }] of this.#begun) {
       if (!this.#journal(self.id).includes(`hauled:${op}`)) continue;
-      const asked = this.#journal(to).filter((entry) => entry === `${op}.hauled`).length;
-      if (asked !== 1) this.#report(`what job ${op} asked of ${to} took effect ${asked} times`);
+      const effects = this.#journal(to).filter((entry) => entry === `${op}.hauled`).length;
+      if (effects !== 1) this.#report(`what job ${op} asked of ${to} took effect ${effects} times`);
     }
   }
 

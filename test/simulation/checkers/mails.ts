@@ -77,7 +77,7 @@ export class MailChecker implements Checker {
 
   // --- the relay's view -------------------------------------------------------------------------------------
 
-  asked(message: Message): Attempt {
+  attempted(message: Message): Attempt {
     const { messageId } = message;
     const handOvers = this.#handOvers.get(messageId) ?? 0;
     return { message, handOvers, wasAccepted: this.#accepted.has(messageId), fate: 'asked' };
@@ -122,7 +122,9 @@ export class MailChecker implements Checker {
   pending(): string | undefined {
     const { durable } = this.#options;
     const { counts } = durable.slice<{ counts: Record<string, number> }>(mailer, 'queue') ?? { counts: {} };
-    const busy = ['urgent', 'ordinary', 'waiting', 'leased'].find((state) => (counts[state] ?? 0) > 0);
+    const busy = ['urgent', 'ordinary', 'bulk', 'waiting', 'leased'].find(
+      (state) => (counts[state] ?? 0) > 0,
+    );
     if (busy !== undefined) return `a mail is ${busy}`;
     for (const { name, due_at: dueAt } of durable.rows('timer')) {
       const isSoon = Number(dueAt) < this.#nowMs() + 60_000;

@@ -21,7 +21,7 @@ export interface MessageAttempt {
   fate: 'asked' | 'begun' | 'taken' | 'not-taken';
 }
 
-interface Stored {
+interface StoredMessage {
   readonly state: string;
   readonly round: number;
 }
@@ -73,7 +73,7 @@ export class MessageChecker implements Checker {
   }
 
   /** The owner's view of it, once everything is at rest. */
-  shown(name: string, state: string): void {
+  reported(name: string, state: string): void {
     const attempts = this.#attempts.get(name) ?? [];
     const isTaken = attempts.some(({ fate }) => fate === 'taken');
     if (state === 'sent' && !isTaken) this.#options.report(`${name} is shown as sent and was not taken`);
@@ -84,7 +84,7 @@ export class MessageChecker implements Checker {
 
   // --- the providers' view ----------------------------------------------------------------------------------
 
-  asked(text: string): MessageAttempt {
+  attempted(text: string): MessageAttempt {
     return { text, inFlights: this.#inFlights.get(idOf(text)) ?? 0, fate: 'asked' };
   }
 
@@ -143,9 +143,9 @@ export class MessageChecker implements Checker {
     }
   }
 
-  #stored(id: string): Stored | undefined {
+  #stored(id: string): StoredMessage | undefined {
     const owner = this.#owners.get(id);
-    return owner && this.#options.durable.slice<Stored>(owner, `${family}${id}`);
+    return owner && this.#options.durable.slice<StoredMessage>(owner, `${family}${id}`);
   }
 
   #nowMs(): number {

@@ -114,9 +114,9 @@ export class OutputGateChecker implements Checker {
     if (reply?.sync_token === undefined) return;
     const head = this.#heads.get(address.id) ?? 0;
     if (positionOf(reply.sync_token).position > head) this.#early(command, 'a token beyond the durable head');
-    const given = [...(reply.retrieved_items ?? []), ...(reply.saved_items ?? [])];
+    const received = [...(reply.retrieved_items ?? []), ...(reply.saved_items ?? [])];
     const theirs = (reply.conflicts ?? []).flatMap(({ server_item: item }) => (item ? [item] : []));
-    for (const item of [...given, ...theirs]) {
+    for (const item of [...received, ...theirs]) {
       const version = `${item.uuid}@${item.updated_at_timestamp}`;
       if (!this.#itemVersions.has(version)) this.#early(command, `item ${version}`);
     }
@@ -127,6 +127,6 @@ export class OutputGateChecker implements Checker {
   }
 }
 
-function issuedIn(given: unknown): string | undefined {
-  return (given as { secrets?: { accessSecret?: string } } | undefined)?.secrets?.accessSecret;
+function issuedIn(value: unknown): string | undefined {
+  return (value as { secrets?: { accessSecret?: string } } | undefined)?.secrets?.accessSecret;
 }

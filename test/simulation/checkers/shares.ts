@@ -2,13 +2,13 @@
  * Exactly one opener gets a one-time share, nobody gets a revoked one, and no opening is answered before its commit.
  */
 import type { AskCall } from '../../../runtime/transport/transport.ts';
-import type { Outcome } from '../gateway.ts';
+import type { CallOutcome } from '../gateway.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 
-interface Known {
+interface KnownShare {
   /** Calls that received it. */
-  readonly given: Set<string>;
+  readonly openedBy: Set<string>;
   isRevoked: boolean;
   /** Somebody tried to revoke it, or nobody knows whether an opener received it. */
   mayBeOver: boolean;
@@ -18,7 +18,7 @@ export class ShareChecker implements Checker {
   readonly name = 'shares';
   readonly #report: Report;
   readonly #durable: Durable;
-  readonly #shares = new Map<string, Known>();
+  readonly #shares = new Map<string, KnownShare>();
 
   constructor(report: Report, durable: Durable) {
     this.#report = report;
@@ -38,21 +38,22 @@ export class ShareChecker implements Checker {
   }
 
   /** A call that began while the share was in the state `wasRevoked`. */
-  opened(id: string, callId: string, wasRevoked: boolean, outcome: Outcome): void {
+  opened(id: string, callId: string, wasRevoked: boolean, outcome: CallOutcome): void {
     const share = this.#of(id);
     if (outcome.outcome === 'unknown') share.mayBeOver = true;
     if (outcome.outcome !== 'done') return;
     const { ok } = outcome.value as { ok?: { oneTimeView: boolean } };
     if (ok === undefined) return;
-    share.given.add(callId);
+    share.openedBy.add(callId);
     if (wasRevoked) this.#report(`share ${id} opened for ${callId} although it was revoked`);
-    if (ok.oneTimeView && share.given.size > 1) this.#report(`share ${id} opened for ${[...share.given]}`);
+    if (ok.oneTimeView && share.openedBy.size > 1)
+      this.#report(`share ${id} opened for ${[...share.openedBy]}`);
   }
 
   /** Call after a last opener has tried. */
   tried(id: string): void {
-    const { given, mayBeOver } = this.#of(id);
-    if (given.size === 0 && !mayBeOver) this.#report(`share ${id} opened for nobody`);
+    const { openedBy, mayBeOver } = this.#of(id);
+    if (openedBy.size === 0 && !mayBeOver) this.#report(`share ${id} opened for nobody`);
   }
 
   replied({ address, command }: AskCall, reply: unknown): void {
@@ -64,8 +65,8 @@ export class ShareChecker implements Checker {
       this.#report(`an opening of share ${address.id} was answered before its commit`);
   }
 
-  #of(id: string): Known {
-    const known = this.#shares.get(id) ?? { given: new Set(), isRevoked: false, mayBeOver: false };
+  #of(id: string): KnownShare {
+    const known = this.#shares.get(id) ?? { openedBy: new Set(), isRevoked: false, mayBeOver: false };
     this.#shares.set(id, known);
     return known;
   }

@@ -180,12 +180,12 @@ export class VaultChecker implements Checker {
     this.#accepted.set(base, content);
   }
 
-  answered(asked: AnsweredSync, answer: MemberAnswer): void {
-    for (const each of asked.items) this.#checkOutcome(asked, each, answer);
-    for (const each of answer.conflicts) this.#checkConflict(asked, each);
-    for (const each of answer.retrieved_items) this.#checkGiven(asked, each, true);
+  answered(request: AnsweredSync, answer: MemberAnswer): void {
+    for (const each of request.items) this.#checkOutcome(request, each, answer);
+    for (const each of answer.conflicts) this.#checkConflict(request, each);
+    for (const each of answer.retrieved_items) this.#checkGiven(request, each, true);
     for (const { server_item: each } of answer.conflicts)
-      if (each !== undefined) this.#checkGiven(asked, each, false);
+      if (each !== undefined) this.#checkGiven(request, each, false);
   }
 
   #checkOutcome({ name, knowsVaults }: AnsweredSync, sent: SentToVault, answer: MemberAnswer): void {
@@ -232,10 +232,10 @@ export class VaultChecker implements Checker {
   }
 
   /** `isCommitted`: it was read from the database, so that exactly this version was there. */
-  #checkGiven({ name, userUuid, since }: AnsweredSync, given: GivenOfVault, isCommitted: boolean): void {
-    const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = given;
+  #checkGiven({ name, userUuid, since }: AnsweredSync, received: GivenOfVault, isCommitted: boolean): void {
+    const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = received;
     if (vault === null) {
-      if (given.user_uuid !== userUuid) this.#report(`${name} was given ${uuid}, which is another's`);
+      if (received.user_uuid !== userUuid) this.#report(`${name} was given ${uuid}, which is another's`);
       return;
     }
     const memberships = this.#memberships.get(memberOf(vault, userUuid)) ?? [];
@@ -246,8 +246,8 @@ export class VaultChecker implements Checker {
   }
 
   /** Clients keep what comes last, so it must be the newest. */
-  isNoOlder(name: string, copy: MemberCopy | undefined, given: GivenOfVault): void {
-    const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = given;
+  isNoOlder(name: string, copy: MemberCopy | undefined, received: GivenOfVault): void {
+    const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = received;
     if (copy === undefined || copy.version <= version || this.#gone.has(uuid)) return;
     this.#report(`${name} has ${uuid}@${copy.version} and was given it as it was in ${vault}, @${version}`);
   }

@@ -56,7 +56,7 @@ export class Messenger {
     const { text } = delivery;
     await this.#faults.step(process);
     if (this.#faults.putsOff(text, plan.relay.unable)) return { result: 'unable', failure: 'transient' };
-    const attempt = messages.asked(text);
+    const attempt = messages.attempted(text);
     // For this message alone, so that the provider's input certainly belongs to this attempt.
     const http = { send: (request: OutboundRequest) => this.#request(process, attempt, request) };
     return createMessengers({ http, clock: process, credentials: credentials[whatsapp] }).send(delivery);

@@ -6,7 +6,7 @@ import type { SeededRandom } from '../../kit/random.ts';
 import type { MailChecker } from '../checkers/mails.ts';
 import type { SessionChecker } from '../checkers/sessions.ts';
 import type { ShareChecker } from '../checkers/shares.ts';
-import type { Gateway, Outcome } from '../gateway.ts';
+import type { CallOutcome, Gateway } from '../gateway.ts';
 import { startOfTimeMs } from '../process.ts';
 import { Session, type SignInOptions } from '../sign-in.ts';
 import type { SimulatedTime } from '../time.ts';
@@ -23,7 +23,7 @@ export interface OwnerOptions extends SignInOptions {
   readonly callsMax: number;
 }
 
-interface Made {
+interface MadeEntry {
   readonly name: string;
   readonly uuid: string;
   /** The answer to the newest check-in; undefined if unknown. */
@@ -39,8 +39,8 @@ const lastPauseMs = 500;
 export class Owner {
   readonly #options: OwnerOptions;
   readonly #session: Session;
-  readonly #switches: Made[] = [];
-  readonly #reminders: Made[] = [];
+  readonly #switches: MadeEntry[] = [];
+  readonly #reminders: MadeEntry[] = [];
   readonly #shares: string[] = [];
   readonly #letters: string[] = [];
   #hasOptedIn = false;
@@ -66,8 +66,8 @@ export class Owner {
     const { device, mails } = this.#options;
     const isSignedIn = await this.#session.keepOpening({ triesMax: lastTries, pauseMs: lastPauseMs });
     if (!isSignedIn) return `${device} cannot sign in`;
-    const switches = await this.#list<{ deadManSwitches: Listed[] }>('listSwitches');
-    const reminders = await this.#list<{ emailReminders: Listed[] }>('listReminders');
+    const switches = await this.#list<{ deadManSwitches: ListedEntry[] }>('listSwitches');
+    const reminders = await this.#list<{ emailReminders: ListedEntry[] }>('listReminders');
     if (switches === undefined || reminders === undefined) return `${device} is not answered`;
     for (const made of this.#switches) {
       const listed = switches.deadManSwitches.find(({ uuid }) => uuid === made.uuid);
@@ -84,7 +84,7 @@ export class Owner {
     return undefined;
   }
 
-  #checkSwitch({ name, deadlineMs }: Made, listed: Listed | undefined): void {
+  #checkSwitch({ name, deadlineMs }: MadeEntry, listed: ListedEntry | undefined): void {
     const { mails } = this.#options;
     if (listed === undefined) mails.report(`${name} is not listed any more`);
     if (listed === undefined || deadlineMs === undefined) return;
@@ -136,7 +136,7 @@ export class Owner {
       deadline,
     });
     if (made === undefined) return;
-    const { uuid } = (made as { deadManSwitch: Listed }).deadManSwitch;
+    const { uuid } = (made as { deadManSwitch: ListedEntry }).deadManSwitch;
     this.#switches.push({ name, uuid, deadlineMs: deadline });
     mails.owes(name);
   }
@@ -167,7 +167,7 @@ export class Owner {
     mails.due(name, dueAt);
     const made = await this.#ask('makeReminder', { dueAt, message: name });
     if (made === undefined) return;
-    this.#reminders.push({ name, uuid: (made as { emailReminder: Listed }).emailReminder.uuid });
+    this.#reminders.push({ name, uuid: (made as { emailReminder: ListedEntry }).emailReminder.uuid });
     mails.owes(name);
   }
 
@@ -176,7 +176,7 @@ export class Owner {
     if (made !== undefined) await this.#delete(made, 'deleteReminder', { reminderId: made.uuid });
   }
 
-  async #delete(made: Made, command: string, fields: object): Promise<void> {
+  async #delete(made: MadeEntry, command: string, fields: object): Promise<void> {
     const { mails } = this.#options;
     mails.mayBeStopped(made.name);
     made.isGone = true;
@@ -247,7 +247,7 @@ export class Owner {
 
   // --- asking -----------------------------------------------------------------------------------------------
 
-  #tell(kind: string, id: string, command: string, request: object): Promise<Outcome> {
+  #tell(kind: string, id: string, command: string, request: object): Promise<CallOutcome> {
     const callId = this.#session.nextCallId();
     return this.#options.gateway.ask({ address: { kind, id }, command, request, callId }, patienceMs);
   }
@@ -263,7 +263,7 @@ export class Owner {
     return undefined;
   }
 
-  #one(of: readonly Made[]): Made | undefined {
+  #one(of: readonly MadeEntry[]): MadeEntry | undefined {
     const there = of.filter(({ isGone }) => isGone !== true);
     return there.length === 0 ? undefined : this.#options.random.pick(there);
   }
@@ -282,7 +282,7 @@ export class Owner {
   }
 }
 
-interface Listed {
+interface ListedEntry {
   readonly uuid: string;
   readonly deadline?: number;
   readonly triggered?: boolean;

@@ -23,7 +23,7 @@ export interface PublisherOptions extends SignInOptions {
   readonly callsMax: number;
 }
 
-interface Published {
+interface PublishedReminder {
   readonly id: string;
   /** The due date of its newest occurrence. */
   name: string;
@@ -35,7 +35,7 @@ interface Published {
   isUnsure: boolean;
 }
 
-interface Listed {
+interface ListedReminder {
   readonly id: string;
   readonly message: string;
   readonly state: string;
@@ -55,7 +55,7 @@ const lastPauseMs = 500;
 export class Publisher {
   readonly #options: PublisherOptions;
   readonly #session: Session;
-  #published: Published[] = [];
+  #published: PublishedReminder[] = [];
   #isOpen = false;
   #closedUntilMs = 0;
   #count = 0;
@@ -83,8 +83,8 @@ export class Publisher {
     for (let tries = 0; tries < lastTries; tries += 1) {
       const answer = await this.#ask('listPublishedReminders', {}, lastMs);
       if (answer !== undefined && 'ok' in answer) {
-        for (const { message, state } of (answer.ok as { reminders: readonly Listed[] }).reminders)
-          messages.shown(message, state);
+        for (const { message, state } of (answer.ok as { reminders: readonly ListedReminder[] }).reminders)
+          messages.reported(message, state);
         return undefined;
       }
       // Its feature is off, and there is nothing.
@@ -129,7 +129,7 @@ export class Publisher {
   }
 
   /** Another occurrence of it, with a new text. Resolves to whether that succeeded. */
-  async #put(made: Published): Promise<boolean> {
+  async #put(made: PublishedReminder): Promise<boolean> {
     const { messages, random } = this.#options;
     made.occurrences += 1;
     const name = `${made.id}/${made.occurrences}`;
@@ -166,7 +166,7 @@ export class Publisher {
   }
 
   /** A reminder with no call in flight; often the one that is, or was, due at about this moment. */
-  #certain(): Published | undefined {
+  #certain(): PublishedReminder | undefined {
     const { time, random } = this.#options;
     const certain = this.#published.filter(
       ({ isUnsure, touchedMs }) => !isUnsure && time.nowMs - touchedMs > copiesMs,

@@ -38,7 +38,7 @@ export class Relay {
     await this.#faults.step(process);
     if (this.#faults.draws(plan.relay.unable)) return unable;
     if (this.#faults.putsOff(message.messageId, plan.relay.putOff)) return putOff;
-    const attempt = mails.asked(message);
+    const attempt = mails.attempted(message);
     await handOver();
     await this.#faults.strike(process);
     mails.begun(attempt);

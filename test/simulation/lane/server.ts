@@ -15,6 +15,7 @@ import type {
   WebSocketBehavior,
 } from '../../../gateway/http/uws.ts';
 import { gatewaySettings } from '../../../gateway/settings.ts';
+import { DialPace } from '../../../gateway/sockets/dial-pace.ts';
 import { Hub } from '../../../gateway/sockets/hub.ts';
 import { prometheusSocketMetrics } from '../../../gateway/sockets/metrics.ts';
 import { OpenSocket } from '../../../gateway/sockets/open-socket.ts';
@@ -76,6 +77,7 @@ export class LaneServer {
       random,
       registry,
       tickets: options.tickets,
+      pace: new DialPace((work, delayMs) => clock.schedule(delayMs, work)),
       settings: { ...settings.syncLane, origins: [origin] },
       socketsMax: 1_000,
       idleSeconds: 30,
@@ -197,8 +199,8 @@ headers.add('origin', origin);
 function behaviourOf(options: LaneOptions): Behaviour {
   let behaviour: Behaviour | undefined;
   const app = {
-    ws: (_path: string, given: WebSocketBehavior<unknown>) => {
-      behaviour = given as Behaviour;
+    ws: (_path: string, behavior: WebSocketBehavior<unknown>) => {
+      behaviour = behavior as Behaviour;
     },
   };
   openLane(app as unknown as TemplatedApp, options);

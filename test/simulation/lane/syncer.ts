@@ -9,7 +9,7 @@ import type { SeededRandom } from '../../kit/random.ts';
 import type { Report } from '../checkers/checker.ts';
 import type { CommandChecker, Frame } from '../checkers/commands.ts';
 import type { SentEdit } from '../checkers/conflicts.ts';
-import type { Outcome } from '../gateway.ts';
+import type { CallOutcome } from '../gateway.ts';
 import type { Session } from '../sign-in.ts';
 import type { SimulatedTime } from '../time.ts';
 import type { Audience } from './audience.ts';
@@ -45,11 +45,11 @@ interface Command {
 /** A request and its outcome. */
 export interface Decided {
   readonly request: LaneRequest;
-  readonly outcome: Outcome;
+  readonly outcome: CallOutcome;
 }
 
-const undecided: Outcome = { outcome: 'unknown', error: new Error('the command is undecided') };
-const dropped: Outcome = { outcome: 'none', error: new Error('the session has ended') };
+const undecided: CallOutcome = { outcome: 'unknown', error: new Error('the command is undecided') };
+const dropped: CallOutcome = { outcome: 'none', error: new Error('the session has ended') };
 const pauseMs = 200;
 const answerMs = 20_000;
 const authMs = 5_000;
@@ -72,9 +72,9 @@ export class Syncer {
   }
 
   /** Decides the undecided request, or else this one. */
-  async sync(asked: LaneRequest, withinMs: number): Promise<Decided> {
+  async sync(request: LaneRequest, withinMs: number): Promise<Decided> {
     if (this.#command?.session !== this.#identifier) this.#command = undefined;
-    this.#command ??= this.#name(asked);
+    this.#command ??= this.#name(request);
     const command = this.#command;
     const outcome = await this.#decide(command, this.#options.time.nowMs + withinMs);
     if (outcome.outcome !== 'unknown') this.#command = undefined;
@@ -171,7 +171,7 @@ export class Syncer {
     return { ...command, wasSent: false };
   }
 
-  async #decide(command: Command, untilMs: number): Promise<Outcome> {
+  async #decide(command: Command, untilMs: number): Promise<CallOutcome> {
     const { time, random } = this.#options;
     while (time.nowMs < untilMs) {
       if (command.session !== this.#identifier) return dropped;
@@ -187,7 +187,7 @@ export class Syncer {
     return undecided;
   }
 
-  async #overLane(socket: LaneSocketClient, command: Command): Promise<Outcome | undefined> {
+  async #overLane(socket: LaneSocketClient, command: Command): Promise<CallOutcome | undefined> {
     const { random } = this.#options;
     command.wasSent = true;
     // A client that has given the socket up continues over HTTP while the command may still run.
@@ -212,7 +212,7 @@ export class Syncer {
     this.#other = await this.#dial(random.pick(serving), command.session, ticket);
   }
 
-  async #status(socket: LaneSocketClient, command: Command): Promise<Outcome | undefined> {
+  async #status(socket: LaneSocketClient, command: Command): Promise<CallOutcome | undefined> {
     const answer = await socket.ask('STATUS', {}, named(command), answerMs);
     if (answer?.payload['status'] === 'UNKNOWN') return this.#overHttp(command);
     return this.#answered(socket, command, answer);
@@ -223,7 +223,7 @@ export class Syncer {
     socket: LaneSocketClient,
     command: Command,
     answer: Frame | undefined,
-  ): Promise<Outcome | undefined> {
+  ): Promise<CallOutcome | undefined> {
     if (answer === undefined) {
       socket.close();
       return undefined;
@@ -255,7 +255,7 @@ export class Syncer {
     if (answer?.type !== 'REAUTHENTICATED') socket.close();
   }
 
-  async #overHttp(command: Command): Promise<Outcome | undefined> {
+  async #overHttp(command: Command): Promise<CallOutcome | undefined> {
     const { session, checker } = this.#options;
     const { credentials } = session;
     if (credentials?.identifier !== command.session) return undefined;

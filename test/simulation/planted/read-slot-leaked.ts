@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/read/reader.ts',
-      find: '      for (const { reject } of asked) reject(error);',
-      replace: '      this.#inFlight += 1;\n      for (const { reject } of asked) reject(error);',
+      find: '      for (const { reject } of waiting) reject(error);',
+      replace: '      this.#inFlight += 1;\n      for (const { reject } of waiting) reject(error);',
     },
   ],
 };

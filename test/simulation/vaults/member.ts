@@ -9,7 +9,7 @@ import type { SessionChecker } from '../checkers/sessions.ts';
 import type { RoleChange, SurvivorChecker } from '../checkers/survivors.ts';
 import { membershipsIn } from '../checkers/sync-token.ts';
 import type { VaultChecker } from '../checkers/vaults.ts';
-import type { Outcome } from '../gateway.ts';
+import type { CallOutcome } from '../gateway.ts';
 import { Session, type SignInOptions } from '../sign-in.ts';
 import type { SimulatedTime } from '../time.ts';
 import type { Book, Invite } from './book.ts';
@@ -315,7 +315,7 @@ export class Member {
     return outcome.outcome === 'done' ? (outcome.value as { ok?: object }).ok : undefined;
   }
 
-  async #outcome(command: string, fields: object, withinMs = patienceMs): Promise<Outcome> {
+  async #outcome(command: string, fields: object, withinMs = patienceMs): Promise<CallOutcome> {
     const credentials = this.#session.credentials;
     const outcome = await this.#session.ask(command, { ...fields, credentials }, withinMs);
     if (outcome.outcome !== 'done') return outcome;

@@ -84,7 +84,7 @@ test('the migrations make no table that nobody knows', async (t) => {
   t.deepEqual(Object.keys(migrated).sort(), [...new Set([...declared, ...undeclared])].sort());
 });
 
-test('what the store looks through by shard, and the shards themselves, are indexed', (t) => {
+test('the tables that the store searches by shard, and the shards themselves, are indexed', (t) => {
   const found = Object.assign({}, ...Object.values(migrated).map(({ indexes }) => indexes));
   t.like(found, indexesOfSweeps);
 });

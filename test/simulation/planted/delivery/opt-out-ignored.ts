@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'opt-out-ignored',
-  why: 'Whoever opts out is told that nothing leaves any more while a message is about to.',
+  why: 'A user who opts out is told that nothing leaves any more while a message is about to.',
   flavour: 'delivery',
   from: 44,
   edits: [

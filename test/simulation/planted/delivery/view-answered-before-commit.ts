@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'view-answered-before-commit',
-  why: 'Who opens a one-time share is given it before that is durable, so after a crash another is given it too.',
+  why: 'A one-time share is given before that is durable, so after a crash it is given to another reader too.',
   flavour: 'delivery',
   edits: [
     {

@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'deleted-account-let-in',
-  why: 'Who asks to join and is deleted before he is let in is a member for good.',
+  why: 'A user who asks to join and is deleted before being let in is a member for good.',
   flavour: 'vaults',
   from: 1866,
   edits: [

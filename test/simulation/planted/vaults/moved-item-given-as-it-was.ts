@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'moved-item-given-as-it-was',
-  why: 'Who has a moved item already is given what it was, and keeps that.',
+  why: 'A reader that has a moved item already is given what it was, and keeps that.',
   flavour: 'vaults',
   from: 8,
   edits: [
@@ -11,7 +11,7 @@ export const bug: PlantedBug = {
       find: "  succession: { of: 'uuid', by: 'hop' },\n",
       replace: '',
     },
-    // Harmless, as whoever moves an item may die after any step, but there are two rows of it for longer.
+    // Harmless, as a host that moves an item may die after any step, but there are two rows of it for longer.
     {
       file: 'actors/user/items/save-across-collections.ts',
       find: '  await finalizeAt(context, from, id, applied);\n',

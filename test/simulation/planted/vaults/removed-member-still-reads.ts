@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'removed-member-still-reads',
-  why: 'Who was removed is given what is saved after that.',
+  why: 'A removed member is given what is saved after the removal.',
   flavour: 'vaults',
   from: 38,
   edits: [

@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'removed-member-still-saves',
-  why: 'Who was removed goes on saving in the vault.',
+  why: 'A removed member goes on saving in the vault.',
   flavour: 'vaults',
   edits: [
     {

@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'survivor-without-the-items',
-  why: 'What the old owner had in a vault stays his, who is gone.',
+  why: 'The items of the old owner in a vault stay theirs, though the account is gone.',
   flavour: 'vaults',
   from: 140,
   edits: [

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
-import { startGateway } from '../../test/kit/gateway.ts';
-import { frontPageRoute } from '../routes/health.ts';
+import { startGateway } from '../../../test/kit/gateway.ts';
+import { frontPageRoute } from '../../routes/health.ts';
 
 const digestsOf = (html: string, element: string) =>
   [...html.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, 'g'))].map(

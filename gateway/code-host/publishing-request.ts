@@ -13,7 +13,7 @@ export const refuse = (status: number, message: string, tag?: string): Refused =
 
 export const contentBytesMax = 2_097_152;
 
-export interface GivenPublishing {
+export interface PublishingRequest {
   readonly token?: unknown;
   readonly owner?: unknown;
   readonly repo?: unknown;
@@ -45,36 +45,36 @@ const invalid = {
 } as const;
 const tooLarge = refuse(400, `A file holds at most ${contentBytesMax} bytes.`, 'content-too-large');
 
-export function publishingOf(given: GivenPublishing): Publishing | Refused {
-  const token = trimmed(given.token);
+export function publishingOf(request: PublishingRequest): Publishing | Refused {
+  const token = trimmed(request.token);
   if (token === undefined || !/^[\x21-\x7e]{1,512}$/.test(token)) return invalid.token;
-  if (!isName(given.owner)) return invalid.owner;
-  if (!isName(given.repo)) return invalid.repo;
-  const branch = trimmed(given.branch ?? '') || 'main';
-  if (trimmed(given.branch ?? '') === undefined || !isLine(branch, 255)) return invalid.branch;
-  const path = pathOf(given.path);
+  if (!isName(request.owner)) return invalid.owner;
+  if (!isName(request.repo)) return invalid.repo;
+  const branch = trimmed(request.branch ?? '') || 'main';
+  if (trimmed(request.branch ?? '') === undefined || !isLine(branch, 255)) return invalid.branch;
+  const path = pathOf(request.path);
   if (path === undefined) return invalid.path;
-  const content = given.content ?? '';
+  const content = request.content ?? '';
   if (typeof content !== 'string') return invalid.content;
   if (Buffer.byteLength(content) > contentBytesMax) return tooLarge;
-  const message = trimmed(given.message ?? '');
+  const message = trimmed(request.message ?? '');
   if (message === undefined || message.length > 1_000) return invalid.message;
-  const { owner, repo } = given;
+  const { owner, repo } = request;
   return { token, owner, repo, branch, path, content, message: message || `Publish ${path}` };
 }
 
-const trimmed = (given: unknown): string | undefined =>
-  typeof given === 'string' ? given.trim() : undefined;
+const trimmed = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value.trim() : undefined;
 
-const isName = (given: unknown): given is string =>
-  typeof given === 'string' && /^[\w.-]{1,255}$/.test(given) && given !== '.' && given !== '..';
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w.-]{1,255}$/.test(value) && value !== '.' && value !== '..';
 
 const isLine = (text: string, charactersMax: number): boolean =>
   text.length <= charactersMax && !/\p{Cc}/u.test(text) && isStorableText(text);
 
-function pathOf(given: unknown): string | undefined {
-  if (typeof given !== 'string') return undefined;
-  const segments = given
+function pathOf(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const segments = value
     .replaceAll('\\', '/')
     .split('/')
     .map((segment) => segment.trim());

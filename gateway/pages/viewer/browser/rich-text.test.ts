@@ -53,7 +53,7 @@ test('only a link that runs nothing is one', (t) => {
     t.deepEqual(linkTo(url) as unknown, [element('span', 'here')], String(url));
 });
 
-test('what the page does not know is shown by what is in it, or said to be missing', (t) => {
+test('a node that the page does not know is shown by its content, or said to be missing', (t) => {
   t.deepEqual(
     richTextOf(
       document(

@@ -73,7 +73,7 @@ test('another key opens nothing, and neither does a changed text', (t) => {
   t.is(unseal(JSON.stringify({ ...sealed, ciphertext: 'AAAA' }), key).opened, 'wrong-key');
 });
 
-test('what is sealed in another way is told from a wrong key', (t) => {
+test('a payload sealed in another way is told from a wrong key', (t) => {
   const sealed = JSON.parse(payloadOf('{}'));
   const unknown = ['', '{', 'null', '[]', '"text"', '7'];
   const others = [{ v: 2 }, { nonce: 'ab' }, { nonce: 5 }, { ciphertext: '*' }, { ciphertext: null }];

@@ -4,7 +4,7 @@
  */
 
 import { type Rich, richTextOf } from './rich-text.ts';
-import { keyOf, type Note, type Opened, unseal } from './sealed.ts';
+import { keyOf, type Note, type OpenedShare, unseal } from './sealed.ts';
 
 /** Fetches the content of a share from the server, which may give it only once. */
 type Fetched =
@@ -59,9 +59,12 @@ function nodeOf(rich: Rich): Node {
   return element;
 }
 
-type Problem = Exclude<Fetched['fetched'], 'payload'> | Exclude<Opened['opened'], 'notes'> | 'incomplete';
+type Problem =
+  | Exclude<Fetched['fetched'], 'payload'>
+  | Exclude<OpenedShare['opened'], 'notes'>
+  | 'incomplete';
 
-const asked =
+const invitation =
   'Somebody has shared something with you. It may be possible to open it only once, so open it when you can read it.';
 const problems: Readonly<Record<Problem, string>> = {
   incomplete: 'This link is incomplete. Open the whole link that you received, with the part after the #.',
@@ -96,7 +99,7 @@ function begin(): void {
   link = takeLink();
   content.replaceChildren();
   if (link === undefined) complain('incomplete');
-  else if (payload === undefined) say(asked, 'Open');
+  else if (payload === undefined) say(invitation, 'Open');
   else reveal(payload, link);
 }
 

@@ -15,7 +15,7 @@ export interface Note {
  *     wrong-key    the key does not fit, or the content was changed
  *     unsupported  sealed in a way that is not known here
  */
-export type Opened =
+export type OpenedShare =
   | { readonly opened: 'notes'; readonly title: string | undefined; readonly notes: readonly Note[] }
   | { readonly opened: 'other'; readonly text: string }
   | { readonly opened: 'wrong-key' | 'unsupported' };
@@ -27,7 +27,7 @@ const nonceForm = /^[0-9a-f]{48}$/i;
 export const keyOf = (hex: string): Uint8Array | undefined =>
   keyForm.test(hex) ? bytesOfHex(hex) : undefined;
 
-export function unseal(payload: string, key: Uint8Array): Opened {
+export function unseal(payload: string, key: Uint8Array): OpenedShare {
   const sealed = sealedOf(payload);
   if (sealed === undefined) return { opened: 'unsupported' };
   const bytes = decrypt(sealed, key);
@@ -54,7 +54,7 @@ function decrypt({ nonce, ciphertext }: Sealed, key: Uint8Array): Uint8Array | u
   }
 }
 
-function openedOf(text: string): Opened {
+function openedOf(text: string): OpenedShare {
   const { kind, title, notes, text: only } = fieldsOf(text);
   const own = typeof title === 'string' ? title : '';
   if (kind === 'note' && typeof only === 'string') {
@@ -66,11 +66,11 @@ function openedOf(text: string): Opened {
   return { opened: 'other', text };
 }
 
-const isNote = (given: unknown): given is Note =>
-  typeof given === 'object' &&
-  given !== null &&
-  typeof (given as Partial<Note>).title === 'string' &&
-  typeof (given as Partial<Note>).text === 'string';
+const isNote = (value: unknown): value is Note =>
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as Partial<Note>).title === 'string' &&
+  typeof (value as Partial<Note>).text === 'string';
 
 /** The fields of a JSON object; none for anything else. */
 function fieldsOf(json: string): Readonly<Record<string, unknown>> {

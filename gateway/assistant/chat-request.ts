@@ -23,7 +23,7 @@ const tool = z.object({
   inputSchema: z.record(z.string(), z.unknown()).nullish(),
 });
 
-const askedSchema = z.object({
+const bodySchema = z.object({
   system: z.string().nullish(),
   messages: z.array(message).max(messagesMax).nullish(),
   tools: z.array(tool).max(toolsMax).nullish(),
@@ -31,11 +31,11 @@ const askedSchema = z.object({
   top_p: z.number().nullish(),
   max_tokens: z.number().nullish(),
 });
-type Given = z.infer<typeof askedSchema>;
+type RequestBody = z.infer<typeof bodySchema>;
 
 /** The fields, for the API description. The check of their values comes after the check of what the account may do. */
-export const givenFields = z.object(
-  Object.fromEntries(Object.keys(askedSchema.shape).map((name) => [name, z.unknown().optional()])),
+export const requestFields = z.object(
+  Object.fromEntries(Object.keys(bodySchema.shape).map((name) => [name, z.unknown().optional()])),
 );
 
 export interface Message {
@@ -52,7 +52,7 @@ interface Tool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-export interface Asked {
+export interface ChatRequest {
   /** With the messages of that role, in their order. Empty: there are none. */
   readonly system: string;
   readonly messages: readonly Message[];
@@ -63,26 +63,26 @@ export interface Asked {
 }
 
 /** A request until the provider has it: it may take megabytes, and its answer minutes. */
-export class Asking {
+export class PendingChatRequest {
   readonly isValid: boolean;
-  #asked: Asked | undefined;
+  #request: ChatRequest | undefined;
 
-  constructor(given: unknown) {
-    const { data } = askedSchema.safeParse(given);
-    this.#asked = data && read(data);
-    this.isValid = this.#asked !== undefined;
+  constructor(body: unknown) {
+    const { data } = bodySchema.safeParse(body);
+    this.#request = data && read(data);
+    this.isValid = this.#request !== undefined;
   }
 
   /** Call once, and only on a valid request. */
-  take(): Asked {
-    const asked = this.#asked;
-    if (asked === undefined) throw new TypeError('there is nothing to pass on');
-    this.#asked = undefined;
-    return asked;
+  take(): ChatRequest {
+    const request = this.#request;
+    if (request === undefined) throw new TypeError('there is nothing to pass on');
+    this.#request = undefined;
+    return request;
   }
 }
 
-function read({ system, messages, tools, temperature, top_p, max_tokens }: Given): Asked {
+function read({ system, messages, tools, temperature, top_p, max_tokens }: RequestBody): ChatRequest {
   const all = messages ?? [];
   const systems = [system, ...all.filter(({ role }) => role === 'system').map(({ content }) => content)];
   return {
@@ -133,7 +133,7 @@ export interface Allowed {
 
 /** Within the limits of the profile. */
 export function samplingOf(
-  { maxTokens = outputTokensByDefault, temperature, topP }: Asked,
+  { maxTokens = outputTokensByDefault, temperature, topP }: ChatRequest,
   profile: Allowed,
 ): Sampling {
   const wanted = temperature ?? profile.temperature;
@@ -144,5 +144,5 @@ export function samplingOf(
   };
 }
 
-const clamped = (given: number | null | undefined, min: number, max: number): number | undefined =>
-  given === null || given === undefined ? undefined : Math.min(Math.max(given, min), max);
+const clamped = (value: number | null | undefined, min: number, max: number): number | undefined =>
+  value === null || value === undefined ? undefined : Math.min(Math.max(value, min), max);

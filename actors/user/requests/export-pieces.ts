@@ -1,6 +1,6 @@
 /**
- * The same file as `part.ts` makes, piece by piece, for an operator who owes it to the user. The caller has made sure that an
- * operator asks.
+ * The same file as `part.ts` makes, piece by piece, for callers without a session: an operator who owes it to the user, and the
+ * mail queue. The caller has made sure that one of them asks.
  */
 import type { View } from '../../../runtime/command.ts';
 import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../export-file.ts';
@@ -10,6 +10,8 @@ import { exportPageOf, type PageRows, pagePlans } from './export-pages.ts';
 
 interface PieceRequest {
   readonly progress: ExportProgress | null;
+  /** The file ends after the items, without history and the list of files. */
+  readonly itemsOnly?: boolean;
 }
 
 interface PieceReads extends OwnAccount {
@@ -19,14 +21,16 @@ interface PieceReads extends OwnAccount {
 
 const nothing: PageRows = { rows: [], complete: true, upTo: 0 };
 
-export const exportForOperator = {
+export const exportPieces = {
   reads: (view: View, { progress }: PieceRequest) => ({
     ...pagePlans(view, (progress ?? exportStart).cursor),
     ...ownAccount(view),
   }),
-  answer(view: View, { progress }: PieceRequest, { own, theirs, account }: PieceReads) {
+  answer(view: View, { progress, itemsOnly = false }: PieceRequest, { own, theirs, account }: PieceReads) {
     const at = progress ?? exportStart;
-    const piece = exportPiece(at, exportPageOf(view, at.cursor, own ?? theirs?.owners[0] ?? nothing));
+    const page = exportPageOf(view, at.cursor, own ?? theirs?.owners[0] ?? nothing);
+    const isEnd = itemsOnly && page.next?.part !== 'items';
+    const piece = exportPiece(at, isEnd ? { ...page, next: null } : page);
     if (progress !== null) return piece;
     const keyParams = fullKeyParams(ownRow(view, { account }));
     return { ...piece, text: exportBeginning({ version: keyParams.version, keyParams }) + piece.text };

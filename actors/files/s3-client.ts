@@ -1,0 +1,74 @@
+/** The client of S3, or of a server that speaks its protocol, as files and backups use it. */
+import { DeleteObjectsCommand, type DeleteObjectsCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import { noop } from './store.ts';
+
+export interface S3ClientOptions {
+  /** By default that of AWS for the region. */
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Whether the bucket is named in the path of an address, and not in its host. By default it is with an endpoint alone. */
+  readonly isPathStyle: boolean | undefined;
+}
+
+interface S3ClientLimits {
+  readonly connectMs: number;
+  /** None where the caller limits the time itself. */
+  readonly requestMs?: number;
+  readonly triesMax: number;
+}
+
+const connectionsMax = 64;
+/** Objects that S3 removes in one request, at most. */
+const removedAtOnce = 1_000;
+/** The library would log text of the other side. */
+const silent = { trace: noop, debug: noop, info: noop, warn: noop, error: noop };
+
+export function openS3Client(options: S3ClientOptions, limits: S3ClientLimits): S3Client {
+  const { endpoint, region, accessKeyId, secretAccessKey, isPathStyle } = options;
+  const { connectMs, requestMs, triesMax } = limits;
+  const agent = { keepAlive: true, maxSockets: connectionsMax };
+  return new S3Client({
+    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    region,
+    credentials: { accessKeyId, secretAccessKey },
+    forcePathStyle: isPathStyle ?? endpoint !== undefined,
+    maxAttempts: triesMax,
+    retryMode: 'standard',
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    expectContinueHeader: true,
+    requestHandler: {
+      connectionTimeout: connectMs,
+      ...(requestMs !== undefined && { requestTimeout: requestMs }),
+      httpAgent: agent,
+      httpsAgent: agent,
+      logger: silent,
+    },
+    logger: silent,
+  });
+}
+
+type Send = (command: DeleteObjectsCommand) => Promise<DeleteObjectsCommandOutput>;
+
+/** Removes the objects, and stops at one that S3 keeps: returns the code of its reason. An object that is gone is no error. */
+export async function removeObjects(
+  bucket: string,
+  keys: readonly string[],
+  send: Send,
+): Promise<string | undefined> {
+  for (let at = 0; at < keys.length; at += removedAtOnce) {
+    const Objects = keys.slice(at, at + removedAtOnce).map((Key) => ({ Key }));
+    const command = new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } });
+    const { Errors = [] } = await send(command);
+    const kept = Errors.find(({ Code }) => Code !== 'NoSuchKey');
+    if (kept !== undefined) return s3CodeOf(kept.Code);
+  }
+  return undefined;
+}
+
+const codeForm = /^\w{1,64}$/;
+
+/** What a message may hold of a failure: its code, if it looks like one. */
+export const s3CodeOf = (code: unknown): string => (codeForm.test(String(code)) ? String(code) : 'no code');

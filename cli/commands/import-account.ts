@@ -1,0 +1,140 @@
+/** `import account`: one account from any server of the family, over HTTP, with its password. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import { readGivenFile } from '../given-file.ts';
+import { RefusedError, type ServerAddress, UnreachableError } from '../http-client.ts';
+import { type Downloaded, downloadAccount } from '../import/account/download.ts';
+import type { Context } from '../import/context.ts';
+import { Report } from '../import/report.ts';
+import { runImport } from '../import/run.ts';
+import { createSpool } from '../import/source/spool.ts';
+import { openSqlite } from '../import/source/sqlite.ts';
+import { Tables } from '../import/source/tables.ts';
+import { Target } from '../import/target.ts';
+import { verifyImport } from '../import/verify.ts';
+import type { Session } from '../session.ts';
+import { counted, table } from '../table.ts';
+import { type Run, teach } from './command.ts';
+import { serverUrl } from './smoke-test.ts';
+
+interface AccountOptions {
+  readonly from: string;
+  readonly email: string;
+  readonly accessKeyFile?: string;
+  readonly history?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function addImportAccount(group: Command, run: Run): void {
+  teach(
+    group
+      .command('account')
+      .requiredOption('--from <url>', 'the address of the other server, as apps use it')
+      .requiredOption('--email <address>', 'the address or name that signs in there')
+      .option('--access-key-file <file>', 'the file with its access key, if clients need one')
+      .option('--history', 'also bring the history of items: two requests for each of them')
+      .option('--dry-run', 'say what would come and why something would not; nothing is written')
+      .summary('bring one account from any server, with its password')
+      .description(
+        'Sign in to another server with the password of an account, and bring the account here: its items with their ' +
+          'times and its settings. It signs in here with the same password. Both sides are compared before it may.',
+      )
+      .action((options: AccountOptions) => run((session) => importAccount(session, options))),
+    'When only one account moves, or nobody can read the database of the other server. Its owner types the password. ' +
+      'Files, shared vaults and second factors do not come this way.',
+    'import account --from https://notes.example.org --email alice@example.org',
+  );
+}
+
+async function importAccount(session: Session, options: AccountOptions): Promise<number> {
+  const password = await session.terminal.askSecret(`Password of ${options.email}: `);
+  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-import-'));
+  const path = join(folder, 'account.sqlite');
+  try {
+    const downloaded = await download(session, path, options, password);
+    session.progress(`${counted(downloaded.items, 'item')} fetched.`);
+    const database = await openSqlite(path);
+    const tables = new Tables(database, database, 0);
+    try {
+      return await bring(session, tables, downloaded, options.dryRun === true);
+    } finally {
+      await tables.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @throws Failure */
+async function download(
+  session: Session,
+  path: string,
+  { from, email, accessKeyFile, history = false }: AccountOptions,
+  password: string,
+): Promise<Downloaded> {
+  const accessKey = accessKeyFile && readGivenFile(accessKeyFile, '--access-key-file').toString().trim();
+  const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
+  const spool = await createSpool(path);
+  try {
+    return await downloadAccount({ server, email, password, withHistory: history }, spool, session.terminal);
+  } catch (error) {
+    if (error instanceof UnreachableError) throw new Failure(exitCodes.unavailable, `${error.message}.`);
+    if (error instanceof RefusedError) throw new Failure(exitCodes.refused, error.message);
+    throw error;
+  } finally {
+    spool.close();
+  }
+}
+
+async function bring(
+  session: Session,
+  tables: Tables,
+  { userUuid, inVaults }: Downloaded,
+  dryRun: boolean,
+): Promise<number> {
+  const target = new Target(session);
+  const context: Context = {
+    tables,
+    target,
+    limits: await target.describe(),
+    report: new Report(),
+    serverKey: undefined,
+    withoutKey: 'drop',
+    dryRun,
+    administrators: false,
+    quotas: false,
+    preferred: new Set(),
+    progress: () => undefined,
+  };
+  await runImport(context, undefined, { keepClosed: true });
+  const { report } = context;
+  const isHere = !dryRun && (await target.showAccount(userUuid))?.phase === 'closed';
+  const compared = isHere ? await verifyImport(context, undefined) : undefined;
+  const isSame = compared?.differenceCount === 0;
+  if (isSame) await target.ask(ImportService.openAccount, { userUuid, unlock: false });
+  const document = { ...report.document(), userUuid, dryRun, opened: isSame, inVaults, compared };
+  session.answer(document, () =>
+    [
+      table(
+        ['TABLE', 'READ', dryRun ? 'WOULD COME' : 'WRITTEN', 'UNCHANGED', 'LEFT OUT', 'WHY'],
+        report.rows(),
+      ),
+      '',
+      ...(inVaults > 0 ? [`${counted(inVaults, 'item')} in shared vaults did not come.`] : []),
+      ...(compared === undefined ? [] : [`${compared.differenceCount} differences between the servers.`]),
+      outcomeOf(dryRun, isSame),
+    ].join('\n'),
+  );
+  return isSame || (dryRun && !report.isWanting) ? exitCodes.ok : exitCodes.incomplete;
+}
+
+function outcomeOf(dryRun: boolean, isSame: boolean): string {
+  if (dryRun) return 'Nothing was written.';
+  return isSame
+    ? 'The account signs in here now, with the same password and without a second factor.'
+    : 'The account was not opened.';
+}

@@ -1,0 +1,91 @@
+/** `top`. */
+import { Option } from 'commander';
+import { ActorRank, ClusterService, type TopActor } from '../../proto/generated/scriptorium/v1/cluster.ts';
+import type { Session } from '../session.ts';
+import { size, table } from '../table.ts';
+import { type AddCommands, rowLimit, teach, wholeNumber } from './command.ts';
+
+type By = 'bytes' | 'commits' | 'messages' | 'waiting';
+
+const ranks: Readonly<Record<By, ActorRank>> = {
+  bytes: ActorRank.UNSPECIFIED,
+  commits: ActorRank.TURNS,
+  messages: ActorRank.TURNS,
+  waiting: ActorRank.WAITING,
+};
+
+/** Of each node: more than are shown, as those with most turns so far may not be the busiest now. */
+const askedOfNode = 1_000;
+
+interface Options {
+  readonly by: By;
+  readonly seconds: number;
+  readonly limit: number;
+}
+
+export const addTopCommand: AddCommands = (program, run) => {
+  teach(
+    program
+      .command('top')
+      .addOption(
+        new Option('--by <what>', 'what to rank them by')
+          .choices(['bytes', 'commits', 'messages', 'waiting'])
+          .default('bytes'),
+      )
+      .option('--seconds <number>', 'how long to watch', (text) => wholeNumber(text, 1, 60), 2)
+      .option('--limit <number>', 'how many to show', rowLimit, 20)
+      .summary('the actors that use most memory, commits or messages')
+      .description('Watch the actors in memory on all nodes, and show those that use most.')
+      .action((options: Options) => run((session) => top(session, options))),
+    'When a node is busy or its memory grows: a single user, a vault or the queue of mail may be the reason. ' +
+      'Reads that wait for no turn are not counted.',
+    'top',
+    'top --by commits --seconds 10',
+  );
+};
+
+interface Used {
+  readonly kind: string;
+  readonly id: string;
+  readonly node: string;
+  readonly bytes: number;
+  readonly commits: number;
+  readonly messages: number;
+  readonly waiting: number;
+}
+
+async function top(session: Session, { by, seconds, limit }: Options): Promise<void> {
+  const asked = { by: ranks[by], limit: askedOfNode };
+  const before = await session.ask(ClusterService.listTopActors, asked);
+  await session.terminal.sleep(seconds * 1_000);
+  const { actors, silentNodes } = await session.ask(ClusterService.listTopActors, asked);
+  const earlier = new Map(before.actors.map((each) => [nameOf(each), each]));
+  const used = actors
+    .map((actor) => usedOf(actor, earlier.get(nameOf(actor))))
+    .toSorted((a, b) => b[by] - a[by] || b.bytes - a.bytes)
+    .slice(0, limit);
+  session.answer({ seconds, by, actors: used, silentNodes }, () => {
+    const rows = used.map(({ kind, id, node, bytes, commits, messages, waiting }) => {
+      return [kind, id, node, size(bytes), commits, messages, waiting];
+    });
+    const titles = ['KIND', 'ID', 'NODE', 'HELD', 'COMMITS', 'MESSAGES', 'WAITING'];
+    const silent = silentNodes.length === 0 ? [] : [`No answer of ${silentNodes.join(', ')}.`];
+    return [rows.length === 0 ? 'No actor is in memory.' : table(titles, rows), ...silent].join('\n');
+  });
+}
+
+const nameOf = ({ actor, node }: TopActor): string => `${node} ${actor?.kind} ${actor?.id}`;
+
+/** An actor that was not there before has come since, or was not among the first. Nothing is known of what it used. */
+function usedOf({ actor, node, heldBytes, waiting, ...now }: TopActor, before = now): Used {
+  return {
+    kind: actor?.kind ?? '',
+    id: actor?.id ?? '',
+    node,
+    bytes: heldBytes,
+    commits: now.version - before.version,
+    // It may have left memory meanwhile, and come back.
+    messages: Math.max(0, now.turns - before.turns),
+    waiting,
+  };
+}

@@ -1,0 +1,99 @@
+/** One server of the family, over HTTP as apps use it. */
+import { createHash, randomBytes } from 'node:crypto';
+
+export interface ServerAddress {
+  /** The URL of the server; a path in it is kept. */
+  readonly url: URL;
+  readonly accessKey: string | undefined;
+  readonly deadlineMs: number;
+}
+
+export interface ClientRequest {
+  readonly bearer?: string | undefined;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The server was unreachable, or broke off. */
+export class UnreachableError extends Error {}
+
+export class RefusedError extends Error {
+  readonly status: number;
+  /** The word by which clients tell refusals apart; may be empty. */
+  readonly tag: string;
+
+  constructor(message: string, status: number, tag: string) {
+    super(message);
+    this.status = status;
+    this.tag = tag;
+  }
+}
+
+export class HttpClient {
+  readonly #options: ServerAddress;
+
+  constructor(options: ServerAddress) {
+    this.#options = options;
+  }
+
+  /** @throws RefusedError or UnreachableError */
+  // biome-ignore lint/suspicious/noExplicitAny: what is answered is looked at as a client would
+  async ask(method: string, path: string, { bearer, body, headers }: ClientRequest = {}): Promise<any> {
+    const { status, text } = await this.#answerTo(method, path, {
+      headers: { ...this.headers(bearer), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const answer = parsed(text);
+    if (status >= 200 && status < 300 && answer !== undefined) return answer.data ?? answer;
+    const error = answer?.error ?? answer?.data?.error;
+    const message = error?.message ?? 'nothing that a client understands';
+    throw new RefusedError(`${method} ${path} was answered ${status}: ${message}`, status, error?.tag ?? '');
+  }
+
+  urlOf(path: string): URL {
+    const { url } = this.#options;
+    return new URL(url.pathname.replace(/\/$/, '') + path, url);
+  }
+
+  headers(bearer: string | undefined): Readonly<Record<string, string>> {
+    const { accessKey } = this.#options;
+    return {
+      'content-type': 'application/json',
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+      ...(accessKey !== undefined && { 'x-shared-server-key': accessKey }),
+    };
+  }
+
+  async #answerTo(
+    method: string,
+    path: string,
+    init: RequestInit,
+  ): Promise<{ status: number; text: string }> {
+    const signal = AbortSignal.timeout(this.#options.deadlineMs);
+    const url = this.urlOf(path);
+    try {
+      const answer = await fetch(url, { method, redirect: 'manual', signal, ...init });
+      return { status: answer.status, text: await answer.text() };
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const why = cause instanceof Error && cause.message !== '' ? cause.message : message;
+      throw new UnreachableError(`${url.origin} cannot be reached: ${why}`, { cause: error });
+    }
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: see above
+function parsed(text: string): any {
+  try {
+    return text === '' ? {} : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Clients send the challenge first, and the verifier with the password. */
+export function newChallenge(): { readonly verifier: string; readonly challenge: string } {
+  const verifier = randomBytes(32).toString('hex');
+  const digest = createHash('sha256').update(verifier).digest('hex');
+  return { verifier, challenge: Buffer.from(digest).toString('base64url') };
+}

@@ -1,0 +1,64 @@
+/** Makes the elements of the page. What the server says goes in as text, never as markup. */
+
+type Child = Node | string;
+
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  fields: Partial<HTMLElementTagNameMap[Name]> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  Object.assign(made, fields);
+  made.append(...children);
+  return made;
+}
+
+export function byId(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`The page has no ${id}.`);
+  return found;
+}
+
+/** A button that cannot be pressed again before its work is done. */
+export function button(text: string, work: () => Promise<void>): HTMLButtonElement {
+  const made = element('button', { type: 'button', textContent: text });
+  made.addEventListener('click', async () => {
+    made.disabled = true;
+    await work();
+    made.disabled = false;
+  });
+  return made;
+}
+
+/** A field with its label. */
+export function field(label: string, input: HTMLInputElement): HTMLLabelElement {
+  return element('label', {}, label, input);
+}
+
+/** A form of these fields, whose button is pressed by Enter, too. */
+export function form(fields: readonly Child[], action: string, work: () => Promise<void>): HTMLFormElement {
+  const submit = element('button', { type: 'submit', textContent: action });
+  const made = element('form', {}, ...fields, submit);
+  made.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    submit.disabled = true;
+    await work();
+    submit.disabled = false;
+  });
+  return made;
+}
+
+export function table(columns: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+  if (rows.length === 0) return element('p', { className: 'none', textContent: 'None.' });
+  const head = element(
+    'tr',
+    {},
+    ...columns.map((text) => element('th', { scope: 'col', textContent: text })),
+  );
+  const body = rows.map((cells) => element('tr', {}, ...cells.map((cell) => element('td', {}, cell))));
+  return element(
+    'div',
+    { className: 'wide' },
+    element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)),
+  );
+}

@@ -1,0 +1,8 @@
+import type { Server } from '../server.ts';
+
+/** What the sections of the page share. */
+export interface Page {
+  readonly server: Server;
+  /** Shows a sentence, such as why something was refused; empty for none. */
+  say(sentence: string): void;
+}

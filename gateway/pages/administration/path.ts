@@ -1,0 +1,2 @@
+/** Where the page for administrators is served. */
+export const administrationPath = '/admin';

@@ -1,0 +1,85 @@
+import test from 'ava';
+import { LaneFrames } from '../../../docs/protocol/sync-lane-client.ts';
+import { LaneMemory } from './budget.ts';
+import { type LaneServices, LaneSocket } from './lane-socket.ts';
+import type { SyncTicket } from './tickets.ts';
+
+const deviceId = 'web-12fb6ed5';
+
+function world() {
+  const timers = new Set<() => void>();
+  const said: { type: string; payload: { code?: string } }[] = [];
+  const spent: SyncTicket[] = [];
+  let letIn = () => {};
+  const services = {
+    metrics: { opened: () => {}, closed: () => {}, answered: () => {} },
+    memory: new LaneMemory(1_000_000),
+    nowMs: () => 0,
+    schedule(_delayMs: number, callback: () => void) {
+      timers.add(callback);
+      return () => timers.delete(callback);
+    },
+    isDraining: () => false,
+    verify: () => ({ userUuid: 'user', sessionUuid: 'session', pair: 'pair' }) as SyncTicket,
+    nextDial: () =>
+      new Promise<void>((resolve) => {
+        letIn = resolve;
+      }),
+    async spend(ticket: SyncTicket) {
+      spent.push(ticket);
+      return 'good';
+    },
+    admit: () => true,
+    watch: () => () => {},
+    closed: () => {},
+  } as unknown as LaneServices;
+  const socket = new LaneSocket(services);
+  socket.opened({
+    send: (text) => said.push(JSON.parse(text)),
+    end: () => socket.closed(),
+    close: () => socket.closed(),
+    getBufferedAmount: () => 0,
+  });
+  const frames = new LaneFrames();
+  return {
+    said,
+    spent,
+    auth() {
+      const text = JSON.stringify(frames.make('AUTH', { ticket: 't'.repeat(43), deviceId }));
+      socket.received(new TextEncoder().encode(text).buffer as ArrayBuffer, false);
+    },
+    async letIn() {
+      letIn();
+      for (let step = 0; step < 10; step += 1) await Promise.resolve();
+    },
+    fireTimers() {
+      for (const fire of [...timers]) fire();
+    },
+    leave: () => socket.closed(),
+  };
+}
+
+test('a socket says who it is in time although it is let in later', async (t) => {
+  const { auth, letIn, fireTimers, said, spent } = world();
+  auth();
+  t.is(spent.length, 0);
+  fireTimers();
+  t.is(said.length, 0);
+  await letIn();
+  t.is(spent.length, 1);
+  t.is(said[0]?.type, 'AUTHENTICATED');
+});
+
+test('a socket that never says who it is ends', (t) => {
+  const { fireTimers, said } = world();
+  fireTimers();
+  t.is(said[0]?.payload.code, 'AUTH_TIMEOUT');
+});
+
+test('a client that leaves before it is let in spends no ticket', async (t) => {
+  const { auth, letIn, leave, spent } = world();
+  auth();
+  leave();
+  await letIn();
+  t.is(spent.length, 0);
+});
