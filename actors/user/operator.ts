@@ -117,18 +117,18 @@ const operatorCommands = (hooks: RaisedHooks) => ({
   operatorExport: sharedRead({
     ...UserAdministration.commands.operatorExport,
     reads: exportPieces.reads,
-    answer: (view, asked, reads) => {
+    answer: (view, request, reads) => {
       active(view);
-      return exportPieces.answer(view, asked, reads);
+      return exportPieces.answer(view, request, reads);
     },
   }),
 
   operatorAuditTrail: sharedRead({
     ...UserAdministration.commands.operatorAuditTrail,
     reads: auditPages,
-    answer: (view, asked, pages) => {
+    answer: (view, request, pages) => {
       active(view);
-      return readTrail(view, pages, asked);
+      return readTrail(view, pages, request);
     },
   }),
 });

@@ -60,9 +60,9 @@ export function signedInTurn<Fields, Ok, P extends Plans = Record<never, never>>
   }): TurnCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>, P> {
   return command({
     ...shape,
-    turn: (turn, asked, reads) =>
-      whenSignedIn(turn, asked, shape, (by) => {
-        const answer = answerOf(run(turn, asked, reads, by));
+    turn: (turn, request, reads) =>
+      whenSignedIn(turn, request, shape, (by) => {
+        const answer = answerOf(run(turn, request, reads, by));
         if (!isRefused(answer)) storeUse(turn, by.session);
         return answer;
       }),
@@ -83,12 +83,12 @@ export function signedInRead<Fields, Ok, P extends Plans = Record<never, never>>
     ...shape,
     known:
       known &&
-      ((view, asked) => {
-        const ok = known(view, asked);
-        return ok === undefined ? undefined : whenSignedIn(view, asked, shape, () => ({ ok }));
+      ((view, request) => {
+        const ok = known(view, request);
+        return ok === undefined ? undefined : whenSignedIn(view, request, shape, () => ({ ok }));
       }),
-    answer: (view, asked, reads) =>
-      whenSignedIn(view, asked, shape, (by) => answerOf(run(view, asked, reads, by))),
+    answer: (view, request, reads) =>
+      whenSignedIn(view, request, shape, (by) => answerOf(run(view, request, reads, by))),
   });
 }
 
@@ -100,10 +100,10 @@ export function signedInWorkflow<Fields, Ok>({
 }): WorkflowCommand<SignedInRequest<Fields>, SignedInAnswer<Ok>> {
   return workflow({
     ...shape,
-    run: async (steps, asked) => {
-      const signedIn = new SignedInSteps<Ok>(steps, asked, shape);
+    run: async (steps, request) => {
+      const signedIn = new SignedInSteps<Ok>(steps, request, shape);
       try {
-        const result = answerOf(await run(signedIn, asked));
+        const result = answerOf(await run(signedIn, request));
         const { caller } = signedIn;
         if (caller === undefined) throw new Error('a workflow answered without having checked the session');
         return { ...result, caller };
@@ -143,7 +143,7 @@ class Ended extends Error {
 
 /** The next step of the workflow, or its end. */
 type StepResult<R> = { readonly caller: Caller; readonly next: R } | SignedInAnswer<unknown>;
-type Outcome<R> = { readonly next: R } | { readonly ok: R };
+type TurnResult<R> = { readonly next: R } | { readonly ok: R };
 
 class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   caller: Caller | undefined;
@@ -151,15 +151,15 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   readonly callId: string;
   readonly actors: Workflow['actors'];
   readonly #steps: Workflow;
-  readonly #asked: Request;
+  readonly #request: Request;
   readonly #allowed: Allowed;
 
-  constructor(steps: Workflow, asked: Request, allowed: Allowed) {
+  constructor(steps: Workflow, request: Request, allowed: Allowed) {
     this.self = steps.self;
     this.callId = steps.callId;
     this.actors = steps.actors;
     this.#steps = steps;
-    this.#asked = asked;
+    this.#request = request;
     this.#allowed = allowed;
   }
 
@@ -183,14 +183,14 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
 
   #take<R, P extends Plans>(
     { unless, reads, turn: run, recorded = false }: Step<R, P>,
-    outcome: (result: R) => Outcome<R>,
+    outcome: (result: R) => TurnResult<R>,
   ): Promise<StepResult<R>> {
     return this.#steps.turn({
       ...(reads !== undefined && { reads }),
       recorded,
       turn: (turn, rows: PlanResults<P>) =>
         unless?.(turn) ??
-        whenSignedIn(turn, this.#asked, this.#allowed, (by): Outcome<R> | Refused => {
+        whenSignedIn(turn, this.#request, this.#allowed, (by): TurnResult<R> | Refused => {
           const result = run(turn, rows, by);
           return isRefused(result) ? result : outcome(result);
         }),

@@ -45,6 +45,9 @@ const waitOf = ({ waitsFor }: Found) => waitsFor.replace('ACTOR_WAITS_FOR_', '')
 
 async function whereIs(session: Session, kind: string, id: string | undefined): Promise<number> {
   if (id !== undefined) return where(session, kind, id);
+  if (!kind.includes('@')) {
+    throw new Failure(exitCodes.usage, 'Name a kind and an id, or the address of a user.');
+  }
   const { userUuid } = await session.ask(UsersService.find, { email: kind, workspace: '' });
   return where(session, 'user', userUuid);
 }

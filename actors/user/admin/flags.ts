@@ -35,10 +35,10 @@ const noCount = refuse.badRequest('This flag is a number of requests a day; 0 is
 const noProfile = refuse.badRequest('This flag is the id of a profile.');
 
 /** The value as it is stored, or why the flag cannot have it. */
-function checkedFlag(name: FlagName, given: string): { readonly value: string } | Refused {
-  if (name === 'AI_REQUEST_LIMIT') return count.test(given) ? { value: given } : noCount;
-  if (name === 'AI_PROFILE') return isProfileId(given) ? { value: given } : noProfile;
-  const checked = checkedValue(name, given);
+function checkedFlag(name: FlagName, text: string): { readonly value: string } | Refused {
+  if (name === 'AI_REQUEST_LIMIT') return count.test(text) ? { value: text } : noCount;
+  if (name === 'AI_PROFILE') return isProfileId(text) ? { value: text } : noProfile;
+  const checked = checkedValue(name, text);
   const lacking = notOffered[name];
   if (lacking !== undefined && !('value' in checked && checked.value === lacking.off)) {
     return refuse.badRequest(notHere(lacking));
@@ -57,8 +57,13 @@ export function flagsOf(view: View) {
 }
 
 /** `given` is the name in upper or lower case. */
-export function setFlag(turn: Turn, given: string, value: string | null, by: 'operator' | 'administrator') {
-  const name = flagNames.find((each) => each === given.toUpperCase());
+export function setFlag(
+  turn: Turn,
+  spelledName: string,
+  value: string | null,
+  by: 'operator' | 'administrator',
+) {
+  const name = flagNames.find((each) => each === spelledName.toUpperCase());
   if (name === undefined) return unknownFlag;
   const checked = value === null ? { value } : checkedFlag(name, value);
   if (isRefused(checked)) return checked;

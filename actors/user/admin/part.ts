@@ -37,16 +37,16 @@ type Named = z.infer<typeof Administration.commands.lookUpUser.fields>;
 
 const lookUpUser = signedInWorkflow({
   ...Administration.commands.lookUpUser,
-  run: async (workflow, asked) => {
-    const uuid = await find(workflow, asked);
+  run: async (workflow, request) => {
+    const uuid = await find(workflow, request);
     return uuid === undefined ? userNotFound : { uuid };
   },
 });
 
 const getBan = signedInWorkflow({
   ...Administration.commands.getBan,
-  run: async (workflow, asked) => {
-    const uuid = await find(workflow, asked);
+  run: async (workflow, request) => {
+    const uuid = await find(workflow, request);
     if (uuid === undefined) return userNotFound;
     const status = await unlessAbsent(operated(workflow, uuid).operatorBanStatus({}));
     return status === undefined ? userNotFound : { uuid, email: status.email, ...toResponse(status) };
@@ -55,20 +55,20 @@ const getBan = signedInWorkflow({
 
 const setBan = signedInWorkflow({
   ...Administration.commands.setBan,
-  run: async (workflow, { userUuid, ...given }) => {
+  run: async (workflow, { userUuid, ...fields }) => {
     const uuid = userUuid.toLowerCase();
     const { banned, banReason } = await workflow.turn({
       turn: (turn, _reads, by) => {
         if (!mayAdminister(turn, by)) return adminRequired;
-        const { data: ban } = banFields.safeParse(given);
+        const { data: ban } = banFields.safeParse(fields);
         if (ban === undefined) return noBan;
         if (ban.banned && uuid === turn.self.id) return oneself;
         return ban.banned && !markBanning(turn, workflow.callId) ? busy : ban;
       },
     });
-    const asked = { banned, reason: banReason ?? null, by: 'administrator' as const };
+    const change = { banned, reason: banReason ?? null, by: 'administrator' as const };
     const answer = isUuid(uuid)
-      ? await unlessAbsent(operated(workflow, uuid).operatorSetBan(asked))
+      ? await unlessAbsent(operated(workflow, uuid).operatorSetBan(change))
       : undefined;
     return workflow.lastTurn({
       turn: (turn) => {
@@ -93,12 +93,12 @@ const getFlags = signedInWorkflow({
 
 const setFlag = signedInWorkflow({
   ...Administration.commands.setFlag,
-  run: async (workflow, { userUuid, ...given }) => {
+  run: async (workflow, { userUuid, ...fields }) => {
     const uuid = await asAdministrator(workflow, userUuid);
-    const { data: flag } = flagFields.safeParse(given);
+    const { data: flag } = flagFields.safeParse(fields);
     if (flag === undefined) return noFlag;
-    const asked = { ...flag, by: 'administrator' as const };
-    const answer = await unlessAbsent(operated(workflow, uuid).operatorSetFlag(asked));
+    const change = { ...flag, by: 'administrator' as const };
+    const answer = await unlessAbsent(operated(workflow, uuid).operatorSetFlag(change));
     if (answer === undefined) return userNotFound;
     if ('refused' in answer) return answer;
     return workflow.lastTurn({
@@ -121,8 +121,8 @@ const getRegistration = signedInWorkflow({
 
 const setRegistration = signedInWorkflow({
   ...Administration.commands.setRegistration,
-  run: async (workflow, given) => {
-    const { registrationDisabled, registrationEnabled } = registrationFields.safeParse(given).data ?? {};
+  run: async (workflow, fields) => {
+    const { registrationDisabled, registrationEnabled } = registrationFields.safeParse(fields).data ?? {};
     const disabled =
       registrationDisabled ?? (registrationEnabled === undefined ? undefined : !registrationEnabled);
     await workflow.turn({
@@ -131,8 +131,8 @@ const setRegistration = signedInWorkflow({
         return disabled === undefined || disabled === registrationEnabled ? undecided : {};
       },
     });
-    const asked = { disabled: disabled === true };
-    const decided = await workflow.actors.get(Instance, instanceId).ask.setRegistration(asked);
+    const change = { disabled: disabled === true };
+    const decided = await workflow.actors.get(Instance, instanceId).ask.setRegistration(change);
     return workflow.lastTurn({
       turn: (turn) => {
         audit(turn, decided.disabled ? 'registration-closed' : 'registration-opened');
@@ -149,8 +149,8 @@ function registrationResponse(workflow: Pick<Steps, 'use'>, decided: Parameters<
 }
 
 /** The uuid that the administrator named. A text that is no uuid names nobody. */
-function asAdministrator(workflow: Steps, given: string): Promise<string> {
-  const uuid = given.toLowerCase();
+function asAdministrator(workflow: Steps, userUuidText: string): Promise<string> {
+  const uuid = userUuidText.toLowerCase();
   return workflow.turn({
     turn: (turn, _reads, by) => {
       if (!mayAdminister(turn, by)) return adminRequired;

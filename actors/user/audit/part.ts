@@ -19,17 +19,17 @@ import {
 const getAuditTrail = signedInRead({
   ...AuditTrail.commands.getAuditTrail,
   reads: auditPages,
-  answer: (view, asked, pages, { readonly }) => {
+  answer: (view, query, pages, { readonly }) => {
     // The trail says where the user lives, which is no business of a program that may only read notes. The list of sessions is
     // the same.
     if (readonly) return { success: true, events: [], before: null };
-    const { events, before } = readTrail(view, pages, asked);
-    const shown = events.map(({ firstAtMs, lastAtMs, ...event }) => ({
+    const { events, before } = readTrail(view, pages, query);
+    const listedEvents = events.map(({ firstAtMs, lastAtMs, ...event }) => ({
       ...event,
       firstAt: isoTime(firstAtMs),
       lastAt: isoTime(lastAtMs),
     }));
-    return { success: true, events: shown, before };
+    return { success: true, events: listedEvents, before };
   },
 });
 

@@ -64,15 +64,15 @@ const makeBridgeToken = signedInTurn({
   repeat: 'recorded',
   turn: (
     turn,
-    { label: given, scope: asked, scopeTagUuids: tags, wrappedKeys, kdfSalt, kdfParams },
+    { label: labelText, scope: scopeText, scopeTagUuids: tags, wrappedKeys, kdfSalt, kdfParams },
     _reads,
     by,
   ) => {
-    const label = given.trim().slice(0, labelCharactersMax);
+    const label = labelText.trim().slice(0, labelCharactersMax);
     if (label === '') return labelMissing;
     if (turn.entries(bridgeTokenMap).size >= bridgeTokensMax) return tooMany;
     if (keysBytes(turn) + Buffer.byteLength(wrappedKeys) > allKeysBytesMax) return tooMuch;
-    const scope = asked === 'read' || asked === 'write' ? asked : scopesByOtherName[asked];
+    const scope = scopeText === 'read' || scopeText === 'write' ? scopeText : scopesByOtherName[scopeText];
     const { secret, secretHash } = makeSecret(turn.random);
     const made: BridgeToken = {
       uuid: turn.random.uuid(),
@@ -152,7 +152,7 @@ const authenticateBridge = command({
   ...Bridges.commands.authenticateBridge,
   repeat: 'recorded',
   reads: ownAccount,
-  turn: (turn, asked, reads) => answerOf(openBridgeSession(turn, asked, reads)),
+  turn: (turn, request, reads) => answerOf(openBridgeSession(turn, request, reads)),
 });
 
 type Authentication = z.infer<typeof Bridges.commands.authenticateBridge.request>;

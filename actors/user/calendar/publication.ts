@@ -60,8 +60,8 @@ export const todosPlan = (view: View, part: Part = {}) =>
 export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | undefined) {
   const { position, todos, bytes } = turn.get(publicationSlice);
   const updatedAt = Math.max(turn.nowMs, (before?.updated_at ?? 0) + 1);
-  const shown: TodoResponse = { uid, ...todo, createdAt: before?.created_at ?? turn.nowMs, updatedAt };
-  const object = calendarOf(componentOf(shown));
+  const todoView: TodoResponse = { uid, ...todo, createdAt: before?.created_at ?? turn.nowMs, updatedAt };
+  const object = calendarOf(componentOf(todoView));
   const contents = sealTodo(turn, uid, todo);
   const size = contents.length + Buffer.byteLength(uid);
   const row: TodoRow = {
@@ -72,14 +72,14 @@ export function drafted(turn: Turn, uid: string, todo: Todo, before: TodoRow | u
     size,
     etag: etagOf(object),
     object_bytes: Buffer.byteLength(object),
-    created_at: shown.createdAt,
+    created_at: todoView.createdAt,
     updated_at: updatedAt,
   };
   const after = {
     todos: todos + (before === undefined ? 1 : 0),
     bytes: bytes + size - (before?.size ?? 0),
   };
-  return { shown, row, after, isNew: before === undefined };
+  return { todoView, row, after, isNew: before === undefined };
 }
 
 export type Draft = ReturnType<typeof drafted>;

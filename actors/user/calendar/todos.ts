@@ -54,8 +54,8 @@ const nextTodos = (after: number, found: Map<string, TodoResponse>) => ({
 
 const publishTodo = signedInWorkflow({
   ...UserCalendar.commands.publishTodo,
-  run: async (workflow, asked) => {
-    const input = readTodo(asked);
+  run: async (workflow, request) => {
+    const input = readTodo(request);
     const needsSlot = await workflow.turn({
       // A repeat of the call gets here what its last turn recorded.
       recorded: true,
@@ -93,7 +93,7 @@ function publish(turn: Turn, draft: Draft, wanted: string | undefined) {
   const withoutSlot = holdSlot(turn, wanted);
   if (withoutSlot !== undefined) return withoutSlot;
   put(turn, draft);
-  return { created: draft.isNew, todo: draft.shown };
+  return { created: draft.isNew, todo: draft.todoView };
 }
 
 /** Two calls may have found at the same time that there was no slot. */

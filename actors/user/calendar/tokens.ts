@@ -75,8 +75,8 @@ const listCalendarTokens = signedInRead({
 
 const makeCalendarToken = signedInWorkflow({
   ...UserCalendar.commands.makeCalendarToken,
-  run: async (steps, asked) => {
-    const label = readLabel(asked.label);
+  run: async (steps, request) => {
+    const label = readLabel(request.label);
     const refusedNow = (turn: Turn) =>
       calendarFeed.refusal(turn) ??
       (isRefused(label) ? label : undefined) ??

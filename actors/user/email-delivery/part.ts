@@ -19,19 +19,19 @@ const administered = administeredBy({
 
 const commands = {
   listMailRelays: administered(EmailDelivery.commands.listMailRelays, (mailer) => mailer.listRelays({})),
-  setMailRelays: administered(EmailDelivery.commands.setMailRelays, (mailer, asked) =>
-    mailer.setRelays(asked),
+  setMailRelays: administered(EmailDelivery.commands.setMailRelays, (mailer, request) =>
+    mailer.setRelays(request),
   ),
-  testMail: administered(EmailDelivery.commands.testMail, (mailer, asked) => mailer.test(asked)),
-  listMailQueue: administered(EmailDelivery.commands.listMailQueue, (mailer, asked) =>
-    mailer.listQueue(asked),
+  testMail: administered(EmailDelivery.commands.testMail, (mailer, request) => mailer.test(request)),
+  listMailQueue: administered(EmailDelivery.commands.listMailQueue, (mailer, request) =>
+    mailer.listQueue(request),
   ),
-  listMailLog: administered(EmailDelivery.commands.listMailLog, (mailer, asked) => mailer.listLog(asked)),
-  listMailAudit: administered(EmailDelivery.commands.listMailAudit, (mailer, asked) =>
-    mailer.listAudit(asked),
+  listMailLog: administered(EmailDelivery.commands.listMailLog, (mailer, request) => mailer.listLog(request)),
+  listMailAudit: administered(EmailDelivery.commands.listMailAudit, (mailer, request) =>
+    mailer.listAudit(request),
   ),
-  retryMail: administered(EmailDelivery.commands.retryMail, (mailer, asked) => mailer.retry(asked)),
-  discardMail: administered(EmailDelivery.commands.discardMail, (mailer, asked) => mailer.discard(asked)),
+  retryMail: administered(EmailDelivery.commands.retryMail, (mailer, request) => mailer.retry(request)),
+  discardMail: administered(EmailDelivery.commands.discardMail, (mailer, request) => mailer.discard(request)),
 };
 
 export const emailDelivery = userPart(EmailDelivery, { name: 'email-delivery', commands });

@@ -51,8 +51,8 @@ export function acceptAppPassword(turn: Turn, secret: string, from: EventOrigin)
 const makeAppPassword = signedInTurn({
   ...Factors.commands.makeAppPassword,
   repeat: 'recorded',
-  turn: (turn, { label: given }, _reads, { session }) => {
-    const label = given.trim().slice(0, 255);
+  turn: (turn, { label: labelText }, _reads, { session }) => {
+    const label = labelText.trim().slice(0, 255);
     if (label === '') return labelMissing;
     if (turn.entries(appPasswordMap).size >= appPasswordsMax) return tooMany;
     const { secret, secretHash } = makeSecret(turn.random);

@@ -48,22 +48,22 @@ type FactorCheck = z.infer<typeof Factors.commands.checkFactors.request>;
 
 export const checkFactors = workflow({
   ...Factors.commands.checkFactors,
-  run: async (workflow, asked) => {
-    if (asked.isNobody) {
-      isSecretRight(undefined, asked);
+  run: async (workflow, request) => {
+    if (request.isNobody) {
+      isSecretRight(undefined, request);
       return { stale: true } as const;
     }
     const { isRight, secrets } = await workflow.turn({
       turn: (turn) => {
-        const secrets = isSecretRight(turn, asked) ? asked : noSecrets;
-        return { secrets, isRight: secrets === asked || isCodeRight(turn, asked) };
+        const secrets = isSecretRight(turn, request) ? request : noSecrets;
+        return { secrets, isRight: secrets === request || isCodeRight(turn, request) };
       },
     });
-    const given = { ...asked, ...secrets };
-    const first = await workflow.turn({ recorded: isRight, turn: (turn) => check(turn, given) });
+    const proofs = { ...request, ...secrets };
+    const first = await workflow.turn({ recorded: isRight, turn: (turn) => check(turn, proofs) });
     if (!('verify' in first)) return first;
     // Without a challenge, the assertion is too old or answers none of ours.
-    const { assertion } = asked;
+    const { assertion } = request;
     const stored = await workflow.turn({ turn: (turn) => [...turn.entries(authenticatorMap).values()] });
     const used = assertion && (await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings)));
     if (used === undefined) return wrongKey;
@@ -82,14 +82,14 @@ const isSecretRight = (view: Known, { appPassword, trustedDeviceToken }: FactorC
 const isCodeRight = (view: View & { readonly nowMs: number }, { code }: FactorCheck): boolean =>
   code !== undefined && isTotpCode(view, code);
 
-function check(turn: Turn, { email, workspace, recoveryCodes, ...given }: FactorCheck) {
+function check(turn: Turn, { email, workspace, recoveryCodes, ...proofs }: FactorCheck) {
   const profile = turn.get(profileSlice);
   const isTheirs = profile.state === 'active' && profile.email === email && profile.workspace === workspace;
   if (!isTheirs) return { stale: true } as const;
   if (recoveryCodes !== undefined) {
     return areRecoveryCodes(turn, recoveryCodes) ? passed : wrongRecoveryCodes;
   }
-  const { appPassword, trustedDeviceToken, code, hasAssertion, hasEmailedCode, device } = given;
+  const { appPassword, trustedDeviceToken, code, hasAssertion, hasEmailedCode, device } = proofs;
   const factor = factorOf(turn);
   if (factor === undefined) return passed;
   if (appPassword !== undefined && acceptAppPassword(turn, appPassword, device)) return passed;

@@ -22,9 +22,9 @@ export function generateRecoveryCodes(turn: Turn): string {
 }
 
 /** In upper or lower case. */
-export function areRecoveryCodes(view: View, given: string): boolean {
+export function areRecoveryCodes(view: View, text: string): boolean {
   const codes = settingValue(view, 'RECOVERY_CODES');
-  return codes !== null && equalInConstantTime(given.trim().toUpperCase(), codes);
+  return codes !== null && equalInConstantTime(text.trim().toUpperCase(), codes);
 }
 
 export const makeRecoveryCodes = signedInWorkflow({

@@ -64,11 +64,11 @@ export function distrustAllDevices(turn: Turn): void {
 const trustDevice = signedInTurn({
   ...Factors.commands.trustDevice,
   repeat: 'recorded',
-  turn: (turn, { label: given }, _reads, { session }) => {
+  turn: (turn, { label: labelText }, _reads, { session }) => {
     makeRoom(turn);
     const { secret, secretHash } = makeSecret(turn.random);
     const uuid = turn.random.uuid();
-    const label = (given?.trim() || deviceInfo(session.userAgent)).slice(0, labelCharactersMax);
+    const label = (labelText?.trim() || deviceInfo(session.userAgent)).slice(0, labelCharactersMax);
     const expiresAtMs = turn.nowMs + turn.use(AccountSettings).trustedDeviceAgeMs;
     const device = { uuid, label, secretHash, createdAtMs: turn.nowMs, lastUsedAtMs: null, expiresAtMs };
     turn.setEntry(trustedDeviceMap, uuid, device);

@@ -77,14 +77,14 @@ export function orOfVault<Request extends ByToken, Ok>(
   const ofVault = workflow<Request, Answer<Ok>>({
     request,
     reply,
-    run: async (steps, asked) => {
-      const { claims } = asked;
+    run: async (steps, request) => {
+      const { claims } = request;
       const refused = await steps.turn({
         turn: (turn) => refusing?.(turn, claims),
       });
       if (refused !== undefined) return refused;
       const answer = await askIfThere(steps, VaultFiles, claims.sharedVaultUuid ?? '', (vault) =>
-        ask(vault, asked),
+        ask(vault, request),
       );
       return answer ?? invalidToken;
     },

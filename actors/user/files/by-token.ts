@@ -79,10 +79,10 @@ const abandon = command({
 
 const close = workflow({
   ...Files.commands.closeUpload,
-  run: (steps, asked) => {
-    const { claims } = asked;
+  run: (steps, request) => {
+    const { claims } = request;
     return closePersisted(steps, claims.remoteIdentifier, {
-      reads: (view) => ownFile(view, asked),
+      reads: (view) => ownFile(view, request),
       early: (turn) => refusalOf(turn, claims, 'write') ?? answerIfRedeemed(turn, claims),
       close: (turn, { files }) => {
         const row = files.get(fileKey(turn, claims.remoteIdentifier));
@@ -142,14 +142,14 @@ const spendOnRead = command({
 export const fileCommands = {
   mintValetToken,
   mintVaultValetToken,
-  openUpload: orOfVault(open, allows('write'), (vault, asked) => vault.openUpload(asked)),
-  beginChunk: orOfVault(begin, allows('write'), (vault, asked) => vault.beginChunk(asked)),
-  finishChunk: orOfVault(finish, allows('write'), (vault, asked) => vault.finishChunk(asked)),
-  abandonChunk: orOfVault(abandon, undefined, (vault, asked) => vault.abandonChunk(asked)),
-  closeUpload: orOfVault(close, allows('write'), (vault, asked) => vault.closeUpload(asked)),
-  deleteFile: orOfVault(deleteFile, allows('delete'), (vault, asked) => vault.deleteFile(asked)),
-  openFile: orOfVault(openFile, allowsUnspent('read'), (vault, asked) => vault.openFile(asked)),
-  checkToken: orOfVault(checkToken, allowsAsMinted, (vault, asked) => vault.checkToken(asked)),
+  openUpload: orOfVault(open, allows('write'), (vault, request) => vault.openUpload(request)),
+  beginChunk: orOfVault(begin, allows('write'), (vault, request) => vault.beginChunk(request)),
+  finishChunk: orOfVault(finish, allows('write'), (vault, request) => vault.finishChunk(request)),
+  abandonChunk: orOfVault(abandon, undefined, (vault, request) => vault.abandonChunk(request)),
+  closeUpload: orOfVault(close, allows('write'), (vault, request) => vault.closeUpload(request)),
+  deleteFile: orOfVault(deleteFile, allows('delete'), (vault, request) => vault.deleteFile(request)),
+  openFile: orOfVault(openFile, allowsUnspent('read'), (vault, request) => vault.openFile(request)),
+  checkToken: orOfVault(checkToken, allowsAsMinted, (vault, request) => vault.checkToken(request)),
   spendOnRead,
   moveFile,
   holdForVault,

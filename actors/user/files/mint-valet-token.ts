@@ -50,35 +50,35 @@ type MintedClaims = Pick<
   'operation' | 'remoteIdentifier' | 'sharedVaultUuid' | 'unencryptedBytes' | 'move'
 >;
 
-function wantedOf(asked: MintRequest): MintedClaims | Refused {
-  const { operation, remote_identifier: identifier, unencrypted_file_size: bytes } = asked;
+function wantedOf(request: MintRequest): MintedClaims | Refused {
+  const { operation, remote_identifier: identifier, unencrypted_file_size: bytes } = request;
   if (!isUuid(identifier)) return notUuid;
   if (operation === 'write' && bytes == null) return withoutVaultSize;
-  const move = operation === 'move' ? moveOf(asked) : undefined;
+  const move = operation === 'move' ? moveOf(request) : undefined;
   if (isRefused(move)) return move;
   const common = { operation, remoteIdentifier: identifier.toLowerCase(), unencryptedBytes: bytes ?? 0 };
-  return { ...common, sharedVaultUuid: asked.sharedVaultUuid.toLowerCase(), ...(move && { move }) };
+  return { ...common, sharedVaultUuid: request.sharedVaultUuid.toLowerCase(), ...(move && { move }) };
 }
 
-function moveOf(asked: MintRequest): Move | Refused {
-  const { move_operation_type: type, shared_vault_to_shared_vault_move_target_uuid: target } = asked;
+function moveOf(request: MintRequest): Move | Refused {
+  const { move_operation_type: type, shared_vault_to_shared_vault_move_target_uuid: target } = request;
   if (type == null) return withoutType;
   if (type !== 'shared-vault-to-shared-vault') return { type };
   const targetVaultUuid = target == null ? undefined : uuidOf(target);
   if (targetVaultUuid === undefined) return withoutTarget;
-  return targetVaultUuid === asked.sharedVaultUuid.toLowerCase() ? sameVault : { type, targetVaultUuid };
+  return targetVaultUuid === request.sharedVaultUuid.toLowerCase() ? sameVault : { type, targetVaultUuid };
 }
 
 export const mintVaultValetToken = signedInWorkflow({
   ...Files.commands.mintVaultValetToken,
-  run: async (workflow, asked) => {
+  run: async (workflow, request) => {
     const { id: by } = workflow.self;
-    const writes = asked.operation !== 'read';
+    const writes = request.operation !== 'read';
     const wanted = await workflow.turn({
       turn: (_turn, _reads, { readonly }) =>
-        (writes ? refusalToWrite(readonly) : undefined) ?? wantedOf(asked),
+        (writes ? refusalToWrite(readonly) : undefined) ?? wantedOf(request),
     });
-    for (const uuid of [asked.sharedVaultUuid, wanted.move?.targetVaultUuid]) {
+    for (const uuid of [request.sharedVaultUuid, wanted.move?.targetVaultUuid]) {
       if (uuid === undefined) continue;
       const may = await askIfThere(workflow, VaultFiles, uuid, (vault) => vault.mayUseFiles({ by, writes }));
       if (may === undefined || isRefused(may)) return may ?? noSuchVault;

@@ -34,19 +34,19 @@ export const importAccount = command({
   ...UserImport.commands.importAccount,
   creates: true,
   reads: ownAccount,
-  turn: (turn, given: ImportedAccount, reads) => begin(turn, given, reads),
+  turn: (turn, imported: ImportedAccount, reads) => begin(turn, imported, reads),
 });
 
-function begin(turn: Turn, given: ImportedAccount, reads: OwnAccount) {
+function begin(turn: Turn, imported: ImportedAccount, reads: OwnAccount) {
   const before = turn.get(importSlice);
-  const refused = refusalOf(turn, given);
+  const refused = refusalOf(turn, imported);
   if (refused !== undefined) return { refused };
   const fresh = before.phase === 'none';
-  writeRow(turn, given, reads);
-  turn.set(importSlice, { phase: 'closed', passwordHash: given.passwordHash, locked: given.locked });
-  if (given.administrator) turn.set(adminRoleSlice, { administrator: true, hasMoved: false });
-  const refusedSettings = writeSettings(turn, given.settings);
-  writeAuthenticators(turn, given.authenticators);
+  writeRow(turn, imported, reads);
+  turn.set(importSlice, { phase: 'closed', passwordHash: imported.passwordHash, locked: imported.locked });
+  if (imported.administrator) turn.set(adminRoleSlice, { administrator: true, hasMoved: false });
+  const refusedSettings = writeSettings(turn, imported.settings);
+  writeAuthenticators(turn, imported.authenticators);
   if (fresh) {
     audit(turn, 'imported');
     turn.tell(Instance, instanceId).importedPasswords({ by: 1 });
@@ -54,25 +54,25 @@ function begin(turn: Turn, given: ImportedAccount, reads: OwnAccount) {
   return { fresh, refusedSettings };
 }
 
-function refusalOf(turn: Turn, given: ImportedAccount): (typeof accountRefusals)[number] | undefined {
+function refusalOf(turn: Turn, imported: ImportedAccount): (typeof accountRefusals)[number] | undefined {
   const { state } = turn.get(profileSlice);
   const { phase } = turn.get(importSlice);
   if (phase === 'used') return 'used';
   if (state === 'deleted') return 'deleted';
   if (state === 'active' && phase === 'none') return 'native';
-  if (isUnusable(given.keyParams)) return 'key-params';
-  const holder = turn.conflicting(accountTable, addressOf(given));
+  if (isUnusable(imported.keyParams)) return 'key-params';
+  const holder = turn.conflicting(accountTable, addressOf(imported));
   return holder !== undefined && holder.user_uuid !== turn.self.id ? 'taken' : undefined;
 }
 
 const addressOf = ({ identifier }: ImportedAccount) =>
   addressKey({ email: normaliseUsername(identifier), workspace: defaultWorkspace });
 
-function writeRow(turn: Turn, given: ImportedAccount, { account }: OwnAccount): void {
+function writeRow(turn: Turn, imported: ImportedAccount, { account }: OwnAccount): void {
   const before = account.get({ user_uuid: turn.self.id });
-  const address = addressOf(given);
-  const spelled = given.identifier === address.identifier ? {} : { identifier: given.identifier };
-  const keyParams = { ...storedKeyParams(sentKeyParamsOf(given.keyParams), {}), ...spelled };
+  const address = addressOf(imported);
+  const spelled = imported.identifier === address.identifier ? {} : { identifier: imported.identifier };
+  const keyParams = { ...storedKeyParams(sentKeyParamsOf(imported.keyParams), {}), ...spelled };
   const row: AccountRow = {
     user_uuid: turn.self.id,
     ...address,
@@ -89,7 +89,7 @@ function writeRow(turn: Turn, given: ImportedAccount, { account }: OwnAccount): 
     workspace: address.workspace,
     protocolVersion: keyParams.version,
     credentialsVersion: row.credentials_version,
-    createdAtMs: given.createdAtMs,
+    createdAtMs: imported.createdAtMs,
   });
 }
 
@@ -113,15 +113,15 @@ function writeSettings(turn: Turn, settings: readonly ImportedSetting[]): string
   return refused;
 }
 
-function valueToStore(name: SettingName, given: string | undefined): string | null {
-  if (given === undefined) return null;
-  const checked = checkedValue(name, given);
-  return 'value' in checked ? checked.value : given;
+function valueToStore(name: SettingName, text: string | undefined): string | null {
+  if (text === undefined) return null;
+  const checked = checkedValue(name, text);
+  return 'value' in checked ? checked.value : text;
 }
 
 /** Keeps their uuids, as clients keep the users' names for the keys by uuid. */
-function writeAuthenticators(turn: Turn, given: readonly ImportedAuthenticator[]): void {
-  const kept = given.slice(0, authenticatorsMax);
+function writeAuthenticators(turn: Turn, authenticators: readonly ImportedAuthenticator[]): void {
+  const kept = authenticators.slice(0, authenticatorsMax);
   const uuids = new Set(kept.map(({ uuid }) => uuid));
   for (const uuid of turn.entries(authenticatorMap).keys()) {
     if (!uuids.has(uuid)) turn.removeEntry(authenticatorMap, uuid);

@@ -25,21 +25,21 @@ export const notificationsPlan = (view: View) =>
 export const importInbox = command({
   ...UserImport.commands.importInbox,
   reads: (view) => ({ messages: inboxMessagesPlan(view), notifications: notificationsPlan(view) }),
-  turn: (turn, given, before) => {
+  turn: (turn, imported, before) => {
     if (!isWritable(turn)) return notWritable;
     return answerOf({
-      messages: writeMessages(turn, given.messages, before.messages),
-      notifications: writeNotifications(turn, given.notifications, before.notifications),
+      messages: writeMessages(turn, imported.messages, before.messages),
+      notifications: writeNotifications(turn, imported.notifications, before.notifications),
     });
   },
 });
 
 function writeMessages(
   turn: Turn,
-  given: readonly Message[],
+  imported: readonly Message[],
   { rows }: RangeResult<typeof inboxMessageTable>,
 ): number {
-  const sized = given.map((each) => ({
+  const sized = imported.map((each) => ({
     ...each,
     sender_uuid: each.senderUuid,
     size: countedBytes(each.encryptedMessage),
@@ -67,12 +67,12 @@ function writeMessages(
 /** One for each subject: the latest. */
 function writeNotifications(
   turn: Turn,
-  given: readonly Notification[],
+  imported: readonly Notification[],
   { rows }: RangeResult<typeof notificationTable>,
 ): number {
   const latest = new Map<string, Notification>();
   const isKnown = ({ type }: Notification) => (notificationTypes as readonly string[]).includes(type);
-  const inOrder = given.filter(isKnown).toSorted((a, b) => a.createdAt - b.createdAt);
+  const inOrder = imported.filter(isKnown).toSorted((a, b) => a.createdAt - b.createdAt);
   for (const each of inOrder) latest.set(subjectOfPayload(each.payload) ?? each.uuid, each);
   const kept = new Map([...latest].slice(-notificationsMax));
   const known = new Map(rows.map((row) => [row.subject, row]));

@@ -21,16 +21,16 @@ const administered = administeredBy({
 });
 
 const commands = {
-  getPairing: administered(UserPairing.commands.getPairing, (pairing, asked) => pairing.status(asked)),
-  listPairings: administered(UserPairing.commands.listPairings, (pairing, asked) => pairing.list(asked)),
-  startPairing: administered(UserPairing.commands.startPairing, (pairing, asked) => pairing.start(asked)),
-  completePairing: administered(UserPairing.commands.completePairing, (pairing, asked) =>
-    pairing.complete(asked),
+  getPairing: administered(UserPairing.commands.getPairing, (pairing, request) => pairing.status(request)),
+  listPairings: administered(UserPairing.commands.listPairings, (pairing, request) => pairing.list(request)),
+  startPairing: administered(UserPairing.commands.startPairing, (pairing, request) => pairing.start(request)),
+  completePairing: administered(UserPairing.commands.completePairing, (pairing, request) =>
+    pairing.complete(request),
   ),
-  unpair: administered(UserPairing.commands.unpair, (pairing, asked) => pairing.unpair(asked)),
-  unpairAll: administered(UserPairing.commands.unpairAll, (pairing, asked) => pairing.unpairAll(asked)),
-  getPairingUsage: administered(UserPairing.commands.getPairingUsage, (pairing, asked) =>
-    pairing.usage(asked),
+  unpair: administered(UserPairing.commands.unpair, (pairing, request) => pairing.unpair(request)),
+  unpairAll: administered(UserPairing.commands.unpairAll, (pairing, request) => pairing.unpairAll(request)),
+  getPairingUsage: administered(UserPairing.commands.getPairingUsage, (pairing, request) =>
+    pairing.usage(request),
   ),
 };
 

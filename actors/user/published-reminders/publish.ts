@@ -139,8 +139,8 @@ const getDeliveryConfig = signedInRead({
 
 const configure = signedInWorkflow({
   ...PublishedReminders.commands.setDeliveryConfig,
-  run: async (workflow, asked) => {
-    const wanted = readConfig(asked);
+  run: async (workflow, request) => {
+    const wanted = readConfig(request);
     const recalls = await askedBack(workflow, (turn) => {
       if (isRefused(wanted)) return reminderDelivery.refusal(turn) ?? wanted;
       return reminderDelivery.refusal(turn) ?? refusedNow(turn, wanted) ?? affectedBy(turn, wanted);
@@ -219,9 +219,9 @@ const listPublishedReminders = signedInRead({
 
 const publishReminder = signedInWorkflow({
   ...PublishedReminders.commands.publishReminder,
-  run: async (workflow, asked) => {
+  run: async (workflow, request) => {
     const read = (turn: Turn) =>
-      reminderDelivery.refusal(turn) ?? readReminder(asked, deliveryConfig(turn)?.channel ?? undefined);
+      reminderDelivery.refusal(turn) ?? readReminder(request, deliveryConfig(turn)?.channel ?? undefined);
     const recalls = await askedBack(workflow, (turn) => {
       const input = read(turn);
       if (isRefused(input)) return input;

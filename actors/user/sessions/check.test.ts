@@ -33,13 +33,13 @@ const session: Session = {
 const cookieSession: Session = { ...session, current: { ...session.current, style: 2 } };
 const active: Profile = { ...noProfile, state: 'active' };
 
-interface Given {
+interface Stored {
   readonly session?: Session;
   readonly revoked?: RevokedSession;
   readonly profile?: Profile;
 }
 
-function viewOf({ session, revoked, profile = active }: Given): View {
+function viewOf({ session, revoked, profile = active }: Stored): View {
   const maps = new Map<string, ReadonlyMap<string, unknown>>([
     [sessionMap.family, new Map(session && [[session.uuid, session]])],
     [revokedSessionMap.family, new Map(revoked && [['session', revoked]])],
@@ -78,7 +78,7 @@ const replacedAgo = (ms: number): Session => ({
 });
 const revoked: RevokedSession = { privateIdentifier: 'private', keptUntilMs: nowMs + 1 };
 
-const cases: readonly [what: string, given: Given, credentials: Credentials, expected: string][] = [
+const cases: readonly [what: string, stored: Stored, credentials: Credentials, expected: string][] = [
   ['the current secret', { session }, header('access'), 'ok'],
   [
     'a legacy session, whatever the age of an access token',

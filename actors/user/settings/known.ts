@@ -120,10 +120,10 @@ export function protectsAccount(name: SettingName): boolean {
 /** The value to store, or why it may not be set. */
 export function checkedValue(
   name: SettingName,
-  given: string,
+  text: string,
 ): { readonly value: string } | { readonly why: string } {
   const { values, isSwitch = false, refusalOf } = knownSetting(name);
-  const value = isSwitch ? switchedTo(values, given) : given;
+  const value = isSwitch ? switchedTo(values, text) : text;
   if (values?.includes(value) === false) return { why: `The value has to be one of ${values.join(', ')}.` };
   const why = refusalOf?.(value);
   return why === undefined ? { value } : { why };
@@ -136,9 +136,9 @@ export function isRefusedSetting(givenName: string, value: string | undefined): 
   return value !== undefined && 'why' in checkedValue(name, value);
 }
 
-function switchedTo([on, off]: readonly string[] = [], given: string): string {
-  const isOn = parsedSwitch(given);
-  return (isOn === undefined ? undefined : isOn ? on : off) ?? given;
+function switchedTo([on, off]: readonly string[] = [], text: string): string {
+  const isOn = parsedSwitch(text);
+  return (isOn === undefined ? undefined : isOn ? on : off) ?? text;
 }
 
 /** Undefined: there is no setting of this name, in upper or lower case. */
@@ -146,8 +146,8 @@ export const settingNamed = (name: string): SettingName | undefined => nameIn(al
 export const subscriptionSettingNamed = (name: string): SubscriptionSettingName | undefined =>
   nameIn(subscriptionSettings, name);
 
-function nameIn<Names extends object>(names: Names, given: string): (keyof Names & string) | undefined {
-  const name = given.toUpperCase();
+function nameIn<Names extends object>(names: Names, text: string): (keyof Names & string) | undefined {
+  const name = text.toUpperCase();
   return Object.hasOwn(names, name) ? (name as keyof Names & string) : undefined;
 }
 

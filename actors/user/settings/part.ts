@@ -196,9 +196,9 @@ const putSubscriptionSetting = signedInTurn({
 const refusalOfSetting = (session: Session, name: SettingName): Refused | undefined =>
   protectsAccount(name) ? refusalOfBridge(session) : undefined;
 
-function putByUser(turn: Turn, name: SettingName, given: string | null): Refused | undefined {
+function putByUser(turn: Turn, name: SettingName, text: string | null): Refused | undefined {
   if (knownSetting(name).setBy !== 'user') return notChangedHere;
-  const checked = given === null ? { value: null } : checkedValue(name, given);
+  const checked = text === null ? { value: null } : checkedValue(name, text);
   if ('why' in checked) return refuse.badRequest(checked.why);
   const { value } = checked;
   const bytes = Buffer.byteLength(value ?? '');

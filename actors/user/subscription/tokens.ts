@@ -62,9 +62,9 @@ function isValid(view: Now, claims: Omit<SubscriptionClaims, 'userUuid'>): boole
 /** Anyone who knows the address may ask for it. Only the owner of the mailbox sees it. */
 export const mailSubscriptionToken = tell({
   ...Subscription.tells.mailSubscriptionToken,
-  turn: (turn, { email: asked }) => {
+  turn: (turn, { email: emailText }) => {
     const { state, email } = turn.get(profileSlice);
-    const isTheirs = state === 'active' && email === asked;
+    const isTheirs = state === 'active' && email === emailText;
     if (!isTheirs || isBanned(turn) || mailAddress(email) === undefined) return;
     const text = [
       'This token shows an app the subscription and the features of your account:',

@@ -235,13 +235,13 @@ function replayed<P extends Plans>(
 /** The status of a command, with its result where that needs no items of the client. */
 export async function commandStatus<P extends Plans>(
   workflow: SignedInWorkflow<CommandStatus>,
-  asked: SignedInRequest<{ readonly commandId: string; readonly digest?: string | null | undefined }>,
+  request: SignedInRequest<{ readonly commandId: string; readonly digest?: string | null | undefined }>,
   way: OneTurn<P>,
 ): Promise<CommandStatus | Refused> {
-  const { commandId: id, digest } = asked;
+  const { commandId: id, digest } = request;
   const refused = commandIdPattern.test(id) ? undefined : wrongId;
   const found = await workflow.turn<Known | { readonly status: 'accepted' | 'unknown' }, CommandPlan>({
-    reads: (view) => commandPlan(view, asked, id),
+    reads: (view) => commandPlan(view, request, id),
     turn: (turn, reads, { session }) => {
       if (refused !== undefined) return refused;
       const entry = findEntry(turn, reads, session.uuid, id);

@@ -70,7 +70,7 @@ function verdictOn(turn: Turn, sessionUuid: string, pair: string): 'good' | 'gon
 
 const holdSyncCommand = signedInTurn({
   ...SyncLane.commands.holdSyncCommand,
-  turn: (turn, asked, _reads, by) => ({ verdict: holdVerdict(turn, asked, by) }),
+  turn: (turn, request, _reads, by) => ({ verdict: holdVerdict(turn, request, by) }),
 });
 
 type Hold = typeof SyncLane.commands.holdSyncCommand;

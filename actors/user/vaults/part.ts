@@ -89,10 +89,10 @@ const createVault = signedInWorkflow({
           stopJoining(turn, vaultUuid);
           return answer;
         }
-        const { membership, ...shown } = answer;
+        const { membership, ...vault } = answer;
         noteJoined(turn, { vaultUuid, membership });
         audit(turn, 'shared-vault-made', session, vaultUuid);
-        return shown;
+        return vault;
       },
     });
   },

@@ -44,8 +44,8 @@ export const inviteToVault = signedInWorkflow({
     await workflow.turn(
       roomAmong(owned, ({ vault, invitee }) => vault === vaultUuid && invitee === recipientUuid),
     );
-    const given = { recipientUuid, encryptedMessage: encrypted_message, permission };
-    return askVault(workflow, sharedVaultUuid, (vault) => vault.invite({ by, ...given }));
+    const invitation = { recipientUuid, encryptedMessage: encrypted_message, permission };
+    return askVault(workflow, sharedVaultUuid, (vault) => vault.invite({ by, ...invitation }));
   },
 });
 
@@ -61,11 +61,11 @@ export const changeVaultInvite = signedInWorkflow({
     });
     const ofInvite = { by: workflow.self.id, inviteUuid: inviteUuid.toLowerCase() };
     await workflow.turn(roomAmong(owned, ({ uuid }) => uuid === ofInvite.inviteUuid));
-    const given = { encryptedMessage: encrypted_message, ...(permission != null && { permission }) };
+    const invitation = { encryptedMessage: encrypted_message, ...(permission != null && { permission }) };
     return askVault(
       workflow,
       sharedVaultUuid,
-      (vault) => vault.changeInvite({ ...ofInvite, ...given }),
+      (vault) => vault.changeInvite({ ...ofInvite, ...invitation }),
       noSuchInvite,
     );
   },

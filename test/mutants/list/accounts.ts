@@ -65,7 +65,7 @@ export const mutants: readonly Mutant[] = [
     harm: 'A user signs in while an import goes on, and takes the part that is there for the whole.',
     file: 'actors/user/import/account.ts',
     find: 'password_hash: closedHash,\n    // A new version',
-    replace: 'password_hash: given.passwordHash,\n    // A new version',
+    replace: 'password_hash: imported.passwordHash,\n    // A new version',
     tests: ['test/import/account.test.ts'],
   },
   {

@@ -5,7 +5,7 @@ export const mutants: readonly Mutant[] = [
     name: 'an-idle-sync-without-a-session',
     harm: 'A device whose session was ended goes on as if it had not, and keeps what it should wipe.',
     file: 'actors/user/signed-in.ts',
-    find: ': whenSignedIn(view, asked, shape, () => ({ ok }));',
+    find: ': whenSignedIn(view, request, shape, () => ({ ok }));',
     replace: ': { ok, caller: callerOf(view) };',
     tests: ['test/behaviour/items/two-devices.test.ts'],
     match: 'a device that has everything*',
@@ -90,5 +90,14 @@ export const mutants: readonly Mutant[] = [
     replace: 'target.deleted',
     tests: ['test/behaviour/vaults/item-history.test.ts'],
     match: '*a duplicate gets*',
+  },
+  {
+    name: 'deleted-revision-comes-back',
+    harm: 'A revision that a user has deleted is in the history again once its item is saved.',
+    file: 'actors/collection/revisions/held.ts',
+    find: 'const next = { ...row, revision_uuid: null, position: before.position + 1 };',
+    replace: 'const next = { ...row, position: before.position + 1 };',
+    tests: ['test/behaviour/items/revisions.test.ts'],
+    match: 'a revision that its item still holds is deleted*',
   },
 ];
