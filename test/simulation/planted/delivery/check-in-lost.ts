@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'check-in-lost',
   why: 'What became of the mail of an earlier deadline is written over a check-in that came meanwhile.',
   flavour: 'delivery',
-  from: 31,
+  from: 49,
   edits: [
     {
       file: 'actors/user/switches/watch.ts',

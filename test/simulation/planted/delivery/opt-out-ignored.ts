@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'opt-out-ignored',
   why: 'A user who opts out is told that nothing leaves any more while a message is about to.',
   flavour: 'delivery',
-  from: 44,
+  from: 58,
   edits: [
     {
       file: 'actors/user/published-reminders/publish.ts',

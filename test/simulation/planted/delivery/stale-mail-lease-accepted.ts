@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'stale-mail-lease-accepted',
   why: 'A worker that another run has taken over goes on, so a mail that may go once is sent by both.',
   flavour: 'delivery',
-  from: 55,
+  from: 85,
   edits: [
     {
       file: 'runtime/jobs/jobs.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'uncertain-message-repeated',
   why: 'A message that a dead process had in flight is sent again, though its provider may have it.',
   flavour: 'delivery',
-  from: 10,
+  from: 16,
   edits: [
     {
       file: 'actors/user/published-reminders/deliver.ts',
