@@ -47,6 +47,7 @@ export const domainMigrations: readonly Migration[] = [
         fingerprint bytea NOT NULL,
         revisions int8 NOT NULL,
         revised_at int8 NOT NULL,
+        revision_uuid uuid,
         born bool,
         hop int8,
         moved_to uuid,

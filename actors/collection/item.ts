@@ -32,6 +32,8 @@ export const item = table({
     revisions: 'int8',
     /** Microseconds since the epoch: when the last of them was made; 0 before the first and for a tombstone. */
     revised_at: 'int8',
+    /** The revision that this row holds (see revisions/held.ts); null if its last save made none. */
+    revision_uuid: 'uuid?',
     /** The uuid reservation: true in the row that keeps the uuid taken, null in every other. */
     born: 'bool?',
     hop: 'int8?',
@@ -60,6 +62,9 @@ export const item = table({
 });
 
 export type ItemRow = RowOf<typeof item>;
+
+/** Rows beyond what a turn reads come without ciphertext. */
+export const isWhole = ({ content }: { readonly content?: unknown }): boolean => content !== undefined;
 
 export const isForwardingTombstone = ({ moved_to }: Pick<ItemRow, 'moved_to'>): boolean => moved_to !== null;
 
@@ -107,6 +112,7 @@ export function forwardingTombstoneOf(row: Moving, movedTo: string, position: nu
     fingerprint: nothing,
     revisions: row.revisions,
     revised_at: 0,
+    revision_uuid: null,
     born: row.born,
     hop: row.hop,
     moved_to: movedTo,

@@ -46,6 +46,7 @@ const {
   fingerprint: _fingerprint,
   revisions: _revisions,
   revised_at: _revised,
+  revision_uuid: _revision,
   born: _born,
   hop: _hop,
   moved_to: _movedTo,

@@ -16,8 +16,8 @@ function collection() {
     save(items: readonly ClientItem[], now = nowMicros) {
       const stored = { head, row: (uuid: string) => rows.get(uuid) };
       const result = saveItems({ saver: saver(), stored, items, nowMicros: now });
-      for (const [uuid, { row, isNew }] of result.writes) {
-        if (isNew === rows.has(uuid)) throw new Error('isNew is wrong');
+      for (const [uuid, { row, replaced }] of result.writes) {
+        if (replaced !== rows.get(uuid)) throw new Error('that is not what it replaces');
         rows.set(uuid, row);
       }
       head = result.head;

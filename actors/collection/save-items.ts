@@ -6,8 +6,9 @@
 import type { Conflict } from './conflicts.ts';
 import { advance, type Head } from './head.ts';
 import { isUuid } from './incoming.ts';
-import type { ItemRow } from './item.ts';
+import { type ItemRow, isWhole } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
+import { holdsRevision } from './revisions/held.ts';
 import { type SaveOutcome, type Saver, save } from './save.ts';
 
 /** The state that the turn has read. */
@@ -27,8 +28,8 @@ export interface SavedEntry {
 
 export interface ItemWrite {
   readonly row: ItemRow;
-  /** Nothing of this uuid was stored before the turn. */
-  readonly isNew: boolean;
+  /** The row of this collection before the turn, if there was one. */
+  readonly replaced: ItemRow | undefined;
   /** It makes a revision. */
   readonly revised: boolean;
   /** It names for the first time the item it is a duplicate of. */
@@ -50,7 +51,10 @@ export interface SavedItems {
   readonly conflicts: readonly Conflict[];
   /** The last write of each uuid. */
   readonly writes: ReadonlyMap<string, ItemWrite>;
-  /** The stored ciphertext that was read: given as the other side of a conflict, or kept by an item that brings none. */
+  /**
+   * The stored ciphertext that was read: given as the other side of a conflict, kept by an item that brings none, or written into
+   * the history.
+   */
   readonly storedBytes: number;
   /** Unchanged when nothing is written. */
   readonly head: Head;
@@ -102,8 +106,10 @@ export function saveItems({
       moving.push({ row: result.row, sent, to: result.to });
       continue;
     }
-    const bytes = storedBytesOf(result, sent);
-    if (result.outcome === 'later' || (bytes > 0 && storedBytes >= roomBytes)) continue;
+    const history = before === undefined ? historyOf(result, existing) : undefined;
+    const bytes = storedBytesOf(result, sent) + (history?.size ?? 0);
+    const isUnread = history !== undefined && !isWhole(history);
+    if (result.outcome === 'later' || isUnread || (bytes > 0 && storedBytes >= roomBytes)) continue;
     storedBytes += bytes;
     if (result.outcome === 'conflict') {
       const { server_item: other } = result.conflict;
@@ -116,15 +122,19 @@ export function saveItems({
     saved.push({ row: result.row, uuid });
     if (result.outcome === 'repeat') continue;
     head = advance(head, result.row, existing);
-    writes.set(key, { ...writeOf(result.row, base, before), isNew: before?.isNew ?? existing === undefined });
+    const replaced = before === undefined ? existing : before.replaced;
+    writes.set(key, { ...writeOf(result.row, base, before), replaced });
   }
   return { saved, conflicts, moving, notHere, writes, storedBytes, head };
 }
 
-function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite | undefined): ItemWrite {
+function writeOf(
+  row: ItemRow,
+  existing: ItemRow | undefined,
+  before: ItemWrite | undefined,
+): Omit<ItemWrite, 'replaced'> {
   return {
     row,
-    isNew: before?.isNew ?? existing === undefined,
     revised: before?.revised === true || row.revisions > (existing?.revisions ?? 0),
     duplicated:
       before?.duplicated === true || (row.duplicate_of !== null && (existing?.duplicate_of ?? null) === null),
@@ -132,6 +142,12 @@ function writeOf(row: ItemRow, existing: ItemRow | undefined, before: ItemWrite 
 }
 
 type Answered = Exclude<SaveOutcome, { readonly outcome: 'notHere' | 'moves' }>;
+
+/** The stored row whose revision goes into the history, because the save overwrites it. */
+function historyOf(result: Answered, existing: ItemRow | undefined): ItemRow | undefined {
+  if (result.outcome !== 'saved' || result.row.deleted) return undefined;
+  return holdsRevision(existing) ? existing : undefined;
+}
 
 /** Ciphertext that the client has sent itself does not count: the limit of the body bounds it. */
 function storedBytesOf(result: Answered, sent: ClientItem): number {

@@ -24,7 +24,7 @@ import { type Conflict, refusal, syncConflict } from './conflicts.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
-import { type ItemRow, isForwardingTombstone, transferVersionOf } from './item.ts';
+import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
 import { savedRow } from './saved-row.ts';
@@ -164,9 +164,6 @@ function operationOf(sent: ClientItem, mine: ItemRow | undefined, stays: boolean
 
 const later: SaveOutcome = { outcome: 'later' };
 const notHere: SaveOutcome = { outcome: 'notHere' };
-
-/** Rows beyond what a turn reads come without ciphertext. */
-export const isWhole = ({ content }: { readonly content?: unknown }): boolean => content !== undefined;
 
 function conflict(of: Conflict): SaveOutcome {
   const { server_item: serverItem } = of;

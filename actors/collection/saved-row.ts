@@ -46,6 +46,8 @@ export function savedRow({ saver, head, uuid, fields, fingerprint, mine, nowMicr
     updated_with_session: saver.sessionUuid,
     fingerprint,
     ...revisedBy({ contentType, deleted, atMicros: updated_at_timestamp }, mine, saver.revisionPauseMs),
+    // The turn names the revision, if the save makes one.
+    revision_uuid: null,
   };
 }
 

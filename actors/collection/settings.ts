@@ -80,7 +80,7 @@ export const itemSettings = sameOnAllNodes({
         min: 0,
         max: 36_500,
         default: 0,
-        description: 'How long a revision is kept. 0 is no limit.',
+        description: 'How long a revision is kept once its item was saved again. 0 is no limit.',
       }),
       bytesMax: bytes({
         name: 'ACCOUNT_REVISIONS_BYTES_MAX',

@@ -13,12 +13,13 @@ import {
 import type { Refused } from '../reply.ts';
 import { type Conflict, syncConflict } from './conflicts.ts';
 import { type Head, head } from './head.ts';
-import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from './item.ts';
+import { type ItemRow, isForwardingTombstone, isWhole, item, transferVersionOf } from './item.ts';
 import type { ClientItem } from './item-fields.ts';
 import { noRoom, outgrows } from './quota.ts';
 import { changesPlan, frontPlan, type Page, pageItems, pageOf, tokensOf } from './retrieve.ts';
+import { holding } from './revisions/held.ts';
 import { keepHistory, type RevisionTimers } from './revisions/keep.ts';
-import { isWhole, type Saver } from './save.ts';
+import type { Saver } from './save.ts';
 import { type MovingItem, type SavedEntry, type Stored, saveItems, uuidsToRead } from './save-items.ts';
 import { ItemSettings } from './settings.ts';
 import { legacyReply, modernReply, type SharedVault, type SyncReply } from './sync-reply.ts';
@@ -228,12 +229,14 @@ export function proceed(turn: Turn, batch: Batch, progress: Progress): Progress 
     roomBytes,
   });
   if (outgrows(before, result.head, turn.use(ItemSettings).quota)) return noRoom;
-  for (const { row, isNew } of result.writes.values()) {
-    if (isNew) turn.insert(item, row);
-    else turn.put(item, row);
+  const writes = [...result.writes.values()];
+  for (const { row, replaced, revised } of writes) {
+    const written = revised && !row.deleted ? holding(turn, row) : row;
+    if (replaced === undefined) turn.insert(item, written);
+    else turn.put(item, written);
   }
-  if (result.writes.size > 0) turn.set(head, result.head);
-  keepHistory(turn, [...result.writes.values()], batch.timers);
+  if (writes.length > 0) turn.set(head, result.head);
+  keepHistory(turn, writes, batch.timers);
   const transfers = prepareTransfers(turn, batch, result.moving);
   return {
     vaults: progress.vaults,

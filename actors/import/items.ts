@@ -126,6 +126,8 @@ function rowOf(
     fingerprint: noFingerprint,
     revisions: imported.revisions,
     revised_at: imported.revisedAt,
+    // The pass brings every revision as a row of the history.
+    revision_uuid: null,
   };
 }
 

@@ -1,25 +1,27 @@
 /** Loads that can run for any time: each connection's next request, after the last answer. */
 import { randomUUID } from 'node:crypto';
 import type { LoadOptions } from '../http-load.ts';
-import { type Account, newItem, register, sync } from '../support/api-client.ts';
+import { type Account, newItem, register, upload } from '../support/api-client.ts';
 import { syncBytes } from '../support/requests.ts';
 
 type Load = Required<Pick<LoadOptions, 'request' | 'onReply'>>;
 
 const sharedUsers = 32;
+const atOnce = 100;
+const newItems = (count: number) => Array.from({ length: count }, () => newItem());
+
+interface Syncs {
+  readonly users: number;
+  /** Of each account before the load. One without any has another token, and another way: clients have their keys. */
+  readonly stored?: number;
+  items(connection: number): readonly object[];
+  onBody?(connection: number, body: string): void;
+}
 
 /** Each user on `connections / users` devices, which continue from the token of the last answer, as clients do. */
-async function syncing(
-  url: string,
-  users: number,
-  items: (connection: number) => readonly object[],
-  onBody: (connection: number, body: string) => void = () => {},
-): Promise<Load> {
+async function syncing(url: string, { users, stored = 1, items, onBody }: Syncs): Promise<Load> {
   const accounts = await Promise.all(Array.from({ length: users }, () => register(url)));
-  const tokens = await Promise.all(
-    // An account without an item has another token, and another way: every account of a client has its keys.
-    accounts.map(async (account) => (await sync(url, account, { items: [newItem()] })).sync_token),
-  );
+  const tokens = await Promise.all(accounts.map((account) => upload(url, account, stored)));
   return {
     request(connection) {
       const user = connection % users;
@@ -30,31 +32,57 @@ async function syncing(
     },
     onReply(connection, _status, body) {
       tokens[connection % users] = /"sync_token":"([^"]+)"/.exec(body)?.[1] ?? '';
-      onBody(connection, body);
+      onBody?.(connection, body);
     },
   };
 }
 
+/** New notes of one size. */
+const sized = (content: string) => () => [{ ...newItem(), content: `004:${content}` }];
+
 /** One note for each connection, saved again and again with other content, based on the version in the last answer. */
 function editing(url: string, connections: number): Promise<Load> {
   const notes = Array.from({ length: connections }, () => ({ uuid: randomUUID(), updated_at_timestamp: 0 }));
-  return syncing(
-    url,
-    connections,
-    (connection) => [{ ...newItem(), ...notes[connection] }],
-    (connection, body) => {
+  return syncing(url, {
+    users: connections,
+    items: (connection) => [{ ...newItem(), ...notes[connection] }],
+    onBody: (connection, body) => {
       const version = /"updated_at_timestamp":(\d+)/.exec(body)?.[1];
       Object.assign(notes[connection] ?? {}, { updated_at_timestamp: Number(version) });
     },
-  );
+  });
 }
 
+const uploaders = 2;
+
+/** Two connections upload 100 items at once, each for a user of its own. All others find nothing new. */
+async function besideUploads(url: string): Promise<Load> {
+  const reads = await syncing(url, { users: sharedUsers, items: () => [] });
+  const uploads = await syncing(url, { users: uploaders, items: () => newItems(atOnce) });
+  const of = (connection: number) => (connection < uploaders ? uploads : reads);
+  return {
+    request: (connection) => of(connection).request(connection),
+    onReply: (connection, ...reply) => of(connection).onReply(connection, ...reply),
+  };
+}
+
+const largeAccount = { users: 1, stored: 100_000 };
+
 export const loads = {
-  'idle-syncs': (url: string, _connections: number) => syncing(url, sharedUsers, () => []),
-  saves: (url: string, _connections: number) => syncing(url, sharedUsers, () => [newItem()]),
+  'idle-syncs': (url: string, _connections: number) => syncing(url, { users: sharedUsers, items: () => [] }),
+  saves: (url: string, _connections: number) =>
+    syncing(url, { users: sharedUsers, items: () => newItems(1) }),
   'saves-20kb': (url: string, _connections: number) =>
-    syncing(url, sharedUsers, () => [{ ...newItem(), content: `004:${'x'.repeat(20_000)}` }]),
+    syncing(url, { users: sharedUsers, items: sized('x'.repeat(20_000)) }),
+  'saves-1mb': (url: string, connections: number) =>
+    syncing(url, { users: connections, items: sized('x'.repeat(1_000_000)) }),
   edits: editing,
+  /** One account on all connections. */
+  'saves-100000-items': (url: string, _connections: number) =>
+    syncing(url, { ...largeAccount, items: () => newItems(1) }),
+  'idle-syncs-100000-items': (url: string, _connections: number) =>
+    syncing(url, { ...largeAccount, items: () => [] }),
+  'idle-syncs-beside-uploads': (url: string, _connections: number) => besideUploads(url),
 } satisfies Record<string, (url: string, connections: number) => Promise<Load>>;
 
 export type LoadName = keyof typeof loads;

@@ -113,16 +113,17 @@ export async function sync(url: string, account: Account, body: object): Promise
   )) as SyncReply;
 }
 
-/** Uploads `count` new items, 150 in each call as clients do. */
-export async function upload(url: string, account: Account, count: number): Promise<void> {
-  let token: string | undefined;
+/** Uploads `count` new items, 150 in each call as clients do. Resolves to the token of the device. */
+export async function upload(url: string, account: Account, count: number): Promise<string> {
+  let token = '';
   for (let sent = 0; sent < count; ) {
     const items = Array.from({ length: Math.min(150, count - sent) }, () => newItem());
-    const reply = await sync(url, account, { items, sync_token: token });
+    const reply = await sync(url, account, { items, sync_token: token || undefined });
     if (reply.saved_items.length !== items.length) throw new Error('not every item was saved');
     token = reply.sync_token;
     sent += items.length;
   }
+  return token;
 }
 
 /** The token of a device that has everything. */

@@ -34,6 +34,7 @@ export function newItem(collection: string, uuid: string, position: number): Ite
     hop: null,
     moved_to: null,
     revised_at: 0,
+    revision_uuid: null,
   };
 }
 

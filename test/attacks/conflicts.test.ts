@@ -14,9 +14,11 @@ const fits = 3;
 
 const uuids = Array.from({ length: count }, (_, n) => uuidNumber(n + 1));
 
-async function filled(server: TestServer, bytes = contentBytes): Promise<Device> {
+async function filled(server: TestServer, more: ClientItem = {}): Promise<Device> {
   const device = await server.device();
-  await device.sync({ items: uuids.map((uuid) => note({ uuid, content: 'x'.repeat(bytes) })) });
+  await device.sync({
+    items: uuids.map((uuid) => note({ uuid, content: 'x'.repeat(contentBytes), ...more })),
+  });
   return device;
 }
 
@@ -69,21 +71,43 @@ test('the turns of one upload share the room', async (t) => {
 test('an item that brings its own ciphertext needs no room, and one that keeps the stored ciphertext loses nothing of it', async (t) => {
   // So small that the ciphertexts fetched are fewer than the capacity allows.
   const bytes = 1_000;
-  const device = await filled(await startServer(t, { items: { storedBytesMax: 2_500 } }), bytes);
+  const tag = { content_type: 'Tag', content: 'x'.repeat(bytes) };
+  const device = await filled(await startServer(t, { items: { storedBytesMax: 2_500 } }), tag);
   const { retrieved_items: stored } = await device.sync({ sync_token: null });
   const own = stored.map(({ uuid, updated_at_timestamp: version }) =>
-    note({ uuid, content: 'z'.repeat(bytes), updated_at_timestamp: version }),
+    note({ uuid, ...tag, content: 'z'.repeat(bytes), updated_at_timestamp: version }),
   );
   const saved = (await device.sync({ items: own })).saved_items;
   t.is(saved.length, count);
   const without = saved.map(({ uuid, updated_at_timestamp: version }) => ({
     uuid,
-    content_type: 'Tag',
+    content_type: 'SN|Theme',
     updated_at_timestamp: version,
   }));
   const kept = await answered(device, without);
   t.deepEqual([kept.saved, kept.conflicts], [fits, 0]);
   const after = (await device.sync({ sync_token: null })).retrieved_items;
   t.deepEqual(new Set(after.map(({ content }) => content)), new Set(['z'.repeat(bytes)]));
-  t.is(after.filter(({ content_type: type }) => type === 'Tag').length, fits);
+  t.is(after.filter(({ content_type: type }) => type === 'SN|Theme').length, fits);
+});
+
+test('what goes into the history with a save needs room, and is whole once the others were sent again', async (t) => {
+  const device = await filled(await startServer(t, { items }));
+  let { retrieved_items: left } = await device.sync({ sync_token: null });
+  for (let rounds = 0; left.length > 0; rounds += 1) {
+    t.true(rounds <= count / fits);
+    const sent = left.map(({ uuid, updated_at_timestamp: version }) =>
+      note({ uuid, content: 'y', updated_at_timestamp: version }),
+    );
+    const saved = new Set((await device.sync({ items: sent })).saved_items.map(({ uuid }) => uuid));
+    t.is(saved.size, Math.min(fits, left.length));
+    left = left.filter(({ uuid }) => !saved.has(uuid));
+  }
+  for (const uuid of uuids) {
+    const path = `/v2/items/${uuid}/revisions`;
+    const [only, ...none] = (await device.call('GET', path)).body.revisions;
+    t.deepEqual(none, []);
+    const { content } = (await device.call('GET', `${path}/${only.uuid}`)).body.revision;
+    t.is(content, 'x'.repeat(contentBytes));
+  }
 });

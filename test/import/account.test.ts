@@ -4,9 +4,12 @@ import { hashSync } from '@node-rs/bcrypt';
 import test from 'ava';
 import { generateSync } from 'otplib';
 import { tokensOf } from '../kit/account.ts';
+import { mailTo, Postbox } from '../kit/postbox.ts';
 import { SecurityKey } from '../kit/security-key.ts';
 import { envelope, serverPassword, someTime } from './installation.ts';
 import { firstSync, loginParams, signInWith, startMove } from './moving.ts';
+
+const dayMs = 86_400_000;
 
 test('an account signs in by its old password, and finds every item with its times', async (t) => {
   const move = await startMove(t);
@@ -273,4 +276,28 @@ test('administrators and quotas come where they are asked for, and times by the 
   t.is(limit.body.setting.value, '1000');
   const { roles } = JSON.parse((await move.run('user', 'show', uuid, '--json')).out);
   t.true(roles.includes('INTERNAL_TEAM_USER'), roles.join(' '));
+});
+
+test('mail backups go on once an account is open, and not all at once', async (t) => {
+  const postbox = new Postbox();
+  const move = await startMove(t, { mail: mailTo(postbox) });
+  const { there, world, folder } = move;
+  for (const name of ['ada', 'ben', 'cyd', 'dan']) {
+    const { uuid } = await there.user(`${name}@example.org`);
+    await there.setting(uuid, 'EMAIL_BACKUP_FREQUENCY', 'weekly');
+  }
+  await move.pass(['--keep-closed', '--source-key-file', `${folder}/key`]);
+  await world.server.advance(8 * dayMs);
+  t.deepEqual(postbox.messages, []);
+  const { tables } = await move.pass();
+  t.like(tables.settings, { written: 4 });
+  const sentOnDay: number[] = [];
+  for (let day = 0; day < 7; day += 1) {
+    const before = postbox.messages.length;
+    await world.server.advance(dayMs);
+    sentOnDay.push(postbox.messages.length - before);
+  }
+  t.is(postbox.messages.length, 4);
+  t.true(Math.max(...sentOnDay) < 4, sentOnDay.join());
+  t.true(postbox.messages.every(({ attachment }) => attachment !== undefined));
 });

@@ -33,15 +33,17 @@ export type Report = any;
 /** By the clock of the server, which is moved while a pass goes on: no limit. The timeout of the test is one. */
 export const passMs = 1e10;
 
-export const startMove = async (t: ExecutionContext): Promise<Move> =>
-  moveFrom(t, await sqliteInstallation(t));
+type WorldOptions = Parameters<typeof startApi>[1];
+
+export const startMove = async (t: ExecutionContext, options?: WorldOptions): Promise<Move> =>
+  moveFrom(t, await sqliteInstallation(t), options);
 
 export async function startMoveFromMariadb(t: ExecutionContext): Promise<Move> {
   return moveFrom(t, { ...(await mariadbInstallation(t)), whileClosed: (work) => work() });
 }
 
-async function moveFrom(t: ExecutionContext, installation: Source): Promise<Move> {
-  const world = await startApi(t);
+async function moveFrom(t: ExecutionContext, installation: Source, options?: WorldOptions): Promise<Move> {
+  const world = await startApi(t, options);
   const { folder, from } = installation;
   const keyFile = join(folder, 'key');
   writeFileSync(keyFile, encryptionServerKey);

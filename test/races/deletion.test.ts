@@ -1,5 +1,6 @@
 /** Deletions of accounts on three nodes, each killed at another step: nothing of the account ever remains. */
 import test from 'ava';
+import type { ClientItem } from '../../actors/collection/item-fields.ts';
 import type { SignInReply } from '../../actors/identity/session.ts';
 import type { Answer } from '../../actors/reply.ts';
 import { Account } from '../../actors/user/account/contract.ts';
@@ -51,10 +52,15 @@ async function started() {
   const world = { cluster, nodes };
   const credentials = credentialsOf(await register(world, userUuid));
   const { ask } = cluster.actors.get(Factors, userUuid);
-  const items = Array.from({ length: itemCount }, () => note({ uuid: cluster.random.uuid() }));
-  await cluster.until(
-    cluster.actors.get(Items, userUuid).ask.sync({ credentials, items, api: '20240226', snjs_version: null }),
-  );
+  const save = async (items: readonly ClientItem[]) => {
+    const { ask } = cluster.actors.get(Items, userUuid);
+    const reply = await cluster.until(ask.sync({ credentials, items, api: '20240226', snjs_version: null }));
+    if (!('ok' in reply)) throw new Error('not saved');
+    return reply.ok.saved_items;
+  };
+  const saved = await save(Array.from({ length: itemCount }, () => note({ uuid: cluster.random.uuid() })));
+  // The history gets what is overwritten.
+  await save(saved.map(({ uuid, updated_at_timestamp }) => note({ uuid, updated_at_timestamp })));
   for (let made = 0; made < 10; made += 1) {
     await cluster.until(ask.makeAppPassword({ credentials, label: `${made}` }));
   }

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { item } from '../../actors/collection/item.ts';
 import type { ClientItem } from '../../actors/collection/item-fields.ts';
+import { defaultItemSettings, type ItemSettings } from '../../actors/collection/settings.ts';
 import type { ModernSyncReply } from '../../actors/collection/sync-reply.ts';
 import type { AnyRow } from '../../runtime/table.ts';
 import { atEveryCommit, Death } from '../kit/death.ts';
@@ -24,9 +25,9 @@ interface Scene {
   readonly other: string;
 }
 
-async function startScene(t: ExecutionContext): Promise<Scene> {
+async function startScene(t: ExecutionContext, items: Partial<ItemSettings> = {}): Promise<Scene> {
   const death = new Death();
-  const server = await startServer(t, { host: { schedule: death.schedule } });
+  const server = await startServer(t, { items, host: { schedule: death.schedule } });
   const alice = await server.device();
   const bob = await server.device('bob@example.org');
   const vault = await makeVault(alice);
@@ -332,4 +333,51 @@ test('an item that two sessions move to two places at once is in one of them, wh
   });
   t.log(`${deaths} deaths`);
   t.true(deaths >= 8);
+});
+
+/** What each of the item's revisions says, the newest first. */
+async function contents(device: Device): Promise<readonly string[]> {
+  const path = `/v2/items/${uuidNumber(1)}/revisions`;
+  const found: string[] = [];
+  for (const { uuid } of accepted(await device.call('GET', path)).revisions) {
+    found.push(accepted(await device.call('GET', `${path}/${uuid}`)).revision.content);
+  }
+  return found;
+}
+
+const everySave = { revisions: { ...defaultItemSettings.revisions, pauseMs: 0 } };
+
+test('an item that moves keeps every revision, whichever commit a host dies around', async (t) => {
+  t.timeout(120_000);
+  const deaths = await atEveryCommit(async (commit, isApplied) => {
+    const scene = await startScene(t, everySave);
+    const { server, alice, vault } = scene;
+    const version = await saved(scene, alice, note({ content: 'before' }));
+    await server.advance(5_000);
+    const moving = inVault(vault, { content: 'moved', updated_at_timestamp: version });
+    const isDead = await dying(scene, commit, isApplied, [alice.send({ items: [moving] })]);
+    const moved = await saved(scene, alice, moving);
+    await server.advance(untilFinalizedMs);
+    t.deepEqual(await contents(alice), ['moved', 'before']);
+    await saved(scene, alice, note({ content: 'home again', updated_at_timestamp: moved }));
+    t.deepEqual(await contents(alice), ['home again', 'moved', 'before']);
+    return isDead;
+  });
+  t.log(`${deaths} deaths`);
+  t.true(deaths >= 4);
+});
+
+test('an item that comes back before its first move is finalized brings no revision down', async (t) => {
+  const scene = await startScene(t, everySave);
+  const { server, alice, vault } = scene;
+  const version = await saved(scene, alice, note({ content: 'before' }));
+  await server.advance(5_000);
+  const moving = inVault(vault, { content: 'moved', updated_at_timestamp: version });
+  await stopsBefore(scene, intoVault.finalize, moving);
+  const [, there] = await homes(scene);
+  await server.advance(1_000);
+  const updated_at_timestamp = Number(there?.['updated_at_timestamp']);
+  await saved(scene, alice, note({ content: 'home again', updated_at_timestamp }));
+  await server.advance(untilFinalizedMs);
+  t.deepEqual(await contents(alice), ['home again', 'moved', 'before']);
 });

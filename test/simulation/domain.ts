@@ -50,6 +50,8 @@ export function settingsOfDelivery(accessTokenAgeMs: number): readonly Provided[
   ];
 }
 
+export const simulatedRevisions = { pauseMs: 5_000, perItemMax: 100, ageMs: 60_000, bytesMax: 20_000 };
+
 /** The dependencies of the kinds. A turn saves few items, so that many a sync takes several. */
 export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): readonly Provided[] {
   return providedOf(
@@ -62,7 +64,7 @@ export function simulatedSettings(accessTokenAgeMs: number, pageBytes: number): 
         quota: { items: 0, bytes: 0 },
         storedBytesMax: Number.MAX_SAFE_INTEGER,
         turnLimits: { items: 3, bytes: 1_000_000 },
-        revisions: { pauseMs: 5_000, perItemMax: 100, ageMs: 60_000, bytesMax: 20_000 },
+        revisions: simulatedRevisions,
       },
       passwordHasher,
       refreshWaits: createRefreshWaits({ schedule: () => () => {} }),

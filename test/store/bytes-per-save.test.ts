@@ -66,7 +66,7 @@ test('a save writes no more WAL than it needs', async (t) => {
     } = await device.save(note({ uuid, content: `${content}${n}`, updated_at_timestamp })));
   });
   t.log({ ofNote, ofTag, ofEdit });
-  t.true(ofNote <= 3_700, `a new note of 1 KB: ${ofNote} bytes`);
+  t.true(ofNote <= 2_050, `a new note of 1 KB: ${ofNote} bytes`);
   t.true(ofTag <= 2_050, `a new item of 1 KB without a history: ${ofTag} bytes`);
   t.true(ofEdit <= 2_050, `an edit within the pause between revisions: ${ofEdit} bytes`);
 });

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
 import { item } from '../item.ts';
-import { newestFirst } from './read.ts';
+import { newestFirst, revisionsIn } from './read.ts';
 import { revisionsPerItemMax, revisionUuid, type SlotKey, slotKeys, slotOfCopy } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
 import { armTrim, keepRevision, type TrimTimer, takeCopies } from './usage.ts';
@@ -32,30 +32,34 @@ const copiedAtOnceBytes = 4 * 1_048_576;
 const copiedBytesMax = 64 * 1_048_576;
 
 export type CopyPlans = {
-  readonly items: KeysPlan<typeof item>;
-  readonly originals: KeysPlan<typeof revision>;
+  readonly duplicate: KeysPlan<typeof item>;
+  readonly original: KeysPlan<typeof item>;
+  readonly revisions: KeysPlan<typeof revision>;
 };
 export interface CopyReads {
-  readonly items: KeysResult<typeof item>;
-  readonly originals: KeysResult<typeof revision>;
+  readonly duplicate: KeysResult<typeof item>;
+  readonly original: KeysResult<typeof item>;
+  readonly revisions: KeysResult<typeof revision>;
 }
 
 export function copyPlan({ self }: View, { from, to, left }: CopyPayload): CopyPlans {
+  const isChoice = left === undefined;
   return {
-    items: keys(
-      item,
-      [from, to].map((uuid) => ({ collection: self.id, uuid })),
-      0,
-    ),
-    originals: keys(revision, wantedKeys(self.id, from, left), left === undefined ? 0 : copiedAtOnceBytes),
+    duplicate: keys(item, [{ collection: self.id, uuid: to }], 0),
+    // It may hold the newest revision.
+    original: keys(item, [{ collection: self.id, uuid: from }], isChoice ? 0 : undefined),
+    revisions: keys(revision, wantedKeys(self.id, from, left), isChoice ? 0 : copiedAtOnceBytes),
   };
 }
 
 export function copyRevisions(turn: Turn, payload: CopyPayload, reads: CopyReads, timers: CopyTimers): void {
   const { from, to, left } = payload;
-  const [original, target] = [from, to].map((uuid) => reads.items.get({ collection: turn.self.id, uuid }));
+  const { id: collection } = turn.self;
+  const original = reads.original.get({ collection, uuid: from });
+  const target = reads.duplicate.get({ collection, uuid: to });
   if (target === undefined || target.deleted || target.owner_uuid !== original?.owner_uuid) return;
-  const found = wantedKeys(turn.self.id, from, left).flatMap((key) => reads.originals.get(key) ?? []);
+  const history = { rows: reads.revisions, items: reads.original };
+  const found = revisionsIn(history, wantedKeys(collection, from, left), turn.nowMs);
   const next = left === undefined ? chosen(turn, found) : copyWhole(turn, found, to, left);
   armTrim(turn, timers.trimRevisions);
   if (next.slots.length > 0) {

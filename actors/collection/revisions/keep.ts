@@ -1,5 +1,6 @@
 /**
- * Writes the history of saved items in the commit of the save, so that a revision exists if and only if its save does.
+ * Writes the history of saved items in the commit of the save, so that a revision exists if and only if its save does. The new
+ * revision is the item's own row (see held.ts); what the history gets is the revision that the former row held.
  */
 import type { Turn } from '../../../runtime/command.ts';
 import { keyed, type MessageShape } from '../../../runtime/contract.ts';
@@ -7,9 +8,10 @@ import type { ItemRow } from '../item.ts';
 import type { ItemWrite } from '../save-items.ts';
 import type { CopyPayload } from './copy.ts';
 import type { ForgetPayload } from './forget.ts';
-import { revisionUuid, slotOfSave, usedSlotKeys } from './slots.ts';
+import { keepHeld, revisionsWritten } from './held.ts';
+import { usedSlotKeys } from './slots.ts';
 import { revision } from './table.ts';
-import { armTrim, keepRevision, revisionUsageSlice, type TrimTimer } from './usage.ts';
+import { armTrim, revisionUsageSlice, type TrimTimer } from './usage.ts';
 
 /** The timers that the kind of a collection declares for it. */
 export interface RevisionTimers {
@@ -24,15 +26,12 @@ const removedAtOnceMax = 1_000;
 export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: RevisionTimers): void {
   let removed = 0;
   let kept = false;
-  for (const { row, isNew, revised, duplicated } of writes) {
+  for (const { row, replaced, duplicated } of writes) {
     if (row.deleted) {
-      if (!isNew) removed = forget(turn, row, removed, timers);
+      if (replaced !== undefined) removed = forget(turn, { row, replaced, removed }, timers);
       continue;
     }
-    if (revised) {
-      keep(turn, row, isNew && row.revisions === 1 ? 'first' : 'save');
-      kept = true;
-    }
+    if (replaced !== undefined && keepHeld(turn, replaced)) kept = true;
     if (duplicated && row.duplicate_of !== null) {
       const copy = { from: row.duplicate_of.toLowerCase(), to: row.uuid };
       turn.arm(keyed(timers.copyRevisions, row.uuid), turn.nowMs, copy);
@@ -41,32 +40,18 @@ export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: Re
   if (kept) armTrim(turn, timers.trimRevisions);
 }
 
-function keep(turn: Turn, row: ItemRow, as: 'first' | 'save'): void {
-  const slot = slotOfSave(row.revisions - 1);
-  const kept = {
-    collection: row.collection,
-    item_uuid: row.uuid,
-    slot,
-    uuid: revisionUuid(turn.random.uuid(), slot),
-    size: row.size,
-    created_at: Math.floor(row.updated_at_timestamp / 1_000),
-    owner_uuid: row.owner_uuid,
-    content_type: row.content_type,
-    content: row.content,
-    enc_item_key: row.enc_item_key,
-    items_key_id: row.items_key_id,
-    auth_hash: row.auth_hash,
-    key_system_identifier: row.key_system_identifier,
-    shared_vault_uuid: row.shared_vault_uuid,
-    last_edited_by_uuid: row.last_edited_by_uuid,
-  };
-  keepRevision(turn, kept, as);
+interface Forgotten {
+  /** The tombstone. */
+  readonly row: ItemRow;
+  readonly replaced: ItemRow;
+  /** How many slots this commit has removed so far. */
+  readonly removed: number;
 }
 
 /** Removes the history of a deleted item. Returns how many slots this commit has removed. */
-function forget(turn: Turn, row: ItemRow, removed: number, timers: RevisionTimers): number {
+function forget(turn: Turn, { row, replaced, removed }: Forgotten, timers: RevisionTimers): number {
   const isDuplicate = row.duplicate_of !== null;
-  const used = usedSlotKeys(row.collection, row.uuid, row.revisions, isDuplicate);
+  const used = usedSlotKeys(row.collection, row.uuid, revisionsWritten(replaced), isDuplicate);
   if (used.length === 0) return removed;
   if (isDuplicate) turn.disarm(keyed(timers.copyRevisions, row.uuid));
   if (removed + used.length > removedAtOnceMax) {

@@ -1,24 +1,49 @@
 /** The history of an item as its readers get it. A list reads no content, and one revision is found by its uuid. */
 import { z } from 'zod';
-import { type KeysPlan, type KeysResult, keys, type View } from '../../../runtime/command.ts';
+import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';
+import { item } from '../item.ts';
 import { ItemSettings } from '../settings.ts';
+import { deleteHeld, heldRevision } from './held.ts';
 import { type SlotKey, slotKeys, slotOfUuid } from './slots.ts';
 import { type RevisionRow, revision } from './table.ts';
 
-type Rows = KeysResult<typeof revision>;
+export type HistoryPlans = {
+  readonly rows: KeysPlan<typeof revision>;
+  /** The item itself, whose row may hold the newest revision. */
+  readonly items: KeysPlan<typeof item>;
+};
+export interface HistoryReads {
+  readonly rows: KeysResult<typeof revision>;
+  readonly items: KeysResult<typeof item>;
+}
+
+const itemKey = (collection: string, itemUuid: string) => ({ collection, uuid: itemUuid.toLowerCase() });
 
 /** Reads no content. */
-export const historyPlan = (collection: string, itemUuid: string): KeysPlan<typeof revision> =>
-  keys(revision, slotKeys(collection, itemUuid), 0);
+export const historyPlan = (collection: string, itemUuid: string): HistoryPlans => ({
+  rows: keys(revision, slotKeys(collection, itemUuid), 0),
+  items: keys(item, [itemKey(collection, itemUuid)], 0),
+});
+
+/** The revisions in these slots of an item. The one that the item's row holds counts as written (see held.ts). */
+export function revisionsIn(
+  { rows, items }: HistoryReads,
+  slots: readonly SlotKey[],
+  nowMs: number,
+): RevisionRow[] {
+  const [first] = slots;
+  const held = first && heldRevision(items.get(itemKey(first.collection, first.item_uuid)), nowMs);
+  return slots.flatMap((key) => (held?.slot === key.slot ? held : (rows.get(key) ?? [])));
+}
 
 /** The revisions of an item that are not too old, the newest first. */
 export function historyOf(
   view: View & { readonly nowMs: number },
   itemUuid: string,
-  rows: Rows,
+  history: HistoryReads,
 ): readonly RevisionRow[] {
   const { perItemMax, ageMs } = view.use(ItemSettings).revisions;
-  const kept = slotKeys(view.self.id, itemUuid).flatMap((key) => rows.get(key) ?? []);
+  const kept = revisionsIn(history, slotKeys(view.self.id, itemUuid), view.nowMs);
   const young = ageMs === 0 ? kept : kept.filter((row) => row.kept_at > view.nowMs - ageMs);
   return newestFirst(young).slice(0, perItemMax);
 }
@@ -33,23 +58,37 @@ export interface RevisionName {
   readonly id: string;
 }
 
-export const revisionKey = (collection: string, { itemUuid, id }: RevisionName): SlotKey => ({
+const revisionKey = (collection: string, { itemUuid, id }: RevisionName): SlotKey => ({
   collection,
   item_uuid: itemUuid.toLowerCase(),
   slot: slotOfUuid(id),
 });
 
-export const revisionPlan = (collection: string, name: RevisionName): KeysPlan<typeof revision> =>
-  keys(revision, [revisionKey(collection, name)]);
-
-/** Reads no content. */
-export const bareRevisionPlan = (collection: string, name: RevisionName): KeysPlan<typeof revision> =>
-  keys(revision, [revisionKey(collection, name)], 0);
+export const revisionPlan = (collection: string, name: RevisionName): HistoryPlans => ({
+  rows: keys(revision, [revisionKey(collection, name)]),
+  items: keys(item, [itemKey(collection, name.itemUuid)]),
+});
 
 /** The revision of this uuid, unless a newer one has taken its slot. */
-export function revisionIn(rows: Rows, collection: string, name: RevisionName): RevisionRow | undefined {
-  const row = rows.get(revisionKey(collection, name));
-  return row?.uuid === name.id.toLowerCase() ? row : undefined;
+export function revisionIn(
+  history: HistoryReads,
+  collection: string,
+  name: RevisionName,
+): RevisionRow | undefined {
+  const [found] = revisionsIn(history, [revisionKey(collection, name)], 0);
+  return found?.uuid === name.id.toLowerCase() ? found : undefined;
+}
+
+/** Deletes a revision that this turn has found. */
+export function deleteRevision(
+  turn: Turn,
+  { items }: HistoryReads,
+  { uuid, slot, item_uuid }: RevisionRow,
+): void {
+  const { id: collection } = turn.self;
+  const holder = items.get(itemKey(collection, item_uuid));
+  if (holder?.revision_uuid === uuid) deleteHeld(turn, holder);
+  else turn.remove(revision, { collection, item_uuid, slot });
 }
 
 const commonFields = {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Turn } from '../../../runtime/command.ts';
 import type { MessageShape } from '../../../runtime/contract.ts';
 import { slice } from '../../../runtime/slice.ts';
+import { head } from '../head.ts';
 import { ItemSettings } from '../settings.ts';
 import { type RevisionRow, revision } from './table.ts';
 
@@ -81,7 +82,7 @@ export function armTrim(turn: Turn, timer: TrimTimer): void {
 
 /** The allowance of copies that every collection has, for a day and at once. */
 const copiedPerDayBytes = 16 * 1_048_576;
-/** On top, this many times the bytes that its saves have written, so that a large history can be copied whole. */
+/** On top, this many times the bytes of its items and of what they were, so that a large history can be copied whole. */
 const copiesOfSavedBytes = 8;
 const dayMs = 86_400_000;
 
@@ -93,7 +94,8 @@ export function takeCopies(turn: Turn, wanted: readonly RevisionRow[]): readonly
   const usage = turn.get(revisionUsageSlice);
   const { endOffset, copied, debt } = usage;
   const paidOff = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;
-  const allowed = copiedPerDayBytes + copiesOfSavedBytes * (endOffset - copied);
+  const savedBytes = endOffset - copied + turn.get(head).sizeBytes;
+  const allowed = copiedPerDayBytes + copiesOfSavedBytes * savedBytes;
   let bytes = Math.max(0, Math.ceil(debt.bytes - Math.max(0, paidOff)));
   const taken: RevisionRow[] = [];
   for (const row of wanted) {

@@ -38,10 +38,12 @@ import {
   forwardingTombstoneOf,
   type ItemRow,
   isForwardingTombstone,
+  isWhole,
   item,
   transferVersionOf,
 } from '../item.ts';
-import { isWhole } from '../save.ts';
+import { holdsRevision, keepHeld } from '../revisions/held.ts';
+import { armTrim, type TrimTimer } from '../revisions/usage.ts';
 import { ItemSettings } from '../settings.ts';
 import { isAwaited, type Locations, locationsPlan, successorOf } from './location-lookup.ts';
 
@@ -73,6 +75,10 @@ export const outgoingTransferMap = sliceMap<OutgoingTransfer>({
 
 export const finalizePayload = z.object({ id: z.string() });
 export type FinalizeTimer = MessageShape<z.infer<typeof finalizePayload>>;
+interface FinalizeTimers {
+  readonly finalizeOverdueTransfer: FinalizeTimer;
+  readonly trimRevisions: TrimTimer;
+}
 
 /** Begins to transfer the items of these rows, which the turn has read. Returns the id of the transfer. */
 export function prepareTransfer(
@@ -123,15 +129,16 @@ type FinalizePlans = {
   readonly left: KeysPlan<typeof item>;
 } & ReturnType<typeof locationsPlan>;
 
-/** Rows of applied items are read without ciphertext, as a forwarding tombstone has none. */
+/** Rows of applied items are read with their ciphertext too, as their revisions stay here. */
 export function finalizePlan(view: View, id: string, applied: readonly string[] = []): FinalizePlans {
   const collection = view.self.id;
+  const { bytes } = view.use(ItemSettings).turnLimits;
   const uuids = Object.keys(view.entry(outgoingTransferMap, id)?.hops ?? {});
   const left = uuids.filter((uuid) => !applied.includes(uuid));
   const keysOf = (of: readonly string[]) => of.map((uuid) => ({ collection, uuid }));
   return {
-    gone: keys(item, keysOf(uuids.filter((uuid) => applied.includes(uuid))), 0),
-    left: keys(item, keysOf(left), view.use(ItemSettings).turnLimits.bytes),
+    gone: keys(item, keysOf(uuids.filter((uuid) => applied.includes(uuid))), bytes),
+    left: keys(item, keysOf(left), bytes),
     ...locationsPlan(left),
   };
 }
@@ -146,20 +153,22 @@ export function finalizeTransfer({
   id,
   applied,
   reads,
-  timer: message,
+  timers,
 }: {
   readonly turn: Turn;
   readonly id: string;
   readonly applied: readonly string[];
   readonly reads: FinalizeReads;
-  readonly timer: FinalizeTimer;
+  readonly timers: FinalizeTimers;
 }): readonly ItemRow[] {
+  const message = timers.finalizeOverdueTransfer;
   const transfer = turn.entry(outgoingTransferMap, id);
   if (transfer === undefined) return [];
   const before = turn.get(head);
   let after = before;
   const left: Record<string, number> = {};
   let pauseMs = awaitedPauseMs;
+  let kept = false;
   const tombstones: ItemRow[] = [];
   for (const [uuid, hops] of Object.entries(transfer.hops)) {
     const isGone = applied.includes(uuid);
@@ -168,11 +177,13 @@ export function finalizeTransfer({
     const target = isGone
       ? transfer.to
       : (conflictingTransfer(turn, row) ?? successorOf(row, reads))?.collection;
-    if (target === undefined && (!isWhole(row) || isAwaited(row, reads))) {
+    const isUnread = !isWhole(row) && (target === undefined || holdsRevision(row));
+    if (isUnread || (target === undefined && isAwaited(row, reads))) {
       left[uuid] = hops;
-      if (!isWhole(row)) pauseMs = 0;
+      if (isUnread) pauseMs = 0;
       continue;
     }
+    if (target !== undefined && keepHeld(turn, row)) kept = true;
     const next =
       target === undefined ? stays(row, after) : forwardingTombstoneOf(row, target, after.position + 1);
     turn.put(item, next);
@@ -180,6 +191,7 @@ export function finalizeTransfer({
     if (target !== undefined) tombstones.push(next);
   }
   if (after !== before) turn.set(head, after);
+  if (kept) armTrim(turn, timers.trimRevisions);
   if (Object.keys(left).length > 0) {
     turn.setEntry(outgoingTransferMap, id, { ...transfer, hops: left });
     turn.arm(keyed(message, id), turn.nowMs + pauseMs, { id });
@@ -198,12 +210,12 @@ const stays = (row: ItemRow, { position }: Head): ItemRow => ({
 });
 
 /** Finalizes a transfer whose caller died, or waited too long. */
-export const finalizeTimer = (message: FinalizeTimer) =>
+export const finalizeTimer = (timers: FinalizeTimers) =>
   timer({
-    ...message,
+    ...timers.finalizeOverdueTransfer,
     missed: 'fire-once',
     reads: (view, { id }) => finalizePlan(view, id),
     turn: (turn, { id }, reads) => {
-      finalizeTransfer({ turn, id, applied: [], reads, timer: message });
+      finalizeTransfer({ turn, id, applied: [], reads, timers });
     },
   });

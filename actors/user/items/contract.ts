@@ -8,6 +8,7 @@ import { integrityFields, itemFields, syncFields } from '../../collection/sync-r
 import { finalizePayload } from '../../collection/transfer/transfer.ts';
 import { returnToOwnerFields, returnToOwnerReply } from '../../collection/transfer/wire.ts';
 import { signedIn } from '../../signed-in.ts';
+import { Revisions } from '../revisions/contract.ts';
 
 export { modernReplySchema } from '../../collection/sync-reply.ts';
 
@@ -40,3 +41,6 @@ export const Items = contract({
     finalizeOverdueTransfer: finalizePayload,
   },
 });
+
+/** The timers of the user's collection. */
+export const collectionTimers = { ...Items.timers, ...Revisions.timers };

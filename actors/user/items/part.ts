@@ -15,7 +15,7 @@ import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere } from '../vaults/ask.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 import { checkIntegrity } from './check-integrity.ts';
-import { Items } from './contract.ts';
+import { collectionTimers, Items } from './contract.ts';
 import { returnToOwner } from './return-to-owner.ts';
 import { sync } from './sync.ts';
 
@@ -51,7 +51,7 @@ export const items = userPart(Items, {
   slices: [head, outgoingTransferMap],
   tables: [item],
   commands: { sync, checkIntegrity, getItem, takeBack: returnToOwner },
-  timers: { finalizeOverdueTransfer: finalizeTimer(Items.timers.finalizeOverdueTransfer) },
+  timers: { finalizeOverdueTransfer: finalizeTimer(collectionTimers) },
   on: {
     purge: purging({
       reads: (view, { after }) => ({

@@ -5,12 +5,21 @@
  */
 import { command, keys, type Turn, type View } from '../../../runtime/command.ts';
 import { advance, head } from '../../collection/head.ts';
-import { type ItemRow, isForwardingTombstone, item, transferVersionOf } from '../../collection/item.ts';
+import {
+  type ItemRow,
+  isForwardingTombstone,
+  isWhole,
+  item,
+  transferVersionOf,
+} from '../../collection/item.ts';
+import { holdsRevision, keepHeld } from '../../collection/revisions/held.ts';
+import { armTrim } from '../../collection/revisions/usage.ts';
+import { ItemSettings } from '../../collection/settings.ts';
 import { canApply, type StoredReads } from '../../collection/sync-steps.ts';
 import { locationsPlan } from '../../collection/transfer/location-lookup.ts';
 import { itemsChanged, User } from '../contract.ts';
 import { isActive } from '../profile.ts';
-import { Items } from './contract.ts';
+import { collectionTimers, Items } from './contract.ts';
 
 export const returnToOwner = command({
   ...Items.commands.takeBack,
@@ -18,7 +27,7 @@ export const returnToOwner = command({
     stored: keys(
       item,
       items.map((row) => keyOf(view, row)),
-      0,
+      view.use(ItemSettings).turnLimits.bytes,
     ),
     ...locationsPlan(items.map(({ uuid }) => uuid)),
   }),
@@ -39,6 +48,7 @@ function apply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   const here = reads.stored.get(keyOf(turn, row));
   if (here !== undefined && transferVersionOf(here) >= hop) return !isForwardingTombstone(here);
   if (!canApply(turn, row, reads)) return false;
+  if (here !== undefined && holdsRevision(here) && !isWhole(here)) return false;
   const before = turn.get(head);
   const position = before.position + 1;
   const returned: ItemRow = {
@@ -55,6 +65,7 @@ function apply(turn: Turn, row: ItemRow, reads: StoredReads): boolean {
   };
   if (here === undefined) turn.insert(item, returned);
   else turn.put(item, returned);
+  if (here !== undefined && keepHeld(turn, here)) armTrim(turn, collectionTimers.trimRevisions);
   turn.set(head, advance(before, returned, here));
   return true;
 }

@@ -31,7 +31,7 @@ import { type Answer, isRefused, type Refused } from '../../reply.ts';
 import { VaultItems } from '../../vault/items/contract.ts';
 import type { SignedInWorkflow } from '../signed-in.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
-import { Items } from './contract.ts';
+import { collectionTimers } from './contract.ts';
 
 const roundsMax = 4;
 
@@ -147,8 +147,7 @@ async function finalizeAt(
   }
   await workflow.turn({
     reads: (view) => finalizePlan(view, id, applied),
-    turn: (turn, reads) =>
-      finalizeTransfer({ turn, id, applied, reads, timer: Items.timers.finalizeOverdueTransfer }).length,
+    turn: (turn, reads) => finalizeTransfer({ turn, id, applied, reads, timers: collectionTimers }).length,
   });
 }
 

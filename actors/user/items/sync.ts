@@ -36,7 +36,6 @@ import {
 import { tokenAt } from '../../collection/token.ts';
 import { isRefused, type Refused } from '../../reply.ts';
 import { givenInbox, inboxPlans, withInbox } from '../inbox/in-sync.ts';
-import { Revisions } from '../revisions/contract.ts';
 import {
   type SignedIn,
   type SignedInWorkflow,
@@ -47,7 +46,7 @@ import {
 import { carryOut, commandStatus } from '../sync-lane/carry-out.ts';
 import { SyncLane } from '../sync-lane/contract.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
-import { Items } from './contract.ts';
+import { collectionTimers, Items } from './contract.ts';
 import { IdleSyncCache } from './idle-sync-cache.ts';
 import { notifyOtherDevices } from './push.ts';
 import { type OwnCollection, saveInOtherCollections } from './save-across-collections.ts';
@@ -225,7 +224,7 @@ function memberOf(turn: Turn, { session, readonly }: SignedIn): Member {
 
 function save(turn: Turn, batch: Omit<Batch, 'timers'>, progress: Progress): Progress | Refused {
   const before = turn.get(head);
-  const after = proceed(turn, { ...batch, timers: { ...Revisions.timers, ...Items.timers } }, progress);
+  const after = proceed(turn, { ...batch, timers: collectionTimers }, progress);
   if (isRefused(after)) return after;
   if (after.head !== before) notifyOtherDevices(turn, before, after, batch.by.sessionUuid);
   return after;

@@ -1,16 +1,16 @@
 /** The history of the user's items (docs/protocol/sync.md, "Revisions"). */
-import { type KeysPlan, type KeysResult, range, type Turn, type View } from '../../../runtime/command.ts';
+import { range, type Turn, type View } from '../../../runtime/command.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, transferVersionOf } from '../../collection/item.ts';
 import {
-  bareRevisionPlan,
+  deleteRevision as deleteFound,
+  type HistoryPlans,
   historyOf,
   historyPlan,
   listEntryOf,
   type RevisionName,
   revisionBodyOf,
   revisionIn,
-  revisionKey,
   revisionPlan,
 } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
@@ -34,9 +34,9 @@ const unknown = refuse.notFound('Revision not found.');
 const vaultsAskedMax = 20;
 
 /** The history of an item in the own collection, and the vaults that may have more of it. */
-const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typeof revision>) => ({
-  reads: ({ self }: View) => ({ rows: own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
-  turn: (turn: Turn, { rows, first, moved }: HistoryReads) => {
+const historyHere = (itemUuid: string, own: (collection: string) => HistoryPlans) => ({
+  reads: ({ self }: View) => ({ ...own(self.id), ...locationsPlan([itemUuid.toLowerCase()]) }),
+  turn: (turn: Turn, { first, moved }: LocationReads) => {
     const locations = [...first.rows, ...moved.rows];
     const owningRow = owningRowsOf(locations).get(itemUuid.toLowerCase());
     const vaults = locations
@@ -45,12 +45,11 @@ const historyHere = (itemUuid: string, own: (collection: string) => KeysPlan<typ
       .map(({ collection }) => collection);
     // The history of a deleted item is deleted, in every collection.
     const isDeleted = owningRow?.deleted === true;
-    return { rows, vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
+    return { vaults: isDeleted ? [] : [...new Set(vaults)].slice(0, vaultsAskedMax), isDeleted };
   },
 });
 
-interface HistoryReads {
-  readonly rows: KeysResult<typeof revision>;
+interface LocationReads {
   readonly first: { readonly rows: readonly ItemRow[] };
   readonly moved: { readonly rows: readonly ItemRow[] };
 }
@@ -64,8 +63,8 @@ const listRevisions = signedInWorkflow({
     const { own, vaults } = await workflow.turn({
       reads: here.reads,
       turn: (turn, reads) => {
-        const { rows, vaults, isDeleted } = here.turn(turn, reads);
-        const history = isDeleted ? [] : historyOf(turn, itemUuid, rows);
+        const { vaults, isDeleted } = here.turn(turn, reads);
+        const history = isDeleted ? [] : historyOf(turn, itemUuid, reads);
         return { own: history.map((row) => listEntryOf(row, itemUuid)), vaults };
       },
     });
@@ -95,8 +94,8 @@ const getRevision = signedInWorkflow({
     const { own, vaults } = await workflow.turn({
       reads: here.reads,
       turn: (turn, reads) => {
-        const { rows, vaults, isDeleted } = here.turn(turn, reads);
-        const row = isDeleted ? undefined : revisionIn(rows, turn.self.id, name);
+        const { vaults, isDeleted } = here.turn(turn, reads);
+        const row = isDeleted ? undefined : revisionIn(reads, turn.self.id, name);
         return { own: row, vaults };
       },
     });
@@ -118,13 +117,13 @@ const deleteRevision = signedInWorkflow({
     const name = { itemUuid, id };
     if (!areUuids(name)) return workflow.turn({ turn: () => notUuids });
     const { id: by } = workflow.self;
-    const here = historyHere(itemUuid, (collection) => bareRevisionPlan(collection, name));
+    const here = historyHere(itemUuid, (collection) => revisionPlan(collection, name));
     const { vaults } = await workflow.turn({
       reads: here.reads,
       turn: (turn, reads) => {
-        const { id: self } = turn.self;
-        if (!revisionIn(reads.rows, self, name)) return { vaults: here.turn(turn, reads).vaults };
-        turn.remove(revision, revisionKey(self, name));
+        const found = revisionIn(reads, turn.self.id, name);
+        if (found === undefined) return { vaults: here.turn(turn, reads).vaults };
+        deleteFound(turn, reads, found);
         return { vaults: [] };
       },
     });

@@ -67,7 +67,7 @@ export function leave({
     id,
     applied,
     reads,
-    timer: VaultItems.timers.finalizeOverdueTransfer,
+    timers: VaultItems.timers,
   });
   // The devices of the user who has moved the items hear of it from the target.
   notifyMembers(turn, before, { by });

@@ -108,7 +108,7 @@ async function bring(run: JobRun, owner: string): Promise<void> {
   await run.turn({
     reads: (view) => finalizePlan(view, id, applied),
     turn: (turn, reads) => {
-      finalizeTransfer({ turn, id, applied, reads, timer: finalizeOverdueTransfer });
+      finalizeTransfer({ turn, id, applied, reads, timers: VaultItems.timers });
     },
   });
 }

@@ -1,20 +1,22 @@
 /**
  * The history of an item from its time in the vault (docs/protocol/sync.md, "Revisions"). All members may read it while the item is
  * here. Once the item has left, only its owner may, and the history then names no vault.
+ *
+ * These are turns. A shared read could see an item after it was overwritten, and its history before.
  */
-import { command, type KeysResult, keys, sharedRead, type View } from '../../../runtime/command.ts';
-import { isForwardingTombstone, item } from '../../collection/item.ts';
+import { command, type KeysResult, keys, type View } from '../../../runtime/command.ts';
+import { isForwardingTombstone } from '../../collection/item.ts';
 import {
-  bareRevisionPlan,
+  deleteRevision as deleteFound,
+  type HistoryReads,
   historyOf,
   historyPlan,
   listEntryOf,
   revisionBodyOf,
   revisionIn,
-  revisionKey,
   revisionPlan,
 } from '../../collection/revisions/read.ts';
-import { type RevisionRow, revision } from '../../collection/revisions/table.ts';
+import type { RevisionRow } from '../../collection/revisions/table.ts';
 import { memberKey } from '../member-list.ts';
 import { statusSlice } from '../state.ts';
 import { successorOfOwner } from '../successors.ts';
@@ -31,12 +33,10 @@ const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: Query) => ({
   uuid: itemUuid.toLowerCase(),
 });
 
-const accessPlan = (view: View, query: Query) => ({
-  items: keys(item, [itemKey(view, query)], 0),
+const memberPlan = (view: View, query: Query) => ({
   member: keys(memberTable, [memberKey(view, query.by)]),
 });
-interface Access {
-  readonly items: KeysResult<typeof item>;
+interface Access extends Pick<HistoryReads, 'items'> {
   readonly member: KeysResult<typeof memberTable>;
 }
 
@@ -58,34 +58,34 @@ const outOfVault = (row: RevisionRow): RevisionRow => ({
   key_system_identifier: null,
 });
 
-export const listRevisions = sharedRead({
+export const listRevisions = command({
   ...VaultItems.commands.listRevisions,
-  reads: (view, query) => ({ ...accessPlan(view, query), rows: historyPlan(view.self.id, query.itemUuid) }),
-  answer: (view, query, { rows, ...access }) => {
-    const readable = readableBy(view, query, access);
+  reads: (view, query) => ({ ...memberPlan(view, query), ...historyPlan(view.self.id, query.itemUuid) }),
+  turn: (turn, query, reads) => {
+    const readable = readableBy(turn, query, reads);
     if (readable === undefined) return { revisions: [] };
-    const history = historyOf(view, query.itemUuid, rows);
+    const history = historyOf(turn, query.itemUuid, reads);
     return { revisions: history.map((row) => listEntryOf(readable(row), query.itemUuid)) };
   },
 });
 
-export const getRevision = sharedRead({
+export const getRevision = command({
   ...VaultItems.commands.getRevision,
-  reads: (view, query) => ({ ...accessPlan(view, query), rows: revisionPlan(view.self.id, query) }),
-  answer: (view, query, { rows, ...access }) => {
-    const readable = readableBy(view, query, access);
-    const row = revisionIn(rows, view.self.id, query);
+  reads: (view, query) => ({ ...memberPlan(view, query), ...revisionPlan(view.self.id, query) }),
+  turn: (turn, query, reads) => {
+    const readable = readableBy(turn, query, reads);
+    const row = revisionIn(reads, turn.self.id, query);
     return { revision: readable && row ? revisionBodyOf(readable(row), query.itemUuid) : null };
   },
 });
 
 export const deleteRevision = command({
   ...VaultItems.commands.deleteRevision,
-  reads: (view, query) => ({ ...accessPlan(view, query), rows: bareRevisionPlan(view.self.id, query) }),
-  turn: (turn, query, { rows, ...access }) => {
-    const row = readableBy(turn, query, access) && revisionIn(rows, turn.self.id, query);
+  reads: (view, query) => ({ ...memberPlan(view, query), ...revisionPlan(view.self.id, query) }),
+  turn: (turn, query, reads) => {
+    const row = readableBy(turn, query, reads) && revisionIn(reads, turn.self.id, query);
     if (row === undefined || successorOfOwner(turn, row.owner_uuid) !== query.by) return {};
-    turn.remove(revision, revisionKey(turn.self.id, query));
+    deleteFound(turn, reads, row);
     return {};
   },
 });

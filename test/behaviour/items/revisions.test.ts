@@ -166,7 +166,8 @@ test('so many deletions at once that their histories go later leave none', async
   for (const uuid of uuids) t.is((await list(device, uuid)).length, 2);
   await save(...uuids.map((uuid) => deletion(uuid, 0)));
   await later(10_000);
-  t.is(await stored(server, device), 1);
+  t.is(await stored(server, device), 0);
+  t.is((await list(device, original)).length, 1);
 });
 
 test('a duplicate has its own revision and a copy of each of the original, at their times', async (t) => {
@@ -256,22 +257,58 @@ test('a lower number shows fewer', async (t) => {
   t.deepEqual(await contents(device), ['004:c', '004:b']);
 });
 
-test('a revision that is too old is neither listed nor kept', async (t) => {
+test('a revision that was replaced too long ago is neither listed nor kept', async (t) => {
   const dayMs = 86_400_000;
   const { server, device, save, later } = await started(t, { ageMs: 10 * dayMs });
   await save(note({ content: '004:a' }));
-  await later(6 * dayMs);
+  await later(20 * dayMs);
   await save(note({ content: '004:b' }));
+  await later(6 * dayMs);
+  await save(note({ content: '004:c' }));
+  t.deepEqual(await contents(await device.another()), ['004:c', '004:b', '004:a']);
   await later(4 * dayMs + 1_000);
-  const again = await device.another();
-  t.deepEqual(await contents(again), ['004:b']);
+  t.deepEqual(await contents(await device.another()), ['004:c', '004:b']);
   t.is(await stored(server, device), 1);
+});
+
+test('a revision is kept as a row once its item is overwritten, and not before', async (t) => {
+  const { server, device, save, later } = await started(t);
+  await save(note({ content: '004:a' }));
+  t.is(await stored(server, device), 0);
+  const [before] = await list(device);
+  await save(note({ content: '004:b' }));
+  t.is(await stored(server, device), 1);
+  t.deepEqual(await list(device), [before as History[number]]);
+  await save(note({ content: '004:c' }));
+  t.is(await stored(server, device), 1, 'a save within the pause has made none');
+  await later();
+  await save(note({ content: '004:d' }));
+  t.is(await stored(server, device), 1);
+  t.deepEqual(await contents(device), ['004:d', '004:a']);
+});
+
+test('a revision that its item still holds is deleted alone, and does not come back when the item is saved', async (t) => {
+  const { server, device, save, later } = await started(t);
+  await save(note({ content: '004:a' }));
+  const [held] = await list(device);
+  const gone = path(first, held?.uuid);
+  t.is((await device.call('DELETE', gone)).status, 200);
+  t.deepEqual(await list(device), []);
+  t.is((await device.call('GET', gone)).status, 404);
+  // The version is the same, so a save that was under way succeeds.
+  await save(note({ content: '004:b' }));
+  t.deepEqual(await list(device), []);
+  t.is(await stored(server, device), 0);
+  await later();
+  await save(note({ content: '004:c' }));
+  t.deepEqual(await contents(device), ['004:c']);
 });
 
 test('where an account has as many bytes of revisions as it may, the oldest make room', async (t) => {
   const { device, save, later } = await started(t, { bytesMax: 40_000 });
   for (let n = 1; n <= 10; n += 1) {
     await save(note({ uuid: uuidNumber(n), content: 'c'.repeat(5_000) }));
+    await save(note({ uuid: uuidNumber(n), content: '004:after' }));
     await later(5_000);
   }
   t.deepEqual(await list(device, uuidNumber(1)), []);
@@ -295,9 +332,10 @@ test('whatever is saved and deleted, the revisions of an account never take more
       t.true(taken <= bytesMax, `${taken} bytes`);
     }
     await later(10_000);
-    // There is capacity again, so the next save makes a revision.
-    await save(note({ uuid: uuidNumber(9) }));
-    t.is((await list(device, uuidNumber(9))).length, 1);
+    // There is capacity again, so what is overwritten next is kept.
+    await save(note({ uuid: uuidNumber(9), content: '004:before' }));
+    await save(note({ uuid: uuidNumber(9), content: '004:after' }));
+    t.deepEqual(await contents(device, uuidNumber(9)), ['004:after', '004:before']);
   });
   await fc.assert(holds, { numRuns: 8 });
 });

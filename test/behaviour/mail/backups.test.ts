@@ -1,5 +1,7 @@
 /** Backups by e-mail, with a clock that the tests move. */
 import test, { type ExecutionContext } from 'ava';
+import { mailerId } from '../../../actors/mailer/contract.ts';
+import { MailAdministration } from '../../../actors/mailer/operator-contract.ts';
 import { createMailSender } from '../../../actors/mailer/send.ts';
 import type { Attachment } from '../../../actors/mailer/sender.ts';
 import { defaultMailSettings } from '../../../actors/mailer/settings.ts';
@@ -10,7 +12,7 @@ import { FakeClock } from '../../kit/clock.ts';
 import type { Device } from '../../kit/device.ts';
 import { note } from '../../kit/items.ts';
 import { mailTo, Postbox } from '../../kit/postbox.ts';
-import { type ServerOptions, startServer } from '../../kit/server.ts';
+import { type ServerOptions, startServer, type TestServer } from '../../kit/server.ts';
 import { startSmtpServer } from '../../kit/smtp-server.ts';
 
 const minuteMs = 60_000;
@@ -162,6 +164,7 @@ test('a banned account is sent none, and one that waits is taken back; they go o
   postbox.answer = () => undefined;
   await server.advance(3 * dayMs);
   t.deepEqual(postbox.messages, []);
+  t.is(await deadMails(server), 0);
   await ban(false);
   await server.advance(minuteMs);
   t.is(postbox.messages.length, 1);
@@ -214,7 +217,13 @@ test('a deleted account is sent none', async (t) => {
     postbox.messages.filter(({ attachment }) => attachment !== undefined),
     [],
   );
+  t.is(await deadMails(server), 0);
 });
+
+const deadMails = async ({ answered, host }: TestServer): Promise<number> => {
+  const { mails } = await answered(host.actors.get(MailAdministration, mailerId).ask.health({}));
+  return mails.dead;
+};
 
 test('over a real mail server its file can be read again', async (t) => {
   const relay = await startSmtpServer(t);

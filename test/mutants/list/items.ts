@@ -91,4 +91,13 @@ export const mutants: readonly Mutant[] = [
     tests: ['test/behaviour/vaults/item-history.test.ts'],
     match: '*a duplicate gets*',
   },
+  {
+    name: 'deleted-revision-comes-back',
+    harm: 'A revision that a user has deleted is in the history again once its item is saved.',
+    file: 'actors/collection/revisions/held.ts',
+    find: 'const next = { ...row, revision_uuid: null, position: before.position + 1 };',
+    replace: 'const next = { ...row, position: before.position + 1 };',
+    tests: ['test/behaviour/items/revisions.test.ts'],
+    match: 'a revision that its item still holds is deleted*',
+  },
 ];

@@ -3,6 +3,7 @@
 import type { TellRow } from '../../../runtime/store/store.ts';
 import type { AskCall } from '../../../runtime/transport/transport.ts';
 import type { DatabaseClock, DatabaseWatcher } from '../database.ts';
+import { simulatedRevisions } from '../domain.ts';
 import type { OutputWatcher } from '../endpoint.ts';
 import type { Plan } from '../plan.ts';
 import type { SimulatedProcess } from '../process.ts';
@@ -21,6 +22,7 @@ import { JobChecker } from './jobs.ts';
 import { MailChecker } from './mails.ts';
 import { MessageChecker } from './messages.ts';
 import { OutputGateChecker } from './output-gate.ts';
+import { RevisionChecker } from './revisions.ts';
 import { SessionChecker } from './sessions.ts';
 import { ShareChecker } from './shares.ts';
 import { StalenessChecker } from './staleness.ts';
@@ -99,6 +101,7 @@ export class Checkers implements DatabaseWatcher, OutputWatcher {
       this.convergence,
       this.shares,
       this.commands,
+      new RevisionChecker(reportOf('revisions'), durable, simulatedRevisions.bytesMax),
       ...(this.mails === undefined ? [] : [this.mails]),
       ...(this.messages === undefined ? [] : [this.messages]),
       // The second asks the first.

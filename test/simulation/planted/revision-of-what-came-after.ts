@@ -1,0 +1,13 @@
+import type { PlantedBug } from '../plant.ts';
+
+export const bug: PlantedBug = {
+  name: 'revision-of-what-came-after',
+  why: 'The history says what the item says now, and what it said before is lost.',
+  edits: [
+    {
+      file: 'actors/collection/revisions/keep.ts',
+      find: 'keepHeld(turn, replaced)',
+      replace: 'keepHeld(turn, { ...replaced, content: row.content })',
+    },
+  ],
+};
