@@ -22,6 +22,7 @@ export default {
   nodeArguments: ['--enable-source-maps', `--import=${join(import.meta.dirname, 'tools/load-built.js')}`],
   // This file is read once. When AVA watches, sources change later, and the workers look for changes themselves.
   environmentVariables: isWatching ? {} : { BUILT_SOURCES: builtFolder },
+  watchMode: { ignoreChanges: ['.cache/**'] },
   workerThreads: false,
   concurrency: availableParallelism(),
   sortTestFiles: (one, other) => rank(one) - rank(other),

@@ -31,6 +31,8 @@ const reasons = new Reasons();
 const phases: string[] = [];
 const testTimes = join(root, '.cache/test-times.jsonl');
 const shownSlowestFiles = 15;
+/** Tests of processes get copies of it. */
+const builtServer = join(root, '.cache/server');
 
 /** More failures than these are not an accident of the machine. */
 const maxRepeatedTests = 3;
@@ -167,6 +169,9 @@ async function runChecks(): Promise<void> {
   await check('type check', 'tsc', ['-p', 'tsconfig.json', '--singleThreaded']);
   await check('type check of what runs in browsers', 'tsc', ['-p', 'gateway/pages']);
   await check('type check of what runs in k6', 'tsc', ['-p', 'load-tests']);
+  rmSync(builtServer, { recursive: true, force: true });
+  await check('build of the server', 'tsc', ['-p', 'tsconfig.build.json', '--outDir', builtServer]);
+  await check('build of the pages', 'tsx', ['tools/bundle-pages.ts', builtServer]);
   // One line for each that is found.
   await check('lint', 'biome', ['check', '--reporter=github', '.']);
   await check('no dead code', 'knip', ['--no-progress']);
@@ -195,7 +200,7 @@ await timed('the rest of the builds and downloads', () => prepared);
 for (const [name, build] of Object.entries(builds)) checkBuild(`build of ${name}`, build);
 const { found, problems } = findOrMakePrograms(process.env);
 for (const problem of problems) console.error(problem);
-await timed('tests', () => runTests({ ...found, TEST_TIMES: testTimes }));
+await timed('tests', () => runTests({ ...found, TEST_TIMES: testTimes, BUILT_SERVER: builtServer }));
 await timed('mutants', runMutants);
 
 tellTimes();

@@ -12,6 +12,7 @@
  *   - The words of a relay are not kept. A failure is one of a few kinds.
  */
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { SmtpRelay } from './relays.ts';
 import type { Delivery, Message, Result } from './sender.ts';
@@ -144,7 +145,7 @@ export function compose({
       attachments: [
         {
           filename: attachment.filename,
-          content: Readable.from(attachment.pieces),
+          content: Readable.from(inChunks(attachment.pieces)),
           contentType: 'application/json',
         },
       ],
@@ -154,6 +155,18 @@ export function compose({
     xMailer: false,
   });
   return composer.compile();
+}
+
+/** Encoding a chunk holds up the process, so it is small, and others have their turn before the next. */
+const chunkBytes = 1_024 * base64Line.ofFile;
+
+async function* inChunks(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += chunkBytes) {
+      yield piece.subarray(at, at + chunkBytes);
+      await setImmediate();
+    }
+  }
 }
 
 interface SmtpError {

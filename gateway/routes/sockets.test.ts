@@ -1,5 +1,6 @@
 import test from 'ava';
-import { DialPace, dialsPerTurn } from '../sockets/dial-pace.ts';
+import { FakeClock } from '../../test/kit/clock.ts';
+import { DialPace, dialsPerTurn, turnMs } from '../sockets/dial-pace.ts';
 import { socketRoutes } from './sockets.ts';
 
 const never = new Promise(() => {});
@@ -7,7 +8,7 @@ const never = new Promise(() => {});
 /** Routes at a server that is ready, and the number of questions to users' actors so far. */
 function world() {
   let calls = 0;
-  const due: (() => void)[] = [];
+  const clock = new FakeClock();
   const ask = () => {
     calls += 1;
     return never;
@@ -18,7 +19,7 @@ function world() {
     syncLane: { isEnabled: true, sameOrigin: true, origins: [], memoryBytes: 1, socketsPerUserMax: 16 },
     readiness: { report: async () => ({ ready: true, checks: {} }), startDraining: () => {} },
   };
-  const pace = new DialPace((work) => due.push(work));
+  const pace = new DialPace(clock);
   const routes = socketRoutes(options, pace);
   const context = {
     actors: { get: () => ({ ask: { mintSyncTicket: ask, validateSession: ask } }) },
@@ -28,10 +29,7 @@ function world() {
   };
   return {
     calls: () => calls,
-    async turn() {
-      for (const work of due.splice(0)) work();
-      await settled();
-    },
+    turn: () => clock.advance(turnMs),
     dial(path: string): void {
       const route = routes.find((one) => one.path === path);
       void route?.handle(context as never, { deviceId: 'phone' });

@@ -1,8 +1,7 @@
 /** The build that nodes run: the server as built for release, and the same with a later version number. */
-import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { buildServer } from '../kit/built-server.ts';
 import { root } from '../kit/server-process.ts';
 
 export interface Builds {
@@ -15,9 +14,7 @@ export interface Builds {
 export async function buildTwice(name: string): Promise<Builds> {
   const folder = join(root, '.cache', `cluster-test-${name}`);
   const builds = { current: join(folder, 'current'), next: join(folder, 'next') };
-  const compiler = join(root, 'node_modules', '.bin', 'tsc');
-  const args = ['-p', 'tsconfig.build.json', '--outDir', builds.current];
-  await promisify(execFile)(compiler, args, { cwd: root });
+  await buildServer(builds.current);
   await mkdir(builds.next, { recursive: true });
   await cp(builds.current, builds.next, { recursive: true });
   await setVersion(builds.current, '0.1.0');
@@ -37,7 +34,7 @@ export function takeTheFenceAway(builds: Builds): Promise<void> {
 }
 
 /** A planted bug: from now on a host without its lease goes on listening for its shards, whoever has claimed them. */
-export function letLapsedHostsListen(builds: Builds): Promise<void> {
+function letLapsedHostsListen(builds: Builds): Promise<void> {
   const unroute = 'this.#options.transport.unroute';
   const file = ['runtime', 'ownership', 'ownership.js'];
   return takeAway(builds, file, [`${unroute}(this.shards);`, `${unroute}(disputed);`]);

@@ -70,15 +70,15 @@ interface Run {
   readonly ended: 'well' | 'badly' | 'too late';
 }
 
-/** What AVA reports as failed although no test ran: the source cannot be loaded. */
-const isNotLoaded = /^(SyntaxError|No tests found)/;
-
-/** A run in which no test ran proves nothing. The `match` may meet no title any more. */
+/**
+ * A run without a test proves nothing: the `match` meets no title any more, or the sources cannot be loaded, which AVA
+ * reports as failed but does not count.
+ */
 export function verdictOf({ output, ended }: Run): Verdict {
+  const tests = Number(/^# tests (\d+)$/m.exec(output)?.[1] ?? 0);
   const failed = /^not ok \d+ - (.*)$/m.exec(output)?.[1];
-  const passed = /^ok \d+/m.test(output);
-  if (failed !== undefined && !isNotLoaded.test(failed)) return { verdict: 'caught', by: failed };
-  if (ended === 'well' && passed) return { verdict: 'survived' };
+  if (tests > 0 && failed !== undefined) return { verdict: 'caught', by: failed };
+  if (tests > 0 && ended === 'well') return { verdict: 'survived' };
   return { verdict: 'void', why: `its tests did not run, or found no end: ${output.slice(-500)}` };
 }
 

@@ -106,6 +106,7 @@ export const mutants: readonly Mutant[] = [
     find: "if (totp.usedStep !== null && step <= totp.usedStep) return 'used';",
     replace: '',
     tests: ['test/behaviour/accounts/second-factor.test.ts'],
+    match: 'a code is accepted once*',
   },
   {
     name: 'a-factor-turned-off-without-the-password',
@@ -123,6 +124,7 @@ export const mutants: readonly Mutant[] = [
     replace:
       "if (!('passed' in outcome)) { storeChallenge(turn, request.codeChallenge, origin, wayOf(request)); return refusalOf({ turn, request, account, unmet: outcome, origin }); }",
     tests: ['test/behaviour/accounts/second-factor.test.ts'],
+    match: 'with an authenticator app a code*',
   },
   {
     name: 'guesses-at-a-factor-without-end',
@@ -131,6 +133,7 @@ export const mutants: readonly Mutant[] = [
     find: 'if (refusedAttempt(turn, origin, true) !== undefined) {\n      return { refused: {',
     replace: 'if (turn.nowMs < 0) {\n      return { refused: {',
     tests: ['test/behaviour/accounts/second-factor.test.ts'],
+    match: 'guesses at a factor are limited*',
   },
   {
     name: 'a-bridge-that-makes-itself-at-home',

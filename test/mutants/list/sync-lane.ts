@@ -29,6 +29,15 @@ export const mutants: readonly Mutant[] = [
     match: 'a ticket lets its device in once',
   },
   {
+    name: 'a-ping-that-counts-for-nothing',
+    harm: 'Anybody who pings without end and reads nothing fills the memory of the process.',
+    file: 'gateway/sockets/sync-lane/lane-socket.ts',
+    find: 'if (this.#budget.take(0, this.#lane.nowMs())) this.drained();',
+    replace: "if (this.#state !== 'closed') this.drained();",
+    tests: ['test/attacks/lane-frames.test.ts'],
+    match: 'nobody has pings answered without end*',
+  },
+  {
     name: 'a-sync-command-without-its-entry',
     harm: 'A command that was saved is saved again by its repeat, over what others have saved since.',
     file: 'actors/user/sync-lane/journal.ts',

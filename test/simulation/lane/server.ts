@@ -77,7 +77,7 @@ export class LaneServer {
       random,
       registry,
       tickets: options.tickets,
-      pace: new DialPace((work, delayMs) => clock.schedule(delayMs, work)),
+      pace: new DialPace(clock),
       settings: { ...settings.syncLane, origins: [origin] },
       socketsMax: 1_000,
       idleSeconds: 30,

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'activation-ignores-epoch',
   why: 'An older owner may activate an actor that a newer one holds.',
   flavour: 'crashy',
-  from: 51,
+  from: 64,
   edits: [
     {
       file: 'test/kit/model-store/model-database.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'activation-reads-before-barrier',
   why: 'The state is read before the barrier was answered, so the old owner may still commit.',
   flavour: 'crashy',
-  from: 181,
+  from: 199,
   edits: [
     {
       file: 'runtime/actor/activation.ts',

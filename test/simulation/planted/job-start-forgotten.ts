@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'job-start-forgotten',
   why: 'What was started while a run was in flight is forgotten with that run.',
+  from: 6,
   edits: [
     {
       file: 'runtime/jobs/lease.ts',

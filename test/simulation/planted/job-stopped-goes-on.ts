@@ -3,7 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'job-stopped-goes-on',
   why: 'A run whose job was stopped, and has no row any more, still takes its turns.',
-  from: 25,
+  from: 51,
   edits: [
     {
       file: 'runtime/jobs/jobs.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'lease-not-checked-after-read',
   why: 'A read that took longer than the lease is answered all the same.',
   flavour: 'sleepy',
-  from: 213,
+  from: 260,
   edits: [
     {
       file: 'runtime/host/dispatcher.ts',

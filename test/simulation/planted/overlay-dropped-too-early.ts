@@ -3,7 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'overlay-dropped-too-early',
   why: 'A row leaves memory with its commit though a read begun before is still to be used.',
-  from: 24,
+  from: 45,
   edits: [
     {
       file: 'runtime/actor/rows.ts',

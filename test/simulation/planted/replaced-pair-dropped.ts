@@ -3,7 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'replaced-pair-dropped',
   why: 'A refresh whose answer was lost locks its client out.',
-  from: 46,
+  from: 89,
   edits: [
     {
       file: 'actors/user/sessions/refresh.ts',

@@ -3,6 +3,7 @@ import type { PlantedBug } from '../plant.ts';
 export const bug: PlantedBug = {
   name: 'tell-not-looked-up',
   why: 'A tell is consumed as it was offered, without looking whether its row is still there before the turn.',
+  from: 29,
   edits: [
     {
       file: 'runtime/delivery/tell-delivery.ts',
