@@ -17,6 +17,8 @@ interface S3ClientLimits {
   /** None where the caller limits the time itself. */
   readonly requestMs?: number;
   readonly triesMax: number;
+  /** Every body waits until the server asks for it, as one that can be sent only once must. Otherwise only a large body waits. */
+  readonly expectContinueHeader?: true;
 }
 
 const connectionsMax = 64;
@@ -27,7 +29,7 @@ const silent = { trace: noop, debug: noop, info: noop, warn: noop, error: noop }
 
 export function openS3Client(options: S3ClientOptions, limits: S3ClientLimits): S3Client {
   const { endpoint, region, accessKeyId, secretAccessKey, isPathStyle } = options;
-  const { connectMs, requestMs, triesMax } = limits;
+  const { connectMs, requestMs, triesMax, expectContinueHeader } = limits;
   const agent = { keepAlive: true, maxSockets: connectionsMax };
   return new S3Client({
     endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
@@ -38,7 +40,7 @@ export function openS3Client(options: S3ClientOptions, limits: S3ClientLimits): 
     retryMode: 'standard',
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    expectContinueHeader: true,
+    ...(expectContinueHeader && { expectContinueHeader }),
     requestHandler: {
       connectionTimeout: connectMs,
       ...(requestMs !== undefined && { requestTimeout: requestMs }),

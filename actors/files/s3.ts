@@ -59,7 +59,7 @@ class S3 implements OpenFileStore {
   readonly freeBytes = undefined;
 
   constructor({ bucket, clock, ...options }: S3Options) {
-    this.#client = openS3Client(options, { connectMs, triesMax });
+    this.#client = openS3Client(options, { connectMs, triesMax, expectContinueHeader: true });
     this.#client.middlewareStack.add(
       (next, { commandName }) =>
         async (args) => {

@@ -410,6 +410,15 @@ const lists: readonly WorstRequest[] = [
     },
     prepare: async () => ({ method: 'GET', path: '/v1/asyncapi.json' }),
   },
+  {
+    route: 'GET /admin',
+    worst: 'the page for administrators, by anybody',
+    answer: {
+      bytes: 96 * kibibyte,
+      reason: 'One text, the same for all, and only where an operator has asked for it.',
+    },
+    prepare: async () => ({ method: 'GET', path: '/admin' }),
+  },
 ];
 
 /** Takes seconds to prepare, so only `benchmarks/event-loop.ts` uses it. */

@@ -34,7 +34,7 @@ export function takeTheFenceAway(builds: Builds): Promise<void> {
 }
 
 /** A planted bug: from now on a host without its lease goes on listening for its shards, whoever has claimed them. */
-export function letLapsedHostsListen(builds: Builds): Promise<void> {
+function letLapsedHostsListen(builds: Builds): Promise<void> {
   const unroute = 'this.#options.transport.unroute';
   const file = ['runtime', 'ownership', 'ownership.js'];
   return takeAway(builds, file, [`${unroute}(this.shards);`, `${unroute}(disputed);`]);

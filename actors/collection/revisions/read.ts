@@ -58,7 +58,7 @@ export interface RevisionName {
   readonly id: string;
 }
 
-export const revisionKey = (collection: string, { itemUuid, id }: RevisionName): SlotKey => ({
+const revisionKey = (collection: string, { itemUuid, id }: RevisionName): SlotKey => ({
   collection,
   item_uuid: itemUuid.toLowerCase(),
   slot: slotOfUuid(id),

@@ -2,6 +2,8 @@
 import test, { type ExecutionContext } from 'ava';
 import type { AccountSettings } from '../../../actors/settings.ts';
 import { exitCodes } from '../../../cli/failure.ts';
+import { UnavailableError } from '../../../runtime/errors.ts';
+import type { Actors } from '../../../runtime/handles.ts';
 import { alice, register, registerStranger } from '../../kit/account.ts';
 import { makeToken, publisher, showing } from '../../kit/calendar.ts';
 import type { Device } from '../../kit/device.ts';
@@ -211,6 +213,16 @@ test('top shows the actors that use most while it watches', async (t) => {
   t.regex(titles ?? '', /^KIND +ID +NODE +HELD +COMMITS +MESSAGES +WAITING$/);
   t.is(rows.length, 2);
   t.is((await operate({ ...world, meanwhile }, 'top', '--by', 'size')).code, exitCodes.usage);
+});
+
+test('top names the nodes that did not answer', async (t) => {
+  const away = () => Promise.reject(new UnavailableError('away'));
+  const actors = { get: () => ({ ask: { $top: away } }) } as unknown as Actors;
+  const world = await startApi(t, { api: { actors } });
+  await world.server.device();
+  const { code, out } = await operate({ ...world, meanwhile: async () => {} }, 'top');
+  t.is(code, exitCodes.ok);
+  t.regex(out, /^No actor is in memory\.\nNo answer of \S+\.\n$/);
 });
 
 test('where a user lives is found by the address too', async (t) => {
