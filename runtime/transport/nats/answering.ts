@@ -110,9 +110,11 @@ export class Answering {
     const ask = served(shard);
     if (ask === undefined) throw new MovedError('this shard is not served here now');
     const { address, command, request, callId, trace } = call;
+    const received = { address, command, request, callId, deadlineMs };
     const span =
       trace === undefined ? undefined : tracer?.continued(trace, `serve ${address.kind}.${command}`);
-    return inSpan(span, () => ask({ address, command, request, callId, deadlineMs, span }));
+    if (span === undefined) return ask(received);
+    return inSpan(span, () => ask({ ...received, span }));
   }
 
   /** The call was handled. Even if its reply cannot be kept for the caller, the call had its effect. */
