@@ -12,9 +12,11 @@ import (
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
+	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
 
 func factories() (made otelcol.Factories, err error) {
+	made.Telemetry = otelconftelemetry.NewFactory()
 	if made.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](otlpreceiver.NewFactory()); err != nil {
 		return made, err
 	}
@@ -25,6 +27,7 @@ func factories() (made otelcol.Factories, err error) {
 func main() {
 	resolver := confmap.ResolverSettings{
 		ProviderFactories: []confmap.ProviderFactory{yamlprovider.NewFactory()},
+		DefaultScheme:     "yaml",
 	}
 	settings := otelcol.CollectorSettings{
 		BuildInfo:              component.NewDefaultBuildInfo(),
