@@ -42,8 +42,8 @@ export interface Ports {
 const eventLoopSampleMs = 50;
 
 /** Starts everything and resolves to the ports in use. All of it closes with the lifetime. @throws StartError */
-export async function startServer(given: ServerOptions, overlay = openResources): Promise<Ports> {
-  const options = { ...given, tracer: given.tracer ?? (await openTracer(given)) };
+export async function startServer(startOptions: ServerOptions, overlay = openResources): Promise<Ports> {
+  const options = { ...startOptions, tracer: await openTracer(startOptions) };
   const { config, clock, random, logger, lifetime } = options;
   const resources = await overlay(options);
   const { keyring, store, shardCount } = resources;

@@ -8,7 +8,7 @@ export interface AskOptions {
   readonly deadlineMs?: number;
   /** The same for every repeat of one call. If absent, a new one is made. */
   readonly callId?: string;
-  /** The request that asks, if it is sampled. */
+  /** The step of a request that asks, if that request is sampled. */
   readonly span?: Span | undefined;
 }
 

@@ -361,12 +361,16 @@ export class Actor implements Committing {
   }
 
   #answer(entry: Queued, outcome: Outcome): void {
-    // Do this even if the caller no longer waits: the turn's effects are durable all the same.
     const { commitSpan } = entry;
+    // Do this even if the caller no longer waits: the turn's effects are durable all the same.
     if ('value' in outcome) {
       this.#env.publisher.signalled(this.address, entry.signals, commitSpan?.traceparent);
     }
-    if (commitSpan !== undefined) endSpan(commitSpan, outcome);
+    if (commitSpan !== undefined) {
+      endSpan(commitSpan, outcome);
+      // An expired turn is answered once more when its commit is durable.
+      entry.commitSpan = undefined;
+    }
     if (entry.answered) return;
     entry.answered = true;
     entry.message.resolve(outcome);

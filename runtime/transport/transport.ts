@@ -94,6 +94,6 @@ export interface AskCall {
   readonly callId: string;
   /** After this the caller no longer waits, in monotonic milliseconds of the host's clock. */
   readonly deadlineMs: number;
-  /** Of the request that asks, if it is sampled. */
+  /** The step of its request that this call is, if that request is sampled. */
   readonly span?: Span | undefined;
 }

@@ -33,7 +33,7 @@ export function takeTheFenceAway(builds: Builds): Promise<void> {
   return takeAway(builds, file, [' AND actor.epoch = w.epoch AND actor.version = w.version']);
 }
 
-/** A planted bug: from now on a host without its lease goes on listening for its shards, whoever has claimed them. */
+/** A planted bug: from now on a host that has lost its lease keeps listening for its shards, even once others own them. */
 function letLapsedHostsListen(builds: Builds): Promise<void> {
   const unroute = 'this.#options.transport.unroute';
   const file = ['runtime', 'ownership', 'ownership.js'];

@@ -59,6 +59,9 @@ async function positions(store: Store, changes: Partial<RangeRead>): Promise<[un
   return [rows.map((row) => row['position']), complete];
 }
 
+const seat = (number: number, code: string | null, region: string | null) =>
+  insert(seatTable, { owner_uuid: ada.id, number, born: number, code, region });
+
 export const readClauses: readonly Clause[] = [
   {
     name: 'a range is of one owner, after and through its bounds, in order',
@@ -163,9 +166,7 @@ export const readClauses: readonly Clause[] = [
   {
     name: 'a look-up compares every column of its unique key',
     async check({ store }) {
-      const seat = (number: number, region: string) =>
-        insert(seatTable, { owner_uuid: ada.id, number, born: number, code: 'a', region });
-      await givenWrites(store, ada, [seat(1, 'eu'), seat(2, 'us')]);
+      await givenWrites(store, ada, [seat(1, 'a', 'eu'), seat(2, 'a', 'us')]);
       const values = [
         { code: 'a', region: 'us' },
         { code: 'b', region: 'eu' },
@@ -182,8 +183,6 @@ export const readClauses: readonly Clause[] = [
   {
     name: 'a look-up by the first columns of a key finds all their rows, by value and then in the order of the key',
     async check({ store }) {
-      const seat = (number: number, code: string | null, region: string | null) =>
-        insert(seatTable, { owner_uuid: ada.id, number, born: number, code, region });
       const seats = [
         seat(1, 'a', 'us'),
         seat(2, 'b', 'eu'),
@@ -208,8 +207,6 @@ export const readClauses: readonly Clause[] = [
   {
     name: 'a look-up with a limit goes on after the last row of its page, also over the whole key',
     async check({ store }) {
-      const seat = (number: number, code: string | null, region: string | null) =>
-        insert(seatTable, { owner_uuid: ada.id, number, born: number, code, region });
       const seats = [
         seat(1, 'a', 'us'),
         seat(2, 'b', 'eu'),
