@@ -81,9 +81,12 @@ export class MovedError extends ActorError {
   readonly class = 'moved';
   /** The call certainly reached no handler. Otherwise it may have reached the next owner, too. */
   readonly reachedNobody: boolean;
-  constructor(message: string, options: { reachedNobody?: boolean } = {}) {
+  /** The epoch of the host that answers this. It owns the shard, and the call named another epoch. */
+  readonly epoch: number | undefined;
+  constructor(message: string, options: { reachedNobody?: boolean; epoch?: number | undefined } = {}) {
     super(message);
     this.reachedNobody = options.reachedNobody ?? false;
+    this.epoch = options.epoch;
   }
 }
 

@@ -84,12 +84,14 @@ export class Dispatcher {
    * @throws ActorError
    */
   async askFromElsewhere(call: AskCall): Promise<unknown> {
+    const shard = shardOf(call.address, this.#options.shardCount);
+    const epoch = this.#options.epochOf(shard);
+    if (epoch !== undefined && call.epoch !== undefined && call.epoch !== epoch)
+      throw new MovedError('this host owns the shard by another claim', { epoch });
     const declared = this.#commands.get(call.address.kind)?.get(call.command);
     if (declared === undefined) return this.ask(call);
     const request = declared.command.request.safeParse(call.request);
     if (!request.success) throw new TerminalError(`the request of ${declared.what} does not fit`);
-    const shard = shardOf(call.address, this.#options.shardCount);
-    const epoch = this.#options.epochOf(shard);
     try {
       return await this.ask({ ...call, request: request.data });
     } catch (error) {
@@ -244,7 +246,7 @@ function declaredCommands(
   );
 }
 
-/** "Nothing took effect here" is not enough if another host may own the actor. The call may have reached that host, too. */
+/** If another host may own the actor by now, the caller should ask that one rather than give up. */
 function withoutPromise(error: unknown): unknown {
   return promisesNothing(error) ? new MovedError('this host does not own the actor now') : error;
 }

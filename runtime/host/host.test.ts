@@ -697,7 +697,7 @@ const callOfElsewhere = {
   deadlineMs: Number.POSITIVE_INFINITY,
 };
 
-test("a host's answer after it may have lost the actor is not taken as the whole truth", async (t) => {
+test('a host that may have lost the actor meanwhile sends the caller on, rather than to refuse for good', async (t) => {
   const schedule: Schedule = async (method, apply) => {
     await undefined;
     if (method === 'renew') throw new StoreError('unavailable', 'away');
@@ -721,6 +721,16 @@ test("a host's answer after it may have lost the actor is not taken as the whole
   await t.throwsAsync(ask(), { instanceOf: MovedError });
   host.abandon();
   await t.throwsAsync(first, { instanceOf: MovedError });
+});
+
+test('an owner runs no call that is for another owner, and tells the epoch of its own claim', async (t) => {
+  const { watched, transport } = watchedTransport();
+  await startTestHost({ kinds: [ledger], transport });
+  const ask = async (epoch: number) =>
+    watched.handler?.askFromElsewhere({ ...callOfElsewhere, request: 3, epoch });
+  const refusals = [0, 2].map((epoch) => t.throwsAsync(ask(epoch), { instanceOf: MovedError }));
+  for (const refusal of await Promise.all(refusals)) t.is(refusal?.epoch, 1);
+  t.is(await ask(1), 3, 'the others have added nothing');
 });
 
 test('a call of another process is run only if its request fits', async (t) => {

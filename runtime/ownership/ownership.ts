@@ -437,7 +437,7 @@ export class Ownership {
     onClaimed(shards);
     // Do not wait: while this process is cut off from the others nothing is routed, and reconciliation goes on.
     void transport.route(shards).then(() => {
-      if (!this.#ended) transport.hint({ hint: 'claimed', shards, host: node.incarnation });
+      if (!this.#ended) transport.hint({ hint: 'claimed', shards, host: node.incarnation, epoch });
     });
   }
 

@@ -2,7 +2,7 @@
  * The transport port. It carries calls to the owner of an actor, hints between hosts, and events to the gateways that subscribe
  * to an actor.
  *
- * Nothing here is a promise. A call may be lost or doubled on its way. A wake-up, a hint or an event may never come, and any of
+ * Nothing here is a promise. A call may be lost on its way. It may also reach several processes, at different times. A wake-up, a hint or an event may never come, and any of
  * them may come late. Recorded calls and repeats make up for that with calls, and the outbox with wake-ups. The owners'
  * reconciliation with the database makes up for lost hints, and the gateways' registrations for lost events.
  *
@@ -11,7 +11,8 @@
  * 2. A call that certainly reached no handler rejects as `moved` (no process serves its shard now) or `unavailable` (this
  *    process is cut off). A call that may have reached one and was not answered rejects as `retryable`, outcome unknown. An
  *    `ActorError` of the handler arrives as the same class with the same meaning, and any other error as `terminal`.
- * 3. Everything that it holds is bounded. Beyond the bound a call rejects as `overloaded`.
+ * 3. A call to another process names the epoch of its shard's owner. So no copy runs at another owner (`owner-epochs.ts`).
+ * 4. Everything that it holds is bounded. Beyond the bound a call rejects as `overloaded`.
  */
 import type { Address } from '../address.ts';
 import type { TellRow } from '../store/store.ts';
@@ -59,7 +60,13 @@ export type Hint =
   /** No host owns these shards now. */
   | { readonly hint: 'freed'; readonly shards: readonly number[] }
   /** This incarnation owns them now: subscribers to their actors must register again. */
-  | { readonly hint: 'claimed'; readonly shards: readonly number[]; readonly host: string }
+  | {
+      readonly hint: 'claimed';
+      readonly shards: readonly number[];
+      readonly host: string;
+      /** Of this claim. Callers may do without it (`owner-epochs.ts`). */
+      readonly epoch?: number | undefined;
+    }
   /** This incarnation is up, and can be reached. */
   | { readonly hint: 'present'; readonly host: string }
   /** This incarnation, which owns these shards, was cut off and is back. Messages to it or from it may be lost. */
@@ -94,6 +101,8 @@ export interface AskCall {
   readonly callId: string;
   /** After this the caller no longer waits, in monotonic milliseconds of the host's clock. */
   readonly deadlineMs: number;
+  /** In a call of another process: the claim of the shard that it is for (`owner-epochs.ts`). */
+  readonly epoch?: number | undefined;
   /** The step of its request that this call is, if that request is sampled. */
   readonly span?: Span | undefined;
 }

@@ -4,6 +4,7 @@
  * - A call whose shard is routed here is a function call.
  * - While the process knows that it is cut off, calls reject at once, and waiting calls have an unknown outcome.
  * - A call without a listener has moved.
+ * - A call names the epoch of the owner that it is for.
  * - Any other call ends by its answer or its deadline.
  */
 import { shardOf } from '../../runtime/address.ts';
@@ -15,6 +16,7 @@ import {
   UnavailableError,
 } from '../../runtime/errors.ts';
 import type { TellRow } from '../../runtime/store/store.ts';
+import { OwnerEpochs } from '../../runtime/transport/owner-epochs.ts';
 import type {
   AskCall,
   GatewayListener,
@@ -70,6 +72,7 @@ export class Endpoint implements Transport {
   /** The listeners, as this process's broker knows them. */
   readonly #interest = new Map<Endpoint, Set<number>>();
   readonly #pending = new Map<number, Pending>();
+  readonly #epochs = new OwnerEpochs();
   /** By gateway. */
   readonly #listeners = new Map<string, GatewayListener>();
   #tokens = 0;
@@ -179,7 +182,10 @@ export class Endpoint implements Transport {
 
   #hinted(hint: Hint): void {
     // The process that had these shards before may be dead.
-    if (hint.hint === 'claimed') this.#abandon(({ shard }) => hint.shards.includes(shard));
+    if (hint.hint === 'claimed') {
+      this.#epochs.claimed(hint.shards, hint.epoch);
+      this.#abandon(({ shard }) => hint.shards.includes(shard));
+    }
     this.#handler?.hinted(hint);
     for (const listener of this.#listeners.values()) listener.hinted(hint);
   }
@@ -206,7 +212,19 @@ export class Endpoint implements Transport {
     const shard = this.#shardOf(call.address.kind, call.address.id);
     if (this.#handler !== undefined && this.routed.has(shard)) return this.#watched(call, this.#handler.ask);
     if (!this.#isConnected) return Promise.reject(new UnavailableError('cut off'));
-    return new Promise((resolve, reject) => this.#send(call, { shard, resolve, reject }));
+    return this.#askElsewhere(call, shard);
+  }
+
+  async #askElsewhere(call: AskCall, shard: number): Promise<unknown> {
+    const epoch = this.#epochs.of(shard);
+    try {
+      return await new Promise((resolve, reject) =>
+        this.#send({ ...call, epoch }, { shard, resolve, reject }),
+      );
+    } catch (error) {
+      if (!this.#epochs.refused(shard, epoch, error)) throw error;
+    }
+    return this.ask(call);
   }
 
   #send(call: AskCall, pending: Pending): void {

@@ -109,8 +109,8 @@ export class Answering {
     }
     const ask = served(shard);
     if (ask === undefined) throw new MovedError('this shard is not served here now');
-    const { address, command, request, callId, trace } = call;
-    const received = { address, command, request, callId, deadlineMs };
+    const { address, command, request, callId, epoch, trace } = call;
+    const received = { address, command, request, callId, deadlineMs, epoch };
     const span =
       trace === undefined ? undefined : tracer?.continued(trace, `serve ${address.kind}.${command}`);
     if (span === undefined) return ask(received);

@@ -2,6 +2,7 @@ import test from 'ava';
 import { FakeClock } from '../../../test/kit/clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
 import { silentLogger } from '../../ports.ts';
+import { OwnerEpochs } from '../owner-epochs.ts';
 import { Calls } from './calls.ts';
 import { noTransportMetrics, RejectedFrames } from './metrics.ts';
 
@@ -22,6 +23,7 @@ test('more calls than may wait for an answer are overloaded, until one has ended
     shardSubject: String,
     incarnation: 'me',
     shardCount: 16,
+    epochs: new OwnerEpochs(),
     clock: new FakeClock(),
     metrics: noTransportMetrics,
     rejected: new RejectedFrames(noTransportMetrics, silentLogger),

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { OverloadedError, RetryableError } from '../../errors.ts';
+import type { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall } from '../transport.ts';
 import { errorOf } from './error-reply.ts';
 import { decodeFrame, type Frame, FrameError } from './frame.ts';
@@ -20,6 +21,7 @@ export interface CallsOptions {
   readonly shardSubject: (shard: number) => string;
   readonly incarnation: string;
   readonly shardCount: number;
+  readonly epochs: OwnerEpochs;
   readonly clock: Clock;
   readonly metrics: TransportMetrics;
   readonly rejected: RejectedFrames;
@@ -38,10 +40,14 @@ export class Calls {
   }
 
   /** @throws ActorError */
-  async ask(call: AskCall, shard: number): Promise<unknown> {
+  ask(call: AskCall, shard: number): Promise<unknown> {
+    return this.#ask(call, shard, this.#options.epochs.of(shard));
+  }
+
+  async #ask(call: AskCall, shard: number, epoch: number): Promise<unknown> {
     if (this.#inFlight >= inFlightMax) throw new OverloadedError('too many calls wait for an answer');
-    const { mux, held, shardSubject, metrics } = this.#options;
-    const packed = this.#packed(call);
+    const { mux, held, shardSubject, metrics, epochs } = this.#options;
+    const packed = this.#packed(call, epoch);
     this.#inFlight += 1;
     try {
       metrics.frame('out', packed.kind);
@@ -49,18 +55,20 @@ export class Calls {
       return await this.#read(answer, call.deadlineMs);
     } catch (error) {
       if (error instanceof RetryableError && error.outcome === 'unknown') metrics.unknownOutcome();
-      throw error;
+      if (!epochs.refused(shard, epoch, error)) throw error;
     } finally {
       this.#inFlight -= 1;
       if (packed.heldId !== undefined) held.forget(packed.heldId);
     }
+    return await this.ask(call, shard);
   }
 
-  #packed({ address, command, request, callId, deadlineMs, span }: AskCall): Packed {
+  #packed({ address, command, request, callId, deadlineMs, span }: AskCall, epoch: number): Packed {
     const { held, incarnation: from, shardCount: shards, clock } = this.#options;
     const remainingMs = deadlineMs - clock.monotonicMs();
     if (remainingMs <= 0) throw new RetryableError('the deadline has passed', { outcome: 'none' });
-    const frame = { kind: 'call', callId, from, shards, remainingMs, address, command, request } as const;
+    const to = { shards, epoch, address };
+    const frame = { kind: 'call', callId, from, ...to, remainingMs, command, request } as const;
     return held.pack(span === undefined ? frame : { ...frame, trace: span.traceparent }, deadlineMs);
   }
 

@@ -21,6 +21,7 @@ export function errorReplyOf(error: ActorError): ErrorReply {
     class: kindOfError,
     message,
     ...(error instanceof RetryableError && { outcome: error.outcome }),
+    ...(error instanceof MovedError && error.epoch !== undefined && { epoch: error.epoch }),
     ...('retryAfterMs' in error && { retryAfterMs: error.retryAfterMs as number }),
   };
 }
@@ -29,7 +30,13 @@ export function errorReplyOf(error: ActorError): ErrorReply {
 export const asActorError = (error: unknown): ActorError =>
   error instanceof ActorError ? error : new TerminalError('the owner of the actor failed');
 
-export function errorOf({ class: kindOfError, message, outcome, retryAfterMs }: ErrorReply): ActorError {
+export function errorOf({
+  class: kindOfError,
+  message,
+  outcome,
+  retryAfterMs,
+  epoch,
+}: ErrorReply): ActorError {
   switch (kindOfError) {
     case 'terminal':
       return new TerminalError(message);
@@ -46,7 +53,7 @@ export function errorOf({ class: kindOfError, message, outcome, retryAfterMs }: 
     case 'unavailable':
       return new UnavailableError(message, retryAfterMs);
     case 'moved':
-      return new MovedError(message);
+      return new MovedError(message, { epoch });
     case 'not-found':
       return new NotFoundError(message);
     case 'forbidden':

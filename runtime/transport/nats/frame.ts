@@ -21,11 +21,14 @@ export const messageBytesMax = 64 * 1_024 * 1_024;
 const address = z.object({ kind: z.string(), id: z.string() });
 const shards = z.array(z.int().nonnegative());
 
+/** Of a claim. Absent in messages of an earlier release. */
+const epoch = z.int().nonnegative().optional();
+
 const hint = z.discriminatedUnion('hint', [
   z.object({ hint: z.literal('nodes') }),
   z.object({ hint: z.literal('joined'), node: z.string() }),
   z.object({ hint: z.literal('freed'), shards }),
-  z.object({ hint: z.literal('claimed'), shards, host: z.string() }),
+  z.object({ hint: z.literal('claimed'), shards, host: z.string(), epoch }),
   z.object({ hint: z.literal('present'), host: z.string() }),
   z.object({ hint: z.literal('returned'), shards, host: z.string() }),
   z.object({ hint: z.literal('rebalance') }),
@@ -44,6 +47,7 @@ const callFrame = z.object({
   address,
   command: z.string(),
   request: z.unknown(),
+  epoch,
   trace,
 });
 
@@ -64,6 +68,7 @@ const errorReplyFrame = z.object({
   message: z.string(),
   outcome: z.enum(['none', 'unknown']).optional(),
   retryAfterMs: z.number().nonnegative().optional(),
+  epoch,
 });
 
 /** Stands for a frame that is too large to send unasked. */

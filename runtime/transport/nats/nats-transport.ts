@@ -19,6 +19,7 @@ import type { Logger } from '../../ports.ts';
 import type { Random } from '../../random.ts';
 import type { TellRow } from '../../store/store.ts';
 import type { Tracer } from '../../tracing.ts';
+import { OwnerEpochs } from '../owner-epochs.ts';
 import type { AskCall, GatewayListener, Hint, HostEvent, Transport, TransportHandler } from '../transport.ts';
 import { Announcements } from './announcements.ts';
 import { Answering } from './answering.ts';
@@ -99,6 +100,7 @@ export class NatsTransport implements Transport, TransportGauges {
   readonly #connections: Connections;
   readonly #muxes: Readonly<Record<ConnectionName, Mux>>;
   readonly #held: HeldMessages;
+  readonly #epochs = new OwnerEpochs();
   readonly #calls: Calls;
   readonly #answering: Answering;
   readonly #wakeStream: WakeStream;
@@ -133,6 +135,7 @@ export class NatsTransport implements Transport, TransportGauges {
     this.#calls = new Calls({
       ...common,
       mux: this.#muxes.control,
+      epochs: this.#epochs,
       shardSubject: (shard) => this.#shardSubject(shard),
     });
     this.#answering = new Answering({
@@ -281,7 +284,9 @@ export class NatsTransport implements Transport, TransportGauges {
   listen(gateway: string, listener: GatewayListener): () => void {
     return this.#announcements.listen(gateway, listener);
   }
+
   #hinted(hint: Hint): void {
+    if (hint.hint === 'claimed') this.#epochs.claimed(hint.shards, hint.epoch);
     if (hint.hint === 'claimed' || hint.hint === 'returned')
       this.#muxes.control.forget(hint.shards.map((shard) => this.#shardSubject(shard)));
     if (hint.hint === 'returned') this.#muxes.bulk.forget([this.#partsSubject(hint.host)]);

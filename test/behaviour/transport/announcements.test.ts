@@ -38,7 +38,7 @@ test('a hint comes once to every process and its gateways, this one included', a
     { hint: 'nodes' },
     { hint: 'joined', node: 'node-1' },
     { hint: 'freed', shards: [1, 2] },
-    { hint: 'claimed', shards: [3], host: 'host' },
+    { hint: 'claimed', shards: [3], host: 'host', epoch: 7 },
     { hint: 'rebalance' },
   ];
   for (const hint of hints) one.transport.hint(hint);

@@ -9,6 +9,7 @@ import {
   TerminalError,
   UnavailableError,
 } from '../../../runtime/errors.ts';
+import type { AskCall, Hint } from '../../../runtime/transport/transport.ts';
 import { startNatsServer } from '../../kit/nats-server.ts';
 import { addressOn, call, echo, startProcess, until } from '../../kit/transport-process.ts';
 
@@ -36,7 +37,8 @@ test('a call of another process reaches the owner as it was made and brings back
   const sentRequest = call(request);
   t.deepEqual(await caller.transport.ask(sentRequest), request);
   const [{ deadlineMs, ...rest } = sentRequest] = owner.seen.calls;
-  t.deepEqual(rest, { address: sentRequest.address, command: 'echo', request, callId: sentRequest.callId });
+  const { address, callId } = sentRequest;
+  t.deepEqual(rest, { address, command: 'echo', request, callId, epoch: 0 });
   t.true(deadlineMs > sentRequest.deadlineMs - 5_000 && deadlineMs < sentRequest.deadlineMs + 5_000);
 });
 
@@ -137,6 +139,34 @@ test('a call that its owner took along into its end is unknown as soon as anothe
   t.is(error.outcome, 'unknown');
   t.is(await caller.transport.ask(call(3, { address: addressOn(0) })), 3);
   t.false(isOtherAnswered);
+});
+
+test('a call names the claim that it is for, which the caller learns from a refusal and from hints', async (t) => {
+  const shared = cluster();
+  let claim = 7;
+  const answer = ({ epoch }: AskCall) => {
+    if (epoch !== claim) throw new MovedError('another claim', { epoch: claim });
+    return epoch;
+  };
+  const owner = await startProcess(t, server.url, { ...shared, answer });
+  const caller = await startProcess(t, server.url, shared);
+  t.is(await caller.transport.ask(call(1)), 7);
+  t.is(await caller.transport.ask(call(2)), 7);
+  t.deepEqual(
+    owner.seen.calls.map(({ epoch }) => epoch),
+    [0, 7, 7],
+  );
+  claim = 8;
+  await t.throwsAsync(caller.transport.ask(call(3)), { instanceOf: MovedError });
+  t.is(await caller.transport.ask(call(3)), 8);
+  claim = 9;
+  const { length } = owner.seen.calls;
+  const heard: Hint[] = [];
+  caller.transport.listen('gateway', { event() {}, hinted: (hint) => heard.push(hint), reconnected() {} });
+  owner.transport.hint({ hint: 'claimed', shards: [0], host: 'owner', epoch: claim });
+  await until(() => heard.length === 1);
+  t.is(await caller.transport.ask(call(4)), 9);
+  t.is(owner.seen.calls.length, length + 1);
 });
 
 test('once routing has resolved, calls of other processes come', async (t) => {
