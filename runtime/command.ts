@@ -83,6 +83,11 @@ export interface CrossOwnerPlan<T extends AnyTable> {
   readonly limit: number;
   readonly budgetBytes?: number;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
+  /**
+   * For a reader that makes the same plan time and again: two of its plans over one table that have the same version are the
+   * same plan. While their owners commit nothing, the second one costs no look at each owner.
+   */
+  readonly version?: number | undefined;
 }
 
 /** A membership table of these owners. Its key is [owner, member]. */

@@ -202,7 +202,7 @@ function readsOf(opened: ReadonlyMap<string, OpenRead>): ReadonlyMap<string, Sto
   const reads = new Map<string, StoreRead>();
   for (const [name, { plan, open }] of opened) {
     if (open.length === 0) continue;
-    const { plan: _, ...read } = plan;
+    const { plan: _, version: _version, ...read } = plan;
     reads.set(name, { read: 'crossOwner', ...read, owners: open.map(({ entry }) => entry) });
   }
   return reads;
@@ -273,9 +273,6 @@ export function found(answer: StoreRows | undefined): LookupResult<AnyTable> {
   return { rows: (answer?.rows ?? []) as never, complete: answer?.complete ?? true };
 }
 
-/** A sync that finds nothing keeps its plan, so this keeps the answer to that plan. */
-const quietResults = new WeakMap<AnyCrossOwnerPlan, CrossOwnerResult<AnyTable>>();
-
 export function crossOwnerResult<T extends AnyTable>(
   plan: CrossOwnerPlan<T>,
   answer: StoreRows | undefined,
@@ -299,14 +296,13 @@ export function crossOwnerResult<T extends AnyTable>(
   };
 }
 
-function quietResult<T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerResult<T> {
-  const known = quietResults.get(plan);
-  if (known !== undefined) return known as CrossOwnerResult<T>;
-  const owners = plan.owners.map(({ owner, after }) => ({ owner, rows: [], complete: true, upTo: after }));
-  const result = { owners, isQuiet: true };
-  quietResults.set(plan, result);
-  return result;
-}
+/** An idle sync only asks whether it is quiet. The list of owners is made for those that read it. */
+const quietResult = <T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerResult<T> => ({
+  isQuiet: true,
+  get owners() {
+    return plan.owners.map(({ owner, after }) => ({ owner, rows: [], complete: true, upTo: after }));
+  },
+});
 
 /** Overlays the store's answer to a range with kept rows, and cuts it again at the plan's limits. */
 export function mergePlan<T extends AnyTable>(

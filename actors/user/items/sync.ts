@@ -55,9 +55,9 @@ import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVau
 const { sync: shape } = Items.commands;
 const none: readonly ClientItem[] = [];
 
-const plansOf = (view: View, request: SyncRequest) => ({
+const plansOf = (view: View, request: SyncRequest, version?: number) => ({
   ...pagePlans(view, request),
-  ...vaultPlans(view, request),
+  ...vaultPlans(view, request, version),
   ...inboxPlans(view, request),
 });
 const idleSyncs = new IdleSyncCache<ReturnType<typeof plansOf>>();

@@ -48,7 +48,7 @@ const noPlans: VaultPlans = {
   vaults: crossOwner(vaultTable, nothingOf),
 };
 
-export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
+export function vaultPlans(view: View, request: SyncRequest, version?: number): VaultPlans {
   const progress = vaultProgress(view, request);
   if (progress.length === 0) return noPlans;
   const wanted = wantedOf(request);
@@ -62,11 +62,13 @@ export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
       limit: pageItems(request.limit),
       budgetBytes: view.use(ItemSettings).transferLimitBytes,
       columns: givenColumns,
+      version,
     }),
     vaults: crossOwner(vaultTable, {
       membership,
       owners: progress.map(({ vault, row }) => ({ owner: vault, after: row.position })),
       limit: membershipsMax,
+      version,
     }),
   };
 }
