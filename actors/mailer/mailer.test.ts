@@ -397,7 +397,7 @@ test('a mail that is being sent is not recalled', async (t) => {
   t.deepEqual(texts(), ['The text of one.']);
 });
 
-test('what a relay may take later is tried again after the times of its source, and is dead after the last', async (t) => {
+test('a mail that a relay may accept later is tried again after the times of its source, and is dead after the last', async (t) => {
   const { postbox, send, clock, told } = await start(t);
   const timesMs: number[] = [];
   postbox.answer = () => {

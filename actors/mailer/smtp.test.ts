@@ -116,7 +116,7 @@ for (const [recipient, result] of [
   ['data-cut@example.test', { result: 'uncertain', failure: 'timeout' }],
 ] as const) {
   for (const pipelining of [false, true]) {
-    test(`what a relay does with ${recipient} is ${result.result}${pipelining ? ', also of an envelope at once' : ''}`, async (t) => {
+    test(`a relay's answer to ${recipient} is ${result.result}${pipelining ? ', also of an envelope at once' : ''}`, async (t) => {
       const server = await startSmtpServer(t, { pipelining });
       t.deepEqual(await sent(t, server, { recipient }), result);
     });

@@ -91,7 +91,7 @@ test('crumbs that wait are joined, so that they cost no more than what they hold
   t.true(memory.bytes <= 100_000 + 16 * kibibyte);
 });
 
-test('what a reader holds counts until it asks for more', async (t) => {
+test('a chunk counts until its reader asks for the next', async (t) => {
   const { stream, memory } = world();
   const reader = stream[Symbol.asyncIterator]();
   const next = reader.next();

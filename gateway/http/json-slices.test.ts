@@ -42,7 +42,7 @@ const arbitraryBody = fc.oneof(
 
 const arbitrarySpacing = fc.constantFrom(undefined, 1, 2, '\t');
 
-test('what JSON.parse accepts gives the same result', async (t) => {
+test('a text that JSON.parse accepts gives the same result', async (t) => {
   await fc.assert(
     fc.asyncProperty(arbitraryBody, arbitrarySpacing, async (value, spacing) => {
       const text = JSON.stringify(value, undefined, spacing);
@@ -54,7 +54,7 @@ test('what JSON.parse accepts gives the same result', async (t) => {
   );
 });
 
-test('what JSON.parse refuses is refused, whatever byte is lost, added or changed', async (t) => {
+test('a text that JSON.parse refuses is refused, for any byte lost, added or changed', async (t) => {
   const edits = fc.constantFrom(...'{}[]",:\\ \n0-1eEtn.a\u0000\ufeffé');
   await fc.assert(
     fc.asyncProperty(

@@ -99,7 +99,7 @@ test('an empty variable counts as none', (t) => {
   t.deepEqual(configOf({ PORT: '', HOST: ' ', ADMIN_EMAILS: '' }), configOf({}));
 });
 
-test('what was configured cannot be changed, at any depth', (t) => {
+test('the configuration cannot be changed, at any depth', (t) => {
   const { config } = configurationFrom({ CORS_ALLOWED_ORIGINS: 'https://a.test, https://b.test' });
   t.deepEqual(config.gateway.cors.allowedOrigins, ['https://a.test', 'https://b.test']);
   t.true(
@@ -497,7 +497,7 @@ test('no secret is among what is not secret, and the other way round', (t) => {
   t.false(everySetting(settings).some(({ isSecret }) => isSecret));
 });
 
-test('whatever a variable holds, it is a value or a problem that names it', (t) => {
+test('the text of a variable is a value, or a problem that names the variable', (t) => {
   const names = variablesOf({ settings, secretSettings });
   fc.assert(
     fc.property(fc.constantFrom(...names), fc.string(), (name, value) => {

@@ -19,7 +19,7 @@ test('a taken row is found by its key and by each unique key, and by nothing les
   t.is(rows.find(note, { uuid: 'v' }), undefined);
 });
 
-test('what an earlier rejection has shown is still known after a later one, and the latest look counts', (t) => {
+test('rows found by an earlier rejection are still known after a later one, and the latest look-up counts', (t) => {
   const moved = { table: note, row: { owner: 'p', name: 'n', uuid: 'u' } };
   const other = { table: note, row: { owner: 'o', name: 'm', uuid: 'v' } };
   const rows = ConflictingRows.none.with([taken]).with([other]).with([moved]);

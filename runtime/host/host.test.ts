@@ -285,7 +285,7 @@ test('a command that creates makes the actor, any other finds none', async (t) =
   t.is(await actors.get(ledger, 'a').ask.peek(null), 2);
 });
 
-test('what was acknowledged is there after a crash', async (t) => {
+test('an acknowledged write is there after a crash', async (t) => {
   const before = await start();
   await before.actors.get(ledger, 'a').ask.add(5);
   await before.actors.get(ledger, 'a').ask.label('x');

@@ -78,7 +78,7 @@ const anyError = fc.constantFrom<() => ActorError>(
   () => new ForbiddenError('not allowed'),
 );
 
-test('whatever a call met, its caller is never told that it moved, nor that nothing took effect when something may have', async (t) => {
+test('no caller is told that its call moved, or that nothing took effect when something may have', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyError, { minLength: 1, maxLength: 6 }),

@@ -34,7 +34,7 @@ test('no XML takes more than reading it, and none is expanded', async (t) => {
   }
 });
 
-test('what a program names is given back as text, whatever it holds', async (t) => {
+test('a name from a program is given back as text, whatever it holds', async (t) => {
   const server = await startCalendarServer(t);
   const phone = await publisher(server);
   const { token } = await makeToken(phone);

@@ -49,7 +49,7 @@ test('whether an account is there does not show in what its uuid is answered wit
   t.is(listed.filter((uuid: string) => uuid === uuidNumber(0xdead)).length, counts[1]);
 });
 
-test('what one user sends is bounded, for each recipient and in all', async (t) => {
+test('the messages of one user are bounded, for each recipient and in all', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
   t.is(await flood(server, alice, uuidNumber(1)), 128);
@@ -108,7 +108,7 @@ test('invites of a stranger with many vaults push out none of a friend', async (
   t.is(got.at(-1)?.uuid, invite(49, 2).uuid);
 });
 
-test('what was read is forgotten, so that a friend may go on writing', async (t) => {
+test('read messages are forgotten, so that a friend may go on writing', async (t) => {
   const server = await startServer(t);
   const [alice, guest] = [await server.device(), await server.device(bob.email)];
   t.is(await flood(server, alice, guest.account.userUuid), 128);

@@ -101,7 +101,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'what a live incarnation holds cannot be claimed by others',
+    name: 'a shard of a live incarnation cannot be claimed by others',
     async check({ store }) {
       await store.register(node('a', 'a1'), leaseMs);
       await store.register(node('b', 'b1'), leaseMs);
@@ -178,7 +178,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'what is released can be claimed by others, and only its holder can release it',
+    name: 'a released shard can be claimed by others, and only its holder can release it',
     async check({ store }) {
       await store.register(node('a', 'a1'), leaseMs);
       await store.register(node('b', 'b1'), leaseMs);

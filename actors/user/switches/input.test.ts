@@ -99,7 +99,7 @@ const anyTime = fc.oneof(
   ),
 );
 
-test('whatever time is given, it is refused, or the deadline is to come and within ten years', (t) => {
+test('a time is refused, or its deadline is to come and within ten years', (t) => {
   fc.assert(
     fc.property(anyTime, anyTime, (intervalDays, deadline) => {
       const wanted = readSwitch({ ...good, intervalDays, deadline }, nowMs);

@@ -86,7 +86,7 @@ test('a migration that fails at any statement is finished by migrating again', a
   }
 });
 
-test('what is pending is listed, in order, and asking changes nothing', async (t) => {
+test('pending migrations are listed in order, and listing changes nothing', async (t) => {
   const connection = await server.createDatabase();
   t.deepEqual(await pendingMigrations(connection, migrations), migrations);
   const client = await connected(t, connection);

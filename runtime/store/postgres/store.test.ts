@@ -298,7 +298,7 @@ test('many activations at once share statements, and each has its own answer and
   const versions = await Promise.all(actors.slice(2).map(async (each) => (await store.head(each))?.version));
   const first = versions.shift();
   t.deepEqual(new Set(versions).size, 1);
-  t.is(first, (versions[0] ?? 0) + 1, 'who asks twice is activated twice');
+  t.is(first, (versions[0] ?? 0) + 1, 'an actor that is asked for twice is activated twice');
   const states = await Promise.all(actors.map((each) => sliceTexts(store, each)));
   t.deepEqual(
     states,

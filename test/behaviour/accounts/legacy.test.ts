@@ -305,7 +305,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-test('whatever happened to an account, the tokens that live are those that nothing has ended', async (t) => {
+test('the valid tokens of an account are those that nothing has ended', async (t) => {
   const server = await startTesting(t);
   await fc.assert(
     fc.asyncProperty(steps, async (taken) => {

@@ -315,7 +315,7 @@ test('where an account has as many bytes of revisions as it may, the oldest make
   t.is((await list(device, uuidNumber(10))).length, 1);
 });
 
-test('whatever is saved and deleted, the revisions of an account never take more than their bytes', async (t) => {
+test('the revisions of an account never exceed their bytes, through any saves and deletions', async (t) => {
   const bytesMax = 40_000;
   const step = fc.record({
     item: fc.integer({ min: 1, max: 3 }),

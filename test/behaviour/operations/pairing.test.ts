@@ -86,7 +86,7 @@ test('an operator pairs a subscription in the browser, and sees that it is used'
   ]);
 });
 
-test('what an operator has begun and a browser completes is in the log of the node, and of an administrator in the audit trail alone', async (t) => {
+test('a pairing that an operator begins and a browser completes is in the log of the node, and one of an administrator in the audit trail alone', async (t) => {
   const identity = await startIdentityProvider(t, () => {});
   const server = await startConfiguredServer(t, pairingSettingsFor(identity.endpoints, 'http://127.0.0.1:9'));
   const admin = await Device.register(server, { email: adminEmails[0] });

@@ -71,7 +71,7 @@ function refusals(stored: StoredItem | undefined, sent: SentItem, rights: Rights
 const users = ['alice', 'bob', 'carol', 'dave'] as const;
 
 for (const seed of [1, 2, 3, 4]) {
-  test(`whatever is saved by whomever, the rules of vaults hold (seed ${seed})`, async (t) => {
+  test(`the rules of vaults hold for any saves by any user (seed ${seed})`, async (t) => {
     const random = new SeededRandom(seed);
     const server = await startServer(t);
     const devices = new Map<string, Device>();

@@ -28,7 +28,7 @@ export const plantedInVaults: Planted = {
         .final([fetched]),
     kinds: ['leak'],
   },
-  'who was never a member is given an item': {
+  'a user who was never a member is given an item': {
     story: () =>
       saved(new Story().act({ does: 'make-vault' }))
         .sync({ ...byBob, retrieved: [fetched] })
@@ -39,7 +39,7 @@ export const plantedInVaults: Planted = {
     story: () => saved(new Story().shared().act(removeBob)).final([fetched]).final([fetched], [fetched], bob),
     kinds: ['leak'],
   },
-  'who may only read saves': {
+  'a member who may only read saves': {
     story: () =>
       saved(new Story().shared('read'))
         .sync({ ...byBob, retrieved: [fetched] })
@@ -47,14 +47,14 @@ export const plantedInVaults: Planted = {
         .final([seen(edited, 20, { vault })]),
     kinds: ['forbidden'],
   },
-  'who was removed saves': {
+  'a removed member saves': {
     story: () =>
       saved(new Story().shared().act(removeBob))
         .sync({ ...byBob, writes: [edited], saved: [['note', 20]] })
         .final([seen(edited, 20, { vault })]),
     kinds: ['forbidden'],
   },
-  'who does not own an item takes it out of the vault': {
+  'a member who does not own an item takes it out of the vault': {
     story: () => {
       const taken = write('note', 'w2', 10);
       return saved(new Story().shared())
@@ -63,7 +63,7 @@ export const plantedInVaults: Planted = {
     },
     kinds: ['forbidden'],
   },
-  'who may only read takes an item into a vault of his own': {
+  'a member who may only read takes an item into a vault of their own': {
     story: () => {
       const taken = { ...write('note', 'w2', 10), vault: 'other' };
       return saved(new Story().shared('read'))
@@ -139,7 +139,7 @@ export const plantedInVaults: Planted = {
     },
     kinds: ['skipped'],
   },
-  'who came back is not given what he had forgotten': {
+  'a member who came back is not given an item that they had forgotten': {
     story: () =>
       saved(new Story('phone').shared().tell({ event: 'opened', user: bob, device: 'tablet' }))
         .sync({ ...byBob, retrieved: [fetched] })
@@ -167,7 +167,7 @@ export const plantedInVaults: Planted = {
     },
     kinds: ['false-conflict'],
   },
-  'who may write is refused as if he might not': {
+  'a member who may write is refused as if they might not': {
     story: () => {
       const type = 'shared_vault_insufficient_permissions_error';
       return new Story()
