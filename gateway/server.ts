@@ -1,9 +1,9 @@
 /**
  * The entry point for HTTP and sockets: a listening socket, the requests in flight and their ends.
  *
- * Shutdown: `drain` turns readiness red, stops listening, and signals long-running work to finish. Every reply ends
- * its connection from then on. It closes the sockets one after another. Then it waits, within a bound, until no request
- * is in flight and none has come or gone for a while, and closes the rest (drain.ts).
+ * Shutdown: `drain` turns readiness red, stops listening, and signals long-running work to finish. Every reply ends its
+ * connection from then on. It closes the sockets one after another. Then it waits, within a bound, until no request is in flight
+ * and none has come or gone for a while. It closes the other connections (drain.ts).
  */
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';

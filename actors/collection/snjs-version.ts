@@ -1,4 +1,4 @@
-/** Vault items are not handed to clients from before vaults (docs/protocol/sync.md, "Saving an item"). */
+/** Clients that are older than vaults get no vault items (docs/protocol/sync.md, "Saving an item"). */
 const vaultsSince = [2, 200, 0] as const;
 
 const semver = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+].*)?$/;

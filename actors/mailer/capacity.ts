@@ -9,9 +9,9 @@ import { MailSettings } from './settings.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
 const ordinaryShare = 0.9;
-/** One at a time is sent, so that a crowd of them would stay in the queue for long. */
+/** Bulk mail is sent one at a time, so many of them would fill the queue for long. */
 const bulkShare = 0.25;
-/** At most: hundreds of codes. */
+/** Enough for hundreds of codes. */
 const urgentBytes = 1_048_576;
 
 /** Whether the queue has no room now for a mail of so many bytes. */

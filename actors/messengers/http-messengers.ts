@@ -2,8 +2,8 @@
  * Messengers over HTTP: one request for each message, to a host that is written here. Only the status of an answer counts, and the
  * time after which to try again. No words of a provider are kept or shown.
  *
- * A few messages go at once, each takes its place for a moment at least, and few wait: whatever is due at the same moment
- * leaves evenly, and the rest is told to come again.
+ * Only a few messages are sent at once, each holds its slot for a minimum time, and few may wait. So messages that are due
+ * together leave evenly, and the others are sent back to come again.
  */
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';

@@ -134,7 +134,7 @@ export class Rows {
     }
   }
 
-  /** Looks at as many rows as go, because every commit trims. */
+  /** Every commit calls this, so it must not go through rows that stay. */
   #trim(): void {
     this.#exceeds = false;
     if (this.#cachedBytes <= this.#cacheBytesMax && this.#uncached.size === 0) return;
@@ -156,7 +156,7 @@ export class Rows {
     return table.rarelyRead !== true && bytes <= this.#cacheBytesMax * cachedRowShareMax;
   }
 
-  /** It is no longer what its key holds, or goes for good. */
+  /** Call when another row takes its key, or when it is dropped. */
   #forget(kept: KeptRow): void {
     if (!this.#durable.delete(kept)) return;
     this.#uncached.delete(kept);

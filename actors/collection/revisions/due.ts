@@ -1,6 +1,7 @@
 /**
- * When a save makes a revision (docs/protocol/sync.md, "Revisions"): measured from the item's last revision, so that
- * a user who writes for hours without a pause gets some too. The item's own row has the time, so this costs no read.
+ * Decides whether a save makes a revision (docs/protocol/sync.md, "Revisions"). The time counts from the item's last revision,
+ * so that a user who writes for hours without a pause gets revisions too. The item's own row has the time, so this costs no
+ * read.
  */
 import type { ItemRow } from '../item.ts';
 

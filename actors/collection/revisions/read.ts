@@ -114,9 +114,8 @@ export const revisionSchema = z.object({
 });
 
 /**
- * `itemUuid` as the client spells it. Every account may see its whole history. A client that does not know this server's
- * host as its own service compares `required_role` with the roles of an offline subscription, of which there are none. It
- * would lock every named role, and opens what names none.
+ * `itemUuid` as the client spells it. Every account may see its whole history, so `required_role` names no role. Clients of a
+ * self-hosted server look for the role in an offline subscription. There is none, so they would lock the revision.
  */
 export const listEntryOf = (row: RevisionRow, itemUuid: string): z.infer<typeof listedSchema> => ({
   ...commonPartOf(row, itemUuid),

@@ -48,8 +48,8 @@ const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): 
   endOffset - trimmed > bytesMax * fullShare;
 
 /**
- * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, it is left out: the history
- * then has a gap, and the save succeeds all the same. The `first` of its item takes a slot that no revision ever had.
+ * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, this one is left out. The
+ * history then has a gap, and the save still succeeds. The `first` of its item takes a slot that no revision ever had.
  */
 export function keepRevision(
   turn: Turn,

@@ -12,8 +12,8 @@
  * 5. No node owns any shard.
  * 6. The new count is set, and then the setting `resharding` is cleared.
  *
- * One statement at a time rewrites a range of primary keys. A crash at any step leaves the setting: no node starts, another
- * count is rejected, and the same count does it all again, without changing what is done.
+ * One statement at a time rewrites a range of primary keys. A crash at any step leaves the setting. No node starts, another
+ * count is rejected, and the same count does everything again without harm.
  */
 import type pg from 'pg';
 import { shardOf } from '../../address.ts';
