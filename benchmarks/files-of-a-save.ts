@@ -28,7 +28,6 @@ const file = join(folder, 'ran.json');
 const hook = fileURLToPath(new URL('./support/coverage.js', import.meta.url));
 const { folder: built } = buildOf(values.build ?? '.');
 const server = await startBuiltServer({ COVERAGE_FILE: file }, undefined, {
-  name: 'coverage',
   folder: built,
   nodeArguments: [`--import=${hook}`],
 });
@@ -40,7 +39,9 @@ async function ranSince(): Promise<ReadonlySet<string>> {
   while (!existsSync(file)) await sleep(2);
   const urls: readonly string[] = JSON.parse(readFileSync(file, 'utf8'));
   const dist = join(built, 'dist');
-  const paths = urls.filter((url) => url.startsWith('file:')).map((url) => relative(dist, fileURLToPath(url)));
+  const paths = urls
+    .filter((url) => url.startsWith('file:'))
+    .map((url) => relative(dist, fileURLToPath(url)));
   return new Set(paths.filter((path) => !path.startsWith('..')));
 }
 
@@ -58,7 +59,8 @@ try {
   const [first = new Set<string>(), ...others] = rounds;
   const files = [...first].filter((path) => others.every((round) => round.has(path))).toSorted();
   const lines = files.reduce(
-    (sum, path) => sum + readFileSync(join(built, path.replace(/\.js$/, '.ts')), 'utf8').split('\n').length - 1,
+    (sum, path) =>
+      sum + readFileSync(join(built, path.replace(/\.js$/, '.ts')), 'utf8').split('\n').length - 1,
     0,
   );
   if (values.list) console.log(files.join('\n'));

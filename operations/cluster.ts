@@ -113,7 +113,7 @@ function anyAddressIn(shard: number, shardCount: number): Address {
 function topHandlers({ cluster, actors, shardCount }: Options) {
   return {
     async listTopActors({ by, limit }, ask) {
-      const asked = { by: ranks[by] ?? 'bytes', limit: limitField('limit', limit) } as const;
+      const request = { by: ranks[by] ?? 'bytes', limit: limitField('limit', limit) } as const;
       const shardOfNode = new Map((await cluster.shards()).map(({ node, shard }) => [node, shard]));
       const nodes = (await cluster.nodes()).filter(
         ({ id, incarnation }) => incarnation !== null && shardOfNode.has(id),
@@ -121,7 +121,7 @@ function topHandlers({ cluster, actors, shardCount }: Options) {
       const tops = await Promise.allSettled(
         nodes.map(({ id }) => {
           const address = anyAddressIn(shardOfNode.get(id) ?? 0, shardCount);
-          return actorOperations(actors, address).$top(asked, ask);
+          return actorOperations(actors, address).$top(request, ask);
         }),
       );
       // The new owner of a shard that has just moved answers for it, and may have been asked for another shard as well.

@@ -30,8 +30,8 @@ const cases: readonly [string, Error, status | undefined, number | undefined][] 
 
 for (const [what, error, code, retryAfterMs] of cases) {
   test(`${what} is ${code === undefined ? 'unexpected' : status[code]}`, (t) => {
-    const told = callErrorOf(error);
-    t.is(told?.code, code);
-    t.is(told?.retryAfterMs, retryAfterMs);
+    const mapped = callErrorOf(error);
+    t.is(mapped?.code, code);
+    t.is(mapped?.retryAfterMs, retryAfterMs);
   });
 }

@@ -153,12 +153,12 @@ export type PlanResults<P extends Plans> = { readonly [Name in keyof P]: PlanRes
 
 export const keys = <T extends AnyTable>(
   table: T,
-  wanted: readonly KeyOf<T>[],
+  rowKeys: readonly KeyOf<T>[],
   budgetBytes?: number,
 ): KeysPlan<T> => ({
   plan: 'keys',
   table,
-  keys: wanted,
+  keys: rowKeys,
   ...(budgetBytes !== undefined && { budgetBytes }),
 });
 export const range = <T extends AnyTable>(

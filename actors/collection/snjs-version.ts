@@ -10,9 +10,9 @@ export function knowsVaults(snjsVersion: string | null): boolean {
     ?.slice(1)
     .map(Number);
   if (parts === undefined) return false;
-  for (const [index, wanted] of vaultsSince.entries()) {
+  for (const [index, required] of vaultsSince.entries()) {
     const part = parts[index] ?? 0;
-    if (part !== wanted) return part > wanted;
+    if (part !== required) return part > required;
   }
   return true;
 }

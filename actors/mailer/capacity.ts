@@ -32,8 +32,8 @@ export const isTooLarge = (view: View, source: MailSource, bytes: number): boole
 
 function bytesFor(view: View, source: MailSource): number {
   const { contentBytes } = view.use(MailSettings).limits;
-  const kept = Math.min(urgentBytes, (1 - ordinaryShare) * contentBytes);
-  return contentBytes - (rulesOf(source).isUrgent ? 0 : kept);
+  const reserved = Math.min(urgentBytes, (1 - ordinaryShare) * contentBytes);
+  return contentBytes - (rulesOf(source).isUrgent ? 0 : reserved);
 }
 
 /** Whether the disk of the queue has room for more mail, if this process can know. Turns read it, so it answers at once. */

@@ -10,9 +10,9 @@ import type { Attachment } from './sender.ts';
 import { createSmtp } from './smtp.ts';
 
 /** Every name is this machine, so that a test of TLS has a host that is not on loopback by its name. */
-const lookup: LookupFunction = (_host, options, told) => {
-  if (options.all === true) told(null, [{ address: '127.0.0.1', family: 4 }]);
-  else told(null, '127.0.0.1', 4);
+const lookup: LookupFunction = (_host, options, callback) => {
+  if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  else callback(null, '127.0.0.1', 4);
 };
 const authority = createAuthority();
 test.after.always(() => authority.remove());

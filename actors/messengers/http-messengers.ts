@@ -68,16 +68,16 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
     send(delivery) {
       const provider = providers[delivery.channel];
       if (provider === undefined) return Promise.resolve({ result: 'unable', failure: 'not-configured' });
-      return new Promise((told, failed) => {
+      return new Promise((resolve, reject) => {
         const work = async () => {
           const paced = sleep(clock, slotMs);
           // The result is returned at once, as the message is in doubt until its result is stored.
-          await call(provider, delivery).then(told, failed);
+          await call(provider, delivery).then(resolve, reject);
           await paced;
         };
         provider.inTurn(work, delivery.signal).catch((error) => {
-          if (error instanceof OverloadedError) told({ result: 'unable', failure: 'transient' });
-          else failed(error);
+          if (error instanceof OverloadedError) resolve({ result: 'unable', failure: 'transient' });
+          else reject(error);
         });
       });
     },

@@ -258,9 +258,9 @@ function responseTo(request: ClientRequest, isSecure: boolean, call: Call): Prom
 function only(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   const [first = { address: '', family: 0 }] = all;
-  return (_host, options, told) => {
-    if (options.all === true) told(null, all);
-    else told(null, first.address, first.family);
+  return (_host, options, callback) => {
+    if (options.all === true) callback(null, all);
+    else callback(null, first.address, first.family);
   };
 }
 

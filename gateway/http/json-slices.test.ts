@@ -162,14 +162,17 @@ test('the count of values is never too low', async (t) => {
 });
 
 test('unwanted members are skipped, whatever is in them', async (t) => {
-  const wanted = new Set(['items', 'limit']);
+  const fieldNames = new Set(['items', 'limit']);
   const junk = ['{"a":nonsense}', '[1,,2]', '"x"', 'tru', '[{"b":[]}]'];
   for (const each of junk) {
     const text = `{"x":${each},"items":[1,2],"\\u006cimit":3,"${'k'.repeat(2_000)}":${each}}`;
-    t.deepEqual(await parseJsonInSlices(Buffer.from(text), noYield, { wanted }), { items: [1, 2], limit: 3 });
+    t.deepEqual(await parseJsonInSlices(Buffer.from(text), noYield, { fieldNames }), {
+      items: [1, 2],
+      limit: 3,
+    });
   }
   for (const broken of ['{"x":1', '{"x":[1,"items":[]}', '{"x" 1}', '{"x":1}}']) {
-    await t.throwsAsync(parseJsonInSlices(Buffer.from(broken), noYield, { wanted }), {
+    await t.throwsAsync(parseJsonInSlices(Buffer.from(broken), noYield, { fieldNames }), {
       instanceOf: SyntaxError,
     });
   }

@@ -275,10 +275,10 @@ test('a reader that remembers by versions gets the same rows as one that remembe
         else if ('after' in each) {
           const positions = Object.entries(each.after).map(([name, after]) => ({ owner: name, after }));
           const plan = crossOwner(note, { membership, owners: positions, limit: each.limit });
-          const told = await owners.read(plan, { negativeCache });
-          const byName = (results: typeof told) =>
+          const remembered = await owners.read(plan, { negativeCache });
+          const byName = (results: typeof remembered) =>
             new Map(results.map(({ owner: name, ...rest }) => [name, rest]));
-          t.deepEqual(byName(told), byName(await owners.read(plan)));
+          t.deepEqual(byName(remembered), byName(await owners.read(plan)));
         }
       }
     }),
@@ -301,9 +301,9 @@ test('a plan that comes again with its version costs no look at each owner, unti
   const negativeCache = new NegativeCache({ unchangedMarkers, kindOf: () => 'vault' });
   const lookUpsOf = async (version: number | undefined) => {
     lookUps = 0;
-    const asked = owners.names.map((name) => ({ owner: name, after: 0 }));
+    const positions = owners.names.map((name) => ({ owner: name, after: 0 }));
     const requests: StoreRead[] = [];
-    const plan = crossOwner(note, { membership, owners: asked, limit: 9, version });
+    const plan = crossOwner(note, { membership, owners: positions, limit: 9, version });
     t.is((await owners.read(plan, { negativeCache, requests })).length, 2);
     return { lookUps, requests: requests.length };
   };

@@ -232,9 +232,9 @@ function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows
 function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan {
   const inMemory: AnyRow[] = [];
   const unknown = plan.keys.filter((key) => {
-    const kept = rows?.get(plan.table, keyText(plan.table, key as AnyRow));
-    if (kept === undefined) return true;
-    if (kept.row !== removed) inMemory.push(kept.row);
+    const cached = rows?.get(plan.table, keyText(plan.table, key as AnyRow));
+    if (cached === undefined) return true;
+    if (cached.row !== removed) inMemory.push(cached.row);
     return false;
   });
   if (unknown.length === 0) return { inMemory };
@@ -308,14 +308,14 @@ const quietResult = <T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerRes
 export function mergePlan<T extends AnyTable>(
   plan: RangePlan<T>,
   answer: StoreRows | undefined,
-  kept: Iterable<KeptRow>,
+  overlay: Iterable<KeptRow>,
 ): RangeResult<T> {
   const order = orderColumn(plan.table);
   const fetched = answer?.rows ?? [];
   const last =
     answer === undefined || answer.complete ? Number.POSITIVE_INFINITY : Number(fetched.at(-1)?.[order]);
   if (plan.limit === 0) return { rows: [], complete: true, upTo: last };
-  const merged = overlayRows(plan, fetched, last, kept);
+  const merged = overlayRows(plan, fetched, last, overlay);
   const rows = cut(plan, merged);
   if (rows.length < merged.length) {
     return { rows: rows as never, complete: false, upTo: Number(rows.at(-1)?.[order] ?? plan.after) };
@@ -327,10 +327,10 @@ function overlayRows(
   plan: RangePlan<AnyTable>,
   fetched: readonly AnyRow[],
   last: number,
-  kept: Iterable<KeptRow>,
+  overlay: Iterable<KeptRow>,
 ): readonly AnyRow[] {
   let over: Map<string, AnyRow | Removed> | undefined;
-  for (const { key, row } of kept) {
+  for (const { key, row } of overlay) {
     over ??= new Map();
     over.set(key, row);
   }

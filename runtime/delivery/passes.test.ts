@@ -21,11 +21,11 @@ function drain(backlog: Map<number, number>) {
           timeMs: 999_000,
         })),
       );
-      const taken = rows.slice(0, pass.limit);
-      for (const { shard } of taken) backlog.set(shard, (backlog.get(shard) ?? 0) - 1);
-      passes.found(pass, taken);
+      const foundRows = rows.slice(0, pass.limit);
+      for (const { shard } of foundRows) backlog.set(shard, (backlog.get(shard) ?? 0) - 1);
+      passes.found(pass, foundRows);
       seen.push(pass);
-      return taken;
+      return foundRows;
     },
   };
 }

@@ -384,15 +384,15 @@ export class Ownership {
     const notOwned = Array.from({ length: shardCount }, (_, shard) => shard).filter(
       (shard) => !this.#epochs.has(shard) && !this.#handOver.has(shard),
     );
-    const wanted = notOwned.filter((shard) => this.#belongsHere(shard));
+    const claimable = notOwned.filter((shard) => this.#belongsHere(shard));
     const strays = await this.#strays(notOwned.filter((shard) => !this.#belongsHere(shard)));
-    const unserved = [...wanted, ...strays];
+    const unserved = [...claimable, ...strays];
     if (unserved.length > 0) {
       const claimed = await store.claim(node.id, node.incarnation, unserved);
       if (this.#ended) return;
       this.#take(claimed);
     }
-    this.#hasJoined ||= wanted.every((shard) => this.#epochs.has(shard)) || this.#hasWaitedToJoin;
+    this.#hasJoined ||= claimable.every((shard) => this.#epochs.has(shard)) || this.#hasWaitedToJoin;
   }
 
   /** Shards that others still have after that were adopted by them, and may stay there. */

@@ -197,13 +197,13 @@ test('no log tells a token, a to-do or a uid', async (t) => {
   await phone.call('DELETE', '/v1/caldav/todos/uid-of-mine');
   const log = JSON.stringify(server.log);
   t.true(server.log.length > 0);
-  for (const told of [
+  for (const secret of [
     token,
     token.slice(37),
     Buffer.from(`anybody:${token}`).toString('base64'),
     'of-mine',
   ]) {
-    t.false(log.includes(told), told.slice(0, 20));
+    t.false(log.includes(secret), secret.slice(0, 20));
   }
 });
 

@@ -79,9 +79,9 @@ test('strangers who fill an inbox push out their own messages, and nobody elseâ€
   const bytes = got.reduce((sum, each) => sum + each.encrypted_message.length, 0);
   t.true(bytes <= 4 * kibibyte * kibibyte, `${bytes}`);
   // The sender whose message was dropped learns of it.
-  let kept = 0;
-  for (const stranger of strangers) kept += (await outbound(stranger)).length;
-  t.is(kept, got.length - 1);
+  let stored = 0;
+  for (const stranger of strangers) stored += (await outbound(stranger)).length;
+  t.is(stored, got.length - 1);
 });
 
 test('invites of a stranger with many vaults push out none of a friend', async (t) => {

@@ -274,8 +274,8 @@ export const ownershipClauses: readonly Clause[] = [
       await store.register(node('b', 'b1'), leaseMs);
       const all = [0, 1, 2, 3, 4, 5, 6, 7];
       const claims = await Promise.all([store.claim('a', 'a1', all), other.claim('b', 'b1', all)]);
-      const taken = claims.flatMap((claim) => claim.shards);
-      assert.deepEqual([...taken].sort(), all);
+      const claimed = claims.flatMap((claim) => claim.shards);
+      assert.deepEqual([...claimed].sort(), all);
       assert.notEqual(claims[0].epoch, claims[1].epoch);
     },
   },

@@ -43,8 +43,8 @@ export function historyOf(
   history: HistoryReads,
 ): readonly RevisionRow[] {
   const { perItemMax, ageMs } = view.use(ItemSettings).revisions;
-  const kept = revisionsIn(history, slotKeys(view.self.id, itemUuid), view.nowMs);
-  const young = ageMs === 0 ? kept : kept.filter((row) => row.kept_at > view.nowMs - ageMs);
+  const stored = revisionsIn(history, slotKeys(view.self.id, itemUuid), view.nowMs);
+  const young = ageMs === 0 ? stored : stored.filter((row) => row.kept_at > view.nowMs - ageMs);
   return newestFirst(young).slice(0, perItemMax);
 }
 

@@ -166,7 +166,7 @@ const namedSync = signedInWorkflow({
 
 export const getSyncCommand = signedInWorkflow({
   ...SyncLane.commands.getSyncCommand,
-  run: (workflow, asked) => commandStatus(workflow, asked, { plans: oneTurnPlans, turn: runInOneTurn }),
+  run: (workflow, request) => commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
 });
 
 interface More {

@@ -38,7 +38,7 @@ interface SignedIn {
   readonly bearer: string;
 }
 
-type Ask = (method: string, path: string, asked?: ClientRequest) => ReturnType<HttpClient['ask']>;
+type Ask = (method: string, path: string, request?: ClientRequest) => ReturnType<HttpClient['ask']>;
 
 /** @throws Failure */
 export async function downloadAccount(
@@ -47,7 +47,7 @@ export async function downloadAccount(
   terminal: Pick<Terminal, 'askSecret' | 'sleep' | 'nowMs'>,
 ): Promise<Downloaded> {
   const http = new HttpClient(options.server);
-  const ask: Ask = (method, path, asked) => whenNotBusy(() => http.ask(method, path, asked), terminal);
+  const ask: Ask = (method, path, request) => whenNotBusy(() => http.ask(method, path, request), terminal);
   const account = await signIn(ask, options, terminal);
   const { bearer, userUuid } = account;
   try {

@@ -111,9 +111,9 @@ test('a database that lacks nothing is asked once', async (t) => {
 
 test('callers learn of each migration once it is applied', async (t) => {
   const connection = await server.createDatabase();
-  const told: string[] = [];
-  await migrate(connection, migrations, (id) => told.push(id));
-  t.deepEqual(told, allIds);
+  const applied: string[] = [];
+  await migrate(connection, migrations, (id) => applied.push(id));
+  t.deepEqual(applied, allIds);
 });
 
 test('a database of a newer release is left as it is', async (t) => {

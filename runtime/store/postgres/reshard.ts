@@ -105,10 +105,10 @@ class Resharder {
     const before = await this.#setting(shardCountSetting);
     if (before === undefined) return { outcome: 'unused' };
     const marked = (await this.#setting(resharding.setting)) ?? resharding.none;
-    if (marked === resharding.none && before === this.#wanted) return { outcome: 'unchanged' };
-    if (marked !== resharding.none && marked !== this.#wanted)
+    if (marked === resharding.none && before === this.#target) return { outcome: 'unchanged' };
+    if (marked !== resharding.none && marked !== this.#target)
       return { outcome: 'begun', shardCount: Number(marked) };
-    await this.#query(replaceSetting(resharding.setting, this.#wanted));
+    await this.#query(replaceSetting(resharding.setting, this.#target));
     const live = await this.#liveNode();
     if (live !== undefined) {
       await this.#query(replaceSetting(resharding.setting, marked));
@@ -116,12 +116,12 @@ class Resharder {
     }
     const rows = await this.#rewriteAll();
     await this.#clearShards();
-    await this.#query(replaceSetting(shardCountSetting, this.#wanted));
+    await this.#query(replaceSetting(shardCountSetting, this.#target));
     await this.#query(replaceSetting(resharding.setting, resharding.none));
     return { outcome: 'done', from: Number(before), rows };
   }
 
-  get #wanted(): string {
+  get #target(): string {
     return String(this.#shardCount);
   }
 

@@ -202,8 +202,8 @@ export class WakeStream {
   async #consume(consumer: Consumer, service: symbol): Promise<void> {
     while (this.#service === service) {
       await this.#slot();
-      const wanted = deliveringMax - this.#delivering;
-      const messages = await consumer.fetch({ max_messages: wanted, expires: fetchMs });
+      const capacity = deliveringMax - this.#delivering;
+      const messages = await consumer.fetch({ max_messages: capacity, expires: fetchMs });
       if (this.#service !== service) return messages.stop();
       this.#messages = messages;
       for await (const message of messages) {

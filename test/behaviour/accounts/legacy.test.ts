@@ -308,7 +308,7 @@ const steps = fc.array(
 test('the valid tokens of an account are those that nothing has ended', async (t) => {
   const server = await startTesting(t);
   await fc.assert(
-    fc.asyncProperty(steps, async (taken) => {
+    fc.asyncProperty(steps, async (chosen) => {
       const email = `${crypto.randomUUID()}@example.org`;
       const first = await oldDevice(server, { email });
       let password = alice.password;
@@ -318,7 +318,7 @@ test('the valid tokens of an account are those that nothing has ended', async (t
         ended.push(...devices);
         living = living.filter((device) => !devices.includes(device));
       };
-      for (const { step, which } of taken) {
+      for (const { step, which } of chosen) {
         const device = living[which % living.length];
         if (step === 'restart') await server.restart();
         else if (step === 'sign in' || device === undefined) {

@@ -98,11 +98,11 @@ test('a pairing that an operator begins and a browser completes is in the log of
     for (const status of [200, 400])
       t.is((await call(server.url, 'GET', `${base}/callback?${brought}`)).status, status);
   }
-  const told = server.log
+  const logged = server.log
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => /a subscription of the assistant$/.test(msg))
     .map(({ msg, subscriptionId }) => [subscriptionId, msg]);
-  t.deepEqual(told, [
+  t.deepEqual(logged, [
     ['ours', 'an operator has begun to pair a subscription of the assistant'],
     ['ours', 'an operator has paired a subscription of the assistant'],
   ]);
