@@ -49,7 +49,7 @@ export const deliver = job({
   },
 });
 
-/** Resolves to what the worker has taken next, in the commit that concludes this attempt: one less for each mail. */
+/** Resolves to the worker's next mail. The commit that ends this attempt also takes that mail, which saves a commit. */
 async function send(
   run: JobRun,
   worker: number,

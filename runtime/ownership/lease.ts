@@ -1,7 +1,7 @@
 /**
  * A host's right to serve.
  *
- * The host renews its lease in the database every third of its length. It reckons the end from before it *sent* the renewal:
+ * The host renews its lease in the database every third of its length. It counts the end from before it *sent* the renewal:
  * validUntil = (clock before sending) + leaseMs - margin. Both clocks must agree that this has not passed. The monotonic clock
  * does not jump, and the wall clock also counts the time that the machine slept.
  *

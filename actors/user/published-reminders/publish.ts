@@ -1,6 +1,6 @@
 /**
  * The commands for published reminders (docs/protocol/delivery.md, "Published reminders"). A command that changes or removes an
- * occurrence first asks the mail queue to give back its mail (`recall.ts`). It decides on what is so after that.
+ * occurrence first asks the mail queue to give back its mail (`recall.ts`). It then decides by the state after that.
  */
 import type { Turn, View } from '../../../runtime/command.ts';
 import { isMailConfigured } from '../../mailer/outgoing.ts';
@@ -288,7 +288,7 @@ function withContents(turn: Turn, before: PublishedReminder, input: ReminderInpu
 }
 
 /**
- * `record`: only what is shown changes; a delivery in the past or under way stays. `occurrence`: it is delivered anew. A
+ * `record`: only displayed fields change; a delivery in the past or under way stays. `occurrence`: it is delivered anew. A
  * reminder that was sent gets a new occurrence only for a later time, as clients publish again whenever a note changes.
  */
 function changeOf(
