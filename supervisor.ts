@@ -1,9 +1,8 @@
 /**
  * The entry of a supervised server: `npm start`, services and containers run this, and it runs the server (`main.ts`).
  *
- * In a cluster the other hosts take over from a dead one when its lease is over: they cannot tell a dead process from one that
- * is paused or cut off, which may still commit. Its parent can. So the supervisor stays beside the server, does nothing, and
- * acts once:
+ * In a cluster the other hosts take over from a dead one when its lease is over. They cannot tell a dead process from a paused
+ * one, which may still commit. Its parent can. So the supervisor stays beside the server, does nothing, and acts once:
  *
  *   running    it waits for the death of the server as the operating system tells a parent (waitpid), and passes signals on
  *   dead       it takes the lock of the data directory, which the kernel has freed; gives up exactly the incarnation that the

@@ -210,7 +210,7 @@ test('a node that is to end while it waits for its predecessor never registers',
   t.is(second.statements.filter((method) => method === 'register').length, 2);
 });
 
-test('what a step of a workflow asked of another actor is not forgotten when the workflow fails', async (t) => {
+test('an ask by a step of a workflow keeps its effect when the workflow fails', async (t) => {
   const made = cluster();
   const [a, b] = await made.joinAll(['a', 'b']);
   const from = made.idIn('ledger', made.held('a'));

@@ -6,7 +6,7 @@
  * does not jump, and the wall clock also counts the time that the machine slept.
  *
  * If a renewal fails because the database cannot be reached, nothing changes and the host tries again soon. The lease lapses by
- * itself, and is valid again after the next renewal that succeeds: until its row is expired no other host can have claimed
+ * itself, and is valid again after the next successful renewal. Until its row is expired no other host can have claimed
  * anything. If a renewal is *rejected*, this incarnation was declared dead and must never serve again.
  *
  * A host without a valid lease may have been replaced, and must not stand in its successor's way. Callers take the first answer

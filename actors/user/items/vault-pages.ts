@@ -3,8 +3,8 @@
  * and only where the vault has a row for this member. The user's own list of vaults just says where to look.
  *
  * A token has two cursors for each vault: one for its items and one for the vault itself. Both carry the number of the
- * membership, so a member who was away begins anew. Without a cursor a vault begins at 0, with its live items alone. If this
- * server cannot read the token, it begins at 0 with tombstones as well.
+ * membership, so a member who was away begins anew. Without a cursor a vault begins at 0, with tombstones: the client may hold
+ * items that have moved to the vault and were deleted there. Only a client without a token has nothing, and needs none.
  */
 import {
   type CrossOwnerPlan,
@@ -48,25 +48,27 @@ const noPlans: VaultPlans = {
   vaults: crossOwner(vaultTable, nothingOf),
 };
 
-export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
+export function vaultPlans(view: View, request: SyncRequest, version?: number): VaultPlans {
   const progress = vaultProgress(view, request);
   if (progress.length === 0) return noPlans;
-  const wanted = wantedOf(request);
+  const requested = wantedOf(request);
   const membership = { table: memberTable, member: view.self.id };
   return {
     vaultItems: crossOwner(item, {
       membership,
       owners: progress
-        .filter(({ vault }) => wanted === undefined || wanted.has(vault))
+        .filter(({ vault }) => requested === undefined || requested.has(vault))
         .map(({ vault, items, subset }) => ({ owner: vault, after: items.position, subset })),
       limit: pageItems(request.limit),
       budgetBytes: view.use(ItemSettings).transferLimitBytes,
       columns: givenColumns,
+      version,
     }),
     vaults: crossOwner(vaultTable, {
       membership,
       owners: progress.map(({ vault, row }) => ({ owner: vault, after: row.position })),
       limit: membershipsMax,
+      version,
     }),
   };
 }
@@ -94,11 +96,11 @@ export function vaultPage(
   const cursors: Cursor[] = [];
   const shared: VaultPart['shared'][number][] = [];
   for (const { vault, items: cursor, row: rowCursor } of progress) {
-    const shown = vaultRows.get(vault);
+    const result = vaultRows.get(vault);
     // The user is no longer a member.
-    if (shown === undefined) continue;
-    shared.push(...shown.rows.map(shownVault));
-    cursors.push({ ...rowCursor, position: shown.upTo });
+    if (result === undefined) continue;
+    shared.push(...result.rows.map(shownVault));
+    cursors.push({ ...rowCursor, position: result.upTo });
     const found = foundIn.get(vault);
     let position = cursor.position;
     for (const row of found?.rows ?? []) {
@@ -178,22 +180,18 @@ function vaultProgress(view: View, request: SyncRequest): readonly VaultProgress
   const { generation } = view.use(ItemSettings);
   const token = request.cursor_token || request.sync_token;
   const known = token ? decodeToken(token) : undefined;
-  const isOurs = known?.some((cursor) => cursor.generation === generation) ?? false;
   const cursors = new Map(
     known?.map((cursor) => [`${cursor.collection} ${cursor.generation}`, cursor.position]),
   );
+  const subset = token ? 'present' : 'live';
   return [...memberships].map(([vault, membership]) => {
     const number = membership.toString(36);
-    const positionIn = (named: string) => cursors.get(`${vault} ${named}`);
     const at = (named: string): Cursor => ({
       collection: vault,
       generation: named,
-      position: positionIn(named) ?? 0,
+      position: cursors.get(`${vault} ${named}`) ?? 0,
     });
-    const items = at(`${generation}_i${number}`);
-    // A client with a cursor of 0 may have saved items here that were deleted since: it needs their tombstones.
-    const isNew = positionIn(items.generation) === undefined && (isOurs || !token);
-    return { vault, items, row: at(`${generation}_v${number}`), subset: isNew ? 'live' : 'present' };
+    return { vault, items: at(`${generation}_i${number}`), row: at(`${generation}_v${number}`), subset };
   });
 }
 

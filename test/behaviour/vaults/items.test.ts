@@ -122,6 +122,45 @@ test('an item moves from one vault to another', async (t) => {
   );
 });
 
+const removed = (vault: string, { updated_at_timestamp }: ClientItem) =>
+  inVault(vault, { deleted: true, content: null, updated_at_timestamp });
+
+test('a device that has a note learns that it was deleted in a vault that the device did not know', async (t) => {
+  const server = await startServer(t);
+  const [phone, laptop] = [await server.device(), await server.device()];
+  const mine = await saved(t, phone, note());
+  t.deepEqual(uuidsOf((await laptop.sync()).retrieved_items), [mine.uuid]);
+  const vault = await makeVault(phone);
+  const { updated_at_timestamp } = mine;
+  const shared = await saved(t, phone, inVault(vault, { updated_at_timestamp }));
+  await saved(t, phone, removed(vault, shared));
+  t.deepEqual(
+    (await laptop.sync()).retrieved_items.map(({ uuid, deleted }) => [uuid, deleted]),
+    [[mine.uuid, true]],
+  );
+  t.deepEqual((await laptop.sync()).retrieved_items, []);
+  t.deepEqual(
+    (await laptop.sync({ sync_token: null })).retrieved_items,
+    [],
+    'a first sync has nothing to delete',
+  );
+});
+
+test('a member of two vaults learns that an item moved from one to the other and was deleted before they joined it', async (t) => {
+  const { alice, bob, vault } = await started(t);
+  const other = await makeVault(alice);
+  const item = await saved(t, alice, inVault(vault));
+  t.deepEqual(uuidsOf((await bob.sync()).retrieved_items), [item.uuid]);
+  const { updated_at_timestamp } = item;
+  const moved = await saved(t, alice, inVault(other, { updated_at_timestamp }));
+  await saved(t, alice, removed(other, moved));
+  await join(alice, other, bob);
+  t.deepEqual(
+    (await bob.sync()).retrieved_items.map(({ uuid, deleted }) => [uuid, deleted]),
+    [[item.uuid, true]],
+  );
+});
+
 test('a member who may only read saves nothing, and is given what is stored', async (t) => {
   const { alice, bob, vault } = await started(t, 'read');
   const item = await saved(t, alice, inVault(vault));
@@ -268,6 +307,6 @@ test('a device is not given back what it saves in a new vault, and gets everythi
   await bob.sync({ items: [inVault(vault, { uuid: uuidNumber(3) })] });
   t.deepEqual((await bob.sync()).retrieved_items, []);
   const received = (await alice.sync({ items: [inVault(vault, { uuid: uuidNumber(4) })] })).retrieved_items;
-  t.deepEqual(uuidsOf(received), [uuidNumber(3)], 'what another member has saved before');
+  t.deepEqual(uuidsOf(received), [uuidNumber(3)], 'the item that another member has saved before');
   t.deepEqual((await alice.sync()).retrieved_items, []);
 });
