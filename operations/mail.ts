@@ -20,8 +20,8 @@ export function mailHandlers({ actors, logger }: Options): Handlers<MailService>
     },
 
     async setRelays({ relays, fallback }, ask) {
-      const wanted = { by, relays: relays.map(wantedRelay), fallbackPolicy: { mode: fallback } };
-      const answer = accepted(await mailer.setRelays(wanted, ask));
+      const request = { by, relays: relays.map(wantedRelay), fallbackPolicy: { mode: fallback } };
+      const answer = accepted(await mailer.setRelays(request, ask));
       logger.info({ relays: relays.length }, 'an operator has replaced the relays of mail');
       return relayList(answer);
     },

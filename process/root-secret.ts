@@ -39,8 +39,8 @@ export const fingerprintOf = (keyring: Keyring): string => keyring.derive('finge
 /** Refuses a keyring other than the first one of this database. */
 export async function checkFingerprint(keyring: Keyring, settings: FixedSettings): Promise<void> {
   const fingerprint = fingerprintOf(keyring);
-  const kept = await settings.fixedSetting('secret-key-fingerprint', fingerprint);
-  if (kept === fingerprint) return;
+  const stored = await settings.fixedSetting('secret-key-fingerprint', fingerprint);
+  if (stored === fingerprint) return;
   throw new StartError(
     'The secret key is not the one this database was made with. Start with the former SECRET_KEY (or the former file secret-key in the data directory), or with another database.',
     exitCodes.config,

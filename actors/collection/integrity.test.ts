@@ -31,7 +31,18 @@ test("uuids are compared without case and reported in the client's spelling", as
 });
 
 test('payloads that name no uuid are passed over', async (t) => {
-  t.is((await clientVersions([{}, { uuid: 5 }, { uuid: 'x' }])).size, 0);
+  t.is((await clientVersions([{}, { uuid: 5 }, { uuid: 'x' }])).get('x'), undefined);
+});
+
+test('the last of many payloads with one uuid counts, however many are between them', async (t) => {
+  const others = Array.from({ length: 140_000 }, (_, index) => ({ uuid: uuidNumber(index + 2) }));
+  const versions = await clientVersions([
+    { uuid, updated_at_timestamp: 9 },
+    ...others,
+    { uuid, updated_at_timestamp: 10 },
+  ]);
+  t.is(mismatchOf(row, versions), undefined);
+  for (const { uuid: other } of others) if (versions.get(other) === undefined) t.fail(other);
 });
 
 test('the loop turns while hundreds of thousands of items are compared', async (t) => {
@@ -42,6 +53,6 @@ test('the loop turns while hundreds of thousands of items are compared', async (
   };
   setImmediate(count).unref();
   const versions = await clientVersions(Array(20_001).fill({ uuid, updated_at_timestamp: 10 }));
-  t.is(versions.size, 1);
+  t.is(versions.get(uuid)?.updated_at_timestamp, 10);
   t.true(turns >= 4, `${turns}`);
 });

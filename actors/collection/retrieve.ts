@@ -1,6 +1,6 @@
 /**
- * What a sync gives back (docs/protocol/sync.md, "What comes back"): the rows after the client's position in the order
- * of positions, cut by count and bytes, and the tokens that go on from there.
+ * The page that a sync gives back (docs/protocol/sync.md, "What comes back"). It has the rows after the client's position, in
+ * order, cut by count and bytes, and the tokens to continue with.
  *
  * - Retrieval shows the collection as it was before the call's own saves. A version that was due and is saved over
  *   in the same call is still given: the client keeps both texts.
@@ -138,8 +138,8 @@ export interface Tokens {
 }
 
 /**
- * The tokens of a page that ends at `position`. Clients page on as long as they get a cursor, so a page without
- * items must carry none (`more` false); its sync token goes on behind it all the same.
+ * The tokens of a page that ends at `position`. Clients page on as long as they get a cursor, so a page without items must carry
+ * none (`more` false). Its sync token still moves on.
  */
 export function tokensOf({
   collection,

@@ -38,18 +38,18 @@ export const deliver = job({
       turn: (turn, reads) => recover(turn, worker, reads),
     });
     const takeNext = () => run.turn({ reads: readyPlan, turn: (turn, reads) => take(turn, worker, reads) });
-    let taken = await takeNext();
-    while (taken !== undefined) {
+    let next = await takeNext();
+    while (next !== undefined) {
       const isLast = run.nowMs >= untilMs;
-      if (taken !== 'again') taken = await send(run, worker, taken, isLast);
+      if (next !== 'again') next = await send(run, worker, next, isLast);
       else if (isLast) return run.finish({ turn: (turn) => startAgain(turn, worker) });
-      else taken = await takeNext();
+      else next = await takeNext();
     }
     return run.finish({ reads: readyPlan, turn: (turn, reads) => leave(turn, worker, reads) });
   },
 });
 
-/** Resolves to what the worker has taken next, in the commit that concludes this attempt: one less for each mail. */
+/** Resolves to the worker's next mail. The commit that ends this attempt also takes that mail, which saves a commit. */
 async function send(
   run: JobRun,
   worker: number,

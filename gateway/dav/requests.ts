@@ -37,8 +37,8 @@ export function readPropfind(body: Uint8Array): WantedProperties {
 }
 
 export type Report =
-  | { readonly report: 'query'; readonly wanted: WantedProperties; readonly filter: Filter }
-  | { readonly report: 'multiget'; readonly wanted: WantedProperties; readonly hrefs: readonly string[] };
+  | { readonly report: 'query'; readonly requested: WantedProperties; readonly filter: Filter }
+  | { readonly report: 'multiget'; readonly requested: WantedProperties; readonly hrefs: readonly string[] };
 
 const hrefsMax = 1_000;
 
@@ -47,12 +47,12 @@ export function readReport(body: Uint8Array): Report {
   const root = readXml(body);
   const isQuery = is(root, 'C', 'calendar-query');
   if (!isQuery && !is(root, 'C', 'calendar-multiget')) throw new Refused('<D:supported-report/>');
-  const wanted = wantedIn(root);
-  if (isQuery) return { report: 'query', wanted, filter: filterOf(childOf(root, 'C', 'filter')) };
+  const requested = wantedIn(root);
+  if (isQuery) return { report: 'query', requested, filter: filterOf(childOf(root, 'C', 'filter')) };
   const hrefs = new Set(childrenOf(root, 'D', 'href').map(({ text }) => text.trim()));
   if (hrefs.size === 0) throw new UnreadableXml('no href');
   if (hrefs.size > hrefsMax) throw new Refused('<D:number-of-matches-within-limits/>');
-  return { report: 'multiget', wanted, hrefs: [...hrefs] };
+  return { report: 'multiget', requested, hrefs: [...hrefs] };
 }
 
 const calendarData: Name = { uri: namespaces.C, local: 'calendar-data' };
@@ -81,9 +81,9 @@ function namedIn({ children }: Element): WantedProperties {
 }
 
 /** Whether the answer needs the objects themselves. */
-export const wantsData = (wanted: WantedProperties): boolean =>
-  wanted.type === 'named' &&
-  wanted.names.some(({ uri, local }) => uri === calendarData.uri && local === calendarData.local);
+export const wantsData = (requested: WantedProperties): boolean =>
+  requested.type === 'named' &&
+  requested.names.some(({ uri, local }) => uri === calendarData.uri && local === calendarData.local);
 
 /** The status to answer instead of the representation, by `If-Match` and `If-None-Match`. */
 export function unmetCondition(

@@ -211,7 +211,7 @@ export class WholeBody implements Receiving, WaitingBody {
       return;
     }
     const parsed = await parseLargeBody(bytes, {
-      wanted: wantedFields(this.#head.route),
+      fieldNames: wantedFields(this.#head.route),
       take: (made) => this.#take(made),
       isWanted: () => !this.#ended,
     });

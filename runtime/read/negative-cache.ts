@@ -34,6 +34,12 @@ export interface AskedSince {
   readonly since: Since | undefined;
 }
 
+/** A plan whose owners all had nothing while these markers held. */
+interface QuietPlan {
+  readonly version: number;
+  readonly unchangedMarkers: readonly UnchangedSince[];
+}
+
 /** Versions that the database has told, by the keys of the actors' addresses. */
 export type Versions = ReadonlyMap<string, number>;
 
@@ -50,11 +56,8 @@ export class NegativeCache {
   readonly #options: NegativeCacheOptions;
   /** By table and owner. */
   readonly #found = new Map<AnyTable, Map<string, NothingFound>>();
-  /**
-   * Plans whose owners all had nothing while these markers held. A caller that makes the same plan time and again need not look
-   * up each owner.
-   */
-  readonly #quiet = new WeakMap<AnyCrossOwnerPlan, readonly UnchangedSince[]>();
+  /** By table: the last plan with a version. When the reader comes with it again, no owner need be looked up. */
+  readonly #quiet = new Map<AnyTable, QuietPlan>();
 
   constructor(options: NegativeCacheOptions) {
     this.#options = options;
@@ -68,9 +71,10 @@ export class NegativeCache {
   }
 
   /** All owners of the plan authorize the reader and have nothing, as far as is known here. */
-  isQuiet(plan: AnyCrossOwnerPlan): boolean {
-    const unchangedMarkers = this.#quiet.get(plan);
-    return unchangedMarkers?.every((marker) => this.#options.unchangedMarkers.holds(marker)) ?? false;
+  isQuiet({ table, version }: AnyCrossOwnerPlan): boolean {
+    const quiet = this.#quiet.get(table);
+    if (quiet === undefined || quiet.version !== version) return false;
+    return quiet.unchangedMarkers.every((marker) => this.#options.unchangedMarkers.holds(marker));
   }
 
   /** The owners of a plan that are not known here, whose versions have to be asked for first. */
@@ -87,7 +91,7 @@ export class NegativeCache {
 
   /** The owners of a plan that may have something. All others authorize the reader and have nothing. */
   open(plan: AnyCrossOwnerPlan, versions: Versions): readonly AskedSince[] {
-    const { table, membership, owners } = plan;
+    const { table, membership, owners, version } = plan;
     const found = this.#found.get(table);
     const kind = this.#options.kindOf(membership.table);
     const open: AskedSince[] = [];
@@ -99,7 +103,8 @@ export class NegativeCache {
       if (!isAnswer || known.since !== since) open.push({ entry, since });
       else if (typeof since === 'object') unchangedMarkers.push(since);
     }
-    if (unchangedMarkers.length === owners.length) this.#quiet.set(plan, unchangedMarkers);
+    if (version !== undefined && unchangedMarkers.length === owners.length)
+      this.#quiet.set(table, { version, unchangedMarkers });
     return open;
   }
 

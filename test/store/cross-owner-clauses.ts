@@ -171,7 +171,7 @@ export const crossOwnerClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'whoever is no longer authorized is shown nothing, and all of it once authorized again',
+    name: 'a reader that is no longer authorized is given nothing, and all of it once authorized again',
     async check(subject) {
       await givenOwners(subject);
       const { store } = subject;

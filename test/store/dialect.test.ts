@@ -156,7 +156,7 @@ const generated = [
   ...readTexts(versionTable).map((text) => [text]),
 ];
 
-test('whatever is sent while contract and migrations run is in the dialect', (t) => {
+test('every statement that contract and migrations send is in the dialect', (t) => {
   t.true(recorded.length > 50);
   t.deepEqual(violations(recorded.filter((texts) => !isExempt(texts))), []);
 });
@@ -177,7 +177,7 @@ test('every shape that is generated for a table of the project is in the dialect
   t.deepEqual(violations([...generated, commitTexts(tables.flatMap(sampleWrites))]), []);
 });
 
-test('whatever tables a commit writes, its statements are in the dialect', (t) => {
+test('the statements of a commit are in the dialect, whatever tables it writes', (t) => {
   const writes = tables.flatMap(sampleWrites);
   const commits = fc.sample(fc.subarray(writes, { minLength: 1, maxLength: 8 }), { numRuns: 300, seed: 11 });
   t.deepEqual(violations(commits.map(commitTexts)), []);
@@ -189,7 +189,7 @@ const foreignFolder = /^cli\/import\/source\//;
 /** Begins like SQL, and is RFC 5545. */
 const calendarText = /^BEGIN:V/;
 
-test('whatever SQL stands in the sources was collected', async (t) => {
+test('all SQL in the sources was collected', async (t) => {
   const collected = [
     ...recorded,
     ...generated,

@@ -67,13 +67,13 @@ interface Page {
 const givenOf = (parameter: unknown): unknown => (parameter === '' ? undefined : parameter);
 
 function pageOf(list: string, { limit, cursor }: { limit?: unknown; cursor?: unknown }): Page | Refused {
-  const wanted = Number(givenOf(limit) ?? limitUsual);
-  if (!Number.isInteger(wanted) || wanted < 1 || wanted > limitMax) return invalidLimit;
-  if (givenOf(cursor) === undefined) return { limit: wanted, from: undefined };
+  const requested = Number(givenOf(limit) ?? limitUsual);
+  if (!Number.isInteger(requested) || requested < 1 || requested > limitMax) return invalidLimit;
+  if (givenOf(cursor) === undefined) return { limit: requested, from: undefined };
   const [name, position] = Buffer.from(String(cursor).slice(0, 64), 'base64url').toString().split(':');
   const from = Number(position);
   if (name !== list || !/^\d{1,15}$/.test(position ?? '')) return invalidCursor;
-  return { limit: wanted, from };
+  return { limit: requested, from };
 }
 
 const cursorOf = (list: string, position: number): string =>

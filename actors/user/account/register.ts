@@ -129,8 +129,8 @@ function createAccount(
   };
   turn.set(profileSlice, profile);
   if (isPrivateUsername(email)) putSetting(turn, 'LOG_SESSION_USER_AGENT', 'disabled');
-  const wanted = { apiVersion, ephemeral, readonly: false, device };
-  const granted = grantAccess(turn, profile.protocolVersion, wanted);
+  const newSession = { apiVersion, ephemeral, readonly: false, device };
+  const granted = grantAccess(turn, profile.protocolVersion, newSession);
   audit(turn, 'registered', device, sessionUuidOf(granted));
   resetAttempts(turn, row, device, granted);
   return signInReply(row, profile, granted);

@@ -55,9 +55,9 @@ import { mayConcernVaults, past, type VaultReads, vaultPage, vaultPlans, withVau
 const { sync: shape } = Items.commands;
 const none: readonly ClientItem[] = [];
 
-const plansOf = (view: View, request: SyncRequest) => ({
+const plansOf = (view: View, request: SyncRequest, version?: number) => ({
   ...pagePlans(view, request),
-  ...vaultPlans(view, request),
+  ...vaultPlans(view, request, version),
   ...inboxPlans(view, request),
 });
 const idleSyncs = new IdleSyncCache<ReturnType<typeof plansOf>>();
@@ -166,7 +166,7 @@ const namedSync = signedInWorkflow({
 
 export const getSyncCommand = signedInWorkflow({
   ...SyncLane.commands.getSyncCommand,
-  run: (workflow, asked) => commandStatus(workflow, asked, { plans: oneTurnPlans, turn: runInOneTurn }),
+  run: (workflow, request) => commandStatus(workflow, request, { plans: oneTurnPlans, turn: runInOneTurn }),
 });
 
 interface More {

@@ -37,7 +37,7 @@ export class ConflictChecker {
 
   answered(collection: string, session: string, items: readonly SentEdit[], answer: SyncAnswer): void {
     for (const { type, server_item: stored, unsaved_item: unsaved } of answer.conflicts) {
-      if (type === 'uuid_conflict' && unsaved !== undefined) this.#taken(collection, unsaved.uuid);
+      if (type === 'uuid_conflict' && unsaved !== undefined) this.#checkConflict(collection, unsaved.uuid);
       const sent = items.find(({ uuid }) => uuid === stored?.uuid);
       if (type === 'sync_conflict' && stored !== undefined && sent !== undefined) {
         this.#outdated(session, sent, stored);
@@ -63,7 +63,7 @@ export class ConflictChecker {
     );
   }
 
-  #taken(collection: string, uuid: string): void {
+  #checkConflict(collection: string, uuid: string): void {
     for (const row of this.#durable.rows('item')) {
       if (row['uuid'] === uuid && row['collection'] !== collection) return;
     }
