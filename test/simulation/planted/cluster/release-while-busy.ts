@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'release-while-busy',
   why: 'Shards are released while turns and commits of theirs are in flight.',
   flavour: 'planned',
-  from: 240,
+  from: 328,
   edits: [
     {
       file: 'runtime/ownership/hand-over.ts',
