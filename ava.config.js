@@ -24,7 +24,8 @@ export default {
   environmentVariables: isWatching ? {} : { BUILT_SOURCES: builtFolder },
   watchMode: { ignoreChanges: ['.cache/**'] },
   workerThreads: false,
-  concurrency: availableParallelism(),
+  // Files wait more than they compute: for leases, for browsers and for processes that start.
+  concurrency: Math.ceil(1.5 * availableParallelism()),
   sortTestFiles: (one, other) => rank(one) - rank(other),
   timeout: '10m',
 };

@@ -35,11 +35,11 @@ async function main(): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger, lifetime };
   const options = { config, secrets, version: ownVersion(), ...ports };
   try {
-    const taken = await lifetime.open(async () => {
+    const started = await lifetime.open(async () => {
       const { startServer } = await loadServer();
       return startServer(options);
     });
-    if (taken !== undefined) announce(config, taken);
+    if (started !== undefined) announce(config, started);
   } catch (error) {
     if (error instanceof StartError) say(error.message);
     else logger.fatal({ error: loggable(error) }, 'the start failed unexpectedly');

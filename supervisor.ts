@@ -1,9 +1,8 @@
 /**
  * The entry of a supervised server: `npm start`, services and containers run this, and it runs the server (`main.ts`).
  *
- * In a cluster the other hosts take over from a dead one when its lease is over: they cannot tell a dead process from one that
- * is paused or cut off, which may still commit. Its parent can. So the supervisor stays beside the server, does nothing, and
- * acts once:
+ * In a cluster the other hosts take over from a dead one when its lease is over. They cannot tell a dead process from a paused
+ * one, which may still commit. Its parent can. So the supervisor stays beside the server, does nothing, and acts once:
  *
  *   running    it waits for the death of the server as the operating system tells a parent (waitpid), and passes signals on
  *   dead       it takes the lock of the data directory, which the kernel has freed; gives up exactly the incarnation that the
@@ -16,8 +15,8 @@
  *   - The lock is the proof. While any process holds the directory, nothing is given up.
  *   - One incarnation is given up, by its own name. A supervisor that is late, or acts twice, changes nothing for the next one.
  *
- * A crash at each step: a supervisor that dies with its server, or before it has acted, leaves what was before it, a lease that
- * ends by itself. The next start on the directory gives up the same incarnation again. A supervisor that dies alone takes
+ * A crash at each step: a supervisor that dies with its server, or before it has acted, leaves the lease, which then ends by
+ * itself. The next start on the directory gives up the same incarnation again. A supervisor that dies alone takes
  * the server along: it sees its channel close, and shuts down in order.
  *
  * Without a cluster no other host could take over, and the server runs in this process.
@@ -27,7 +26,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError, type Configuration, configuration } from './process/config/config.ts';
 import type { Config } from './process/config/settings.ts';
 
-/** A wrong setting is told by the server, with all others. */
+/** The server reports a wrong setting, together with all others. */
 function configurationOfCluster(): Configuration | undefined {
   try {
     const read = configuration();

@@ -29,7 +29,7 @@ test('so many run at once, and the others in the order they came', async (t) => 
   t.deepEqual(await Promise.all(all), ['a', 'b', 'c', 'd']);
 });
 
-test('what does not fit is refused at once', async (t) => {
+test('work that does not fit the queue is refused at once', async (t) => {
   const inTurn = createQueue({ concurrent: 1, waiting: 1 }, 'full');
   const { work } = createWork();
   for (const name of ['a', 'b']) void inTurn(work(name));

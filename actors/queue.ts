@@ -1,9 +1,9 @@
 /**
  * A fair queue for expensive work: a few pieces run at a time, keys take turns, and a bounded number waits.
  *
- * Each piece waits under a fairness key, and each key serves the piece that came first. Keys lie within wider ones, as streets within
- * towns. The widest keys take turns, then those within each of them, and so on. So a caller delays the others by one piece at a
- * time, with a thousand keys within one wide key as with a single full one.
+ * Each piece waits under a fairness key, and each key serves the piece that came first. Keys lie within wider ones, as streets
+ * within towns. The widest keys take turns, then those within each of them, and so on. So a caller delays the others by one
+ * piece at a time, whether it uses one key or a thousand keys within one wide key.
  *
  * When the queue is full, the fullest of the widest keys makes room for one that has less. If the newcomer's own is the
  * fullest, the same is tried within it. The last piece under the key that makes room is refused.

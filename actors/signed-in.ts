@@ -1,6 +1,6 @@
 /**
- * The contract of commands for signed-in callers: the request carries the credentials beside the command's own fields,
- * and the actor checks the session before it looks at anything else.
+ * The contract of commands for signed-in callers. The request carries the credentials beside the command's own fields. The actor
+ * checks the session before anything else.
  */
 import { z } from 'zod';
 import type { CommandShape } from '../runtime/contract.ts';

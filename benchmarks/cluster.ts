@@ -29,7 +29,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 });
-const wanted = values.only?.split(',') ?? [
+const selected = values.only?.split(',') ?? [
   'hand-over',
   'crash',
   'take-over',
@@ -63,21 +63,22 @@ async function measure(
   printFigures(title, figures);
 }
 
-if (wanted.includes('hand-over'))
+if (selected.includes('hand-over'))
   await measure('a planned hand-over: one of three nodes is drained', 3, plannedHandOver);
-if (wanted.includes('crash')) await measure('a crash: one of three nodes is killed', 3, crashTakeOver);
-if (wanted.includes('take-over')) {
+if (selected.includes('crash')) await measure('a crash: one of three nodes is killed', 3, crashTakeOver);
+if (selected.includes('take-over')) {
   await measure('a process is killed, and its supervisor lives', 3, processTakeOver);
   await measure('a machine is lost, supervisor and all', 3, machineTakeOver);
 }
-if (wanted.includes('cut-off'))
+if (selected.includes('cut-off'))
   await measure('a node is cut off from the database, not from NATS', 3, syncsDuringCut, { cutsLinks: true });
-if (wanted.includes('hosts')) {
+if (selected.includes('hosts')) {
   for (const nodes of [1, 2, 3]) await measure(`throughput with ${nodes} of role "all"`, nodes, throughput);
 }
-if (wanted.includes('push')) await measure('pushes over two nodes', 2, ({ gateways }) => pushOver(gateways));
-if (wanted.includes('bans')) await measure('bans over three nodes', 3, bans);
-if (wanted.includes('vault-syncs'))
+if (selected.includes('push'))
+  await measure('pushes over two nodes', 2, ({ gateways }) => pushOver(gateways));
+if (selected.includes('bans')) await measure('bans over three nodes', 3, bans);
+if (selected.includes('vault-syncs'))
   await measure('syncs in vaults over three nodes', 3, ({ gateways: [gateway = ''] }) =>
     syncsInVaults(gateway),
   );

@@ -32,8 +32,8 @@ const { values, positionals } = parseArgs({
 const [before, after] = positionals;
 if (before === undefined || after === undefined) throw new Error('which two revisions?');
 const names = Object.keys(loads) as LoadName[];
-const wanted = names.filter((name) => values.only?.split(',').includes(name) ?? true);
-if (wanted.length === 0) throw new Error(`no such load; there are ${names}`);
+const selected = names.filter((name) => values.only?.split(',').includes(name) ?? true);
+if (selected.length === 0) throw new Error(`no such load; there are ${names}`);
 const durationMs = Number(values.seconds) * 1_000;
 
 async function measure(server: LoadServer, name: LoadName): Promise<Record<string, number>> {
@@ -62,7 +62,7 @@ async function measured(build: Build, name: LoadName): Promise<Record<string, nu
 }
 
 const builds = [await buildOf(before), await buildOf(after)] as const;
-for (const name of wanted) {
+for (const name of selected) {
   const runs = builds.map((): Record<string, number>[] => []);
   for (let run = 0; run < Number(values.runs); run += 1) {
     // Each build comes second as often as the other, because the first of a pair may leave something behind.

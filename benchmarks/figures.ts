@@ -52,10 +52,10 @@ const { values } = parseArgs({
     part: { type: 'string', default: '1' },
   },
 });
-const wanted = values.only?.split(',') ?? Object.keys(scenarios);
+const selected = values.only?.split(',') ?? Object.keys(scenarios);
 
 for (const [name, scenario] of Object.entries(scenarios)) {
-  if (!wanted.includes(name)) continue;
+  if (!selected.includes(name)) continue;
   const figures = await medians(Number(values.runs), async () => {
     const server = await startBuiltServer();
     try {

@@ -75,12 +75,12 @@ const locked: Hindrance = async (actors, connection) => {
 const collisions: Hindrance = async (actors) => {
   const perSecond = Number(values.collisions);
   const ids = uuids(perSecond);
-  const taken = newUuid();
-  await save(actors, newUuid(), taken);
+  const conflicting = newUuid();
+  await save(actors, newUuid(), conflicting);
   let turn = 0;
   const timer = setInterval(() => {
     turn += 1;
-    save(actors, ids[turn % perSecond] ?? '', taken).catch(() => undefined);
+    save(actors, ids[turn % perSecond] ?? '', conflicting).catch(() => undefined);
   }, 1_000 / perSecond);
   return async () => clearInterval(timer);
 };

@@ -136,14 +136,14 @@ async function measure(actors: Actors, stocks: readonly Stock[], save: Save): Pr
 /** A refused reader comes back, like a client that asks too much. */
 function floodOf(actors: Actors, { user }: Stock) {
   let isOver = false;
-  const told = { answered: 0, refused: 0, failed: 0 };
+  const counts = { answered: 0, refused: 0, failed: 0 };
   const reader = async () => {
     while (!isOver) {
       try {
         await actors.get(library, user).ask.page(null);
-        told.answered += 1;
+        counts.answered += 1;
       } catch (error) {
-        told[error instanceof OverloadedError ? 'refused' : 'failed'] += 1;
+        counts[error instanceof OverloadedError ? 'refused' : 'failed'] += 1;
         await sleep(systemClock, refusedPauseMs);
       }
     }
@@ -153,7 +153,7 @@ function floodOf(actors: Actors, { user }: Stock) {
     async end() {
       isOver = true;
       await all;
-      return `${told.answered} answered, ${told.refused} refused, ${told.failed} failed`;
+      return `${counts.answered} answered, ${counts.refused} refused, ${counts.failed} failed`;
     },
   };
 }

@@ -153,8 +153,8 @@ function received() {
 }
 
 function arrived(names: readonly string[]) {
-  const wanted = new Set(names);
-  return received().filter(({ name }) => wanted.has(name));
+  const expected = new Set(names);
+  return received().filter(({ name }) => expected.has(name));
 }
 
 function arrivals(names: readonly string[]): readonly number[] {

@@ -132,9 +132,10 @@ async function startAll(store: Store): Promise<Record<string, number>> {
   );
   const claims = [...shares(shardCount)].map(async ([host, shards]) => {
     const startedMs = performance.now();
-    const { shards: taken } = await store.claim(host, `${host}-1`, shards);
+    const { shards: claimed } = await store.claim(host, `${host}-1`, shards);
     waits.push(performance.now() - startedMs);
-    if (taken.length !== shards.length) throw new Error(`${host} got ${taken.length} of ${shards.length}`);
+    if (claimed.length !== shards.length)
+      throw new Error(`${host} got ${claimed.length} of ${shards.length}`);
   });
   const claimedMs = await timedMs(() => Promise.all(claims));
   waits.sort((a, b) => a - b);

@@ -1,5 +1,4 @@
 /** One server of the family, over HTTP as apps use it. */
-import { createHash, randomBytes } from 'node:crypto';
 
 export interface ServerAddress {
   /** The URL of the server; a path in it is kept. */
@@ -89,11 +88,4 @@ function parsed(text: string): any {
   } catch {
     return undefined;
   }
-}
-
-/** Clients send the challenge first, and the verifier with the password. */
-export function newChallenge(): { readonly verifier: string; readonly challenge: string } {
-  const verifier = randomBytes(32).toString('hex');
-  const digest = createHash('sha256').update(verifier).digest('hex');
-  return { verifier, challenge: Buffer.from(digest).toString('base64url') };
 }

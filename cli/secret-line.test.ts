@@ -14,7 +14,7 @@ function terminal() {
   return { input, modes };
 }
 
-test('what is typed at a terminal is read to the end of its line, while the terminal echoes nothing', async (t) => {
+test('a secret typed at a terminal is read to the end of its line, while the terminal echoes nothing', async (t) => {
   const { input, modes } = terminal();
   const typed = `https://notes.example.test/?code=${'c'.repeat(5_000)}`;
   const line = await readSecretLine(input, () => void input.write(`${typed}\r`));

@@ -161,7 +161,7 @@ test('a request that does not fit is explained without repeating what was sent',
   t.deepEqual(await post(`{"email":"${'secret'.repeat(9)}"}`), refused('email is too long.'));
 });
 
-test('what is no JSON object in UTF-8 is a 400', async (t) => {
+test('a body that is no JSON object in UTF-8 is a 400', async (t) => {
   const { url } = await startGateway(t, [echo]);
   const post = async (body: Body) => {
     const response = await fetch(`${url}/v1/echo/a`, { method: 'POST', headers: json, body });

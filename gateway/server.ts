@@ -1,9 +1,9 @@
 /**
  * The entry point for HTTP and sockets: a listening socket, the requests in flight and their ends.
  *
- * Shutdown: `drain` turns readiness red, stops listening, and signals long-running work to finish. Every reply ends
- * its connection from then on. It closes the sockets one after another. Then it waits, within a bound, until no request
- * is in flight and none has come or gone for a while, and closes the rest (drain.ts).
+ * Shutdown: `drain` turns readiness red, stops listening, and signals long-running work to finish. Every reply ends its
+ * connection from then on. It closes the sockets one after another. Then it waits, within a bound, until no request is in flight
+ * and none has come or gone for a while. It closes the other connections (drain.ts).
  */
 import type { Logger } from 'pino';
 import { Gauge, type Registry } from 'prom-client';
@@ -26,12 +26,12 @@ import { AccessLog } from './http/access-log.ts';
 import { BodyMemory } from './http/body.ts';
 import type { BodyWriterOptions } from './http/body-writer.ts';
 import { Connections } from './http/connections.ts';
-import { createEnvelope } from './http/envelope.ts';
 import { Exchange, type ExchangeOptions } from './http/exchange.ts';
 import { Framing } from './http/framing.ts';
 import { createHttps } from './http/https.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { RouteMetrics } from './http/metrics.ts';
+import { createEnvelope } from './http/outgoing.ts';
 import { ReplyCapacity } from './http/reply-capacity.ts';
 import { ReplyMemory } from './http/reply-memory.ts';
 import type { AnyRoute, Area } from './http/route.ts';

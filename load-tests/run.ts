@@ -153,8 +153,8 @@ function keep(report: string, baseline: string, hasPassed: boolean): void {
   }
   mkdirSync(dirname(baseline), { recursive: true });
   // k6 indents the lines after an empty list as if they belonged to it.
-  const kept = JSON.stringify(JSON.parse(readFileSync(report, 'utf8')), undefined, 2);
-  writeFileSync(baseline, `${kept}\n`);
+  const json = JSON.stringify(JSON.parse(readFileSync(report, 'utf8')), undefined, 2);
+  writeFileSync(baseline, `${json}\n`);
   say(`The baseline: ${baseline}`);
 }
 

@@ -64,9 +64,9 @@ export class Calls {
           answer(null, response);
         },
         (error) => {
-          const told = this.#told(method, error);
-          count(told.code);
-          answer({ code: told.code, details: told.message, metadata: metadataOf(told) });
+          const callError = this.#callErrorOf(method, error);
+          count(callError.code);
+          answer({ code: callError.code, details: callError.message, metadata: metadataOf(callError) });
         },
       );
     };
@@ -90,7 +90,7 @@ export class Calls {
     return { deadlineMs: Math.min(Math.max(leftMs, 0), deadlineMaxMs) };
   }
 
-  #told(method: string, error: unknown): CallError {
+  #callErrorOf(method: string, error: unknown): CallError {
     const known = callErrorOf(error);
     if (known !== undefined) return known;
     const { random, logger } = this.#options;

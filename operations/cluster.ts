@@ -102,7 +102,7 @@ const ranks: Partial<Record<ActorRank, RuntimeRank>> = {
   [ActorRank.WAITING]: 'waiting',
 };
 
-/** Nobody lives there. Its host answers all the same, for itself. */
+/** No actor has this address. The host that owns it answers for itself. */
 function anyAddressIn(shard: number, shardCount: number): Address {
   for (let number = 0; ; number += 1) {
     const address = { kind: 'user', id: `any-${number}` };
@@ -113,7 +113,7 @@ function anyAddressIn(shard: number, shardCount: number): Address {
 function topHandlers({ cluster, actors, shardCount }: Options) {
   return {
     async listTopActors({ by, limit }, ask) {
-      const asked = { by: ranks[by] ?? 'bytes', limit: limitField('limit', limit) } as const;
+      const request = { by: ranks[by] ?? 'bytes', limit: limitField('limit', limit) } as const;
       const shardOfNode = new Map((await cluster.shards()).map(({ node, shard }) => [node, shard]));
       const nodes = (await cluster.nodes()).filter(
         ({ id, incarnation }) => incarnation !== null && shardOfNode.has(id),
@@ -121,10 +121,10 @@ function topHandlers({ cluster, actors, shardCount }: Options) {
       const tops = await Promise.allSettled(
         nodes.map(({ id }) => {
           const address = anyAddressIn(shardOfNode.get(id) ?? 0, shardCount);
-          return actorOperations(actors, address).$top(asked, ask);
+          return actorOperations(actors, address).$top(request, ask);
         }),
       );
-      // A shard that has just moved is answered for by its new owner, who may have been asked for another one too.
+      // The new owner of a shard that has just moved answers for it, and may have been asked for another shard as well.
       const answered = new Map(
         tops.flatMap((top) =>
           top.status === 'fulfilled' ? [[top.value.node, top.value.actors] as const] : [],

@@ -15,7 +15,7 @@ import { callErrorOf, invalidArgument } from './errors.ts';
 
 const cases: readonly [string, Error, status | undefined, number | undefined][] = [
   ['an actor that does not exist', new NotFoundError('x'), status.NOT_FOUND, undefined],
-  ['what the caller may not do', new ForbiddenError('x'), status.PERMISSION_DENIED, undefined],
+  ['a call that the caller may not make', new ForbiddenError('x'), status.PERMISSION_DENIED, undefined],
   ['a limit', new OverloadedError('x', 700), status.RESOURCE_EXHAUSTED, 700],
   ['a dependency that is away', new UnavailableError('x', 300), status.UNAVAILABLE, 300],
   ['a newer owner', new FencedError('x'), status.UNAVAILABLE, 1_000],
@@ -30,8 +30,8 @@ const cases: readonly [string, Error, status | undefined, number | undefined][] 
 
 for (const [what, error, code, retryAfterMs] of cases) {
   test(`${what} is ${code === undefined ? 'unexpected' : status[code]}`, (t) => {
-    const told = callErrorOf(error);
-    t.is(told?.code, code);
-    t.is(told?.retryAfterMs, retryAfterMs);
+    const mapped = callErrorOf(error);
+    t.is(mapped?.code, code);
+    t.is(mapped?.retryAfterMs, retryAfterMs);
   });
 }

@@ -76,9 +76,9 @@ export class Health {
 
   async #check(): Promise<void> {
     const statuses = statusesOf(await this.#options.readiness.report());
-    for (const [call, told] of this.#watchers) {
+    for (const [call, sent] of this.#watchers) {
       const found = statuses.get(call.request.service) ?? ServingStatus.SERVICE_UNKNOWN;
-      if (found === told) continue;
+      if (found === sent) continue;
       this.#watchers.set(call, found);
       call.write({ status: found });
     }

@@ -18,10 +18,9 @@ export interface InternalApiOptions {
   readonly verifyBearer: (authorization: string, cookieHeader: string) => Credentials | undefined;
   readonly shardCount: number;
   readonly workspacesPerEmail: boolean;
-  /** According to the settings. */
   readonly registrationDisabled: boolean;
   readonly fileStore: Pick<FileStore, 'write' | 'persist' | 'read'>;
-  /** What the settings say of what an import may bring. */
+  /** The limits of an import, from the settings. */
   readonly importing: {
     readonly contentBytesMax: number;
     readonly fileBytesMax: number;

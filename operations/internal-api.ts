@@ -94,8 +94,8 @@ export function createInternalApi(options: InternalApiOptions): InternalApi {
     for (const [service, implementation] of services) server.addService(service, implementation);
     servers.push(server);
     return new Promise((resolve, reject) => {
-      server.bindAsync(address, credentials, (error, taken) =>
-        error === null ? resolve(taken) : reject(error),
+      server.bindAsync(address, credentials, (error, boundPort) =>
+        error === null ? resolve(boundPort) : reject(error),
       );
     });
   }

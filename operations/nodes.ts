@@ -70,10 +70,10 @@ function everyShard(
   rows: readonly ShardReport[],
   shardCount: number,
 ): Shard[] {
-  const taken = new Map(rows.map((row) => [row.shard, row]));
+  const rowOf = new Map(rows.map((row) => [row.shard, row]));
   const living = new Set(owners.map(({ incarnation }) => incarnation));
   return Array.from({ length: shardCount }, (_, shard) => {
-    const row = taken.get(shard);
+    const row = rowOf.get(shard);
     const epoch = row?.epoch ?? 0;
     if (row === undefined || !living.has(row.incarnation)) return { shard, node: '', incarnation: '', epoch };
     return { shard, node: row.node, incarnation: row.incarnation, epoch };

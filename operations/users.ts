@@ -145,11 +145,11 @@ const listHandler =
     const limit = limitField('page_size', pageSize);
     const after = addressToken(pageToken);
     const { rows, complete } = await lookups.find(lookup(accountTable, [{}], limit, after));
-    const wanted = contains === '' ? '' : normaliseUsername(textField('contains', contains));
+    const fragment = contains === '' ? '' : normaliseUsername(textField('contains', contains));
     const last = complete ? undefined : rows.at(-1);
     return {
       users: rows
-        .filter(({ identifier }) => identifier.includes(wanted))
+        .filter(({ identifier }) => identifier.includes(fragment))
         .map(({ user_uuid: userUuid, identifier: email, workspace }) => ({ userUuid, email, workspace })),
       nextPageToken: last === undefined ? '' : JSON.stringify([last.workspace, last.identifier]),
     };

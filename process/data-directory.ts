@@ -79,8 +79,8 @@ const heldElsewhere = (directory: string, { machine, holder }: HeldElsewhereErro
   );
 
 async function keep(path: string, make: () => string): Promise<string> {
-  const kept = await readIfPresent(path);
-  if (kept !== undefined) return kept;
+  const stored = await readIfPresent(path);
+  if (stored !== undefined) return stored;
   const text = make();
   // Written and synced under another name first, because a crash must not leave half a secret that is later taken for
   // a whole one.

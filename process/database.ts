@@ -113,13 +113,13 @@ export const freshGeneration = (random: Random): string =>
 export async function shardCountOf(
   store: Pick<Store, 'fixedSetting'>,
   {
-    shardCount: wanted,
+    shardCount: configured,
     expectedHosts,
   }: { readonly shardCount: number | undefined; readonly expectedHosts: number },
   logger: Logger,
 ): Promise<number> {
   const fresh = String(shardCountFor(expectedHosts));
-  const shardCount = wanted ?? Number(await store.fixedSetting(shardCountSetting, fresh));
+  const shardCount = configured ?? Number(await store.fixedSetting(shardCountSetting, fresh));
   if (shardCount < shardsOfHostMin * expectedHosts) {
     logger.warn(
       { shards: shardCount, expectedHosts },
@@ -161,10 +161,10 @@ async function checkResharding(store: Store): Promise<void> {
 }
 
 async function checkFixed(store: Store, setting: string, name: string, value: string): Promise<void> {
-  const kept = await store.fixedSetting(name, value);
-  if (kept === value) return;
+  const stored = await store.fixedSetting(name, value);
+  if (stored === value) return;
   throw new StartError(
-    `${setting} is ${value}, and this database was made with ${kept}: start with ${setting}=${kept}.`,
+    `${setting} is ${value}, and this database was made with ${stored}: start with ${setting}=${stored}.`,
     exitCodes.config,
   );
 }

@@ -5,15 +5,15 @@ import { readFileSync } from 'node:fs';
 const reserved = 256;
 
 /**
- * No more than `wanted`. `limits` is Linux's report for a process. Other systems report nothing, and count as having
+ * No more than `requested`. `limits` is Linux's report for a process. Other systems report nothing, and count as having
  * enough.
  */
-export function connectionsWithin(wanted: number, limits = limitsOfProcess()): number {
+export function connectionsWithin(requested: number, limits = limitsOfProcess()): number {
   const [, soft] = /^Max open files\s+(\d+)\s/m.exec(limits) ?? [];
-  if (soft === undefined) return wanted;
+  if (soft === undefined) return requested;
   const descriptors = Number(soft);
   // With hardly any descriptors, half of them are better than no server.
-  return Math.min(wanted, Math.max(descriptors - reserved, Math.floor(descriptors / 2)));
+  return Math.min(requested, Math.max(descriptors - reserved, Math.floor(descriptors / 2)));
 }
 
 function limitsOfProcess(): string {

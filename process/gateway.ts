@@ -117,8 +117,8 @@ function assistantOf({ config, secrets, clock }: ServerOptions, registry: Regist
 
 /** Warns if the system allows fewer than the settings need. */
 function connectionsFor({ config, logger }: ServerOptions): number {
-  const { connectionsMax: wanted, sockets } = config.gateway;
-  const connectionsMax = connectionsWithin(wanted);
+  const { connectionsMax: configured, sockets } = config.gateway;
+  const connectionsMax = connectionsWithin(configured);
   if (connectionsMax < sockets.socketsMax) {
     logger.info(
       { connectionsMax, socketsMax: sockets.socketsMax },

@@ -17,7 +17,7 @@ function lifetimeOf(closeMostMs = 60_000) {
   return { lifetime, clock, exits, closed };
 }
 
-test('what was opened is closed in reverse order, one after another, before the exit', async (t) => {
+test('resources are closed in reverse order, one after another, before the exit', async (t) => {
   const { lifetime, exits, closed } = lifetimeOf();
   await lifetime.open(async () => {
     lifetime.onEnd(() => void closed.push('first'));

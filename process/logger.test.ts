@@ -7,7 +7,7 @@ function loggedBy(write: (logger: ReturnType<typeof createLogger>) => void, leve
   return lines;
 }
 
-test('what must not be logged is redacted, down to three levels', (t) => {
+test('fields that must not be logged are redacted, down to three levels', (t) => {
   const lines = loggedBy((logger) => {
     logger.info(
       { password: 'hunter2', request: { authorization: 'hunter2', inner: { cookie: 'hunter2' } } },

@@ -15,12 +15,12 @@ const ids = migrations.map(({ id }) => id);
 test('a plan is carried out once, and told step by step', async (t) => {
   const url = databaseUrl(await server.createDatabase());
   t.deepEqual(await planMigration(url), migrations);
-  const told: string[] = [];
-  t.deepEqual(await migrateDatabase(url, (id) => told.push(id)), ids);
-  t.deepEqual(told, ids);
+  const applied: string[] = [];
+  t.deepEqual(await migrateDatabase(url, (id) => applied.push(id)), ids);
+  t.deepEqual(applied, ids);
   t.deepEqual(await planMigration(url), []);
-  t.deepEqual(await migrateDatabase(url, (id) => told.push(id)), []);
-  t.is(told.length, ids.length);
+  t.deepEqual(await migrateDatabase(url, (id) => applied.push(id)), []);
+  t.is(applied.length, ids.length);
 });
 
 const commands = { plan: planMigration, apply: (url?: string) => migrateDatabase(url, () => undefined) };

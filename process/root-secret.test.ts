@@ -5,13 +5,13 @@ import type { DataDirectory } from './data-directory.ts';
 import { checkFingerprint, openKeyring } from './root-secret.ts';
 import { exitCodes, StartError } from './start-error.ts';
 
-function memoryDirectory(): Pick<DataDirectory, 'keep'> & { readonly kept: Map<string, string> } {
-  const kept = new Map<string, string>();
+function memoryDirectory(): Pick<DataDirectory, 'keep'> & { readonly stored: Map<string, string> } {
+  const stored = new Map<string, string>();
   return {
-    kept,
+    stored,
     keep: async (name, make) => {
-      const text = kept.get(name) ?? make();
-      kept.set(name, text);
+      const text = stored.get(name) ?? make();
+      stored.set(name, text);
       return text;
     },
   };
@@ -34,7 +34,7 @@ const derived = (key: string) => createKeyring(Buffer.from(key, 'hex')).derive('
 test('the setting comes before the kept secret', async (t) => {
   const directory = memoryDirectory();
   t.deepEqual((await openKeyring(hex, directory, systemRandom)).derive('x'), derived(hex));
-  t.is(directory.kept.size, 0);
+  t.is(directory.stored.size, 0);
 });
 
 test('without a setting a secret is generated once', async (t) => {
@@ -50,7 +50,7 @@ test('without a setting a secret is generated once', async (t) => {
 
 test('a kept secret of the wrong form is refused without being shown', async (t) => {
   const directory = memoryDirectory();
-  directory.kept.set('secret-key', 'deadbeef');
+  directory.stored.set('secret-key', 'deadbeef');
   const short = await t.throwsAsync(openKeyring(undefined, directory, systemRandom), {
     instanceOf: StartError,
     message: /secret-key .* 64 hexadecimal/,

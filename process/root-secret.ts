@@ -11,7 +11,7 @@ export interface FixedSettings {
   fixedSetting(name: string, value: string): Promise<string>;
 }
 
-const keptName = 'secret-key';
+const fileName = 'secret-key';
 const wellFormed = new RegExp(`^[0-9a-fA-F]{${rootSecretBytes * 2}}$`);
 
 /** `secretKey` is in hexadecimal characters, as its setting has checked. @throws StartError */
@@ -20,15 +20,15 @@ export async function openKeyring(
   directory: Pick<DataDirectory, 'keep'>,
   random: Random,
 ): Promise<Keyring> {
-  const text = secretKey ?? (await keptSecret(directory, random));
+  const text = secretKey ?? (await storedSecret(directory, random));
   return createKeyring(Buffer.from(text, 'hex'));
 }
 
-async function keptSecret(directory: Pick<DataDirectory, 'keep'>, random: Random): Promise<string> {
-  const text = await directory.keep(keptName, () => random.bytes(rootSecretBytes).toString('hex'));
+async function storedSecret(directory: Pick<DataDirectory, 'keep'>, random: Random): Promise<string> {
+  const text = await directory.keep(fileName, () => random.bytes(rootSecretBytes).toString('hex'));
   if (wellFormed.test(text)) return text;
   throw new StartError(
-    `The file ${keptName} in the data directory must contain ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
+    `The file ${fileName} in the data directory must contain ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
     exitCodes.config,
   );
 }
@@ -39,8 +39,8 @@ export const fingerprintOf = (keyring: Keyring): string => keyring.derive('finge
 /** Refuses a keyring other than the first one of this database. */
 export async function checkFingerprint(keyring: Keyring, settings: FixedSettings): Promise<void> {
   const fingerprint = fingerprintOf(keyring);
-  const kept = await settings.fixedSetting('secret-key-fingerprint', fingerprint);
-  if (kept === fingerprint) return;
+  const stored = await settings.fixedSetting('secret-key-fingerprint', fingerprint);
+  if (stored === fingerprint) return;
   throw new StartError(
     'The secret key is not the one this database was made with. Start with the former SECRET_KEY (or the former file secret-key in the data directory), or with another database.',
     exitCodes.config,

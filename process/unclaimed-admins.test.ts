@@ -2,12 +2,13 @@ import test from 'ava';
 import type { Lookups } from '../runtime/command.ts';
 import { warnOfUnclaimedAdmins } from './unclaimed-admins.ts';
 
-async function linesOf(taken: readonly string[], registrationDisabled = false) {
+async function linesOf(registered: readonly string[], registrationDisabled = false) {
   const lines: object[] = [];
   const logger = { info() {}, error() {}, warn: (fields: object) => void lines.push(fields) };
   const lookups = {
     find: async ({ values: [value] }: { values: readonly { identifier: string; workspace: string }[] }) => ({
-      rows: value?.workspace === 'default' && taken.includes(value.identifier) ? [{ user_uuid: 'x' }] : [],
+      rows:
+        value?.workspace === 'default' && registered.includes(value.identifier) ? [{ user_uuid: 'x' }] : [],
     }),
   } as unknown as Lookups;
   const adminEmails = new Set(['a@example.org', 'b@example.org']);

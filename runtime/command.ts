@@ -57,7 +57,7 @@ export interface LookupPlan<T extends AnyTable> {
 }
 
 /** An owner to read rows from, and the position that the reader has reached. */
-export interface AskedOwner<T extends AnyTable = AnyTable> {
+export interface RequestedOwner<T extends AnyTable = AnyTable> {
   readonly owner: string;
   /** A position in this owner's own order. */
   readonly after: number;
@@ -78,11 +78,16 @@ export interface CrossOwnerPlan<T extends AnyTable> {
   readonly table: T;
   readonly membership: MembershipCondition;
   /** Each owner at most once. If there are none, the store is not asked. */
-  readonly owners: readonly AskedOwner<T>[];
+  readonly owners: readonly RequestedOwner<T>[];
   /** At most this many rows, counted over all owners in the order given. The budget is counted the same way. */
   readonly limit: number;
   readonly budgetBytes?: number;
   readonly columns?: readonly (keyof RowOf<T> & string)[];
+  /**
+   * For a reader that makes the same plan time and again. Its plans over one table are equal if their versions are. While their
+   * owners commit nothing, the second one costs no look at each owner.
+   */
+  readonly version?: number | undefined;
 }
 
 /** A membership table of these owners. Its key is [owner, member]. */
@@ -148,12 +153,12 @@ export type PlanResults<P extends Plans> = { readonly [Name in keyof P]: PlanRes
 
 export const keys = <T extends AnyTable>(
   table: T,
-  wanted: readonly KeyOf<T>[],
+  rowKeys: readonly KeyOf<T>[],
   budgetBytes?: number,
 ): KeysPlan<T> => ({
   plan: 'keys',
   table,
-  keys: wanted,
+  keys: rowKeys,
   ...(budgetBytes !== undefined && { budgetBytes }),
 });
 export const range = <T extends AnyTable>(
@@ -202,8 +207,8 @@ export interface View extends State {
    * for it. Ask for it before every `insert` of a row whose key another actor, or an unread row of this one, may hold.
    *
    * A plan may ask for it, too, to read its own row again before the turn runs again. A row found by a rejection comes without
-   * its large column. In a turn, and with the whole key, this also finds a row that an earlier turn of this actor wrote and
-   * that is not durable yet.
+   * its large column. In a turn, and with the whole key, this also finds a row of an earlier turn of this actor that is not
+   * durable yet.
    */
   conflicting<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined;
 }

@@ -1,7 +1,6 @@
 /**
- * The errors that a caller of an actor can meet. The class decides the behaviour: each is mapped once to HTTP, and once to
- * gRPC. A refusal of the domain (a wrong password, a conflict) is not an error but a reply, because the turn that produced it
- * may have to commit.
+ * The errors that a caller of an actor can meet. The class decides the behaviour: each is mapped once to HTTP, and once to gRPC.
+ * A refusal of the domain, such as a wrong password, is not an error but a reply. The turn that produced it may have to commit.
  */
 export abstract class ActorError extends Error {
   abstract readonly class: ErrorClass;

@@ -91,7 +91,7 @@ const reportSchema = z.object({
 });
 export type ActorReport = z.infer<typeof reportSchema>;
 
-/** By what actors in memory are ranked. */
+/** The figures by which actors in memory can be ranked. */
 const actorRanks = ['bytes', 'turns', 'waiting'] as const;
 export type ActorRank = (typeof actorRanks)[number];
 
@@ -119,7 +119,7 @@ const nothing = z.null();
 export const operatorCommands = {
   /** The actor's owner, and what the actor waits for. */
   $inspect: { request: nothing, reply: reportSchema },
-  /** The actors in memory of the host that owns this address, which have most of something. The address may be nobody's. */
+  /** The highest-ranked actors in the memory of the host that owns this address. No actor needs to have the address. */
   $top: { request: z.object({ by: z.enum(actorRanks), limit: z.int() }), reply: topSchema },
   /** Drops an idle actor from memory. False if it was not there, or is not idle. */
   $evict: { request: nothing, reply: z.boolean() },

@@ -40,7 +40,7 @@ test('a kind has what its parts declare', (t) => {
   t.deepEqual(house.slices, [isOpen]);
 });
 
-test('what two parts declare is refused, and both are named', (t) => {
+test('a name that two parts declare is refused, and both parts are named', (t) => {
   const otherLamp = part(Lamp, { name: 'lantern', commands: { light } });
   t.throws(() => kindOfParts('house', [lamp, otherLamp]), {
     instanceOf: TypeError,

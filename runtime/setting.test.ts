@@ -107,7 +107,7 @@ test('a mark is of all within, and leaves what is around as it was', (t) => {
   t.like(inner.b, { section: '', isShared: false, isSecret: false });
 });
 
-test('whatever the text, a form has a value for it or says what is wrong', (t) => {
+test('a form has a value for each text or says what is wrong', (t) => {
   const forms = [flag(of), list(of), address(of), integer({ ...of, min: 0 }), choices(['a'], of)];
   fc.assert(
     fc.property(fc.constantFrom<Setting>(...forms), fc.string(), (form, input) => {

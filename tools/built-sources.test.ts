@@ -6,7 +6,7 @@ import { builtFile, compile } from './built-sources.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-test('what runs is built from the sources as they are now', async (t) => {
+test('built code is made from the sources as they are now', async (t) => {
   for (const source of ['main.ts', 'tools/built-sources.js', 'tools/built-sources.test.ts']) {
     const text = readFileSync(join(root, source), 'utf8');
     t.is(readFileSync(builtFile(source), 'utf8'), await compile(text, source), source);

@@ -17,11 +17,11 @@ test('each reason that is asked for has its lines under its title', (t) => {
 
 test('a long reason is cut: of an error its beginning stays, of notes their end', (t) => {
   const reasons = reasonsOf({ a: [...numbered('# note', 100), ...numbered('error', 100)] });
-  const told = reasons.of(['a']);
-  t.is(told.length, 42);
-  t.true(told.includes('    # note 99') && told.includes('    error 0'));
-  t.false(told.includes('    # note 0') || told.includes('    error 99'));
-  t.is(told.at(-1), '    (160 more lines stand further up)');
+  const lines = reasons.of(['a']);
+  t.is(lines.length, 42);
+  t.true(lines.includes('    # note 99') && lines.includes('    error 0'));
+  t.false(lines.includes('    # note 0') || lines.includes('    error 99'));
+  t.is(lines.at(-1), '    (160 more lines stand further up)');
 });
 
 test('where one of both is short, the other gets its room', (t) => {
@@ -39,10 +39,10 @@ test('where one of both is short, the other gets its room', (t) => {
 
 test('when very much has failed, the first reasons are told', (t) => {
   const titles = numbered('test', 50);
-  const told = reasonsOf(Object.fromEntries(titles.map((title) => [title, numbered('error', 100)]))).of(
+  const lines = reasonsOf(Object.fromEntries(titles.map((title) => [title, numbered('error', 100)]))).of(
     titles,
   );
-  t.true(told.length <= 201);
-  t.is(told.at(0), 'test 0:');
-  t.is(told.at(-1), 'More stands further up.');
+  t.true(lines.length <= 201);
+  t.is(lines.at(0), 'test 0:');
+  t.is(lines.at(-1), 'More stands further up.');
 });

@@ -21,14 +21,14 @@ export class Reasons {
 
   /** The given reasons, each under its title. */
   of(titles: readonly string[]): readonly string[] {
-    const told: string[] = [];
+    const lines: string[] = [];
     for (const title of titles) {
       const reason = excerpt(this.#linesOf.get(title) ?? []);
       if (reason.length === 0) continue;
-      if (told.length + reason.length > allShownLinesMax) return [...told, 'More stands further up.'];
-      told.push(`${title}:`, ...reason.map((line) => `    ${line}`));
+      if (lines.length + reason.length > allShownLinesMax) return [...lines, 'More stands further up.'];
+      lines.push(`${title}:`, ...reason.map((line) => `    ${line}`));
     }
-    return told;
+    return lines;
   }
 }
 

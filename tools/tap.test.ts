@@ -9,17 +9,17 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** The reader's results for these lines: one for each call, by the name of the listener. */
 function read(lines: readonly string[]): readonly string[] {
-  const told: string[] = [];
-  const tell = (what: string) => (title: string) => void told.push(`${what}: ${title}`);
+  const verdicts: string[] = [];
+  const tell = (what: string) => (title: string) => void verdicts.push(`${what}: ${title}`);
   const reader = tapReader({
     passed: tell('passed'),
     skipped: tell('skipped'),
     failed: tell('failed'),
-    reason: (title, line) => void told.push(`of ${title}: ${line.trim()}`),
+    reason: (title, line) => void verdicts.push(`of ${title}: ${line.trim()}`),
     other: tell('other'),
   });
   for (const line of lines) reader(line);
-  return told;
+  return verdicts;
 }
 
 test("the test runner's report of a failed test is its reason, with its notes", (t) => {
@@ -39,12 +39,12 @@ test("the test runner's report of a failed test is its reason, with its notes", 
   const ava = join(root, 'node_modules', '.bin', 'ava');
   const { AVA_PATH: _, ...env } = process.env;
   const { stdout } = spawnSync(ava, ['--tap'], { cwd: folder, env, encoding: 'utf8' });
-  const told = read(stdout.split('\n').filter((line) => line !== ''));
-  const verdicts = told.filter((each) => /^(passed|skipped|failed)/.test(each));
+  const lines = read(stdout.split('\n').filter((line) => line !== ''));
+  const verdicts = lines.filter((each) => /^(passed|skipped|failed)/.test(each));
   t.deepEqual(verdicts.toSorted(), ['failed: falls', 'passed: stands', 'skipped: rests']);
-  t.true(told.includes('of falls: #   a note'), told.join('\n'));
-  t.regex(told.filter((each) => each.startsWith('of falls')).join('\n'), /it was late/);
-  t.notRegex(told.join('\n'), /well|other: (?!# )/);
+  t.true(lines.includes('of falls: #   a note'), lines.join('\n'));
+  t.regex(lines.filter((each) => each.startsWith('of falls')).join('\n'), /it was late/);
+  t.notRegex(lines.join('\n'), /well|other: (?!# )/);
 });
 
 test('output between tests belongs to none of them', (t) => {

@@ -74,8 +74,8 @@ export function assistantPolicy(settings: AssistantSettings, secrets: AssistantS
 
 /** Undefined if users without a profile get no answer. */
 function defaultProfile(settings: AssistantSettings, configured: readonly ProviderId[]): Profile | undefined {
-  const wanted = settings.defaultProvider && providerNamed(settings.defaultProvider);
-  const provider = configured.find((id) => id === wanted) ?? configured[0];
+  const chosen = settings.defaultProvider && providerNamed(settings.defaultProvider);
+  const provider = configured.find((id) => id === chosen) ?? configured[0];
   const model = (provider === 'openai' ? settings.openAiModel : undefined) ?? settings.defaultModel;
   return provider === undefined || model === undefined ? undefined : { id: '', provider, model };
 }

@@ -40,8 +40,8 @@ export function syncConflict(stored: ItemRow, uuid: string): Conflict {
 }
 
 /**
- * Anything else. `readable` is the stored item, to be given only when the user may read it; the client then takes
- * the server's version, and without one leaves its own.
+ * Any other refusal. `readable` is the stored item, if the user may read it: the client then takes the server's version.
+ * Without it the client keeps its own.
  */
 export function refusal(
   type: Exclude<ConflictType, 'sync_conflict'>,

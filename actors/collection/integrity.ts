@@ -1,6 +1,6 @@
 /**
- * Where a client and the server differ (docs/protocol/sync.md, "Integrity"). Only live items of the user's own
- * collection count; items keys, and items only the client has, are never reported: the client could not fetch them.
+ * Where a client and the server differ (docs/protocol/sync.md, "Integrity"). Only live items of the user's own collection count.
+ * Items keys, and items that only the client has, are never reported, because the client could not fetch them.
  */
 
 import { setImmediate } from 'node:timers/promises';

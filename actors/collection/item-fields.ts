@@ -2,6 +2,7 @@
  * Every field of an item, once: its column, whether clients send it, and to whom it is given. What is stored, sent,
  * compared and fingerprinted follows from this table; the order is that of the wire.
  */
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ColumnType, ColumnValue, NullableColumnType } from '../../runtime/table.ts';
 import { formatMicros } from './micros.ts';
@@ -86,6 +87,19 @@ export const fingerprintedFields = [
   'key_system_identifier',
   'shared_vault_uuid',
 ] as const satisfies readonly (keyof ClientItem)[];
+
+/**
+ * Distinguishes the repeat of a save whose reply was lost from another save: SHA-256 over the session and all fields as sent,
+ * including the timestamp that the save is based on.
+ *
+ * A deletion is the same deletion whichever vault it names. An item that names an ended vault is saved in its owning collection
+ * as if it named none (`actors/user/items/save-across-collections.ts`). Its repeat names the vault again.
+ */
+export function fingerprintOf(sessionUuid: string, sent: ClientItem): Buffer {
+  const distinct = sent.deleted === true ? { ...sent, shared_vault_uuid: null } : sent;
+  const fields = [sessionUuid, ...fingerprintedFields.map((name) => distinct[name])];
+  return hash('sha256', JSON.stringify(fields), 'buffer');
+}
 
 /** Every field that clients send, for the test that none is left out of the fingerprint. */
 export const sentFields: readonly string[] = entries.filter(([, { sent }]) => sent).map(([name]) => name);

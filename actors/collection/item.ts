@@ -26,9 +26,9 @@ export const item = table({
     /** Bytes of the item as sent to clients, closely estimated; 0 for a tombstone. */
     size: 'int8',
     ...itemColumns,
-    /** The fingerprint of the last accepted save (see fingerprint.ts). */
+    /** The fingerprint of the last accepted save (see item-fields.ts). */
     fingerprint: 'bytea',
-    /** How many revisions its saves have made (see revisions/due.ts). */
+    /** How many revisions its saves have made (see saved-row.ts). */
     revisions: 'int8',
     /** Microseconds since the epoch: when the last of them was made; 0 before the first and for a tombstone. */
     revised_at: 'int8',

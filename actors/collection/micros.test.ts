@@ -19,7 +19,7 @@ test('ISO times of any precision and zone are read to the microsecond', (t) => {
   t.is(parseMicros('2024-02-26'), 1_708_905_600_000_000);
 });
 
-test('what is not an ISO time, or exceeds exact numbers, is rejected', (t) => {
+test('a text that is no ISO time, or exceeds exact numbers, is rejected', (t) => {
   const wrong = [
     '',
     'yesterday',

@@ -1,6 +1,6 @@
 /**
- * What a sync gives back (docs/protocol/sync.md, "What comes back"): the rows after the client's position in the order
- * of positions, cut by count and bytes, and the tokens that go on from there.
+ * The page that a sync gives back (docs/protocol/sync.md, "What comes back"). It has the rows after the client's position, in
+ * order, cut by count and bytes, and the tokens to continue with.
  *
  * - Retrieval shows the collection as it was before the call's own saves. A version that was due and is saved over
  *   in the same call is still given: the client keeps both texts.
@@ -52,8 +52,8 @@ const {
   moved_to: _movedTo,
   ...readerColumns
 } = item.columns;
-export const givenColumns = Object.keys(readerColumns) as (keyof typeof readerColumns)[];
-const ownColumns = [...givenColumns, 'hop'] as const;
+export const responseColumns = Object.keys(readerColumns) as (keyof typeof readerColumns)[];
+const ownColumns = [...responseColumns, 'hop'] as const;
 
 export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
   const page = {
@@ -138,8 +138,8 @@ export interface Tokens {
 }
 
 /**
- * The tokens of a page that ends at `position`. Clients page on as long as they get a cursor, so a page without
- * items must carry none (`more` false); its sync token goes on behind it all the same.
+ * The tokens of a page that ends at `position`. Clients page on as long as they get a cursor, so a page without items must carry
+ * none (`more` false). Its sync token still moves on.
  */
 export function tokensOf({
   collection,

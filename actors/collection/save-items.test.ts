@@ -76,7 +76,7 @@ test('nothing saved leaves the head as it is', (t) => {
   t.is(items.save([note({ content: 5 })]).head, before);
 });
 
-test('what was synced before, and everything of legacy clients, is read first; what is new is not', (t) => {
+test('items that were synced before, and all items of legacy clients, are read first; new ones are not', (t) => {
   const items = [
     note({ uuid: uuidNumber(1), updated_at_timestamp: 0 }),
     note({ uuid: uuidNumber(2), updated_at_timestamp: 5 }),

@@ -264,9 +264,13 @@ test('an update replaces ciphertext only by what is not empty, and keeps owner a
       full,
       saver({ sessionUuid: uuidNumber(9) }),
     );
-    const kept = { content: full.content, enc_item_key: full.enc_item_key, items_key_id: full.items_key_id };
+    const stored = {
+      content: full.content,
+      enc_item_key: full.enc_item_key,
+      items_key_id: full.items_key_id,
+    };
     t.like(row, {
-      ...kept,
+      ...stored,
       auth_hash: 'h',
       duplicate_of: uuidNumber(5),
       created_position: 1,

@@ -21,11 +21,10 @@
  */
 import type { Permission } from '../inbox-entries.ts';
 import { type Conflict, refusal, syncConflict } from './conflicts.ts';
-import { fingerprintOf } from './fingerprint.ts';
 import type { Head } from './head.ts';
 import { defectOf, fieldsOf, isAbsent, isUuid } from './incoming.ts';
 import { type ItemRow, isForwardingTombstone, isWhole, transferVersionOf } from './item.ts';
-import type { ClientItem } from './item-fields.ts';
+import { type ClientItem, fingerprintOf } from './item-fields.ts';
 import { parseMicros } from './micros.ts';
 import { savedRow } from './saved-row.ts';
 import { knowsVaults } from './snjs-version.ts';

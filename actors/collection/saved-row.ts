@@ -6,7 +6,6 @@
 import { type Head, stamp } from './head.ts';
 import type { Fields } from './incoming.ts';
 import type { ItemRow } from './item.ts';
-import { revisedBy } from './revisions/due.ts';
 
 export interface AcceptedSave {
   readonly saver: {
@@ -111,4 +110,29 @@ function createdAt(fields: Fields, mine: ItemRow | undefined, deleted: boolean, 
   if (mine === undefined) return fields.createdAtMicros ?? nowMicros;
   if (deleted) return mine.created_at_timestamp;
   return fields.createdAtMicros ?? fields.updatedAtMicros ?? 0;
+}
+
+const typesWithHistory: ReadonlySet<string | null> = new Set(['Note', 'SN|File']);
+
+interface RevisableSave {
+  readonly contentType: string | null;
+  readonly deleted: boolean;
+  readonly atMicros: number;
+}
+
+type Revised = Pick<ItemRow, 'revisions' | 'revised_at'>;
+
+const never: Revised = { revisions: 0, revised_at: 0 };
+
+/**
+ * The count and time of the item's revisions after this save (docs/protocol/sync.md, "Revisions"). A count that grew means that
+ * the save makes a revision. The time counts from the item's last revision, so that a user who writes for hours without a pause
+ * gets revisions too. The item's own row has the time, so this costs no read.
+ */
+function revisedBy(save: RevisableSave, before: Revised = never, pauseMs: number): Revised {
+  const { revisions, revised_at } = before;
+  if (save.deleted) return { revisions, revised_at: 0 };
+  const isDue = revised_at === 0 || save.atMicros - revised_at >= pauseMs * 1_000;
+  if (!isDue || !typesWithHistory.has(save.contentType)) return { revisions, revised_at };
+  return { revisions: revisions + 1, revised_at: save.atMicros };
 }

@@ -53,8 +53,8 @@ export const itemSettings = sameOnAllNodes({
     /** What one turn saves, so that no upload holds up the actor's other callers. */
     turnLimits: fixed({ items: 300, bytes: 4 * mebibyte }),
     /**
-     * Stored ciphertext that one call may bring into memory by naming items, at most: several times the limit of an item, and
-     * more than clients meet. They send the items beyond it again.
+     * The most stored ciphertext that one call may bring into memory by naming items. It is several times the limit of an item,
+     * and more than clients need. They send the items beyond it again.
      */
     storedBytesMax: fixed(32 * mebibyte),
   }),

@@ -1,4 +1,4 @@
-/** Vault items are not handed to clients from before vaults (docs/protocol/sync.md, "Saving an item"). */
+/** Clients that are older than vaults get no vault items (docs/protocol/sync.md, "Saving an item"). */
 const vaultsSince = [2, 200, 0] as const;
 
 const semver = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:[-+].*)?$/;
@@ -10,9 +10,9 @@ export function knowsVaults(snjsVersion: string | null): boolean {
     ?.slice(1)
     .map(Number);
   if (parts === undefined) return false;
-  for (const [index, wanted] of vaultsSince.entries()) {
+  for (const [index, required] of vaultsSince.entries()) {
     const part = parts[index] ?? 0;
-    if (part !== wanted) return part > wanted;
+    if (part !== required) return part > required;
   }
   return true;
 }

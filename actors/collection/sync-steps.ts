@@ -322,8 +322,8 @@ export function canApply(turn: Turn, row: ItemRow, reads: StoredReads): boolean 
   const { uuid } = row;
   const here = reads.stored.get({ collection: turn.self.id, uuid });
   if (here !== undefined && transferVersionOf(here) > transferVersionOf(row)) return false;
-  const taken = turn.conflicting(item, { uuid, hop: transferVersionOf(row) + 1 });
-  if (taken !== undefined || !isStillAt(row, reads)) return false;
+  const conflicting = turn.conflicting(item, { uuid, hop: transferVersionOf(row) + 1 });
+  if (conflicting !== undefined || !isStillAt(row, reads)) return false;
   if (isAwaited({ ...row, collection: turn.self.id }, reads, row.collection)) throw notFinalized();
   return true;
 }
@@ -390,8 +390,8 @@ function retrievedRows(
   request: SyncRequest,
   conflicts: readonly Conflict[],
 ): readonly ItemRow[] {
-  const wanted = request.content_type || undefined;
-  const ofType = wanted === undefined ? rows : rows.filter((row) => row.content_type === wanted);
+  const contentType = request.content_type || undefined;
+  const ofType = contentType === undefined ? rows : rows.filter((row) => row.content_type === contentType);
   if (conflicts.length === 0) return ofType;
   const inConflict = new Set(
     conflicts.flatMap(({ type, server_item: server }) =>

@@ -1,13 +1,13 @@
 /**
- * Sync and cursor tokens (docs/protocol/sync.md, "Tokens"): for each collection the position up to which the client has
- * seen its changes, and the generation that position belongs to. Opaque to clients.
+ * Sync and cursor tokens (docs/protocol/sync.md, "Tokens"). A token has for each collection the position up to which the client
+ * has its changes, and the generation of that position. Opaque to clients.
  *
  * A generation names one run of positions on this server. It is random, and new with the database and with each restore of
  * a backup (docs/operations.md). After a restore the same positions stand for other changes than those a client has seen.
  *
- * A client repeats a rejected token forever, so no token is an error. One that is unreadable, of a predecessor
- * server, of another collection or generation, or ahead of the head counts as position 0 *with* tombstones: the
- * client may hold items that were deleted since. Only a missing token is a first sync, without tombstones.
+ * A client repeats a rejected token forever, so no token is an error. A token counts as position 0 *with* tombstones if it is
+ * unreadable, ahead of the head, or of another server, collection or generation. The client may hold items that were deleted
+ * since. Only a missing token is a first sync, without tombstones.
  */
 import { dashed } from '../identity/uuid-text.ts';
 import type { Head } from './head.ts';

@@ -38,7 +38,7 @@ test('nobody but its owner adds an item or takes it out, not even an admin', (t)
   }
 });
 
-test('what is deleted stays in its vault', (t) => {
+test('a deleted item stays in its vault', (t) => {
   for (const permission of permissions) {
     const { add, move, remove } = defects({ permission, isDeleted: true, isOwner: false });
     t.deepEqual([add, move, remove], [invalid, invalid, invalid]);

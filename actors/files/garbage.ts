@@ -81,11 +81,11 @@ export const removalJob = (cleanup: Cleanup) =>
     ...cleanup.remove,
     timeoutMs: removalTimeoutMs,
     run: async (run) => {
-      const wanted = await run.turn({
+      const entries = await run.turn({
         reads: (view) => ({ rows: keys(fileGarbage, firstKeys(view)) }),
         turn: (turn, { rows }) => firstKeys(turn).map((key) => rows.get(key)),
       });
-      const names = wanted.flatMap((row) =>
+      const names = entries.flatMap((row) =>
         row === undefined ? [] : unpackBlobs(row.blobs).map((blob) => blobName(originOf(row), blob)),
       );
       try {
@@ -94,7 +94,7 @@ export const removalJob = (cleanup: Cleanup) =>
         if (!(error instanceof FileStoreError)) throw error;
         return run.finish({ turn: (turn) => cleanUpAt(turn, cleanup, turn.nowMs + retryPauseMs) });
       }
-      return run.finish({ turn: (turn) => forgetGarbage(turn, cleanup, wanted.length) });
+      return run.finish({ turn: (turn) => forgetGarbage(turn, cleanup, entries.length) });
     },
   });
 

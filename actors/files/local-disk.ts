@@ -172,8 +172,8 @@ class LocalDisk implements OpenFileStore {
       const capacity = Math.min(readPieceBytes, range.end - range.start);
       let [into, other] = [Buffer.allocUnsafeSlow(capacity), Buffer.allocUnsafeSlow(capacity)];
       const ask = (at: number): Promise<number> => {
-        const wanted = into.subarray(0, Math.min(capacity, range.end - at));
-        const call = this.#call(() => file.read(wanted, at), stop);
+        const target = into.subarray(0, Math.min(capacity, range.end - at));
+        const call = this.#call(() => file.read(target, at), stop);
         call.catch(noop);
         reading = call;
         return call;

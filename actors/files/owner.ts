@@ -1,6 +1,6 @@
 /**
- * The owner of files, as the functions of this folder need it, and the quota that its files count in. The kind decides whose quota
- * that is: a user's own files count in their own, and those of a shared vault in that of the user who owns the vault.
+ * The owner of files, as the functions of this folder need it, and the quota that its files count in. The kind decides whose
+ * quota that is. A user's own files count in their own quota, and those of a shared vault in that of the vault's owner.
  */
 
 import { refuse } from '../reply.ts';

@@ -64,8 +64,8 @@ export async function removeObjects(
     const Objects = keys.slice(at, at + removedAtOnce).map((Key) => ({ Key }));
     const command = new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } });
     const { Errors = [] } = await send(command);
-    const kept = Errors.find(({ Code }) => Code !== 'NoSuchKey');
-    if (kept !== undefined) return s3CodeOf(kept.Code);
+    const failed = Errors.find(({ Code }) => Code !== 'NoSuchKey');
+    if (failed !== undefined) return s3CodeOf(failed.Code);
   }
   return undefined;
 }

@@ -131,10 +131,10 @@ class S3 implements OpenFileStore {
   async remove(names: readonly string[]): Promise<void> {
     for (const name of names) checkName(name);
     await this.#calling(undefined, async (call) => {
-      const kept = await removeObjects(this.#bucket, names, (command) =>
+      const errorCode = await removeObjects(this.#bucket, names, (command) =>
         call.answer((abortSignal) => this.#client.send(command, { abortSignal })),
       );
-      if (kept !== undefined) throw new OddAnswerError(`S3 has not removed a blob: ${kept}`);
+      if (errorCode !== undefined) throw new OddAnswerError(`S3 has not removed a blob: ${errorCode}`);
     });
   }
 

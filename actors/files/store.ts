@@ -153,8 +153,8 @@ export function checkRange({ start, end }: ByteRange): void {
 }
 
 /**
- * The body, if it is as long as announced and is not aborted. Its last byte is handed on only once the body has ended, so that
- * a body that fails at its end never looks whole to a store. @throws FileStoreError | the reason of the signal
+ * The body, if it is as long as announced and is not aborted. The last byte is passed on only after the body has ended.
+ * Otherwise a body that fails at its end would look whole to the store. @throws FileStoreError | the reason of the signal
  */
 export async function* announced(
   body: AsyncIterable<Uint8Array>,

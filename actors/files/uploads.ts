@@ -162,8 +162,8 @@ export function beginChunk(
   if (!fits(next)) return longerThanSaid;
   const { uploadUuid } = upload;
   const others = heldBytes(turn) - heldBy(upload);
-  const wanted = { uploadUuid, bytes: heldBy(upload) - bytesOf(late) + bytes };
-  if (!owner.quota.hasRoom(wanted, others)) return noSpace;
+  const requested = { uploadUuid, bytes: heldBy(upload) - bytesOf(late) + bytes };
+  if (!owner.quota.hasRoom(requested, others)) return noSpace;
   turn.setEntry(uploadMap, remoteIdentifier, next);
   discard(turn, owner.cleanup, originOf(turn, upload), late);
   return originOf(turn, upload);

@@ -23,7 +23,7 @@ test('a password is right or wrong, and nobody’s is wrong', async (t) => {
   t.true(await verifyImported(hashed, 'password'));
   t.false(await verifyImported(hashed, 'Password'));
   t.false(await verifyImported(undefined, 'password'));
-  t.false(await verifyImported(`$2a$11$${'a'.repeat(53)}`, 'password'), 'what is no real hash');
+  t.false(await verifyImported(`$2a$11$${'a'.repeat(53)}`, 'password'), 'a text that is no hash');
 });
 
 test('whether any is left is asked once in half a minute', async (t) => {

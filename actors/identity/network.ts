@@ -1,6 +1,6 @@
 /**
- * The network that an address belongs to. The server counts and remembers networks: one subscriber has a whole IPv6 /64 and may
- * use any address in it, while an IPv4 address stands for itself.
+ * The network that an address belongs to. The server counts and remembers networks. An IPv4 address stands for itself. A
+ * subscriber with IPv6 has a whole /64 and may use any address in it.
  */
 
 const networkGroups = 4;

@@ -40,7 +40,7 @@ test('while imported hashes are left, every account and none cost the same', asy
   t.deepEqual(requests, ['own'], 'without any, none is made up');
 });
 
-test('what does not fit the queue is refused, and places are free again afterwards', async (t) => {
+test('a hash that does not fit the queue is refused, and its slots are free again afterwards', async (t) => {
   const hasher = createPasswordHasher({ concurrent: 1, waiting: 1 });
   const first = hasher.verify(undefined, 'x', key);
   const second = hasher.verify(undefined, 'x', key);

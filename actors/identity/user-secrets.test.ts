@@ -7,7 +7,7 @@ import { createUserSecrets } from './user-secrets.ts';
 const secrets = createUserSecrets(createKeyring(Buffer.alloc(32, 1)));
 const mine = { userUuid: 'alice', purpose: 'setting MFA_SECRET' };
 
-test('what was sealed is read again by the same user for the same purpose, and by nobody else', (t) => {
+test('a sealed secret is opened by the same user for the same purpose, and by nobody else', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 0, max: 1_000_000 }), (plain, seed) => {
       const sealed = secrets.seal(mine, plain, new SeededRandom(seed));

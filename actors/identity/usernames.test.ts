@@ -88,7 +88,7 @@ test('a normalised name is in its one form, and mail reads it as that name', (t)
 
 const unicodeOf = (address: string): string => domainToUnicode(address.slice(address.lastIndexOf('@') + 1));
 
-test('what mail takes for an address is that address: names that differ have different mailboxes', (t) => {
+test('a username is the address that mail takes it for: names that differ have different mailboxes', (t) => {
   for (const input of [
     'ann@ｅxample.net',
     'ann@exａmple.net',

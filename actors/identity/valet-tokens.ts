@@ -1,6 +1,6 @@
 /**
- * Valet tokens (docs/protocol/files.md, "Valet tokens"). Each allows a client one operation on one file. Requests for the bytes of
- * files may go to another host and carry no token of a session, so this is all that comes with them.
+ * Valet tokens (docs/protocol/files.md, "Valet tokens"). Each allows a client one operation on one file. Requests for the bytes
+ * of files may go to another host. They carry no session token, but only this one.
  *
  *     <claims, JSON, base64url>.<mac, base64url>
  *

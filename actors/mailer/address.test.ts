@@ -53,7 +53,7 @@ const likeAddress = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }).map((text) => `a@x${text}.test`),
 );
 
-test('what is taken as an address is one address and one line to a mail library too', (t) => {
+test('an accepted address is one address and one line to a mail library too', (t) => {
   fc.assert(
     fc.property(likeAddress, (input) => {
       const address = mailAddress(input);

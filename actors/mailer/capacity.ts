@@ -9,9 +9,9 @@ import { MailSettings } from './settings.ts';
 import { type MailSource, rulesOf } from './sources.ts';
 
 const ordinaryShare = 0.9;
-/** One at a time is sent, so that a crowd of them would stay in the queue for long. */
+/** Bulk mail is sent one at a time, so many of them would fill the queue for long. */
 const bulkShare = 0.25;
-/** At most: hundreds of codes. */
+/** Enough for hundreds of codes. */
 const urgentBytes = 1_048_576;
 
 /** Whether the queue has no room now for a mail of so many bytes. */
@@ -32,8 +32,8 @@ export const isTooLarge = (view: View, source: MailSource, bytes: number): boole
 
 function bytesFor(view: View, source: MailSource): number {
   const { contentBytes } = view.use(MailSettings).limits;
-  const kept = Math.min(urgentBytes, (1 - ordinaryShare) * contentBytes);
-  return contentBytes - (rulesOf(source).isUrgent ? 0 : kept);
+  const reserved = Math.min(urgentBytes, (1 - ordinaryShare) * contentBytes);
+  return contentBytes - (rulesOf(source).isUrgent ? 0 : reserved);
 }
 
 /** Whether the disk of the queue has room for more mail, if this process can know. Turns read it, so it answers at once. */

@@ -1,6 +1,6 @@
 /**
- * The `mailer` kind: one actor, through which every mail of the server goes, so that the caps of its queue and the rates
- * of its relays are exact. Other actors compose what they send with `outgoing.ts`.
+ * The `mailer` kind: one actor sends every mail of the server. So the caps of its queue and the rates of its relays are exact.
+ * Other actors compose what they send with `outgoing.ts`.
  *
  *     queue    a tell, in the commit of the actor that decides to send. The mail is queued once, or the outcome says why not
  *     room     asked by an actor that must answer a client before it knows whether there will be a mail: would it be queued?

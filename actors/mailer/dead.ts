@@ -33,8 +33,8 @@ export function rememberDead(turn: Turn, userUuid: string, { id, size }: DeadMai
 /** It is gone, or not dead any more. */
 export function forgetDead(turn: Turn, userUuid: string, id: string): void {
   const all = turn.entry(deadMap, userUuid) ?? [];
-  const kept = all.filter((each) => each.id !== id);
-  if (kept.length === all.length) return;
-  if (kept.length === 0) turn.removeEntry(deadMap, userUuid);
-  else turn.setEntry(deadMap, userUuid, kept);
+  const remaining = all.filter((each) => each.id !== id);
+  if (remaining.length === all.length) return;
+  if (remaining.length === 0) turn.removeEntry(deadMap, userUuid);
+  else turn.setEntry(deadMap, userUuid, remaining);
 }

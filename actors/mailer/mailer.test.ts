@@ -29,7 +29,7 @@ const outcomes = slice<readonly MailOutcome[]>({
   schema: z.array(mailOutcomeSchema),
   initial: [],
 });
-const wanted = z.object({
+const requestSchema = z.object({
   id: z.string(),
   source: mailSourceSchema,
   recipient: z.string(),
@@ -41,13 +41,13 @@ const author = kind({
   slices: [outcomes],
   commands: {
     seal: command({
-      request: wanted,
+      request: requestSchema,
       reply: z.any(),
       creates: true,
       turn: (turn, mail) => sealMail(turn, composed(turn.self.id, mail)),
     }),
     send: command({
-      request: wanted,
+      request: requestSchema,
       reply: z.null(),
       creates: true,
       turn: (turn, mail) => {
@@ -75,7 +75,7 @@ const author = kind({
   },
 });
 
-const composed = (author: string, { id, source, recipient, messageId }: z.infer<typeof wanted>) => ({
+const composed = (author: string, { id, source, recipient, messageId }: z.infer<typeof requestSchema>) => ({
   id,
   source,
   recipient,
@@ -127,7 +127,7 @@ async function start(t: ExecutionContext, settings: Partial<MailSettings> = conf
       await host.actors.get(author, sender).ask.send({ id, source, recipient });
       await clock.advance(4_000);
     },
-    async told(): Promise<readonly MailOutcome[]> {
+    async receivedOutcomes(): Promise<readonly MailOutcome[]> {
       await clock.advance(4_000);
       return (await ann().outcomes(null)) as readonly MailOutcome[];
     },
@@ -141,12 +141,14 @@ async function start(t: ExecutionContext, settings: Partial<MailSettings> = conf
 }
 
 test('a mail that a turn tells to send is sent once, and its actor is told', async (t) => {
-  const { send, told, postbox } = await start(t);
+  const { send, receivedOutcomes, postbox } = await start(t);
   await send('one');
   t.like(postbox.messages, [
     { recipient: 'bob@example.test', subject: 'A subject', text: 'The text of one.' },
   ]);
-  t.like(await told(), [{ id: 'one', key: 'letter', outcome: 'accepted', attempts: 1, failure: null }]);
+  t.like(await receivedOutcomes(), [
+    { id: 'one', key: 'letter', outcome: 'accepted', attempts: 1, failure: null },
+  ]);
 });
 
 test('the same id queued twice is one mail, also after it was sent', async (t) => {
@@ -160,12 +162,12 @@ test('the same id queued twice is one mail, also after it was sent', async (t) =
 });
 
 test('without a relay a request is refused, and so is a tell, with an outcome', async (t) => {
-  const { ann, mailer, send, told, texts } = await start(t, {});
+  const { ann, mailer, send, receivedOutcomes, texts } = await start(t, {});
   t.deepEqual(await mailer().status({}), { configured: false });
   const sealed = await ann().seal({ id: 'one', source: 'other', recipient: 'bob@example.test' });
   t.like(await mailer().queue(sealed), { queued: false, why: 'not-configured' });
   await send('two');
-  t.like(await told(), [{ id: 'two', outcome: 'refused', refusal: 'not-configured' }]);
+  t.like(await receivedOutcomes(), [{ id: 'two', outcome: 'refused', refusal: 'not-configured' }]);
   t.deepEqual(texts(), []);
 });
 
@@ -215,7 +217,7 @@ test('the queue takes 64 MiB of mail unless the operator says otherwise, the las
 const mebibyte = 1_048_576;
 
 test('a mail of up to 25 MiB is sent, or of what the operator allows; a larger one is dead at once', async (t) => {
-  const { administration, ann, mailer, postbox, clock, restart, told } = await start(t);
+  const { administration, ann, mailer, postbox, clock, restart, receivedOutcomes } = await start(t);
   const queue = async (id: string, bytes: number) => {
     await mailer().queue({ ...sealedMail(id, 'other', { text: 'x'.repeat(bytes) }), listener: annsLetter });
     await clock.advance(4_000);
@@ -223,13 +225,13 @@ test('a mail of up to 25 MiB is sent, or of what the operator allows; a larger o
   await ann().send({ id: 'first', source: 'other', recipient: 'bob@example.test' });
   await queue('largest', 24 * mebibyte);
   t.is(postbox.messages.at(-1)?.text.length, 24 * mebibyte);
-  t.like((await told()).at(-1), { id: 'largest', outcome: 'accepted' });
+  t.like((await receivedOutcomes()).at(-1), { id: 'largest', outcome: 'accepted' });
   await restart({ limits: { ...configured.limits, mailBytes: mebibyte } });
   await queue('too-large', mebibyte);
-  t.like((await told()).at(-1), { id: 'too-large', outcome: 'dead', failure: 'rejected' });
+  t.like((await receivedOutcomes()).at(-1), { id: 'too-large', outcome: 'dead', failure: 'rejected' });
   await restart({ limits: { ...configured.limits, contentBytes: 2 * mebibyte } });
   await queue('never-fits', 2 * mebibyte);
-  t.like((await told()).at(-1), { id: 'never-fits', outcome: 'dead', failure: 'rejected' });
+  t.like((await receivedOutcomes()).at(-1), { id: 'never-fits', outcome: 'dead', failure: 'rejected' });
   t.like(await administration().health({}), { mails: { ready: 0, waiting: 0, leased: 0, dead: 0 } });
 });
 
@@ -274,10 +276,10 @@ test('large mails are sent one at a time, and keep no code and no worker from be
 
 test('mails of bulk are sent one at a time and after all others, and a crowd of them keeps nothing waiting', async (t) => {
   const { mailer, postbox, clock } = await start(t);
-  const asked: string[] = [];
+  const attempted: string[] = [];
   const open: (() => void)[] = [];
   postbox.answer = ({ message: { text } }) => {
-    asked.push(text);
+    attempted.push(text);
     return text.startsWith('bulk')
       ? new Promise((resolve) => open.push(() => resolve(undefined)))
       : undefined;
@@ -289,11 +291,11 @@ test('mails of bulk are sent one at a time and after all others, and a crowd of 
   for (const name of ['bulk-1', 'bulk-2', 'bulk-3']) await queue(name, 'email-backup');
   for (const name of ['other-1', 'other-2']) await queue(name);
   await queue('code', 'magic-link');
-  t.deepEqual(asked, ['bulk-1', 'other-1', 'other-2', 'code']);
+  t.deepEqual(attempted, ['bulk-1', 'other-1', 'other-2', 'code']);
   for (const name of ['bulk-2', 'bulk-3']) {
     open.shift()?.();
     await clock.advance(4_000);
-    t.is(asked.at(-1), name);
+    t.is(attempted.at(-1), name);
   }
   open.shift()?.();
   await clock.advance(4_000);
@@ -302,12 +304,12 @@ test('mails of bulk are sent one at a time and after all others, and a crowd of 
 
 test('mails of bulk take a quarter of the queue at most', async (t) => {
   const limits = { ...configured.limits, mails: 8 };
-  const { send, told, postbox } = await start(t, { ...configured, limits });
+  const { send, receivedOutcomes, postbox } = await start(t, { ...configured, limits });
   postbox.answer = () => ({ result: 'unable', failure: 'connection' });
   for (const id of ['backup-1', 'backup-2', 'backup-3']) await send(id, 'email-backup');
   await send('other');
   t.deepEqual(
-    (await told()).map(({ id, outcome, refusal }) => ({ id, outcome, refusal })),
+    (await receivedOutcomes()).map(({ id, outcome, refusal }) => ({ id, outcome, refusal })),
     [{ id: 'backup-3', outcome: 'refused', refusal: 'full' }],
   );
 });
@@ -325,7 +327,7 @@ test('large mails that a relay takes later are tried again as small ones are', a
 });
 
 test('a full queue refuses what comes', async (t) => {
-  const { ann, mailer, postbox, send, told } = await start(t, {
+  const { ann, mailer, postbox, send, receivedOutcomes } = await start(t, {
     ...configured,
     limits: { ...configured.limits, mails: 1 },
   });
@@ -334,16 +336,16 @@ test('a full queue refuses what comes', async (t) => {
   const sealed = await ann().seal({ id: 'two', source: 'other', recipient: 'bob@example.test' });
   t.like(await mailer().queue(sealed), { queued: false, why: 'full' });
   await send('three');
-  t.like((await told()).at(-1), { id: 'three', outcome: 'refused', refusal: 'full' });
+  t.like((await receivedOutcomes()).at(-1), { id: 'three', outcome: 'refused', refusal: 'full' });
 });
 
 test('a disk that is nearly full refuses what comes, and takes it once there is room again', async (t) => {
-  const { ann, mailer, room, send, told, texts } = await start(t);
+  const { ann, mailer, room, send, receivedOutcomes, texts } = await start(t);
   room.isLow = true;
   const sealed = await ann().seal({ id: 'one', source: 'other', recipient: 'bob@example.test' });
   t.like(await mailer().queue(sealed), { queued: false, why: 'full' });
   await send('two');
-  t.like(await told(), [{ id: 'two', outcome: 'refused', refusal: 'full' }]);
+  t.like(await receivedOutcomes(), [{ id: 'two', outcome: 'refused', refusal: 'full' }]);
   room.isLow = false;
   t.deepEqual(await mailer().queue(sealed), { queued: true });
   await send('two');
@@ -397,8 +399,8 @@ test('a mail that is being sent is not recalled', async (t) => {
   t.deepEqual(texts(), ['The text of one.']);
 });
 
-test('what a relay may take later is tried again after the times of its source, and is dead after the last', async (t) => {
-  const { postbox, send, clock, told } = await start(t);
+test('a mail that a relay may accept later is tried again after the times of its source, and is dead after the last', async (t) => {
+  const { postbox, send, clock, receivedOutcomes } = await start(t);
   const timesMs: number[] = [];
   postbox.answer = () => {
     timesMs.push(clock.nowMs());
@@ -411,40 +413,42 @@ test('what a relay may take later is tried again after the times of its source, 
   await clock.advance(1_000 * minuteMs);
   t.is(timesMs.length, 6);
   t.deepEqual(
-    (await told()).map(({ outcome }) => outcome),
+    (await receivedOutcomes()).map(({ outcome }) => outcome),
     ['failed', 'failed', 'failed', 'failed', 'failed', 'dead'],
   );
 });
 
 test('a relay that is away costs no attempt, and every mail is sent when it is back', async (t) => {
-  const { postbox, send, clock, told, texts } = await start(t);
+  const { postbox, send, clock, receivedOutcomes, texts } = await start(t);
   postbox.answer = () => ({ result: 'unable', failure: 'connection' });
   for (const id of ['one', 'two', 'three']) await send(id, 'dead-man-switch');
   await clock.advance(60 * minuteMs);
   postbox.answer = () => undefined;
   await clock.advance(6 * minuteMs);
   t.deepEqual([...texts()].sort(), ['The text of one.', 'The text of three.', 'The text of two.']);
-  t.true((await told()).every(({ outcome, attempts }) => outcome === 'accepted' && attempts === 1));
+  t.true(
+    (await receivedOutcomes()).every(({ outcome, attempts }) => outcome === 'accepted' && attempts === 1),
+  );
 });
 
 test('a code that comes too late is not sent, and nothing of it is kept', async (t) => {
-  const { postbox, send, clock, told, texts } = await start(t);
+  const { postbox, send, clock, receivedOutcomes, texts } = await start(t);
   postbox.answer = () => ({ result: 'unable', failure: 'connection' });
   await send('code', 'magic-link');
   await clock.advance(11 * minuteMs);
   postbox.answer = () => undefined;
   await clock.advance(30 * minuteMs);
   t.deepEqual(texts(), []);
-  t.like((await told()).at(-1), { outcome: 'dead', failure: 'expired' });
+  t.like((await receivedOutcomes()).at(-1), { outcome: 'dead', failure: 'expired' });
 });
 
 test('an account sends so many mails to others in a day, and its own are not counted', async (t) => {
-  const { send, texts, told, clock } = await start(t, { ...configured, othersPerDay: 2 });
+  const { send, texts, receivedOutcomes, clock } = await start(t, { ...configured, othersPerDay: 2 });
   for (const id of ['1', '2', '3']) await send(id, 'invite');
   await send('own', 'security-notice');
   t.deepEqual(texts(), ['The text of 1.', 'The text of 2.', 'The text of own.']);
   t.like(
-    (await told()).find(({ id }) => id === '3'),
+    (await receivedOutcomes()).find(({ id }) => id === '3'),
     { outcome: 'refused', refusal: 'daily-limit' },
   );
   await clock.leap(86_400_000);
@@ -453,32 +457,41 @@ test('an account sends so many mails to others in a day, and its own are not cou
 });
 
 test('an account is sent so many reminders and notices in a day, as its address may be that of another', async (t) => {
-  const { send, texts, told } = await start(t, { ...configured, othersPerDay: 1, accountPerDay: 2 });
+  const { send, texts, receivedOutcomes } = await start(t, {
+    ...configured,
+    othersPerDay: 1,
+    accountPerDay: 2,
+  });
   await send('1', 'email-reminder');
   await send('2', 'dead-man-switch-notice');
   await send('3', 'email-reminder');
   await send('other', 'invite');
   t.deepEqual(texts(), ['The text of 1.', 'The text of 2.', 'The text of other.']);
   t.like(
-    (await told()).find(({ id }) => id === '3'),
+    (await receivedOutcomes()).find(({ id }) => id === '3'),
     { outcome: 'refused', refusal: 'daily-limit' },
   );
 });
 
 test('a tenth of the queue is kept for what somebody waits for', async (t) => {
   const limits = { ...configured.limits, mails: 10 };
-  const { send, told, postbox } = await start(t, { ...configured, limits, othersPerDay: 0 });
+  const { send, receivedOutcomes, postbox } = await start(t, { ...configured, limits, othersPerDay: 0 });
   postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
   for (let count = 1; count <= 10; count += 1) await send(`invite-${count}`, 'invite');
-  const refused = (await told()).filter(({ outcome }) => outcome === 'refused').map(({ id }) => id);
+  const refused = (await receivedOutcomes())
+    .filter(({ outcome }) => outcome === 'refused')
+    .map(({ id }) => id);
   t.deepEqual(refused, ['invite-10']);
   await send('code', 'magic-link');
-  t.false((await told()).some(({ id, outcome }) => id === 'code' && outcome === 'refused'));
+  t.false((await receivedOutcomes()).some(({ id, outcome }) => id === 'code' && outcome === 'refused'));
 });
 
 test('an account keeps a bounded number of dead mails: the newest replaces the oldest', async (t) => {
   const limits = { ...configured.limits, deadPerAccount: 2 };
-  const { send, postbox, administration, texts, told, clock } = await start(t, { ...configured, limits });
+  const { send, postbox, administration, texts, receivedOutcomes, clock } = await start(t, {
+    ...configured,
+    limits,
+  });
   postbox.answer = () => ({ result: 'rejected', failure: 'rejected' });
   await send('other', 'invite', 'bob@example.test', 'ben');
   for (const id of ['one', 'two', 'three']) await send(id, 'invite');
@@ -492,7 +505,7 @@ test('an account keeps a bounded number of dead mails: the newest replaces the o
     refused: { tag: 'queue-record-not-found' },
   });
   t.deepEqual(
-    (await told()).map(({ id, outcome }) => [id, outcome]),
+    (await receivedOutcomes()).map(({ id, outcome }) => [id, outcome]),
     ['one', 'two', 'three'].map((id) => [id, 'dead']),
   );
 
@@ -517,13 +530,13 @@ test('an account keeps a bounded number of dead mails: the newest replaces the o
 
 for (const source of ['email-reminder', 'dead-man-switch'] as const) {
   test(`${source}: what is given back after a relay may have had it goes again under the same Message-ID`, async (t) => {
-    const { conclude, told, postbox, ann } = await recalledInFlight(t, source);
+    const { conclude, receivedOutcomes, postbox, ann } = await recalledInFlight(t, source);
     conclude(uncertain);
-    const { outcome, messageId } = (await told()).at(-1) ?? {};
+    const { outcome, messageId } = (await receivedOutcomes()).at(-1) ?? {};
     t.is(outcome, 'recalled');
     t.regex(messageId ?? '', /^<[\w-]+@home\.test>$/);
     await ann().send({ id: 'another', source, recipient: 'bob@example.test', messageId });
-    await told();
+    await receivedOutcomes();
     t.deepEqual(
       postbox.messages.map((message) => message.messageId),
       [messageId],
@@ -574,7 +587,7 @@ for (const [source, sentAgain] of [
   ['magic-link', false],
 ] as const) {
   test(`after a crash with the mail handed over, ${source} is ${sentAgain ? 'sent again under the same Message-ID' : 'dead'}`, async (t) => {
-    const { postbox, send, restart, clock, told, mailer } = await start(t);
+    const { postbox, send, restart, clock, receivedOutcomes, mailer } = await start(t);
     const ids: string[] = [];
     postbox.answer = async ({ handOver, message }) => {
       ids.push(message.messageId);
@@ -592,7 +605,7 @@ for (const [source, sentAgain] of [
     t.is(ids.length, sentAgain ? 2 : 1);
     t.is(new Set(ids).size, 1);
     t.like(
-      (await told()).at(-1),
+      (await receivedOutcomes()).at(-1),
       sentAgain ? { outcome: 'accepted' } : { outcome: 'dead', failure: 'timeout' },
     );
     t.deepEqual(await mailer().recall({ id: 'one', userUuid: 'ann' }), {
@@ -652,9 +665,9 @@ for (const [source, result] of [
   ['dead-man-switch', uncertain],
 ] as const) {
   test(`${source}: told back while it is being sent, a mail that came out ${result.result} is not tried again`, async (t) => {
-    const { conclude, told, clock, texts, administration } = await recalledInFlight(t, source);
+    const { conclude, receivedOutcomes, clock, texts, administration } = await recalledInFlight(t, source);
     conclude(result);
-    t.like((await told()).at(-1), { id: 'one', outcome: 'recalled' });
+    t.like((await receivedOutcomes()).at(-1), { id: 'one', outcome: 'recalled' });
     await clock.advance(30 * minuteMs);
     t.deepEqual(texts(), []);
     t.like(await administration().health({}), { mails: { ready: 0, waiting: 0, leased: 0, dead: 0 } });
@@ -663,9 +676,9 @@ for (const [source, result] of [
 
 for (const result of [uncertain, { result: 'rejected', failure: 'rejected' }] as const) {
   test(`told back while it is being sent, a mail that came out ${result.result} is dead and says nothing any more`, async (t) => {
-    const { conclude, told, administration } = await recalledInFlight(t, 'invite');
+    const { conclude, receivedOutcomes, administration } = await recalledInFlight(t, 'invite');
     conclude(result);
-    t.like((await told()).at(-1), { outcome: 'dead' });
+    t.like((await receivedOutcomes()).at(-1), { outcome: 'dead' });
     t.like(await administration().health({}), { mails: { dead: 1 } });
     t.like(await administration().retry({ by: 'ann', id: 'one' }), {
       refused: { tag: 'queue-record-ineligible' },
@@ -674,7 +687,7 @@ for (const result of [uncertain, { result: 'rejected', failure: 'rejected' }] as
 }
 
 test('told back while one relay is asked, a mail does not go to the next', async (t) => {
-  const { administration, postbox, send, ann, clock, told } = await start(t);
+  const { administration, postbox, send, ann, clock, receivedOutcomes } = await start(t);
   const relay = {
     kind: 'smtp',
     name: '',
@@ -698,21 +711,21 @@ test('told back while one relay is asked, a mail does not go to the next', async
   await ann().recall({ id: 'one' });
   await clock.advance(4_000);
   putItOff();
-  t.like((await told()).at(-1), { outcome: 'recalled' });
+  t.like((await receivedOutcomes()).at(-1), { outcome: 'recalled' });
   t.deepEqual(requests, ['one']);
 });
 
 test('told back while it is being sent, a mail that was taken was taken', async (t) => {
-  const { conclude, told } = await recalledInFlight(t, 'invite');
+  const { conclude, receivedOutcomes } = await recalledInFlight(t, 'invite');
   conclude({ result: 'sent' });
-  t.like((await told()).at(-1), { outcome: 'accepted' });
+  t.like((await receivedOutcomes()).at(-1), { outcome: 'accepted' });
 });
 
 test('told back before a crash with the mail handed over, it is not sent again', async (t) => {
-  const { restart, clock, texts, told } = await recalledInFlight(t, 'dead-man-switch');
+  const { restart, clock, texts, receivedOutcomes } = await recalledInFlight(t, 'dead-man-switch');
   await restart();
   await clock.advance(45_000);
-  t.like((await told()).at(-1), { outcome: 'recalled' });
+  t.like((await receivedOutcomes()).at(-1), { outcome: 'recalled' });
   t.deepEqual(texts(), []);
 });
 

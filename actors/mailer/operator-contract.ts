@@ -85,7 +85,6 @@ export const testView = z.object({
   outcome: z.enum(outcomes),
 });
 
-/** Anything. */
 const anything = z.unknown().optional();
 export const relayListFields = { relays: anything, fallbackPolicy: anything };
 export const testFields = { recipient: anything, relayId: anything };
@@ -99,7 +98,7 @@ export const logPageFields = {
 };
 export const recordFields = { id: z.string() };
 
-/** The administrator. */
+/** The uuid of the administrator. */
 const by = z.string();
 const nothing = z.object({});
 

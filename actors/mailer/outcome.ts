@@ -6,11 +6,11 @@ import type { MailRow } from './queue-table.ts';
 
 type OutcomeFields = Omit<MailOutcome, 'key' | 'atMs'>;
 
-export function tellOutcome(turn: Turn, listener: SealedMail['listener'], told: OutcomeFields): void {
+export function tellOutcome(turn: Turn, listener: SealedMail['listener'], outcome: OutcomeFields): void {
   if (listener === undefined) return;
   const { kind, id, key } = listener;
   const { name, tells } = contract({ name: kind, tells: { mailOutcome: mailOutcomeSchema } });
-  turn.tell({ name, tells }, id).mailOutcome({ ...told, key, atMs: turn.nowMs });
+  turn.tell({ name, tells }, id).mailOutcome({ ...outcome, key, atMs: turn.nowMs });
 }
 
 type Recalled = Pick<MailRow, 'id' | 'listener' | 'attempts' | 'message_id'>;

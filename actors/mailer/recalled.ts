@@ -1,7 +1,7 @@
 /**
- * The recalled mails of each account that are remembered, which are limited in number. A recalled mail is remembered for a week, as
- * the mail itself may arrive later. Without a limit, an account that makes and recalls mails could add rows without end. Beyond it a
- * recall is not remembered. If such a mail arrives late it is sent, and only the account that caused this is concerned.
+ * The recalls that the mailer remembers, a limited number for each account. It keeps a recall for a week, because the mail itself may
+ * arrive later. Without a limit, an account that makes and recalls mails could add rows without end. A recall beyond the limit is
+ * forgotten: if its mail arrives late, it is sent. That concerns only the account that caused it.
  */
 import { z } from 'zod';
 import type { Turn } from '../../runtime/command.ts';

@@ -77,8 +77,8 @@ export const goesToNext = (turn: Turn): boolean => turn.get(relaysSlice).fallbac
 
 /** Forgets the use of relays that were removed from the list, or listed anew. */
 export function forgetUse(turn: Turn, ids: readonly string[]): void {
-  const kept = Object.entries(turn.get(relayUseSlice)).filter(([id]) => !ids.includes(id));
-  turn.set(relayUseSlice, Object.fromEntries(kept));
+  const remaining = Object.entries(turn.get(relayUseSlice)).filter(([id]) => !ids.includes(id));
+  turn.set(relayUseSlice, Object.fromEntries(remaining));
 }
 
 /** Whether a relay in use could not send lately. */

@@ -130,9 +130,9 @@ export async function openSession(
 }
 
 /** Sessions that wait for the next mail. */
-export class KeptSessions {
+export class IdleSessions {
   readonly #clock: Clock;
-  readonly #kept = new Map<Session, () => void>();
+  readonly #idle = new Map<Session, () => void>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -140,10 +140,10 @@ export class KeptSessions {
 
   take(relay: SmtpRelay, credential: string | undefined): Session | undefined {
     const name = nameOf(relay, credential);
-    for (const [session, cancel] of this.#kept) {
+    for (const [session, cancel] of this.#idle) {
       if (session.name !== name) continue;
       cancel();
-      this.#kept.delete(session);
+      this.#idle.delete(session);
       session.hold(true);
       if (session.isUsable) return session;
     }
@@ -157,10 +157,10 @@ export class KeptSessions {
     }
     session.hold(false);
     const cancel = this.#clock.schedule(keptMs, () => {
-      this.#kept.delete(session);
+      this.#idle.delete(session);
       session.quit();
     });
-    this.#kept.set(session, cancel);
+    this.#idle.set(session, cancel);
   }
 }
 

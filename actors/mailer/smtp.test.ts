@@ -10,9 +10,9 @@ import type { Attachment } from './sender.ts';
 import { createSmtp } from './smtp.ts';
 
 /** Every name is this machine, so that a test of TLS has a host that is not on loopback by its name. */
-const lookup: LookupFunction = (_host, options, told) => {
-  if (options.all === true) told(null, [{ address: '127.0.0.1', family: 4 }]);
-  else told(null, '127.0.0.1', 4);
+const lookup: LookupFunction = (_host, options, callback) => {
+  if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  else callback(null, '127.0.0.1', 4);
 };
 const authority = createAuthority();
 test.after.always(() => authority.remove());
@@ -116,7 +116,7 @@ for (const [recipient, result] of [
   ['data-cut@example.test', { result: 'uncertain', failure: 'timeout' }],
 ] as const) {
   for (const pipelining of [false, true]) {
-    test(`what a relay does with ${recipient} is ${result.result}${pipelining ? ', also of an envelope at once' : ''}`, async (t) => {
+    test(`a relay's answer to ${recipient} is ${result.result}${pipelining ? ', also of an envelope at once' : ''}`, async (t) => {
       const server = await startSmtpServer(t, { pipelining });
       t.deepEqual(await sent(t, server, { recipient }), result);
     });

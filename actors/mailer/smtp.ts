@@ -16,20 +16,20 @@ import { setImmediate } from 'node:timers/promises';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { SmtpRelay } from './relays.ts';
 import type { Delivery, Message, Result } from './sender.ts';
-import { KeptSessions, openSession, type Session, type SessionOptions, TimedOut } from './smtp-session.ts';
+import { IdleSessions, openSession, type Session, type SessionOptions, TimedOut } from './smtp-session.ts';
 import { unsubscribeHeaders } from './unsubscribe-link.ts';
 
 export type SmtpDelivery = Delivery & { readonly relay: SmtpRelay };
 
 export const createSmtp = (options: SessionOptions): ((delivery: SmtpDelivery) => Promise<Result>) => {
-  const kept = new KeptSessions(options.clock);
+  const sessions = new IdleSessions(options.clock);
   return async (delivery) => {
     const deadline = new AbortController();
     const cancel = options.clock.schedule(delivery.timeoutMs, () => deadline.abort(new TimedOut()));
     const signal = AbortSignal.any([delivery.signal, deadline.signal]);
     const attempt = new Attempt(delivery, signal);
     try {
-      await attempt.send(kept, options);
+      await attempt.send(sessions, options);
       return { result: 'sent' };
     } catch (error) {
       if (attempt.notHandedOver !== undefined) throw attempt.notHandedOver;
@@ -52,17 +52,17 @@ class Attempt {
     this.#signal = signal;
   }
 
-  async send(kept: KeptSessions, options: SessionOptions): Promise<void> {
+  async send(sessions: IdleSessions, options: SessionOptions): Promise<void> {
     const { relay, credential, message } = this.#delivery;
     const composed = await composedOf(message);
-    const before = kept.take(relay, credential);
+    const before = sessions.take(relay, credential);
     if (before !== undefined && (await this.#sendOver(before, composed))) {
-      kept.keep(before);
+      sessions.keep(before);
       return;
     }
     const session = await openSession(relay, credential, options, this.#signal);
     await this.#send(session, composed);
-    kept.keep(session);
+    sessions.keep(session);
   }
 
   /** False if the session was over before any request, so that nothing is known of the relay. */

@@ -170,13 +170,13 @@ test('ten thousand at once do not burst: a few go, few wait, and the rest is tol
     return true;
   };
   const delivery = { channel: 'telegram', destination: '1', text: '', handOver } as const;
-  const told = Array.from({ length: 10_000 }, () =>
+  const results = Array.from({ length: 10_000 }, () =>
     messengers.send({ ...delivery, signal: new AbortController().signal }),
   );
   await drainPromises();
   t.is(timesMs.length, 4);
   await clock.advance(2_000);
-  const all = await Promise.all(told);
+  const all = await Promise.all(results);
   t.is(all.filter(({ result }) => result === 'accepted').length, 20);
   t.is(all.filter(({ result }) => result === 'unable').length, 9_980);
   t.is(handedOver, 20);

@@ -2,8 +2,8 @@
  * Messengers over HTTP: one request for each message, to a host that is written here. Only the status of an answer counts, and the
  * time after which to try again. No words of a provider are kept or shown.
  *
- * A few messages go at once, each takes its place for a moment at least, and few wait: whatever is due at the same moment
- * leaves evenly, and the rest is told to come again.
+ * Only a few messages are sent at once, each holds its slot for a minimum time, and few may wait. So messages that are due
+ * together leave evenly, and the others are sent back to come again.
  */
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { OverloadedError } from '../../runtime/errors.ts';
@@ -68,16 +68,16 @@ export function createMessengers({ http, clock, credentials }: MessengersOptions
     send(delivery) {
       const provider = providers[delivery.channel];
       if (provider === undefined) return Promise.resolve({ result: 'unable', failure: 'not-configured' });
-      return new Promise((told, failed) => {
+      return new Promise((resolve, reject) => {
         const work = async () => {
           const paced = sleep(clock, slotMs);
           // The result is returned at once, as the message is in doubt until its result is stored.
-          await call(provider, delivery).then(told, failed);
+          await call(provider, delivery).then(resolve, reject);
           await paced;
         };
         provider.inTurn(work, delivery.signal).catch((error) => {
-          if (error instanceof OverloadedError) told({ result: 'unable', failure: 'transient' });
-          else failed(error);
+          if (error instanceof OverloadedError) resolve({ result: 'unable', failure: 'transient' });
+          else reject(error);
         });
       });
     },

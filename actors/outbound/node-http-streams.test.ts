@@ -174,7 +174,7 @@ test('an answer that nobody reads leaves no timer once its caller has left, nor 
   t.is(clock.timers, 0);
 });
 
-test('what was sent is not kept while the answer lasts', async (t) => {
+test('a request is not kept in memory while its answer lasts', async (t) => {
   const { open } = await started(t, (response) => response.writeHead(200).write('x'));
   const leave = new AbortController();
   const sent = () => JSON.stringify({ text: 'x'.repeat(64 * 1_048_576) });

@@ -360,8 +360,8 @@ test('a redirect elsewhere takes neither headers nor a body along', async (t) =>
   t.is((await send({ url, headers, redirectsMax: 1 })).status, 201);
   t.is(other.requests[0]?.headers['authorization'], undefined);
   t.is(other.requests[0]?.headers['cookie'], undefined);
-  const kept = await startServer(t, redirectTo(`${other.url}/next`, 308));
-  const sent = send({ url: kept.url, method: 'POST', body: 'secret', redirectsMax: 1 });
+  const redirecting = await startServer(t, redirectTo(`${other.url}/next`, 308));
+  const sent = send({ url: redirecting.url, method: 'POST', body: 'secret', redirectsMax: 1 });
   await fails(t, sent, 'redirected', true);
   t.is(other.requests.length, 1);
 });

@@ -1,12 +1,11 @@
 /**
  * Outbound HTTP (`http.ts`) over node's own client.
  *
- * A name is resolved once for each connection, every address it has is checked, and the connection is made to these
- * addresses and no others: a name that resolves differently between the check and the connection gains nothing. No
- * connection is used twice.
+ * A name is resolved once for each connection, and each of its addresses is checked. The connection goes to these addresses
+ * alone. So a name that later resolves differently gains nothing. No connection is used twice.
  *
- * Names that the operator has not fixed are looked up at the name servers directly. The system's resolver would hold a thread of the
- * pool for as long as a slow name server takes, and password hashes need these threads too.
+ * Names that the operator has not fixed are looked up at the name servers directly. The system's resolver would block a thread
+ * of the pool while a slow name server answers. Password hashes need these threads.
  */
 import { lookup, Resolver } from 'node:dns/promises';
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
@@ -259,9 +258,9 @@ function responseTo(request: ClientRequest, isSecure: boolean, call: Call): Prom
 function only(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   const [first = { address: '', family: 0 }] = all;
-  return (_host, options, told) => {
-    if (options.all === true) told(null, all);
-    else told(null, first.address, first.family);
+  return (_host, options, callback) => {
+    if (options.all === true) callback(null, all);
+    else callback(null, first.address, first.family);
   };
 }
 

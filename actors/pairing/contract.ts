@@ -1,6 +1,6 @@
 /**
- * The `pairing` kind: one actor for all subscriptions at a provider of the assistant that administrators have paired this server with,
- * as its bounds and lists concern all of them.
+ * The `pairing` kind: one actor for all subscriptions at a provider of the assistant that administrators have paired with this
+ * server. There is one because its bounds and lists concern all of them.
  *
  *     attempt      pending -> claimed -> paired or gone      (`attempts.ts`, `complete.ts`)
  *     credential   paired, refreshed before it is used, until it is unpaired or needs repair      (`refresh.ts`)

@@ -8,7 +8,7 @@ const seal = createPairingSeal(Buffer.alloc(32, 1));
 const keyed = createPairingSeal(Buffer.alloc(32, 2));
 const id = fc.stringMatching(/^[a-z0-9]([a-z0-9._-]{0,20}[a-z0-9])?$/);
 
-test('what is sealed opens as itself alone', (t) => {
+test('a sealed text opens as itself alone', (t) => {
   fc.assert(
     fc.property(fc.string(), id, id, fc.nat(), (plain, one, other, offset) => {
       const sealed = seal.seal('credential', one, plain, systemRandom);

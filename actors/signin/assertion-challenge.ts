@@ -1,10 +1,10 @@
 /**
  * The challenges that security keys sign at sign-in. For an address and a network only the newest counts, once, for a few minutes.
  *
- * Anyone may request one for any address, so each network has its own. Otherwise a request of a stranger would void the challenge of
- * the owner, who is just about to touch the key. The answer may come from another network: devices change networks between two
- * requests, and use IPv6 in one and IPv4 in the next. Challenges are not kept by device, as the page that asks for one may differ
- * from the page that signs in, and has none of its cookies.
+ * Anyone may request one for any address, so each network has its own. Otherwise a request of a stranger would void the
+ * challenge of the owner, who is just about to touch the key. The answer may come from another network: devices change networks
+ * between two requests, and use IPv6 in one and IPv4 in the next. Challenges do not belong to a device. The page that asks for
+ * one may differ from the page that signs in, and has none of its cookies.
  */
 import { z } from 'zod';
 import type { Turn, View } from '../../runtime/command.ts';

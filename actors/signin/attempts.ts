@@ -1,9 +1,9 @@
 /**
  * Counts failed sign-ins to one address by network (docs/protocol/authentication.md, "Attempts and lock-out").
  *
- * Plain failures count first; from `plainAttemptsMax` on a captcha is asked for and failures count as captcha
- * failures; with `captchaAttemptsMax` of those the address is locked for that network. Each failure restarts the time
- * after which its counter is forgotten.
+ * Plain failures count first. From `plainAttemptsMax` on, a captcha is required, and failures count as captcha failures. After
+ * `captchaAttemptsMax` of those the address is locked for that network. Each failure restarts the time after which its counter
+ * is forgotten.
  */
 import { z } from 'zod';
 import { sliceMap } from '../../runtime/slice.ts';

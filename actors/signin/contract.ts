@@ -1,7 +1,7 @@
 /**
  * The `signin` kind: one actor per address, known or not, and one per account for passwords that its signed-in callers send. It
- * guards an account against strangers: it has the counters of failed attempts, the known networks and devices, and the challenges
- * that wait for their verifier. `SigninKeys` makes its ids.
+ * guards an account against strangers. It has the counters of failed attempts, the known networks and devices, and the
+ * challenges that wait for their verifier. `SigninKeys` makes its ids.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';

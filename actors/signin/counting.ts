@@ -1,6 +1,6 @@
 /**
- * Counts the attempts at one address by their origin. An attempt counts as failed before the password is checked, and is given back
- * if the password is right, so that simultaneous attempts cannot outrun a limit.
+ * Counts the attempts at one address by their origin. An attempt counts as failed before the password is checked, and is
+ * returned if the password is right. So simultaneous attempts cannot outrun a limit.
  *
  * An unregistered address has no known networks and is guarded like any other.
  */

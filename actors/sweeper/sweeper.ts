@@ -1,7 +1,7 @@
 /**
- * Removes blobs that no row names. Three things leave such blobs: a gateway that dies while it stores a chunk, a store that reports a
- * failure and stores the blob all the same, and a database that is restored from a backup. Blobs that a commit stops naming are
- * garbage, which their owner removes (`actors/files/garbage.ts`).
+ * Removes blobs that no row names. Such blobs come from three causes: a gateway that dies while it stores a chunk, a store that
+ * reports a failure but keeps the blob, and a database restored from a backup. Blobs that a commit stops naming are garbage,
+ * which their owner removes (`actors/files/garbage.ts`).
  *
  *     page    the next names in the store after the last that were looked at
  *     ask     a turn: which of their uploads are files now

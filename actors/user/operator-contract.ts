@@ -1,7 +1,6 @@
 /**
- * What operators may ask of a user. These commands check no session, so no client may ever reach them: they stand apart from
- * the contracts of the features, and a lint rule closes this file to the gateway. Only processes of the cluster can use the
- * transport.
+ * What operators may ask of a user. These commands check no session, so no client may ever reach them. A lint rule closes this
+ * file to the gateway. Only processes of the cluster can use the transport.
  */
 import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';

@@ -1,4 +1,4 @@
-/** Whose the account is, and whether it may be used, as its own actor knows it. */
+/** The address and the state of an account, as its own actor knows them. */
 import { z } from 'zod';
 import type { View } from '../../runtime/command.ts';
 import { slice } from '../../runtime/slice.ts';

@@ -168,17 +168,17 @@ class SignedInSteps<Ok> implements SignedInWorkflow<Ok> {
   }
 
   async turn<R, P extends Plans = Record<never, never>>(step: Step<R, P>): Promise<R> {
-    const taken = await this.#take(step, (next) => ({ next }));
-    if (!('next' in taken)) throw new Ended(taken);
-    this.caller = taken.caller;
-    return taken.next;
+    const result = await this.#take(step, (next) => ({ next }));
+    if (!('next' in result)) throw new Ended(result);
+    this.caller = result.caller;
+    return result.next;
   }
 
   async lastTurn<P extends Plans = Record<never, never>>(step: Step<Ok, P>): Promise<Ok> {
-    const taken = await this.#take(step, (ok) => ({ ok }));
-    if (!('ok' in taken)) throw new Ended(taken as SignedInAnswer<unknown>);
-    this.caller = taken.caller;
-    return taken.ok as Ok;
+    const result = await this.#take(step, (ok) => ({ ok }));
+    if (!('ok' in result)) throw new Ended(result as SignedInAnswer<unknown>);
+    this.caller = result.caller;
+    return result.ok as Ok;
   }
 
   #take<R, P extends Plans>(

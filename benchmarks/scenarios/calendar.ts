@@ -42,8 +42,8 @@ export async function calendar(before: LoadServer, part = 1): Promise<Record<str
 
 async function publisher(url: string): Promise<Account> {
   const account = await register(url);
-  const wanted = { name: 'CALDAV_ENABLED', value: 'true', sensitive: false };
-  await ask(url, 'PUT', `/v1/users/${account.userUuid}/settings`, account, wanted);
+  const setting = { name: 'CALDAV_ENABLED', value: 'true', sensitive: false };
+  await ask(url, 'PUT', `/v1/users/${account.userUuid}/settings`, account, setting);
   return account;
 }
 

@@ -148,16 +148,16 @@ async function takenSlowly(
   bytesInTenth: number,
   until: () => boolean,
 ): Promise<number> {
-  let taken = 0;
+  let receivedBytes = 0;
   let inTenth = 0;
   for await (const part of reply) {
     const { length } = part as Buffer;
-    taken += length;
+    receivedBytes += length;
     inTenth += length;
     if (inTenth < bytesInTenth) continue;
     inTenth = 0;
     if (until()) break;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  return taken;
+  return receivedBytes;
 }

@@ -165,8 +165,8 @@ const relayFile = z.object({
 
 async function setRelays(session: Session, file: string): Promise<void> {
   const { relays, fallback } = relaysFrom(file);
-  const wanted = relays.map((relay) => ({ ...relay, credentialsConfigured: false }));
-  const set = await session.ask(MailService.setRelays, { relays: wanted, fallback });
+  const requested = relays.map((relay) => ({ ...relay, credentialsConfigured: false }));
+  const set = await session.ask(MailService.setRelays, { relays: requested, fallback });
   const { configured } = set;
   session.answer({ relays: set.relays.length, configured }, `${counted(set.relays.length, 'relay')} set.`);
 }

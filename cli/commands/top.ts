@@ -55,10 +55,10 @@ interface Used {
 }
 
 async function top(session: Session, { by, seconds, limit }: Options): Promise<void> {
-  const asked = { by: ranks[by], limit: askedOfNode };
-  const before = await session.ask(ClusterService.listTopActors, asked);
+  const request = { by: ranks[by], limit: askedOfNode };
+  const before = await session.ask(ClusterService.listTopActors, request);
   await session.terminal.sleep(seconds * 1_000);
-  const { actors, silentNodes } = await session.ask(ClusterService.listTopActors, asked);
+  const { actors, silentNodes } = await session.ask(ClusterService.listTopActors, request);
   const earlier = new Map(before.actors.map((each) => [nameOf(each), each]));
   const used = actors
     .map((actor) => usedOf(actor, earlier.get(nameOf(actor))))

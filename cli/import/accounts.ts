@@ -15,7 +15,7 @@ const base32Form = /^[A-Z2-7]{16,}$/;
 /** Settings that this server keeps under the same names, but not for the account itself. */
 const ofSubscription = ['MUTE_SIGN_IN_EMAILS', 'FILE_UPLOAD_BYTES_LIMIT'];
 /** Counted again from the files that are imported. */
-const reckoned = 'FILE_UPLOAD_BYTES_USED';
+const usedBytesSetting = 'FILE_UPLOAD_BYTES_USED';
 
 export interface Reading {
   readonly settings: ImportSetting[];
@@ -120,22 +120,22 @@ export async function readSettings(context: Context, user: SourceUser): Promise<
   const settings: ImportSetting[] = [];
   let locked = false;
   for (const setting of [...ofUser.values(), ...subscribed]) {
-    const brought = broughtOf(setting, userKey);
-    if ('why' in brought) {
-      report.skipped('settings', brought.why, setting.uuid);
-      if (brought.why === 'unreadable') locked = true;
-      if (setting.name === 'MFA_SECRET' && brought.why === 'not-opened-by-the-key')
+    const imported = importedValue(setting, userKey);
+    if ('why' in imported) {
+      report.skipped('settings', imported.why, setting.uuid);
+      if (imported.why === 'unreadable') locked = true;
+      if (setting.name === 'MFA_SECRET' && imported.why === 'not-opened-by-the-key')
         locked ||= context.withoutKey !== 'drop';
       continue;
     }
     const { name, uuid, createdAt, updatedAt } = setting;
-    settings.push({ name, uuid, createdAt, updatedAt, value: brought.value });
+    settings.push({ name, uuid, createdAt, updatedAt, value: imported.value });
   }
   return { settings, locked };
 }
 
 /** The imported value, or the reason why there is none. */
-function broughtOf(
+function importedValue(
   setting: SourceSetting,
   userKey: Buffer | undefined,
 ): { readonly value: string | undefined } | { readonly why: string } {
@@ -144,7 +144,7 @@ function broughtOf(
   if (value === unreadable) return { why: 'not-opened-by-the-key' };
   const isFactor = name === 'MFA_SECRET' || name === 'RECOVERY_CODES';
   if (isFactor && value === undefined) return { why: 'off' };
-  if (name === reckoned) return { why: 'reckoned-anew' };
+  if (name === usedBytesSetting) return { why: 'recounted' };
   if (name !== 'MFA_SECRET') return { value };
   const secret = totpSecretOf(value ?? '');
   return secret === undefined ? { why: 'unreadable' } : { value: secret };

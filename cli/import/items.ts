@@ -46,9 +46,9 @@ export async function importItems(
   const { batchItems } = context.limits;
   await eachAtOnce(groups(own, batchItems), groupsAtOnce, async (group) => {
     const versioned = await versionedOf(context, group, where);
-    const wanted = await wantedOf(context, versioned, where);
+    const missing = await wantedOf(context, versioned, where);
     const { batchBytes } = context.limits;
-    for await (const some of groups(wanted, batchItems, batchBytes, ({ bytes }) => bytes)) {
+    for await (const some of groups(missing, batchItems, batchBytes, ({ bytes }) => bytes)) {
       await write(context, some, where);
     }
   });
@@ -99,14 +99,14 @@ async function wantedOf(
   if (fresh || dryRun) return versioned;
   const items = versioned.map(({ version }) => version);
   const { uuids } = await target.ask(ImportService.wantItems, { collection, items });
-  const wanted = new Set(uuids);
-  const kept = versioned.filter(({ version }) => !wanted.has(version.uuid));
-  report.unchanged('items', kept.length);
+  const missing = new Set(uuids);
+  const unchanged = versioned.filter(({ version }) => !missing.has(version.uuid));
+  report.unchanged('items', unchanged.length);
   report.unchanged(
     'revisions_revisions',
-    kept.reduce((sum, { version }) => sum + version.revisions, 0),
+    unchanged.reduce((sum, { version }) => sum + version.revisions, 0),
   );
-  return versioned.filter(({ version }) => wanted.has(version.uuid));
+  return versioned.filter(({ version }) => missing.has(version.uuid));
 }
 
 async function write(context: Context, versioned: readonly Versioned[], where: Where): Promise<void> {
@@ -192,18 +192,18 @@ export function numbered(
   keys: readonly RevisionKey[],
   createdAtMsOf: (itemUuid: string) => number,
   max: number,
-): { readonly kept: readonly Numbered[]; readonly left: readonly RevisionKey[] } {
+): { readonly newest: readonly Numbered[]; readonly left: readonly RevisionKey[] } {
   const byItem = new Map<string, RevisionKey[]>();
   for (const key of keys) byItem.set(key.itemUuid, [...(byItem.get(key.itemUuid) ?? []), key]);
-  const kept: Numbered[] = [];
+  const newest: Numbered[] = [];
   const left: RevisionKey[] = [];
   for (const [itemUuid, history] of byItem) {
     const timeOf = (key: RevisionKey) => key.createdAtMs ?? createdAtMsOf(itemUuid);
     const inOrder = history.toSorted((a, b) => timeOf(a) - timeOf(b) || (a.uuid < b.uuid ? -1 : 1));
     left.push(...inOrder.slice(0, -max));
-    kept.push(...inOrder.slice(-max).map((key, number) => ({ ...key, createdAtMs: timeOf(key), number })));
+    newest.push(...inOrder.slice(-max).map((key, number) => ({ ...key, createdAtMs: timeOf(key), number })));
   }
-  return { kept, left };
+  return { newest, left };
 }
 
 async function writeHistory(context: Context, items: readonly ImportItem[], where: Where): Promise<void> {
@@ -212,13 +212,13 @@ async function writeHistory(context: Context, items: readonly ImportItem[], wher
   const byUuid = new Map(withHistory.map((item) => [item.uuid, item]));
   const keys = await tables.revisionKeys(withHistory.map(({ uuid }) => uuid));
   const createdAtMsOf = (uuid: string) => Math.floor((byUuid.get(uuid)?.createdAt ?? 0) / 1_000);
-  const { kept, left } = numbered(keys, createdAtMsOf, limits.revisionsPerItemMax);
+  const { newest, left } = numbered(keys, createdAtMsOf, limits.revisionsPerItemMax);
   for (const { uuid } of left) report.skipped('revisions_revisions', 'more-than-an-item-has-here', uuid);
   for (const { uuid } of keys.filter(({ createdAtMs }) => createdAtMs === undefined)) {
     report.note('revisions_revisions', 'without-time', uuid);
   }
   const { batchItems, batchBytes } = limits;
-  for await (const group of groups(kept, batchItems, batchBytes, ({ bytes }) => bytes)) {
+  for await (const group of groups(newest, batchItems, batchBytes, ({ bytes }) => bytes)) {
     await writeRevisions(context, group, byUuid, where);
   }
 }

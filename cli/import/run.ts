@@ -103,12 +103,12 @@ async function importInbox({ tables, target, report, dryRun }: Context, userUuid
     report.written('notifications', notifications.length);
     return;
   }
-  const kept = await target.ask(ImportService.writeInbox, { userUuid, messages, notifications });
-  report.written('messages', kept.messages);
-  report.written('notifications', kept.notifications);
-  const noRoom = messages.length - kept.messages;
+  const stored = await target.ask(ImportService.writeInbox, { userUuid, messages, notifications });
+  report.written('messages', stored.messages);
+  report.written('notifications', stored.notifications);
+  const noRoom = messages.length - stored.messages;
   if (noRoom > 0) report.skipped('messages', 'no-room', userUuid, noRoom);
-  const later = notifications.length - kept.notifications;
+  const later = notifications.length - stored.notifications;
   if (later > 0) report.skipped('notifications', 'said-again-later', userUuid, later);
 }
 

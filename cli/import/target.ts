@@ -79,7 +79,7 @@ export class Target {
   }
 
   /** Also works for accounts that are open already. */
-  async wanted(query: { readonly collection: ImportCollection; readonly items: ImportItemVersion[] }) {
+  async missingItems(query: { readonly collection: ImportCollection; readonly items: ImportItemVersion[] }) {
     return (await this.ask(ImportService.wantItems, query)).uuids;
   }
 

@@ -294,20 +294,20 @@ async function compareHistory(
 ): Promise<void> {
   const keys = await tables.revisionKeys([item.uuid]);
   const createdAtMs = Math.floor(item.createdAt / 1_000);
-  const { kept } = numbered(keys, () => createdAtMs, limits.revisionsPerItemMax);
+  const { newest } = numbered(keys, () => createdAtMs, limits.revisionsPerItemMax);
   const itemUuid = item.uuid.toLowerCase();
   const here = (await target.ask(ImportService.listRevisions, { collection, itemUuid })).revisions;
-  const byUuid = new Map(kept.map((key) => [key.uuid, key]));
+  const byUuid = new Map(newest.map((key) => [key.uuid, key]));
   const digests = new Map<number, string>();
-  for await (const group of groups(kept, limits.batchItems, limits.batchBytes, ({ bytes }) => bytes)) {
+  for await (const group of groups(newest, limits.batchItems, limits.batchBytes, ({ bytes }) => bytes)) {
     for (const revision of await tables.revisions(group.map(({ uuid }) => uuid))) {
       const key = byUuid.get(revision.uuid);
       if (key === undefined) continue;
       digests.set(key.number, revisionDigest(revisionOf(revision, key, item, collection)));
     }
   }
-  compared.revisions += kept.length;
-  for (const { uuid, number } of kept) {
+  compared.revisions += newest.length;
+  for (const { uuid, number } of newest) {
     const found = here[number];
     if (found === undefined) differ(compared, { what: 'revision', uuid, why: 'missing' });
     else if (found.sha256 !== digests.get(number))
@@ -342,8 +342,8 @@ async function nameMissing(
     const here = group.filter((key) => liesHere(key, collection, vaults));
     const versioned = await versionedOf(context, here, { collection });
     const query = { collection, items: versioned.map(({ version }) => version) };
-    const wanted = new Set(await target.wanted(query));
-    const missing = versioned.filter(({ version }) => wanted.has(version.uuid)).map(({ uuid }) => uuid);
+    const absent = new Set(await target.missingItems(query));
+    const missing = versioned.filter(({ version }) => absent.has(version.uuid)).map(({ uuid }) => uuid);
     for (const item of await tables.items(missing)) {
       // The import has reported why it left these out.
       if (refusalOf(context, item) !== undefined) continue;

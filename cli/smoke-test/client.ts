@@ -3,7 +3,8 @@
  * ones.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type ClientRequest, HttpClient, newChallenge, type ServerAddress } from '../http-client.ts';
+import { newChallenge } from '../../actors/identity/client-sign-in.ts';
+import { type ClientRequest, HttpClient, type ServerAddress } from '../http-client.ts';
 import { ClientSocket } from './socket.ts';
 
 /** Header style, which needs no cookies. */
@@ -55,7 +56,7 @@ export class Client {
   }
 
   async signIn({ email, password }: Account): Promise<Device> {
-    const { verifier, challenge } = newChallenge();
+    const { verifier, challenge } = newChallenge(randomBytes(32));
     await this.#ask('POST', '/v2/login-params', {
       body: { email, code_challenge: challenge, api: sessionApi },
     });

@@ -88,7 +88,7 @@ test('a header that is odd or overlong is no bearer', (t) => {
   }
 });
 
-test('what is remembered is bounded, and what is used stays', (t) => {
+test('the cache of tokens is bounded, and drops unused ones first', (t) => {
   let verified = 0;
   const verify = createVerifyBearer({
     verify: (token) => {

@@ -14,7 +14,7 @@ async function open(): Promise<OutboundStream> {
   return { status: 200, headers: new Map(), chunks: chunks() };
 }
 
-test('what was asked is not kept while the answer lasts', async (t) => {
+test('a prompt is not kept in memory while its answer lasts', async (t) => {
   const assistant = new Assistant({
     http: { open, send: () => Promise.reject(new Error('not here')) },
     clock: new FakeClock(),

@@ -136,10 +136,10 @@ export function samplingOf(
   { maxTokens = outputTokensByDefault, temperature, topP }: ChatRequest,
   profile: Allowed,
 ): Sampling {
-  const wanted = temperature ?? profile.temperature;
+  const requested = temperature ?? profile.temperature;
   return {
     maxTokens: Math.min(maxTokens, profile.maxOutputTokens ?? outputTokensMax),
-    ...(wanted !== undefined && { temperature: wanted }),
+    ...(requested !== undefined && { temperature: requested }),
     ...(topP !== undefined && { topP }),
   };
 }

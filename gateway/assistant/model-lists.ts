@@ -24,7 +24,7 @@ export interface ModelListOptions {
 
 export class ModelLists {
   readonly #options: ModelListOptions;
-  readonly #kept = new Map<ProviderId, CachedModels>();
+  readonly #cached = new Map<ProviderId, CachedModels>();
 
   constructor(options: ModelListOptions) {
     this.#options = options;
@@ -33,14 +33,14 @@ export class ModelLists {
   /** None if the list is unavailable: clients then let the user type a name. */
   of(id: ProviderId, provider: Provider, access: ProviderAccess): Promise<readonly string[]> {
     const { clock } = this.#options;
-    const before = this.#kept.get(id);
+    const before = this.#cached.get(id);
     if (before !== undefined && clock.monotonicMs() < before.untilMs) return before.models;
-    const kept: CachedModels = { models: this.#ask(provider, access), untilMs: Number.POSITIVE_INFINITY };
-    this.#kept.set(id, kept);
-    kept.models.then((models) => {
-      kept.untilMs = clock.monotonicMs() + (models.length > 0 ? keptMs : failureKeptMs);
+    const cached: CachedModels = { models: this.#ask(provider, access), untilMs: Number.POSITIVE_INFINITY };
+    this.#cached.set(id, cached);
+    cached.models.then((models) => {
+      cached.untilMs = clock.monotonicMs() + (models.length > 0 ? keptMs : failureKeptMs);
     });
-    return kept.models;
+    return cached.models;
   }
 
   async #ask(provider: Provider, access: ProviderAccess): Promise<readonly string[]> {

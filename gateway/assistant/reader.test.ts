@@ -201,7 +201,12 @@ const openAiCall = (index: number, json: string) => ({
 const openAiEnd = (reason: string) => ({ choices: [{ delta: {}, finish_reason: reason }] });
 const toldBy = (id: VendorId, said: readonly object[]) =>
   eventsOf(id, [Buffer.from(said.map((each) => `data: ${JSON.stringify(each)}\n\n`).join(''))]);
-const told = (index: number, args: object) => ({ kind: 'tool-call', id: `id-${index}`, name: 'save', args });
+const toolCall = (index: number, args: object) => ({
+  kind: 'tool-call',
+  id: `id-${index}`,
+  name: 'save',
+  args,
+});
 
 test('a call that the length of the answer has cut is not told, those before it are', (t) => {
   const part = '{"text":"half of it, and then';
@@ -221,7 +226,7 @@ test('a call that the length of the answer has cut is not told, those before it 
         ...anthropicCall(2, cut),
         ...anthropicEnd('max_tokens'),
       ]),
-      [told(0, {}), told(1, { n: 1 }), finish] as never,
+      [toolCall(0, {}), toolCall(1, { n: 1 }), finish] as never,
     );
     t.deepEqual(
       toldBy('openai', [
@@ -230,7 +235,7 @@ test('a call that the length of the answer has cut is not told, those before it 
         openAiCall(2, cut),
         openAiEnd('length'),
       ]),
-      [told(0, {}), told(1, { n: 1 }), finish] as never,
+      [toolCall(0, {}), toolCall(1, { n: 1 }), finish] as never,
     );
   }
 });
@@ -238,17 +243,17 @@ test('a call that the length of the answer has cut is not told, those before it 
 test('a call that nothing has cut is told, whatever the provider made of its arguments', (t) => {
   for (const json of ['', 'not JSON']) {
     t.deepEqual(toldBy('anthropic', [...anthropicCall(0, json), ...anthropicEnd('tool_use')]), [
-      told(0, {}),
+      toolCall(0, {}),
       { kind: 'finish', stopReason: 'tool_use' },
     ] as never);
     // Text follows the call, so the call is whole, and it goes out before that text.
     const textAfter = [...anthropicCall(0, json), anthropicText(1, 'So'), ...anthropicEnd('max_tokens')];
     t.deepEqual(toldBy('anthropic', textAfter), [
-      told(0, {}),
+      toolCall(0, {}),
       { kind: 'text-delta', delta: 'So' },
       { kind: 'finish', stopReason: 'tool_use' },
     ] as never);
   }
   const whole = [...anthropicCall(0, '{"n":1}'), ...anthropicEnd('max_tokens')];
-  t.deepEqual(toldBy('anthropic', whole).at(0), told(0, { n: 1 }) as never);
+  t.deepEqual(toldBy('anthropic', whole).at(0), toolCall(0, { n: 1 }) as never);
 });

@@ -78,9 +78,9 @@ function textMatchOf(match: Element): (value: Value) => boolean {
   if (!['i;octet', 'i;ascii-casemap', 'default'].includes(collation)) {
     throw new UnsupportedFilter('supported-collation');
   }
-  const wanted = isExact ? match.text : inLowerCase(match.text);
+  const expected = isExact ? match.text : inLowerCase(match.text);
   const isNegated = match.attributes.get('negate-condition') === 'yes';
-  return (value) => (isExact ? value.text : value.lowerCase).includes(wanted) !== isNegated;
+  return (value) => (isExact ? value.text : value.lowerCase).includes(expected) !== isNegated;
 }
 
 /** Changes only ASCII. */

@@ -115,7 +115,7 @@ property('C', 'calendar-data', ({ object }) =>
 export const httpDate = (ms: number): string => new Date(ms).toUTCString();
 
 /** The properties that a program asks for. */
-export type WantedProperties =
+export type RequestedProperties =
   | { readonly type: 'usual' | 'names' }
   | { readonly type: 'named'; readonly names: readonly Name[] };
 
@@ -128,17 +128,18 @@ const repeatedCharactersMax = 2 * 1024;
 /** The `response` elements of one multistatus. Parts that are the same in all of them are built once. */
 export class Responses {
   readonly #elements: Elements;
-  readonly #wanted: readonly (readonly [Name, Value])[];
-  readonly #type: WantedProperties['type'];
+  readonly #properties: readonly (readonly [Name, Value])[];
+  readonly #type: RequestedProperties['type'];
   #unknownText: string;
 
-  constructor(wanted: WantedProperties) {
-    const names = wanted.type === 'named' ? wanted.names : wanted.type === 'usual' ? usual : allNames;
-    this.#type = wanted.type;
+  constructor(requested: RequestedProperties) {
+    const names =
+      requested.type === 'named' ? requested.names : requested.type === 'usual' ? usual : allNames;
+    this.#type = requested.type;
     this.#elements = new Elements(names);
     const unknown = names.filter((name) => !values.has(keyOf(name)));
     this.#unknownText = unknown.map((name) => this.#elements.text(name)).join('');
-    this.#wanted = names.flatMap((name) => {
+    this.#properties = names.flatMap((name) => {
       const value = values.get(keyOf(name));
       return value === undefined ? [] : [[name, value] as const];
     });
@@ -152,7 +153,7 @@ export class Responses {
   text(of: Described): string {
     let found = '';
     let missing = '';
-    for (const [name, valueIn] of this.#wanted) {
+    for (const [name, valueIn] of this.#properties) {
       const value = valueIn(of);
       if (value !== undefined) found += this.#elements.text(name, this.#type === 'names' ? '' : value);
       else if (this.#type === 'named') missing += this.#elements.text(name);

@@ -7,7 +7,7 @@ import { refusals } from './refusal.ts';
 const kibibyte = 1024;
 
 /** A chunk is the reader's until it asks for the next. */
-const kept = (result: IteratorResult<Buffer>): IteratorResult<Buffer> =>
+const copied = (result: IteratorResult<Buffer>): IteratorResult<Buffer> =>
   result.done ? result : { done: false, value: Buffer.from(result.value) };
 
 /** A stream, its memory, and its requests to the source. */
@@ -42,7 +42,7 @@ test('the reader gets the bytes that came, whichever side is faster, and all mem
           reads.push(
             reader.next().then((result) => {
               isRead = true;
-              return kept(result);
+              return copied(result);
             }),
           );
         } else {
@@ -57,7 +57,7 @@ test('the reader gets the bytes that came, whichever side is faster, and all mem
       }
       stream.complete();
       const got = await Promise.all(reads);
-      for (let next = await reader.next(); !next.done; next = await reader.next()) got.push(kept(next));
+      for (let next = await reader.next(); !next.done; next = await reader.next()) got.push(copied(next));
       const whole = Buffer.concat(got.flatMap(({ value }) => (value === undefined ? [] : [value])));
       t.true(whole.equals(Buffer.concat(sent)));
       t.is(memory.bytes, 0);
@@ -91,7 +91,7 @@ test('crumbs that wait are joined, so that they cost no more than what they hold
   t.true(memory.bytes <= 100_000 + 16 * kibibyte);
 });
 
-test('what a reader holds counts until it asks for more', async (t) => {
+test('a chunk counts until its reader asks for the next', async (t) => {
   const { stream, memory } = world();
   const reader = stream[Symbol.asyncIterator]();
   const next = reader.next();

@@ -13,7 +13,7 @@ const minimumThroughput = { bytes: 100, windowMs: 10_000 };
  */
 class FakeResponse {
   readonly got: Uint8Array[] = [];
-  kept: Uint8Array = new Uint8Array();
+  buffered: Uint8Array = new Uint8Array();
   mostKept = 0;
   roomBytes = 0;
   #offset = 0;
@@ -41,10 +41,10 @@ class FakeResponse {
   }
 
   write(piece: Uint8Array): boolean {
-    this.kept = Buffer.concat([this.kept, piece]);
+    this.buffered = Buffer.concat([this.buffered, piece]);
     this.#drain();
-    this.mostKept = Math.max(this.mostKept, this.kept.byteLength);
-    return this.kept.byteLength === 0;
+    this.mostKept = Math.max(this.mostKept, this.buffered.byteLength);
+    return this.buffered.byteLength === 0;
   }
 
   pause(): void {
@@ -64,7 +64,7 @@ class FakeResponse {
   }
 
   #drain(): void {
-    this.kept = this.kept.subarray(this.#take(this.kept));
+    this.buffered = this.buffered.subarray(this.#take(this.buffered));
   }
 
   #take(chunk: Uint8Array): number {
@@ -130,7 +130,7 @@ test('a reader gets the bytes in order however it takes them, and nothing is hel
         }
         t.is(replyMemory.bytes, 0);
       }
-      while (res.kept.byteLength > 0) res.room(room.next().value);
+      while (res.buffered.byteLength > 0) res.room(room.next().value);
       t.true(Buffer.concat(res.got).equals(whole));
       // The piece that did not fit, and a small one after it.
       t.true(res.mostKept <= 66_000);

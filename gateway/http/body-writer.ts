@@ -144,13 +144,13 @@ export class BodyWriter implements HeldReply {
 
   #pushSized(lengthBytes: number): void {
     const fromBytes = this.#res.getWriteOffset();
-    const [taken, complete] = this.#res.tryEnd(this.#unsent, lengthBytes);
+    const [accepted, complete] = this.#res.tryEnd(this.#unsent, lengthBytes);
     if (complete) {
       this.#events.complete();
       return;
     }
-    this.#isBehind = !taken;
-    this.#unsent = taken ? empty : this.#unsent.subarray(this.#res.getWriteOffset() - fromBytes);
+    this.#isBehind = !accepted;
+    this.#unsent = accepted ? empty : this.#unsent.subarray(this.#res.getWriteOffset() - fromBytes);
   }
 
   #pushPieces(): void {

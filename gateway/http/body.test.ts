@@ -26,7 +26,7 @@ test('a body is what its chunks were, and all of its memory is given back once',
   );
 });
 
-test('what is declared takes no memory before it comes', (t) => {
+test('a declared length takes no memory before its bytes come', (t) => {
   const memory = new BodyMemory(100_000);
   const body = new BodyBuffer(memory, 50_000_000, 50_000_000);
   t.is(memory.bytes, 0);
@@ -60,7 +60,7 @@ test('once half of the memory is taken, a network has the share of one user, who
   t.is(memory.bytes, 50);
 });
 
-test('what was parsed of a body is counted until it is released', (t) => {
+test('the values of a parsed body are counted until they are released', (t) => {
   const memory = new BodyMemory(100_000);
   const body = new BodyBuffer(memory, 50_000, 0);
   body.append(Buffer.alloc(10_000));

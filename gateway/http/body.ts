@@ -177,7 +177,7 @@ const valueBytes = 64;
 
 export interface LargeBodyOptions {
   /** The fields that the handler reads; absent: all. */
-  readonly wanted?: ReadonlySet<string> | undefined;
+  readonly fieldNames?: ReadonlySet<string> | undefined;
   /** Asks for the memory of values besides the strings before they are made. False: there is no capacity. */
   readonly take: (bytes: number) => boolean;
   /** Whether the body is still wanted. */
@@ -187,14 +187,14 @@ export interface LargeBodyOptions {
 /** The same for large bodies. It lets the event loop turn in between. Undefined if the body is no longer wanted. */
 export async function parseLargeBody(
   bytes: Buffer,
-  { wanted, take, isWanted }: LargeBodyOptions,
+  { fieldNames, take, isWanted }: LargeBodyOptions,
 ): Promise<ParsedBody | undefined> {
   const turn = async (): Promise<void> => {
     await setImmediate();
     if (!isWanted()) throw new Abandoned();
   };
   try {
-    const scanned = await scanJson(bytes, turn, { wanted });
+    const scanned = await scanJson(bytes, turn, { fieldNames });
     if (!take(scanned.values * valueBytes)) return refusals.bodyMemoryFull;
     return asObject(await scanned.parse(turn));
   } catch (error) {

@@ -258,7 +258,7 @@ test('floods and lies in the head end in a refusal or a closed connection, and t
   }
 });
 
-test('what is not HTTP at all disturbs no other client', async (t) => {
+test('bytes that are not HTTP disturb no other client', async (t) => {
   const { port, url } = await startGateway(t, [post(done)]);
   for (const text of ['hello\r\n\r\n', '\u0000\u0001\u0002', '\r\n\r\n']) {
     const connection = await openRaw(t, port);

@@ -37,7 +37,7 @@ test('one length or one coding is one framing, and having neither is fine', (t) 
   }
 });
 
-test('what is said twice or in another way is ambiguous', (t) => {
+test('a length that is given twice or in another form is ambiguous', (t) => {
   for (const headers of [
     [
       ['content-length', '2'],

@@ -42,7 +42,7 @@ const arbitraryBody = fc.oneof(
 
 const arbitrarySpacing = fc.constantFrom(undefined, 1, 2, '\t');
 
-test('what JSON.parse accepts gives the same result', async (t) => {
+test('a text that JSON.parse accepts gives the same result', async (t) => {
   await fc.assert(
     fc.asyncProperty(arbitraryBody, arbitrarySpacing, async (value, spacing) => {
       const text = JSON.stringify(value, undefined, spacing);
@@ -54,7 +54,7 @@ test('what JSON.parse accepts gives the same result', async (t) => {
   );
 });
 
-test('what JSON.parse refuses is refused, whatever byte is lost, added or changed', async (t) => {
+test('a text that JSON.parse refuses is refused, for any byte lost, added or changed', async (t) => {
   const edits = fc.constantFrom(...'{}[]",:\\ \n0-1eEtn.a\u0000\ufeffé');
   await fc.assert(
     fc.asyncProperty(
@@ -162,14 +162,17 @@ test('the count of values is never too low', async (t) => {
 });
 
 test('unwanted members are skipped, whatever is in them', async (t) => {
-  const wanted = new Set(['items', 'limit']);
+  const fieldNames = new Set(['items', 'limit']);
   const junk = ['{"a":nonsense}', '[1,,2]', '"x"', 'tru', '[{"b":[]}]'];
   for (const each of junk) {
     const text = `{"x":${each},"items":[1,2],"\\u006cimit":3,"${'k'.repeat(2_000)}":${each}}`;
-    t.deepEqual(await parseJsonInSlices(Buffer.from(text), noYield, { wanted }), { items: [1, 2], limit: 3 });
+    t.deepEqual(await parseJsonInSlices(Buffer.from(text), noYield, { fieldNames }), {
+      items: [1, 2],
+      limit: 3,
+    });
   }
   for (const broken of ['{"x":1', '{"x":[1,"items":[]}', '{"x" 1}', '{"x":1}}']) {
-    await t.throwsAsync(parseJsonInSlices(Buffer.from(broken), noYield, { wanted }), {
+    await t.throwsAsync(parseJsonInSlices(Buffer.from(broken), noYield, { fieldNames }), {
       instanceOf: SyntaxError,
     });
   }

@@ -73,7 +73,7 @@ export interface ScannedJson {
 export interface ScanOptions {
   readonly limits?: SliceLimits;
   /** Members of the object at the top that are wanted; absent: all. */
-  readonly wanted?: ReadonlySet<string> | undefined;
+  readonly fieldNames?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -85,7 +85,7 @@ export interface ScanOptions {
 export async function scanJson(
   bytes: Buffer,
   yieldToLoop: Yield,
-  { limits = defaultSliceLimits, wanted }: ScanOptions = {},
+  { limits = defaultSliceLimits, fieldNames }: ScanOptions = {},
 ): Promise<ScannedJson> {
   const scanner = new Scanner(bytes, limits);
   const start = scanner.skipSpace(0);
@@ -101,7 +101,7 @@ export async function scanJson(
   for (let count = 1; count <= limits.membersMax; count++) {
     const colon = scanner.endOfValue(position, 1);
     if (bytes[colon] !== colonByte) throw new SyntaxError('expected a colon after a key');
-    const key = keyOf(scanner, position, colon, wanted);
+    const key = keyOf(scanner, position, colon, fieldNames);
     const from = scanner.skipSpace(colon + 1);
     const slices: number[] = [];
     const isArray = bytes[from] === openBracket;
@@ -146,12 +146,12 @@ function keyOf(
   scanner: Scanner,
   from: number,
   to: number,
-  wanted: ReadonlySet<string> | undefined,
+  fieldNames: ReadonlySet<string> | undefined,
 ): string | undefined {
-  if (wanted !== undefined && to - from > wantedKeyBytesMax) return undefined;
+  if (fieldNames !== undefined && to - from > wantedKeyBytesMax) return undefined;
   const key: unknown = JSON.parse(scanner.text(from, to));
   if (typeof key !== 'string') throw new SyntaxError('expected a string as a key');
-  return wanted === undefined || wanted.has(key) ? key : undefined;
+  return fieldNames === undefined || fieldNames.has(key) ? key : undefined;
 }
 
 /** Notes where its slices end. Returns the position after it. */

@@ -115,7 +115,7 @@ test('errors come in the envelope or bare, and a session can be missing or expir
   t.deepEqual(document.components.schemas.EnvelopedError.required, ['meta', 'data']);
 });
 
-test('what is no JSON is a text', (t) => {
+test('a body that is not JSON is described as text', (t) => {
   t.deepEqual(Object.keys(document.paths['/plain'].get.responses['200'].content), ['text/*']);
 });
 

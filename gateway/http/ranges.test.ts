@@ -64,11 +64,11 @@ test('every range that is understood lies within the file, and is what a slice b
       t.true(range.first >= 0 && range.first <= range.last && range.last < sizeBytes, text);
       const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(text) ?? [];
       const positions = Array.from({ length: sizeBytes }, (_, at) => at);
-      const wanted =
+      const expected =
         first === ''
           ? positions.slice(-Number(last))
           : positions.slice(Number(first), last === '' ? undefined : Number(last) + 1);
-      t.deepEqual([range.first, range.last], [wanted.at(0), wanted.at(-1)], text);
+      t.deepEqual([range.first, range.last], [expected.at(0), expected.at(-1)], text);
     }),
   );
 });

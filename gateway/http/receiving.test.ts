@@ -79,10 +79,10 @@ async function serve(t: ExecutionContext, one: AnyRoute, options: TestGatewayOpt
 }
 
 /** Opens a connection, sends, and waits for what the reply must contain. */
-async function exchange(t: ExecutionContext, port: number, text: string | Buffer, wanted: string) {
+async function exchange(t: ExecutionContext, port: number, text: string | Buffer, expected: string) {
   const connection = await openRaw(t, port);
   connection.send(text);
-  return connection.received(wanted);
+  return connection.received(expected);
 }
 
 const kinds: readonly [BodyKind, AnyRoute][] = [

@@ -10,11 +10,11 @@ function world(bytesMax: number) {
 
 test('a reply takes as much as it needs in all, and gives it back once', async (t) => {
   const { room, of } = world(1_000);
-  const taken = of('a');
-  for (const bytes of [10, 30, 20]) t.true(await taken.reach(bytes));
+  const share = of('a');
+  for (const bytes of [10, 30, 20]) t.true(await share.reach(bytes));
   t.is(room.bytes, 30);
-  taken.freeAll();
-  taken.freeAll();
+  share.freeAll();
+  share.freeAll();
   t.is(room.bytes, 0);
 });
 

@@ -26,7 +26,7 @@ test('no value can become a second line', (t) => {
   }
 });
 
-test('what every reply has keeps it out of caches, frames and guesses', (t) => {
+test('the headers of every reply keep it out of caches, frames and guesses', (t) => {
   t.is(
     standardHeaders.text,
     '\r\nCache-Control: no-store\r\nVary: Origin\r\nX-Content-Type-Options: nosniff' +

@@ -345,18 +345,18 @@ test('a client that leaves ends the stream in whatever phase it is', async (t) =
 
 test('a client that leaves before the answer is told to a handler that listens', async (t) => {
   const started = latch();
-  const told = latch<boolean>();
+  const notified = latch<boolean>();
   const server = await startGateway(t, [
     get(async ({ gone }) => {
       started.open();
-      await aborted(gone).catch(() => told.open(gone.aborted));
+      await aborted(gone).catch(() => notified.open(gone.aborted));
       throw gone.reason;
     }),
   ]);
   const reader = openReader(t, server.port);
   await started.promise;
   reader.socket.destroy();
-  t.true(await told.promise);
+  t.true(await notified.promise);
   await turn();
   t.deepEqual(failures(server), []);
 });

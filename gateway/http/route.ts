@@ -172,8 +172,8 @@ export interface Route<A extends Access = Access, Request = unknown, B extends B
   /** Replace the headers of the same name that every reply has, on refusals too; an empty one leaves it out. */
   readonly replyHeaders?: HeaderValues;
   /**
-   * `own`: the handler and its stream bound their time themselves. Otherwise the gateway gives up on a wait that exceeds the
-   * time of a request: for the answer, for the next chunk, or for the handler to take the next chunk of the body.
+   * `own`: the handler and its stream bound their time themselves. Otherwise the gateway gives up when one wait exceeds the time
+   * of a request. It waits for the answer, for the next chunk, or for the handler to take the next chunk of the body.
    */
   readonly deadline?: 'own';
   /** The HTML page that says why the gateway refuses a request, for a route whose callers read no JSON. */

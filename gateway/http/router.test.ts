@@ -54,7 +54,7 @@ test('each method has its own parameter names', (t) => {
   t.deepEqual(find('delete', '/v1/items/7'), ['DELETE /v1/items/:itemUuid', { itemUuid: '7' }]);
 });
 
-test('what is not there is a 404, and what is there for other methods a 405 that names them', (t) => {
+test('an unknown path is a 404, and one that has other methods a 405 that names them', (t) => {
   t.is(find('get', '/v1'), 404);
   t.is(find('get', '/v1/nothing/at/all'), 404);
   t.is(find('get', '/v2/items'), 404);

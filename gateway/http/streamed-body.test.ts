@@ -53,10 +53,10 @@ function world({
   body.start();
   const reader = stream?.[Symbol.asyncIterator]();
   if (reader === undefined) throw new Error('no stream was handed over');
-  const taken = () => calls.splice(0);
+  const newCalls = () => calls.splice(0);
   return {
     body,
-    taken,
+    newCalls,
     read: () => reader.next(),
     memory: options.bodyMemory,
     give: (bytes: number, isLast = false) => give(new ArrayBuffer(bytes), isLast),
@@ -64,37 +64,37 @@ function world({
 }
 
 test('the clock of the library is kept from striking until the reply is out, even when all has come', (t) => {
-  const { body, taken, give } = world();
+  const { body, newCalls, give } = world();
   body.overdue(1_000);
-  t.deepEqual(taken(), ['pause', 'resume']);
+  t.deepEqual(newCalls(), ['pause', 'resume']);
   give(10, true);
   body.overdue(2_000);
-  t.deepEqual(taken(), ['pause', 'resume']);
+  t.deepEqual(newCalls(), ['pause', 'resume']);
   body.end();
   body.overdue(3_000);
-  t.deepEqual(taken(), []);
+  t.deepEqual(newCalls(), []);
 });
 
 test('a connection that is held back stays so until there is room, and is let go before a reply', (t) => {
-  const { body, taken, give, memory } = world();
+  const { body, newCalls, give, memory } = world();
   give(queueBytesMax);
-  t.deepEqual(taken(), ['pause']);
+  t.deepEqual(newCalls(), ['pause']);
   body.overdue(1_000);
-  t.deepEqual(taken(), []);
+  t.deepEqual(newCalls(), []);
   body.discard();
-  t.deepEqual(taken(), ['resume']);
+  t.deepEqual(newCalls(), ['resume']);
   t.is(memory.bytes, 0);
   give(queueBytesMax);
-  t.deepEqual(taken(), []);
+  t.deepEqual(newCalls(), []);
   t.is(memory.bytes, 0);
 });
 
 test('a connection that is gone is not touched', (t) => {
-  const { body, taken, give, memory } = world();
+  const { body, newCalls, give, memory } = world();
   give(queueBytesMax);
-  taken();
+  newCalls();
   body.end();
-  t.deepEqual(taken(), []);
+  t.deepEqual(newCalls(), []);
   t.is(memory.bytes, 0);
 });
 
@@ -130,12 +130,12 @@ test('a client that is held back for what others of its user hold need not reach
   ];
   const read = waiting.read();
   holder.give(20_000);
-  t.deepEqual(waiting.taken(), ['pause']);
+  t.deepEqual(waiting.newCalls(), ['pause']);
   await clock.advance(120_000);
   waiting.body.overdue(clock.monotonicMs());
   holder.body.discard();
   turns.shift()?.();
-  t.deepEqual(waiting.taken(), ['resume']);
+  t.deepEqual(waiting.newCalls(), ['resume']);
   await clock.advance(59_000);
   waiting.body.overdue(clock.monotonicMs());
   waiting.give(10);
@@ -157,13 +157,13 @@ test('a connection that is gone while others hold much is neither touched nor wa
     world({ uploadScheduler }),
   ];
   holder.give(queueBytesMax);
-  leaving.taken();
-  last.taken();
+  leaving.newCalls();
+  last.newCalls();
   leaving.body.end();
   holder.body.end();
   turns.shift()?.();
-  t.deepEqual(leaving.taken(), []);
-  t.deepEqual(last.taken(), ['resume']);
+  t.deepEqual(leaving.newCalls(), []);
+  t.deepEqual(last.newCalls(), ['resume']);
 });
 
 test('the connection of one of many streams ends with the reply, as it is when the reply is made', (t) => {

@@ -85,7 +85,7 @@ test('a stream that holds itself back is not read when its turn would have come,
   t.true(second.read);
 });
 
-test('whatever streams bring, what is above the watermarks came from one of them, and in the end all are read', (t) => {
+test('bytes above the watermarks come from one stream alone, and in the end all streams are read', (t) => {
   const step = fc.record({
     stream: fc.nat(7),
     does: fc.constantFrom('take', 'take', 'release', 'hold', 'unhold', 'turn'),

@@ -63,7 +63,7 @@ function world() {
   return {
     body,
     ended,
-    taken: () => calls.splice(0),
+    newCalls: () => calls.splice(0),
     give: (text: string, isLast = false) => give(new Uint8Array(Buffer.from(text)).buffer, isLast),
   };
 }
@@ -71,32 +71,32 @@ function world() {
 const half = 'x'.repeat(mebibyte / 2);
 
 test('a large body that comes at once is held back at each mebibyte until the loop has turned', async (t) => {
-  const { give, taken, ended } = world();
+  const { give, newCalls, ended } = world();
   give('{"api":"');
   give(half);
-  t.deepEqual(taken(), []);
+  t.deepEqual(newCalls(), []);
   give(half);
-  t.deepEqual(taken(), ['pause']);
+  t.deepEqual(newCalls(), ['pause']);
   // The bytes that the library had received by then.
   give(half);
-  t.deepEqual(taken(), []);
+  t.deepEqual(newCalls(), []);
   await setImmediate();
-  t.deepEqual(taken(), ['resume']);
+  t.deepEqual(newCalls(), ['resume']);
   give(half);
   give(half);
-  t.deepEqual(taken(), ['pause']);
+  t.deepEqual(newCalls(), ['pause']);
   await setImmediate();
-  t.deepEqual(taken(), ['resume']);
+  t.deepEqual(newCalls(), ['resume']);
   give('"}', true);
   for (let turns = 0; ended.length === 0 && turns < 1_000; turns += 1) await setImmediate();
-  t.deepEqual([ended, taken()], [[{ api: half.repeat(5) }], []]);
+  t.deepEqual([ended, newCalls()], [[{ api: half.repeat(5) }], []]);
 });
 
 test('a body whose connection has ended while it was held back is not resumed', async (t) => {
-  const { body, give, taken } = world();
+  const { body, give, newCalls } = world();
   give(half);
   give(half);
   body.end();
   await setImmediate();
-  t.deepEqual(taken(), ['pause']);
+  t.deepEqual(newCalls(), ['pause']);
 });

@@ -238,10 +238,10 @@ async function propfind(context: Context<'bytes'>, program: Program, of: Of): Pr
   const depth = (context.header('depth') ?? '0').trim().toLowerCase();
   if (depth === 'infinity') return refused(403, '<D:propfind-finite-depth/>');
   if (depth !== '0' && depth !== '1') return wrongDepth;
-  const wanted = understood(context, readPropfind);
-  if (isReply(wanted)) return wanted;
+  const requested = understood(context, readPropfind);
+  if (isReply(requested)) return requested;
   const { hrefs, resource, ctag } = of;
-  const responses = new Responses(wanted);
+  const responses = new Responses(requested);
   if (resource.kind === 'object') {
     const [object] = await program.objects([resource.uid]);
     if (object === undefined) return unknown;
@@ -278,8 +278,8 @@ async function report(
   if (resource.kind !== 'todos' && resource.kind !== 'object') return refused(403, '<D:supported-report/>');
   const report = understood(context, readReport);
   if (isReply(report)) return report;
-  const { wanted } = report;
-  const responses = new Responses(wanted);
+  const { requested } = report;
+  const responses = new Responses(requested);
   const described = (object: NonNullable<Described['object']>): string =>
     responses.text({ hrefs, ctag, resource: { kind: 'object', uid: object.uid }, object });
   if (report.report === 'multiget') {
@@ -291,7 +291,7 @@ async function report(
   if (filter === 'none' || (isDepthZero && resource.kind === 'todos')) return multistatus(responses, nothing);
   const { objects: all } = await program.list();
   const objects = resource.kind === 'object' ? all.filter(({ uid }) => uid === resource.uid) : all;
-  if (filter === 'all' && !wantsData(wanted)) {
+  if (filter === 'all' && !wantsData(requested)) {
     return multistatus(responses, async function* () {
       for (const object of objects) yield described(object);
     });

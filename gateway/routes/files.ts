@@ -249,10 +249,10 @@ function byteRoutes(
     goesOnByToken({ context, claims, owner }, origin.uploadUuid);
     const part = parseRange(range, sizeBytes);
     if (part === 'whole') return refusedAnswer(withoutRange);
-    const open = (wanted: ByteRange) =>
+    const open = (byteRange: ByteRange) =>
       downloads.counted(
         claims.userUuid,
-        bytesOf({ store, origin, layout, range: wanted, signal: context.gone }),
+        bytesOf({ store, origin, layout, range: byteRange, signal: context.gone }),
       );
     const reply = rangedReply(range, { sizeBytes, mediaType: bytesType, partBytesMax, open });
     if (reply.stream === undefined || !reachesEnd(part, partBytesMax, sizeBytes)) return reply;

@@ -45,7 +45,7 @@ test('operations receive what clients send and send what the server does, and ev
   const refs = [...refsIn({ operations: document.operations })];
   t.true(refs.length > clientFrameTypes.length);
   for (const ref of refs) t.not(resolved(ref), undefined, ref);
-  const told = new Set<string>();
+  const described = new Set<string>();
   for (const { action, channel, messages, reply } of Object.values<never>(document.operations) as {
     action: string;
     channel: { $ref: string };
@@ -58,12 +58,12 @@ test('operations receive what clients send and send what the server does, and ev
         $ref,
       );
     }
-    for (const { $ref } of [...messages, ...(reply?.messages ?? [])]) told.add($ref);
+    for (const { $ref } of [...messages, ...(reply?.messages ?? [])]) described.add($ref);
   }
   const messages = Object.entries<{ messages: object }>(document.channels).flatMap(
     ([channel, { messages: of }]) => Object.keys(of).map((name) => `#/channels/${channel}/messages/${name}`),
   );
-  t.deepEqual([...told].sort(), messages.sort());
+  t.deepEqual([...described].sort(), messages.sort());
 });
 
 test('a frame of a client is described exactly: what is missing, added or of another form does not fit', (t) => {

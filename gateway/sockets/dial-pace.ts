@@ -2,9 +2,9 @@
  * The pace at which clients that dial go on: once for their token or ticket, and once to be let in with it. After a crash
  * tens of thousands dial at once. Without a pace, every other request waits for all of them.
  *
- * Every few milliseconds a few clients go on, in the order in which they came. A loop that is busy comes to it later, and then no more
- * of them go on: that would keep it busy. A client waits only a few seconds for its AUTH to be answered, but no more clients come to
- * that than have got tickets at the same pace. A client that has left meanwhile still takes its turn: its answer is dropped.
+ * Every few milliseconds a few clients go on, in the order in which they came. A busy event loop comes to it later. It does not make
+ * up for the lost time, which would keep it busy. A client waits only a few seconds for the answer to its AUTH, but it has got its
+ * ticket at the same pace. A client that has left meanwhile still takes its turn: its answer is dropped.
  */
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 

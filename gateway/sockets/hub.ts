@@ -191,8 +191,7 @@ export class Hub {
   }
 
   /**
-   * Closes every socket, each after a random part of a time that grows with their number, so that the clients do not
-   * all dial again at once.
+   * Closes each socket after a random part of a time that grows with their number. So the clients do not all dial again at once.
    */
   async closeAll(withinMs: number): Promise<void> {
     const { clock, random } = this.#options;

@@ -12,35 +12,35 @@ const saved = (timestamp: number, by?: string, session?: string): VaultItemsChan
 
 function world() {
   const clock = new FakeClock();
-  const told: (readonly [vault: string, change: VaultItemsChanged])[] = [];
+  const notified: (readonly [vault: string, change: VaultItemsChanged])[] = [];
   const notices = new VaultNotices(clock, (vault, change, done) => {
-    told.push([vault, change]);
+    notified.push([vault, change]);
     done();
   });
-  return { clock, told, notices };
+  return { clock, notified, notices };
 }
 
 test('members hear at once of the first change', (t) => {
-  const { told, notices } = world();
+  const { notified, notices } = world();
   notices.changed('v', saved(1, 'ann', 's'));
-  t.deepEqual(told, [['v', saved(1, 'ann', 's')]]);
+  t.deepEqual(notified, [['v', saved(1, 'ann', 's')]]);
 });
 
 test('members hear of many changes once in each pause, with the latest in the last notice', async (t) => {
-  const { clock, told, notices } = world();
+  const { clock, notified, notices } = world();
   for (let at = 0; at < 100; at += 1) {
     notices.changed('v', saved(at, 'ann', 's'));
     await clock.advance(10);
   }
   await clock.advance(1_000);
   t.deepEqual(
-    told.map(([, { timestamp }]) => timestamp),
+    notified.map(([, { timestamp }]) => timestamp),
     [0, 24, 49, 74, 99],
   );
 });
 
 test('a member who alone has saved is not notified; of two who have, both are', async (t) => {
-  const { clock, told, notices } = world();
+  const { clock, notified, notices } = world();
   notices.changed('v', saved(1, 'ann', 's'));
   notices.changed('v', saved(2, 'ann', 's'));
   notices.changed('v', saved(3, 'ann', 's'));
@@ -52,7 +52,7 @@ test('a member who alone has saved is not notified; of two who have, both are', 
   notices.changed('v', saved(7, 'ann', 'other'));
   await clock.advance(250);
   t.deepEqual(
-    told.slice(1).map(([, { timestamp, by, session }]) => [timestamp, by, session]),
+    notified.slice(1).map(([, { timestamp, by, session }]) => [timestamp, by, session]),
     [
       [3, 'ann', 's'],
       [5, undefined, undefined],
@@ -62,40 +62,40 @@ test('a member who alone has saved is not notified; of two who have, both are', 
 });
 
 test('a vault waits for no other, and after a pause without a change it is told at once again', async (t) => {
-  const { clock, told, notices } = world();
+  const { clock, notified, notices } = world();
   notices.changed('v', saved(1));
   notices.changed('w', saved(2));
   await clock.advance(250);
   notices.changed('v', saved(3));
   t.deepEqual(
-    told.map(([vault]) => vault),
+    notified.map(([vault]) => vault),
     ['v', 'w', 'v'],
   );
 });
 
 test('once stopped, nothing more is told', async (t) => {
-  const { clock, told, notices } = world();
+  const { clock, notified, notices } = world();
   notices.changed('v', saved(1));
   notices.changed('v', saved(2));
   notices.stop();
   await clock.advance(1_000);
-  t.is(told.length, 1);
+  t.is(notified.length, 1);
 });
 
 test('while members are still being told of a change, the next one waits, and then for the pause', async (t) => {
   const clock = new FakeClock();
-  const told: number[] = [];
+  const notified: number[] = [];
   let done = () => {};
   const notices = new VaultNotices(clock, (_vault, { timestamp }, callback) => {
-    told.push(timestamp);
+    notified.push(timestamp);
     done = callback;
   });
   for (const timestamp of [1, 2, 3]) notices.changed('v', saved(timestamp));
   await clock.advance(1_000);
-  t.deepEqual(told, [1]);
+  t.deepEqual(notified, [1]);
   done();
   await clock.advance(249);
-  t.deepEqual(told, [1]);
+  t.deepEqual(notified, [1]);
   await clock.advance(1);
-  t.deepEqual(told, [1, 3]);
+  t.deepEqual(notified, [1, 3]);
 });

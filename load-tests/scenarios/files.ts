@@ -33,7 +33,7 @@ export const options = optionsOf(
 const chunks = 2;
 const path = '/v1/files';
 /** For each VU that deals with files, on first use. */
-const kept: { chunk?: ArrayBuffer } = {};
+const cache: { chunk?: ArrayBuffer } = {};
 const uploaded = new Trend('file_upload', true);
 const downloaded = new Trend('file_download', true);
 
@@ -58,8 +58,8 @@ function upload(token: string, remoteIdentifier: string): boolean {
   const valet = valetToken(token, remoteIdentifier, 'write');
   if (valet === undefined) return false;
   const headers = { 'x-valet-token': valet };
-  kept.chunk ??= new Uint8Array(chunkBytes).buffer;
-  const { chunk } = kept;
+  cache.chunk ??= new Uint8Array(chunkBytes).buffer;
+  const { chunk } = cache;
   if (!call({ operation: 'open-upload', path: `${path}/upload/create-session`, headers }, () => true))
     return false;
   for (let number = 1; number <= chunks; number += 1) {

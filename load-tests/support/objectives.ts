@@ -48,15 +48,15 @@ export function thresholdsOf(objectives: Objectives): Thresholds {
 
 /** k6 keeps the values of a tag only if a threshold uses them. These always hold, and reports do not show them. */
 function keptByTag({ sockets, pushes, lane }: Record<'sockets' | 'pushes' | 'lane', boolean>): Thresholds {
-  const kept = (metric: string, holds: string) =>
+  const thresholds = (metric: string, holds: string) =>
     sliceNames.map((name) => [`${metric}{slice:${name}}`, [holds]]);
   return Object.fromEntries([
-    ...kept('http_req_duration', 'max>=0'),
-    ...kept('http_req_failed', 'rate>=0'),
-    ...(sockets ? kept('socket_open', 'max>=0') : []),
-    ...(pushes ? kept('save_to_push', 'max>=0') : []),
-    ...(lane ? [...kept('lane_open', 'max>=0'), ...kept('lane_command', 'max>=0')] : []),
-    ...observed.flatMap(({ name }) => kept(name, 'max>=0')),
+    ...thresholds('http_req_duration', 'max>=0'),
+    ...thresholds('http_req_failed', 'rate>=0'),
+    ...(sockets ? thresholds('socket_open', 'max>=0') : []),
+    ...(pushes ? thresholds('save_to_push', 'max>=0') : []),
+    ...(lane ? [...thresholds('lane_open', 'max>=0'), ...thresholds('lane_command', 'max>=0')] : []),
+    ...observed.flatMap(({ name }) => thresholds(name, 'max>=0')),
     ...answerNames.flatMap((name) => [
       [`failed_answers{answer:${name}}`, ['count>=0']],
       [`metrics_unread{answer:${name}}`, ['rate>=0']],

@@ -49,7 +49,7 @@ test('a cluster without trouble has nothing in the colour of trouble', (t) => {
   t.regex(textOf(page), /7 timers and 0 tells wait\. 0 timers and 0 tells are dead\./);
 });
 
-test('what gave up stands beside the command that tries it again', (t) => {
+test('a job that gave up stands beside the command that tries it again', (t) => {
   const actor = { kind: 'user', id: 'u-1' };
   const text = textOf(
     statusPage({

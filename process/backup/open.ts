@@ -196,6 +196,6 @@ export async function secretKeyOf({
   dataDirectory,
 }: BackupConfiguration): Promise<string | undefined> {
   if (secretKey !== undefined) return secretKey;
-  const kept = await readFile(join(dataDirectory, 'secret-key'), 'utf8').catch(() => undefined);
-  return kept?.trim();
+  const stored = await readFile(join(dataDirectory, 'secret-key'), 'utf8').catch(() => undefined);
+  return stored?.trim();
 }

@@ -1,5 +1,5 @@
 /**
- * What goes from a target: backups beyond those to be kept, what was never finished, and blobs that no kept backup names. So the
+ * Removes backups from a target: those beyond the number to keep, unfinished ones, and blobs that no kept backup names. So the
  * ciphertext of deleted accounts and files goes with the last backup that has it.
  *
  * The manifest goes first: a crash leaves an unfinished backup, and the next run removes that.
@@ -23,9 +23,9 @@ async function removeBackup(target: BackupTarget, id: string): Promise<void> {
   await removeAll(target, target.list(folderOf(id)), () => true);
 }
 
-async function pruneBlobs(target: BackupTarget, kept: readonly string[]): Promise<void> {
+async function pruneBlobs(target: BackupTarget, backupIds: readonly string[]): Promise<void> {
   const manifests: Manifest[] = [];
-  for (const id of kept) {
+  for (const id of backupIds) {
     const manifest = await unlessDamaged(readManifest(target, id));
     // It might name any blob. They stay until it goes, which `backup verify` tells the operator of.
     if (manifest === undefined) return;

@@ -87,10 +87,10 @@ async function prepare(client: pg.Client, { connection, manifest }: RestoreOptio
   // As long as there are rows of an earlier run, its mark stays.
   if (await isMarked(client)) await empty(client);
   await unmark(client);
-  const wanted = new Set([...manifest.migrations, ...(await migrationsOf(client))]);
+  const required = new Set([...manifest.migrations, ...(await migrationsOf(client))]);
   await migrate(
     connection,
-    migrations.filter(({ id }) => wanted.has(id)),
+    migrations.filter(({ id }) => required.has(id)),
   );
   await client.query('INSERT INTO migration (id) VALUES ($1) ON CONFLICT (id) DO NOTHING', [
     `${restoringMark}${manifest.id}`,

@@ -75,10 +75,10 @@ class S3Target implements BackupTarget {
 
   async remove(names: readonly string[]): Promise<void> {
     const keys = names.map((name) => this.#key(name));
-    const kept = await removeObjects(this.#bucket, keys, (command) =>
+    const errorCode = await removeObjects(this.#bucket, keys, (command) =>
       this.#attempt(() => this.#client.send(command)),
     );
-    if (kept !== undefined) throw this.#unavailable(kept);
+    if (errorCode !== undefined) throw this.#unavailable(errorCode);
   }
 
   close(): void {

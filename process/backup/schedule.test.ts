@@ -9,7 +9,7 @@ const at = (text: string): number => Date.parse(text);
 
 function world(startMs: number) {
   const clock = new FakeClock(startMs);
-  const kept = new Map<string, string>();
+  const records = new Map<string, string>();
   const registry = new Registry();
   const runs: string[] = [];
   let code = 0;
@@ -17,8 +17,8 @@ function world(startMs: number) {
     startBackupSchedule({
       times,
       directory: {
-        find: async (name) => kept.get(name),
-        replace: async (name, text) => void kept.set(name, text),
+        find: async (name) => records.get(name),
+        replace: async (name, text) => void records.set(name, text),
       },
       clock,
       logger: silentLogger,
@@ -32,7 +32,7 @@ function world(startMs: number) {
   const failing = (isFailing: boolean) => {
     code = isFailing ? 69 : 0;
   };
-  return { clock, kept, registry, runs, begin, advance, failing };
+  return { clock, records, registry, runs, begin, advance, failing };
 }
 
 test('the next time of the day is after now, today or tomorrow', (t) => {
@@ -43,11 +43,11 @@ test('the next time of the day is after now, today or tomorrow', (t) => {
 });
 
 test('a backup runs at each time, and its success is kept and shown', async (t) => {
-  const { begin, advance, runs, kept, registry, clock } = world(at('2026-01-01T00:00:00Z'));
+  const { begin, advance, runs, records, registry, clock } = world(at('2026-01-01T00:00:00Z'));
   const schedule = await begin([3 * 60 + 15]);
   await advance(24 * hourMs);
   t.deepEqual(runs, ['03:15']);
-  t.is(kept.get('last-backup'), String(at('2026-01-01T03:15:00Z')));
+  t.is(records.get('last-backup'), String(at('2026-01-01T03:15:00Z')));
   const metrics = await registry.metrics();
   t.regex(metrics, /scriptorium_backup_last_success_timestamp_seconds 1767237300/);
   t.regex(metrics, /scriptorium_backups_total\{outcome="done"\} 1/);
@@ -70,8 +70,8 @@ test('a backup that failed is tried every hour until it works', async (t) => {
 });
 
 test('a time that was missed while the server was down is made up for after the start', async (t) => {
-  const { begin, advance, runs, kept } = world(at('2026-01-02T09:00:00Z'));
-  kept.set('last-backup', String(at('2026-01-01T03:20:00Z')));
+  const { begin, advance, runs, records } = world(at('2026-01-02T09:00:00Z'));
+  records.set('last-backup', String(at('2026-01-01T03:20:00Z')));
   await begin([3 * 60 + 15]);
   await advance(hourMs);
   t.deepEqual(runs, ['09:01']);

@@ -83,12 +83,12 @@ class Schedule implements BackupSchedule {
 
   async start(): Promise<void> {
     const { clock, directory, times } = this.#options;
-    const kept = Number(await directory.find(recordName));
+    const storedMs = Number(await directory.find(recordName));
     const nowMs = clock.nowMs();
-    const isFirst = !(kept > 0);
-    this.#lastSuccess.set((isFirst ? nowMs : kept) / 1_000);
+    const isFirst = !(storedMs > 0);
+    this.#lastSuccess.set((isFirst ? nowMs : storedMs) / 1_000);
     if (isFirst) await directory.replace(recordName, String(nowMs));
-    const isMissed = !isFirst && kept < lastTimeBefore(nowMs, times);
+    const isMissed = !isFirst && storedMs < lastTimeBefore(nowMs, times);
     this.#wait(isMissed ? afterStartMs : nextTimeAfter(nowMs, times) - nowMs);
   }
 

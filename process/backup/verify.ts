@@ -7,8 +7,8 @@
  *     4. serve     a server is started on the scratch database, with a secret key of its own
  *     5. sync      accounts sign in there and sync, and what comes is compared with the rows
  *
- * Nobody knows the passwords of users, and nobody has to: in the scratch database, which is removed afterwards, the accounts that
- * are tried get a random one. Those with a second factor are passed over. The scratch server has no mail relay and no address.
+ * Nobody has to know the passwords of users. The accounts that are tried get a random password in the scratch database, which is
+ * removed afterwards. Those with a second factor are passed over. The scratch server has no mail relay and no address.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type pg from 'pg';

@@ -99,7 +99,7 @@ test('an empty variable counts as none', (t) => {
   t.deepEqual(configOf({ PORT: '', HOST: ' ', ADMIN_EMAILS: '' }), configOf({}));
 });
 
-test('what was configured cannot be changed, at any depth', (t) => {
+test('the configuration cannot be changed, at any depth', (t) => {
   const { config } = configurationFrom({ CORS_ALLOWED_ORIGINS: 'https://a.test, https://b.test' });
   t.deepEqual(config.gateway.cors.allowedOrigins, ['https://a.test', 'https://b.test']);
   t.true(
@@ -341,10 +341,10 @@ test('where others keep calendars in files is taken, and said to do nothing', (t
 });
 
 test('a calendar lies at a path that is free and safe', (t) => {
-  const taken = ['/v1', '/v2/dav', '/auth', '/files/dav', '/sockets', '/subscription', '/robots.txt'];
+  const reserved = ['/v1', '/v2/dav', '/auth', '/files/dav', '/sockets', '/subscription', '/robots.txt'];
   const unsafe = ['dav', '/', '//', '/dav/', '/a//b', '/../dav', '/a/.', '/a b', '/a%2fb', '/dav?x', '/:a'];
   const long = `/${'a/'.repeat(12)}a`;
-  for (const CALDAV_BASE_PATH of ['/health', '/healthcheck', ...taken, ...unsafe, long]) {
+  for (const CALDAV_BASE_PATH of ['/health', '/healthcheck', ...reserved, ...unsafe, long]) {
     t.regex(problemsOf({ CALDAV_BASE_PATH }).join(), /^CALDAV_BASE_PATH .*free/, CALDAV_BASE_PATH);
   }
   for (const path of ['/dav', '/caldav/v1', '/healthy', long.slice(2)]) {
@@ -497,7 +497,7 @@ test('no secret is among what is not secret, and the other way round', (t) => {
   t.false(everySetting(settings).some(({ isSecret }) => isSecret));
 });
 
-test('whatever a variable holds, it is a value or a problem that names it', (t) => {
+test('the text of a variable is a value, or a problem that names the variable', (t) => {
   const names = variablesOf({ settings, secretSettings });
   fc.assert(
     fc.property(fc.constantFrom(...names), fc.string(), (name, value) => {

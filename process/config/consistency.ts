@@ -1,6 +1,5 @@
 /**
- * How settings depend on each other: contradictions, which keep the server from starting, and warnings of what looks like
- * a mistake.
+ * How settings depend on each other. A contradiction keeps the server from starting. A likely mistake is a warning.
  */
 import { assistantProblems, assistantWarnings } from '../../actors/assistant/policy.ts';
 import { implicitTlsPort } from '../../actors/mailer/settings.ts';

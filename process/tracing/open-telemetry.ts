@@ -127,10 +127,12 @@ class RequestSampler implements Sampler {
     this.#requests = requests;
   }
 
-  shouldSample(...given: Parameters<Sampler['shouldSample']>): SamplingResult {
-    const [context, , , , , links] = given;
+  shouldSample(...parameters: Parameters<Sampler['shouldSample']>): SamplingResult {
+    const [context, , , , , links] = parameters;
     const isStep = links.length > 0 || trace.getSpanContext(context) !== undefined;
-    return isStep ? { decision: SamplingDecision.RECORD_AND_SAMPLED } : this.#requests.shouldSample(...given);
+    return isStep
+      ? { decision: SamplingDecision.RECORD_AND_SAMPLED }
+      : this.#requests.shouldSample(...parameters);
   }
 
   toString(): string {

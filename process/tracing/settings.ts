@@ -75,16 +75,16 @@ export const tracingSecrets = secret(
 export interface TracingSettings extends SettingsOf<typeof tracingSettings> {}
 
 /** @throws WrongValue */
-function fraction(given: string): number {
-  const value = /^[0-9.]+$/.test(given) ? Number(given) : Number.NaN;
+function fraction(input: string): number {
+  const value = /^[0-9.]+$/.test(input) ? Number(input) : Number.NaN;
   if (!(value >= 0 && value <= 1)) throw new WrongValue('is not a number from 0 to 1');
   return value;
 }
 
 /** Values are percent-encoded. @throws WrongValue */
-export function pairs(given: string): Readonly<Record<string, string>> {
+export function pairs(input: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    entriesOf(given).map((entry) => {
+    entriesOf(input).map((entry) => {
       const [name = '', ...value] = entry.split('=');
       if (name === '' || value.length === 0) throw new WrongValue('is not a list of name=value');
       return [name.trim(), decoded(value.join('=').trim())];

@@ -138,7 +138,7 @@ function gateBefore(method: string) {
   };
 }
 
-test('what comes while a lost commit is settled is answered once that turns out committed', async (t) => {
+test('a call that comes while a lost commit is settled is answered once that commit proves applied', async (t) => {
   const barrier = gateBefore('barrier');
   let lose = false;
   const { actors } = await start(async (method, apply) => {
@@ -262,7 +262,7 @@ test('no more shared reads wait for an activation than a mailbox holds', async (
   );
 });
 
-test('what waits at the gate counts towards the limit of an actor', async (t) => {
+test('outcomes at the gate count towards the limit of an actor', async (t) => {
   const commit = gateBefore('commit');
   const { actors } = await start(
     async (method, apply) => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { ModelDatabase, ModelStore } from '../../test/kit/model-store/model-store.ts';
 import { type CrossOwnerPlan, crossOwner } from '../command.ts';
 import { NegativeCache } from '../read/negative-cache.ts';
+import { UnchangedSince } from '../read/unchanged-since.ts';
 import type { StoreRead, Write } from '../store/store.ts';
 import { type RowOf, table } from '../table.ts';
 import { type Ask, answerPlans, sharedResults } from './reads.ts';
@@ -274,13 +275,47 @@ test('a reader that remembers by versions gets the same rows as one that remembe
         else if ('after' in each) {
           const positions = Object.entries(each.after).map(([name, after]) => ({ owner: name, after }));
           const plan = crossOwner(note, { membership, owners: positions, limit: each.limit });
-          const told = await owners.read(plan, { negativeCache });
-          const byName = (results: typeof told) =>
+          const remembered = await owners.read(plan, { negativeCache });
+          const byName = (results: typeof remembered) =>
             new Map(results.map(({ owner: name, ...rest }) => [name, rest]));
-          t.deepEqual(byName(told), byName(await owners.read(plan)));
+          t.deepEqual(byName(remembered), byName(await owners.read(plan)));
         }
       }
     }),
     { seed: 13, numRuns: 300 },
   );
+});
+
+test('a plan that comes again with its version costs no look at each owner, until one of them commits', async (t) => {
+  const owners = new Owners(['a', 'b']);
+  for (const name of owners.names) owners.admit(name, true);
+  const newMarker = (name: string) =>
+    new UnchangedSince({ address: { kind: 'vault', id: name }, shard: 1, epoch: 1 });
+  const markers = new Map(owners.names.map((name) => [name, newMarker(name)]));
+  let lookUps = 0;
+  const of = ({ id }: { readonly id: string }) => {
+    lookUps += 1;
+    return markers.get(id);
+  };
+  const unchangedMarkers = { of, holds: ({ isCleared }: UnchangedSince) => !isCleared };
+  const negativeCache = new NegativeCache({ unchangedMarkers, kindOf: () => 'vault' });
+  const lookUpsOf = async (version: number | undefined) => {
+    lookUps = 0;
+    const positions = owners.names.map((name) => ({ owner: name, after: 0 }));
+    const requests: StoreRead[] = [];
+    const plan = crossOwner(note, { membership, owners: positions, limit: 9, version });
+    t.is((await owners.read(plan, { negativeCache, requests })).length, 2);
+    return { lookUps, requests: requests.length };
+  };
+  t.is((await lookUpsOf(1)).requests, 1);
+  t.true((await lookUpsOf(1)).lookUps > 0);
+  t.deepEqual(await lookUpsOf(1), { lookUps: 0, requests: 0 });
+  t.true((await lookUpsOf(undefined)).lookUps > 0, 'another plan may ask for something else');
+  t.true((await lookUpsOf(2)).lookUps > 0, 'as may another version');
+  t.deepEqual(await lookUpsOf(2), { lookUps: 0, requests: 0 });
+  const before = markers.get('b');
+  if (before === undefined) return t.fail();
+  before.isCleared = true;
+  markers.set('b', newMarker('b'));
+  t.is((await lookUpsOf(2)).requests, 1);
 });

@@ -1,7 +1,6 @@
 /**
- * The part of an actor's state that it knows better than the database: for each key the durable value, and over it the value of
- * a commit still at the gate. Slices and timers are held whole. Rows are held only while the database may not show them yet
- * (see rows.ts).
+ * A part of an actor's state in memory. Each key has its durable value, and over it the value of a commit that is still at the
+ * gate. Slices and timers are held whole. Rows are held only while the database may not show them yet (see rows.ts).
  */
 import { heapBytes, mapEntryBytes, textBytes } from './memory.ts';
 

@@ -73,13 +73,13 @@ export class Mailbox {
     this.begin(entry);
   }
 
-  /** Takes every message for which `wanted` holds. */
-  takeWhere(wanted: (entry: Queued) => boolean): readonly Queued[] {
-    const taken = this.#entries.filter(wanted);
-    if (taken.length === 0) return taken;
-    this.#entries = this.#entries.filter((entry) => !wanted(entry));
-    for (const entry of taken) this.#end(entry);
-    return taken;
+  /** Takes every message that the predicate accepts. */
+  takeWhere(predicate: (entry: Queued) => boolean): readonly Queued[] {
+    const matching = this.#entries.filter(predicate);
+    if (matching.length === 0) return matching;
+    this.#entries = this.#entries.filter((entry) => !predicate(entry));
+    for (const entry of matching) this.#end(entry);
+    return matching;
   }
 
   /** Puts these messages before all others, as their turns run again, and begins every read again. */

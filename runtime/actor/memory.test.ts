@@ -4,7 +4,7 @@ import { PendingCommit } from '../commit/pending-commit.ts';
 import { Layers, removed } from './layers.ts';
 import { heapBytes } from './memory.ts';
 
-test('whatever a value holds counts: texts, buffers, fields, elements, and the names in a large object', (t) => {
+test('all parts of a value count: texts, buffers, fields, elements, and the names in a large object', (t) => {
   const large = 'x'.repeat(10_000);
   for (const value of [large, Buffer.from(large), [large], { large }, { deep: { deeper: [large] } }]) {
     const bytes = heapBytes(value);
@@ -19,7 +19,7 @@ test('whatever a value holds counts: texts, buffers, fields, elements, and the n
 const names = fc.constantFrom('a', 'b', 'c');
 const changes = fc.array(fc.tuple(names, fc.option(fc.json(), { nil: undefined })));
 
-test('what is durable counts once, however often it was written, and what is gone counts nothing', (t) => {
+test('a durable slice counts once, however often it was written, and a removed one counts nothing', (t) => {
   fc.assert(
     fc.property(changes, (made) => {
       const layers = new Layers<unknown>();

@@ -22,7 +22,7 @@ interface Note {
 }
 
 const row = (name: string, position: number): Note => ({ owner: 'o', name, position, size: 10 });
-const kept = (note_: Note | typeof removed, name: string): KeptRow => ({
+const keptRow = (note_: Note | typeof removed, name: string): KeptRow => ({
   table: note,
   key: `o\u0000${name}`,
   row: note_ === removed ? removed : { ...note_ },
@@ -39,7 +39,7 @@ function stored(rows: readonly Note[], after: number, limit: number) {
 test('a row that has moved on meanwhile is found at its new place only', (t) => {
   const plan = range(note, { after: 0, through: 2, limit: 10 });
   const answer = { rows: [{ ...row('a', 1) }, { ...row('b', 2) }], complete: true };
-  const merged = mergePlan(plan, answer, [kept(row('a', 3), 'a')]);
+  const merged = mergePlan(plan, answer, [keptRow(row('a', 3), 'a')]);
   t.deepEqual(
     merged.rows.map((each) => [each.name, each.position]),
     [
@@ -52,7 +52,9 @@ test('a row that has moved on meanwhile is found at its new place only', (t) => 
 
 test('a page whose rows have all moved on still says how far it reaches', (t) => {
   const plan = range(note, { after: 0, through: 9, limit: 1 });
-  const merged = mergePlan(plan, { rows: [{ ...row('a', 1) }], complete: false }, [kept(row('a', 10), 'a')]);
+  const merged = mergePlan(plan, { rows: [{ ...row('a', 1) }], complete: false }, [
+    keptRow(row('a', 10), 'a'),
+  ]);
   t.deepEqual(merged, { rows: [], complete: false, upTo: 1 });
 });
 
@@ -69,7 +71,7 @@ test('paging over what is stored, with anything kept over it, gives every row of
         for (const [index, [each, isRemoved]] of changes.entries()) {
           over.set(each, isRemoved ? removed : row(each, before.length + index + 1));
         }
-        const keptRows = [...over].map(([each, value]) => kept(value, each));
+        const keptRows = [...over].map(([each, value]) => keptRow(value, each));
         const seen: string[] = [];
         let after = 0;
         for (let page = 0; page < 50; page += 1) {

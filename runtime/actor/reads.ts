@@ -14,7 +14,7 @@ import type {
   RangeResult,
 } from '../command.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
-import type { AskedSince, NegativeCache, Versions } from '../read/negative-cache.ts';
+import type { NegativeCache, OwnerRequest, Versions } from '../read/negative-cache.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { versionTable } from '../store/tables.ts';
 import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
@@ -158,7 +158,7 @@ function joinAnswers(
 interface OpenRead {
   readonly plan: AnyCrossOwnerPlan;
   /** The owners that the store is asked for. */
-  readonly open: readonly AskedSince[];
+  readonly open: readonly OwnerRequest[];
   readonly negativeCache: NegativeCache;
 }
 
@@ -202,7 +202,7 @@ function readsOf(opened: ReadonlyMap<string, OpenRead>): ReadonlyMap<string, Sto
   const reads = new Map<string, StoreRead>();
   for (const [name, { plan, open }] of opened) {
     if (open.length === 0) continue;
-    const { plan: _, ...read } = plan;
+    const { plan: _, version: _version, ...read } = plan;
     reads.set(name, { read: 'crossOwner', ...read, owners: open.map(({ entry }) => entry) });
   }
   return reads;
@@ -218,9 +218,9 @@ function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows
   const last = new Map(answer.rows.map((row) => [row[ownerColumn(table)], Number(row[orderColumn(table)])]));
   const openReads = new Map(open.map((each) => [each.entry.owner, each]));
   for (const { owner, complete } of answer.authorized ?? []) {
-    const askedOf = openReads.get(owner);
-    if (complete && askedOf !== undefined)
-      negativeCache.note(plan, askedOf, last.get(owner) ?? askedOf.entry.after);
+    const openRead = openReads.get(owner);
+    if (complete && openRead !== undefined)
+      negativeCache.note(plan, openRead, last.get(owner) ?? openRead.entry.after);
   }
   if (open.length === owners.length) return answer;
   const quiet = owners
@@ -232,9 +232,9 @@ function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows
 function splitKeys(plan: KeysPlan<AnyTable>, rows: Rows | undefined): SplitPlan {
   const inMemory: AnyRow[] = [];
   const unknown = plan.keys.filter((key) => {
-    const kept = rows?.get(plan.table, keyText(plan.table, key as AnyRow));
-    if (kept === undefined) return true;
-    if (kept.row !== removed) inMemory.push(kept.row);
+    const cached = rows?.get(plan.table, keyText(plan.table, key as AnyRow));
+    if (cached === undefined) return true;
+    if (cached.row !== removed) inMemory.push(cached.row);
     return false;
   });
   if (unknown.length === 0) return { inMemory };
@@ -273,9 +273,6 @@ export function found(answer: StoreRows | undefined): LookupResult<AnyTable> {
   return { rows: (answer?.rows ?? []) as never, complete: answer?.complete ?? true };
 }
 
-/** A sync that finds nothing keeps its plan, so this keeps the answer to that plan. */
-const quietResults = new WeakMap<AnyCrossOwnerPlan, CrossOwnerResult<AnyTable>>();
-
 export function crossOwnerResult<T extends AnyTable>(
   plan: CrossOwnerPlan<T>,
   answer: StoreRows | undefined,
@@ -299,27 +296,26 @@ export function crossOwnerResult<T extends AnyTable>(
   };
 }
 
-function quietResult<T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerResult<T> {
-  const known = quietResults.get(plan);
-  if (known !== undefined) return known as CrossOwnerResult<T>;
-  const owners = plan.owners.map(({ owner, after }) => ({ owner, rows: [], complete: true, upTo: after }));
-  const result = { owners, isQuiet: true };
-  quietResults.set(plan, result);
-  return result;
-}
+/** An idle sync only asks whether it is quiet. The list of owners is made for those that read it. */
+const quietResult = <T extends AnyTable>(plan: CrossOwnerPlan<T>): CrossOwnerResult<T> => ({
+  isQuiet: true,
+  get owners() {
+    return plan.owners.map(({ owner, after }) => ({ owner, rows: [], complete: true, upTo: after }));
+  },
+});
 
 /** Overlays the store's answer to a range with kept rows, and cuts it again at the plan's limits. */
 export function mergePlan<T extends AnyTable>(
   plan: RangePlan<T>,
   answer: StoreRows | undefined,
-  kept: Iterable<KeptRow>,
+  overlay: Iterable<KeptRow>,
 ): RangeResult<T> {
   const order = orderColumn(plan.table);
   const fetched = answer?.rows ?? [];
   const last =
     answer === undefined || answer.complete ? Number.POSITIVE_INFINITY : Number(fetched.at(-1)?.[order]);
   if (plan.limit === 0) return { rows: [], complete: true, upTo: last };
-  const merged = overlayRows(plan, fetched, last, kept);
+  const merged = overlayRows(plan, fetched, last, overlay);
   const rows = cut(plan, merged);
   if (rows.length < merged.length) {
     return { rows: rows as never, complete: false, upTo: Number(rows.at(-1)?.[order] ?? plan.after) };
@@ -331,10 +327,10 @@ function overlayRows(
   plan: RangePlan<AnyTable>,
   fetched: readonly AnyRow[],
   last: number,
-  kept: Iterable<KeptRow>,
+  overlay: Iterable<KeptRow>,
 ): readonly AnyRow[] {
   let over: Map<string, AnyRow | Removed> | undefined;
-  for (const { key, row } of kept) {
+  for (const { key, row } of overlay) {
     over ??= new Map();
     over.set(key, row);
   }

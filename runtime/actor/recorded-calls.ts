@@ -1,7 +1,7 @@
 /**
  * Replies of recorded calls. A call that must not take effect twice stores its reply in the commit of its turn. A repeat under
- * the same call id gets that reply. The database learns neither the call id nor the reply: a digest of the id finds the row,
- * and a key derived from the id seals it.
+ * the same call id gets that reply. The database learns neither the call id nor the reply. A digest of the id finds the row, and
+ * a key derived from the id seals it.
  *
  * Housekeeping removes the rows after a while (`runtime/host/housekeeping.ts`). An actor that is called so often that too many
  * would gather removes its oldest ones earlier, with the commit of a later call.

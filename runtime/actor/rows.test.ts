@@ -22,7 +22,7 @@ test('a durable row stays while a read that began before its commit is not used'
   t.is(rows.get(note, 'a'), undefined);
 });
 
-test('what was kept for a read alone is let go once the read is used', (t) => {
+test('a row that was retained for a read alone is dropped once the read is used', (t) => {
   const rows = new Rows(0);
   const read = rows.begin(0);
   write(rows, 'a', 1);
@@ -43,7 +43,7 @@ test('a read that began after the commit needs no kept row', (t) => {
   rows.end(read);
 });
 
-test('what no read needs is cached within its bound, oldest dropped first', (t) => {
+test('rows that no read needs are cached within a bound, and the oldest is dropped first', (t) => {
   const rows = new Rows(6 * rowBytes(row('a')));
   for (const [index, name] of ['a', 'b', 'c', 'd', 'e', 'f', 'g'].entries()) {
     write(rows, name, index + 1);
@@ -74,7 +74,7 @@ test('a row that is rarely read leaves memory once no read needs it, and pushes 
   t.is(rows.cachedBytes, rowBytes(row('a')));
 });
 
-test('what is written again counts once', (t) => {
+test('a row that is written again counts once', (t) => {
   const rows = new Rows(10_000);
   for (const commit of [1, 2, 3]) {
     write(rows, 'a', commit);

@@ -28,7 +28,7 @@ export interface ReadTicket {
 }
 
 /** The memory of a kept row besides its values: its position, its key, and how it is found. */
-export const keptBytes = 256;
+export const rowOverheadBytes = 256;
 /** A larger row would push everything else out of the cache. */
 const cachedRowShareMax = 1 / 4;
 
@@ -105,7 +105,7 @@ export class Rows {
     }
     const before = rows.get(key);
     if (before !== undefined) this.#forget(before);
-    rows.set(key, { table, key, row, commit, bytes: row === removed ? keptBytes : rowBytes(row) });
+    rows.set(key, { table, key, row, commit, bytes: row === removed ? rowOverheadBytes : rowBytes(row) });
     if (this.#completeAbove.has(table.name)) return;
     // Orders only grow, so nothing that was written before this row is above it.
     const order = orderOf(table, row);
@@ -115,11 +115,11 @@ export class Rows {
   /** Commit `commit`, which wrote these keys, is durable. */
   promote(written: Iterable<{ table: AnyTable; key: string }>, commit: number): void {
     for (const { table, key } of written) {
-      const kept = this.get(table, key);
-      if (kept?.commit !== commit) continue;
-      this.#durable.add(kept);
-      this.#cachedBytes += kept.bytes;
-      if (!this.#mayBeCached(kept)) this.#uncached.add(kept);
+      const entry = this.get(table, key);
+      if (entry?.commit !== commit) continue;
+      this.#durable.add(entry);
+      this.#cachedBytes += entry.bytes;
+      if (!this.#mayBeCached(entry)) this.#uncached.add(entry);
     }
     this.#trim();
   }
@@ -130,42 +130,42 @@ export class Rows {
     // A speculative row may have covered a durable one that an outstanding read needs. A revert begins every
     // read again, so what is left here is only a cache.
     for (const rows of this.#byTable.values()) {
-      for (const kept of rows.values()) if (kept.commit > durableCommit) rows.delete(kept.key);
+      for (const entry of rows.values()) if (entry.commit > durableCommit) rows.delete(entry.key);
     }
   }
 
-  /** Looks at as many rows as go, because every commit trims. */
+  /** Every commit calls this, so it must not go through rows that stay. */
   #trim(): void {
     this.#exceeds = false;
     if (this.#cachedBytes <= this.#cacheBytesMax && this.#uncached.size === 0) return;
     let oldestRead = Number.POSITIVE_INFINITY;
     for (const ticket of this.#tickets) oldestRead = Math.min(oldestRead, ticket.begunAfterCommit);
-    for (const kept of this.#uncached) this.#dropUnlessNeeded(kept, oldestRead);
-    for (const kept of this.#durable) {
+    for (const entry of this.#uncached) this.#dropUnlessNeeded(entry, oldestRead);
+    for (const entry of this.#durable) {
       if (this.#cachedBytes <= this.#cacheBytesMax) return;
-      this.#dropUnlessNeeded(kept, oldestRead);
+      this.#dropUnlessNeeded(entry, oldestRead);
     }
   }
 
-  #dropUnlessNeeded(kept: KeptRow, oldestRead: number): void {
-    if (kept.commit > oldestRead) this.#exceeds = true;
-    else this.#drop(kept);
+  #dropUnlessNeeded(entry: KeptRow, oldestRead: number): void {
+    if (entry.commit > oldestRead) this.#exceeds = true;
+    else this.#drop(entry);
   }
 
   #mayBeCached({ table, bytes }: KeptRow): boolean {
     return table.rarelyRead !== true && bytes <= this.#cacheBytesMax * cachedRowShareMax;
   }
 
-  /** It is no longer what its key holds, or goes for good. */
-  #forget(kept: KeptRow): void {
-    if (!this.#durable.delete(kept)) return;
-    this.#uncached.delete(kept);
-    this.#cachedBytes -= kept.bytes;
+  /** Call when another row takes its key, or when it is dropped. */
+  #forget(entry: KeptRow): void {
+    if (!this.#durable.delete(entry)) return;
+    this.#uncached.delete(entry);
+    this.#cachedBytes -= entry.bytes;
   }
 
-  #drop(kept: KeptRow): void {
-    const { table, key, row } = kept;
-    this.#forget(kept);
+  #drop(entry: KeptRow): void {
+    const { table, key, row } = entry;
+    this.#forget(entry);
     this.#byTable.get(table.name)?.delete(key);
     const order = orderOf(table, row);
     const completeAbove = this.#completeAbove.get(table.name);
@@ -179,4 +179,4 @@ function orderOf(table: AnyTable, row: AnyRow | Removed): number | undefined {
 }
 
 /** Approximate bytes of a row that is kept. */
-export const rowBytes = (row: AnyRow): number => keptBytes + heapBytes(row);
+export const rowBytes = (row: AnyRow): number => rowOverheadBytes + heapBytes(row);

@@ -191,10 +191,10 @@ export class RunningTurn extends StateView implements Turn {
    * same key would merge into one commit, and the later would silently replace the earlier.
    */
   override conflicting<T extends AnyTable>(table: T, row: Partial<RowOf<T>>): RowOf<T> | undefined {
-    const wanted = row as AnyRow;
-    const whole = table.key.every((column: string) => wanted[column] !== undefined);
-    const kept = whole ? this.#scope.rows.get(table, keyText(table, wanted))?.row : undefined;
-    if (kept !== undefined && kept !== removed) return kept as never;
+    const values = row as AnyRow;
+    const whole = table.key.every((column: string) => values[column] !== undefined);
+    const cached = whole ? this.#scope.rows.get(table, keyText(table, values))?.row : undefined;
+    if (cached !== undefined && cached !== removed) return cached as never;
     return super.conflicting(table, row);
   }
 
@@ -387,8 +387,8 @@ export class RunningTurn extends StateView implements Turn {
         const own = this.recorded.rows.get(writeKey(table, text));
         if (own !== undefined) return 'put' in own.write ? (own.write.put as never) : undefined;
         if (!planned.has(text)) throw new UnplannedRowError(table.name);
-        const kept = this.#scope.rows.get(table, text);
-        if (kept !== undefined) return kept.row === removed ? undefined : (kept.row as never);
+        const cached = this.#scope.rows.get(table, text);
+        if (cached !== undefined) return cached.row === removed ? undefined : (cached.row as never);
         return byKey.get(text) as never;
       },
     };

@@ -84,7 +84,7 @@ test('a batch is bounded in its number and in its bytes', async (t) => {
   t.deepEqual(sizes(), [3, 3, 2]);
 });
 
-test('what has no reply in its place is asked alone, as a repeat of the same call', async (t) => {
+test('an ask without a reply in its place is repeated alone, as the same call', async (t) => {
   const { clock, singles, askOne } = start(
     async (asks) => ({ replies: asks.map(({ id }, index) => (index % 2 === 0 ? { value: id } : null)) }),
     async (id) => {

@@ -9,20 +9,20 @@ const note = table({
   key: ['owner', 'name'],
   unique: [['uuid']],
 });
-const taken = { table: note, row: { owner: 'o', name: 'n', uuid: 'u' } };
+const conflict = { table: note, row: { owner: 'o', name: 'n', uuid: 'u' } };
 
 test('a taken row is found by its key and by each unique key, and by nothing less', (t) => {
-  const rows = ConflictingRows.none.with([taken]);
-  t.is(rows.find(note, { owner: 'o', name: 'n' }), taken.row);
-  t.is(rows.find(note, { uuid: 'u' }), taken.row);
+  const rows = ConflictingRows.none.with([conflict]);
+  t.is(rows.find(note, { owner: 'o', name: 'n' }), conflict.row);
+  t.is(rows.find(note, { uuid: 'u' }), conflict.row);
   t.is(rows.find(note, { owner: 'o' }), undefined);
   t.is(rows.find(note, { uuid: 'v' }), undefined);
 });
 
-test('what an earlier rejection has shown is still known after a later one, and the latest look counts', (t) => {
+test('rows found by an earlier rejection are still known after a later one, and the latest look-up counts', (t) => {
   const moved = { table: note, row: { owner: 'p', name: 'n', uuid: 'u' } };
   const other = { table: note, row: { owner: 'o', name: 'm', uuid: 'v' } };
-  const rows = ConflictingRows.none.with([taken]).with([other]).with([moved]);
+  const rows = ConflictingRows.none.with([conflict]).with([other]).with([moved]);
   t.is(rows.find(note, { uuid: 'v' }), other.row);
   t.is(rows.find(note, { uuid: 'u' }), moved.row);
 });
@@ -34,7 +34,7 @@ const title = table({
   generation: 'born',
   unique: [['name']],
 });
-const wantedTitle = { owner: 'ada', name: 'notes', born: 1 };
+const requestedTitle = { owner: 'ada', name: 'notes', born: 1 };
 const heldTitle = { owner: 'bob', name: 'notes', born: 1 };
 
 /** It gives the first reads up. */
@@ -51,7 +51,7 @@ function storeThatGivesUp(times: number): Pick<Store, 'read'> & { readCount: num
 
 test('the row in the way of a commit is looked for again where the database gave the look-up up', async (t) => {
   const store = storeThatGivesUp(3);
-  const commit = { writes: [{ table: title, put: wantedTitle, isNew: true }] };
+  const commit = { writes: [{ table: title, put: requestedTitle, isNew: true }] };
   const [rejection] = await findRejections(store, [commit]);
   t.deepEqual(rejection, { conflicting: [{ table: title, row: heldTitle }], isRival: false });
   t.is(store.readCount, 4);

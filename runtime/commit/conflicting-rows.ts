@@ -28,12 +28,12 @@ export class ConflictingRows {
     return new ConflictingRows(byKey);
   }
 
-  /** The row that holds the key, or one of the unique keys whose columns `wanted` has all of. */
-  find(table: AnyTable, wanted: AnyRow): AnyRow | undefined {
+  /** The row that holds the key, or one of the unique keys whose columns are all in `values`. */
+  find(table: AnyTable, values: AnyRow): AnyRow | undefined {
     if (this.#byKey.size === 0) return undefined;
     for (const columns of uniqueKeys(table)) {
-      if (!columns.every((column) => wanted[column] !== undefined)) continue;
-      const row = this.#byKey.get(indexKey(table, columns, wanted));
+      if (!columns.every((column) => values[column] !== undefined)) continue;
+      const row = this.#byKey.get(indexKey(table, columns, values));
       if (row !== undefined) return row;
     }
     return undefined;
@@ -64,11 +64,11 @@ export async function findRejections(
   store: Pick<Store, 'read'>,
   commits: readonly Pick<Commit, 'writes'>[],
 ): Promise<readonly Rejection[]> {
-  const wanted = commits.map(({ writes }) => wantedKeys(writes));
-  const holders = await findHolders(store, wanted.flat());
+  const uniqueValues = commits.map(({ writes }) => uniqueValuesOf(writes));
+  const holders = await findHolders(store, uniqueValues.flat());
   const claimed = new Set<string>();
   return commits.map(({ writes }, index) => {
-    const keys = wanted[index] ?? [];
+    const keys = uniqueValues[index] ?? [];
     const own = new Set(writes.flatMap(ownRow));
     const isRival = keys.some(({ id }) => claimed.has(id));
     for (const { id } of keys) claimed.add(id);
@@ -81,24 +81,24 @@ export async function findRejections(
 }
 
 /** One value of a key for which a row may be rejected. */
-interface WantedKey {
+interface UniqueValue {
   readonly id: string;
   readonly table: AnyTable;
   readonly unique: readonly string[];
   readonly value: AnyRow;
 }
 
-function wantedKeys(writes: readonly Write[]): readonly WantedKey[] {
+function uniqueValuesOf(writes: readonly Write[]): readonly UniqueValue[] {
   return writes.flatMap((write) =>
     'put' in write
       ? rejectingKeys(write.table)
           .filter((unique) => unique.every((column) => (write.put[column] ?? null) !== null))
-          .map((unique) => wantedKey(write.table, unique, write.put))
+          .map((unique) => uniqueValueOf(write.table, unique, write.put))
       : [],
   );
 }
 
-function wantedKey(table: AnyTable, unique: readonly string[], row: AnyRow): WantedKey {
+function uniqueValueOf(table: AnyTable, unique: readonly string[], row: AnyRow): UniqueValue {
   const value = Object.fromEntries(unique.map((column) => [column, row[column] ?? null]));
   return { id: keyId(table, unique, value), table, unique, value };
 }
@@ -108,10 +108,10 @@ const keyId = (table: AnyTable, unique: readonly string[], row: AnyRow) =>
 
 async function findHolders(
   store: Pick<Store, 'read'>,
-  wanted: readonly WantedKey[],
+  uniqueValues: readonly UniqueValue[],
 ): Promise<ReadonlyMap<string, AnyRow>> {
-  const byKey = new Map<string, { readonly of: WantedKey; readonly values: Map<string, AnyRow> }>();
-  for (const key of wanted) {
+  const byKey = new Map<string, { readonly of: UniqueValue; readonly values: Map<string, AnyRow> }>();
+  for (const key of uniqueValues) {
     const name = `${key.table.name} ${key.unique.join()}`;
     const same = byKey.get(name) ?? { of: key, values: new Map<string, AnyRow>() };
     same.values.set(key.id, key.value);

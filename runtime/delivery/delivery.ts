@@ -1,6 +1,6 @@
 /**
- * The common part of delivering timers and tells. Rows of the database are the truth. Sweeps find the rows that may be tried
- * now, hand a bounded number at a time to their actors, and try those that fail again later.
+ * The common part of delivering timers and tells. Rows of the database are the truth. Sweeps find the rows that are due and hand
+ * a bounded number at a time to their actors. Those that fail are tried again later.
  */
 
 import type { Message, Outcome } from '../actor/message.ts';

@@ -21,11 +21,11 @@ function drain(backlog: Map<number, number>) {
           timeMs: 999_000,
         })),
       );
-      const taken = rows.slice(0, pass.limit);
-      for (const { shard } of taken) backlog.set(shard, (backlog.get(shard) ?? 0) - 1);
-      passes.found(pass, taken);
+      const foundRows = rows.slice(0, pass.limit);
+      for (const { shard } of foundRows) backlog.set(shard, (backlog.get(shard) ?? 0) - 1);
+      passes.found(pass, foundRows);
       seen.push(pass);
-      return taken;
+      return foundRows;
     },
   };
 }
@@ -80,7 +80,7 @@ test('the next pass begins with what the last one has left behind', (t) => {
   t.is(passes.next({ owned, nowMs: 1_000_001, monotonicMs: 1, capacity: 128, extra: 0 }).fromMs, 700_000);
 });
 
-test('what comes while a pass is being read is not left behind by it', (t) => {
+test('a timer that comes while a pass is read is not left behind', (t) => {
   const passes = new Passes(everyMs);
   const next = (monotonicMs: number) =>
     passes.next({ owned, nowMs: 1_000_000, monotonicMs, capacity: 128, extra: 0 });

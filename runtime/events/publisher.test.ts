@@ -143,7 +143,7 @@ test('a turn that was run again publishes once', async (t) => {
   t.deepEqual(world.events(), ['first', 'again']);
 });
 
-test('what a turn did is published also when its caller no longer waits', async (t) => {
+test('the events of a turn are published also when its caller no longer waits', async (t) => {
   const world = await startPublisher();
   await world.ask.subscribe('g');
   world.hold();
@@ -287,7 +287,7 @@ test('a subscription that is not renewed expires, and then nothing is sent at al
   t.is(sent.length, before);
 });
 
-test('what leaves with its shard has no subscriptions here any more', (t) => {
+test('an actor that leaves with its shard has no subscriptions here any more', (t) => {
   const { publisher, sent } = createPublisher();
   publisher.signalled(actor, [{ subscribe: 'a' }]);
   const shard = shardOf(actor, testShardCount);

@@ -116,8 +116,8 @@ export class Publisher {
   }
 
   /**
-   * Names a registration at this host. Another name than the last one tells the gateway that the host has dropped the
-   * subscription since, and events with it: it may have lost the actor's shard and taken it back.
+   * Names a registration at this host. A new name tells the gateway that the host dropped the subscription in between, and
+   * events with it. The host may have lost the actor's shard and taken it back.
    */
   registrationOf(actor: Address): string {
     return `${this.host}/${this.#drops.get(shardOf(actor, this.#options.shardCount)) ?? 0}`;

@@ -17,7 +17,7 @@ export interface Subscription {
   /** When the first session of its subscribers ends by its age. */
   endsMs: number;
   /** Why it waits for a new registration. */
-  wanted: RepairCause | undefined;
+  repairCause: RepairCause | undefined;
   isRegistering: boolean;
   /** An event of the actor may have been lost, and no registration has made up for that yet. */
   isBehind: boolean;
@@ -115,12 +115,12 @@ export class RegistrationQueue {
   take(shard: number, most: number): readonly Subscription[] {
     const waiting = this.#byShard.get(shard);
     if (waiting === undefined || most <= 0) return [];
-    const taken = [...waiting].slice(0, most);
-    for (const subscription of taken) this.delete(subscription);
-    if (waiting.size === 0) return taken;
+    const batch = [...waiting].slice(0, most);
+    for (const subscription of batch) this.delete(subscription);
+    if (waiting.size === 0) return batch;
     this.#byShard.delete(shard);
     this.#byShard.set(shard, waiting);
-    return taken;
+    return batch;
   }
 
   clear(): void {

@@ -147,7 +147,7 @@ export class Subscriptions implements SubscribedActors {
       host: undefined,
       registration: undefined,
       endsMs: never,
-      wanted: undefined,
+      repairCause: undefined,
       isRegistering: false,
       isBehind: false,
     };
@@ -223,7 +223,7 @@ export class Subscriptions implements SubscribedActors {
     const { random } = this.#options;
     const isIdle = this.#queue.size === 0;
     for (const subscription of shuffled(concerned, random)) {
-      subscription.wanted = cause;
+      subscription.repairCause = cause;
       subscription.isBehind = true;
       // A subscription that is being registered comes back here after the answer.
       if (!subscription.isRegistering) this.#queue.add(subscription);
@@ -237,12 +237,12 @@ export class Subscriptions implements SubscribedActors {
     for (const shard of this.#queue.shards) {
       const isFailing = this.#failing.has(shard);
       const capacityOfShard = (isFailing ? 1 : registeringOfShardMax) - (this.#registering.get(shard) ?? 0);
-      const taken = this.#queue.take(
+      const batch = this.#queue.take(
         shard,
         isFailing ? capacityOfShard : Math.min(capacityOfShard, capacity),
       );
-      if (!isFailing) capacity -= taken.length;
-      for (const subscription of taken) void this.#register(subscription);
+      if (!isFailing) capacity -= batch.length;
+      for (const subscription of batch) void this.#register(subscription);
     }
     if (this.#queue.size > 0) this.#schedule('tick', tickMs, () => this.#tick());
   }
@@ -262,15 +262,15 @@ export class Subscriptions implements SubscribedActors {
 
   async #register(subscription: Subscription): Promise<void> {
     const { register, metrics } = this.#options;
-    const cause = subscription.wanted ?? 'due';
-    subscription.wanted = undefined;
+    const cause = subscription.repairCause ?? 'due';
+    subscription.repairCause = undefined;
     subscription.isRegistering = true;
     subscription.endsMs = never;
     this.#begun(subscription.shard, 1);
     try {
       const registration = await register(subscription.actor, this.#actors);
       this.#failing.delete(subscription.shard);
-      subscription.isBehind = subscription.wanted !== undefined;
+      subscription.isBehind = subscription.repairCause !== undefined;
       if (registration === undefined || !this.#index.has(subscription)) return;
       this.#note(subscription, registration);
       metrics.repaired(cause);
@@ -282,8 +282,8 @@ export class Subscriptions implements SubscribedActors {
     } finally {
       this.#begun(subscription.shard, -1);
       subscription.isRegistering = false;
-      if (subscription.wanted !== undefined && this.#index.has(subscription)) {
-        this.#want(subscription.wanted, [subscription]);
+      if (subscription.repairCause !== undefined && this.#index.has(subscription)) {
+        this.#want(subscription.repairCause, [subscription]);
       }
     }
   }

@@ -240,7 +240,7 @@ test('an actor that has left memory is known as before', async (t) => {
   t.deepEqual(await me.call({ a: 1 }), ['a second 2']);
 });
 
-test('what an earlier owner had on the way may come until the actor is activated here', async (t) => {
+test('a late commit of an earlier owner is found until the actor is activated here', async (t) => {
   const { restart, database, store } = await furnished('a');
   const last = store.commits.filter(({ address }) => address.id === 'a').at(-1);
   if (last === undefined) return t.fail();
@@ -270,7 +270,7 @@ const step = fc.oneof(
   },
 );
 
-test('whatever comes and goes, a reader with a cache gets what a reader without one gets', async (t) => {
+test('a reader with a cache gets what a reader without one gets, through any commits and losses', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const { me, actors, at, lose, release, clock } = await furnished('a', 'b', 'c');

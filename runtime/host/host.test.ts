@@ -54,7 +54,7 @@ const admission = table({
 const crossOwnerCall = { request: z.array(z.string()), reply: z.array(z.string()) };
 const entriesOf = (member: string, owners: readonly string[]) => ({
   entries: crossOwner(entry, {
-    membership: { table: admission, member: member },
+    membership: { table: admission, member },
     owners: owners.map((owner) => ({ owner, after: 0 })),
     limit: 10,
   }),
@@ -285,7 +285,7 @@ test('a command that creates makes the actor, any other finds none', async (t) =
   t.is(await actors.get(ledger, 'a').ask.peek(null), 2);
 });
 
-test('what was acknowledged is there after a crash', async (t) => {
+test('an acknowledged write is there after a crash', async (t) => {
   const before = await start();
   await before.actors.get(ledger, 'a').ask.add(5);
   await before.actors.get(ledger, 'a').ask.label('x');
@@ -370,11 +370,11 @@ test('rows of other owners are read as far as they are committed and their owner
 test('a key taken by another actor is that turn’s own affair', async (t) => {
   const { actors } = await start();
   t.is(await actors.get(ledger, 'a').ask.write('n'), 'written');
-  const [taken, other] = await Promise.all([
+  const [refused, other] = await Promise.all([
     actors.get(ledger, 'b').ask.write('n'),
     actors.get(ledger, 'b').ask.write('m'),
   ]);
-  t.is(taken, 'taken by a');
+  t.is(refused, 'taken by a');
   t.is(other, 'written');
   t.deepEqual(await actors.get(ledger, 'b').ask.find('n'), ['a']);
 });

@@ -14,9 +14,9 @@ function keep(rows: Rows) {
   const requests: string[] = [];
   const take = (table: keyof Rows, before: number, limit: number) => {
     requests.push(`${table} ${clock.nowMs() - before}`);
-    const taken = Math.min(rows[table], limit);
-    rows[table] -= taken;
-    return Promise.resolve(taken);
+    const deleted = Math.min(rows[table], limit);
+    rows[table] -= deleted;
+    return Promise.resolve(deleted);
   };
   const store = {
     timeMs: async () => clock.nowMs(),

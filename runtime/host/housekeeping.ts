@@ -1,7 +1,7 @@
 /**
- * Removes rows from the database so that nothing grows forever: recorded calls whose repeats can no longer come, actors that
- * have been without state for long, and nodes that have not come back (docs/decisions/0018-rows-that-go.md). A host tidies up
- * its own shards. Any host may remove nodes.
+ * Removes rows from the database so that nothing grows forever (docs/decisions/0018-rows-that-go.md). These are recorded calls
+ * whose repeats can no longer come, actors without state for long, and nodes that have not come back. A host tidies up its own
+ * shards. Any host may remove nodes.
  *
  * Full batches follow one another. However fast rows come, they go as fast.
  */

@@ -5,8 +5,8 @@
  * member must never serve again, and everything in its memory is void. The process can go on: a new incarnation starts from
  * nothing, like a new process. The sockets and requests of its gateway live on.
  *
- * Two things do end the process: another process that serves under the same node id, because two would alternate forever, and a
- * database that this process may no longer serve.
+ * Two things do end the process. One is another process under the same node id, because the two would alternate forever. The
+ * other is a database that this process may no longer serve.
  */
 import { type Clock, sleep } from '../clock.ts';
 import { ActorError } from '../errors.ts';

@@ -40,8 +40,8 @@ export interface Limits {
   /** How long the reply of a recorded call is kept. */
   readonly recordedCallMs: number;
   /**
-   * How long the row of an actor without state stays. The row is a fence against statements that former owners still have on
-   * the way: a statement is given up after ten seconds, and its connection after minutes.
+   * How long the row of an actor without state stays. The row is a fence against late statements of former owners. A statement
+   * is given up after ten seconds, and its connection after minutes.
    */
   readonly endedActorMs: number;
   /**

@@ -78,7 +78,7 @@ const anyError = fc.constantFrom<() => ActorError>(
   () => new ForbiddenError('not allowed'),
 );
 
-test('whatever a call met, its caller is never told that it moved, nor that nothing took effect when something may have', async (t) => {
+test('no caller is told that its call moved, or that nothing took effect when something may have', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyError, { minLength: 1, maxLength: 6 }),
@@ -95,14 +95,14 @@ test('whatever a call met, its caller is never told that it moved, nor that noth
           },
         };
         const retrier = new Retrier({ transport, clock, random: new SeededRandom(1) });
-        let told: unknown;
+        let failure: unknown;
         retrier.ask({ ...call, deadlineMs: withinMs }).catch((error) => {
-          told = error;
+          failure = error;
         });
         await clock.advance(withinMs);
-        t.true(told instanceof ActorError && !(told instanceof MovedError));
+        t.true(failure instanceof ActorError && !(failure instanceof MovedError));
         const isUnknown = (error: unknown) => error instanceof RetryableError && error.outcome === 'unknown';
-        if (met.some(isUnknown)) t.false(promisesNothing(told), `${met} was told as ${told}`);
+        if (met.some(isUnknown)) t.false(promisesNothing(failure), `${met} was told as ${failure}`);
       },
     ),
   );

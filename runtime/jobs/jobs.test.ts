@@ -261,7 +261,7 @@ test('a start during a run is one more run after it, with the newest payload', a
   t.deepEqual(await ask.sent(null), ['first', 'third']);
 });
 
-test('what was started during a run that fails takes its place', async (t) => {
+test('a job that was started during a failing run takes that run’s place', async (t) => {
   const { ask, clock, last, runs } = await start(t);
   await ask.send({ text: 'first' });
   await ask.send({ text: 'second' });

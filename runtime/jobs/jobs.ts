@@ -53,10 +53,10 @@ import {
   type Grant,
   type JobChange,
   jobOf,
+  leased,
   leaseOf,
   postponed,
   released,
-  taken,
   tokenOf,
 } from './lease.ts';
 
@@ -162,7 +162,7 @@ export class Jobs {
     turn.keepTimer(
       isHeld || !this.#hasRoom(whatOf({ address: turn.self, timer: row.name }))
         ? postponed(row, grant.untilMs)
-        : taken(row, grant),
+        : leased(row, grant),
     );
   }
 

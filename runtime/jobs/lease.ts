@@ -76,7 +76,7 @@ export function started(
 }
 
 /** The run before it is presumed dead, or there was none. A new run begins under a new token. */
-export function taken(row: TimerRow, { token, untilMs }: Grant): TimerRow {
+export function leased(row: TimerRow, { token, untilMs }: Grant): TimerRow {
   const { next, ...lease } = leaseOf(row);
   const attempts = next === undefined ? row.attempts : 0;
   return withLease({ ...row, attempts, due_at: Math.ceil(untilMs) }, { ...(next ?? lease), token });
@@ -102,5 +102,5 @@ export function failed(row: TimerRow, attempts: number, dead: boolean, retryAtMs
 
 /** The run has ended. Undefined if the job has ended, too; otherwise the row is leased to the next run. */
 export function finished(row: TimerRow, grant: Grant): TimerRow | undefined {
-  return leaseOf(row).next === undefined ? undefined : taken(row, grant);
+  return leaseOf(row).next === undefined ? undefined : leased(row, grant);
 }

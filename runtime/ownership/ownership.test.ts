@@ -177,7 +177,7 @@ test('the shards of a lost host are claimed within a tenth of a second after its
   }
 });
 
-test('what one drain asks of all hosts is bounded, however many batches it has', async (t) => {
+test('the requests of one drain to all hosts are bounded, however many batches it has', async (t) => {
   const made = cluster({ shardCount: 1_024 });
   const ids = ['a', 'b', 'c', 'd'] as const;
   const [a, ...others] = await made.joinAll(ids);

@@ -21,10 +21,10 @@
  * Crash at any step: the lease expires, another host declares the incarnation dead, and its shards are free.
  *
  * Stability: a shard leaves only for a host that has renewed its lease lately. The set of hosts has to have stayed the same for
- * half a lease before. A drain or an operator can override this. The host that a free shard belongs to claims it at once. Any
- * other host claims it after it has been free for a whole lease, because its own host may be unable to take it: it may not read
- * a newer format, for example. Such a host leaves the shard to others for a few leases. If the shard is free even then, no host
- * could take it, and this one serves the part that it can read until the hosts change.
+ * half a lease before. A drain or an operator can override this. The host that a free shard belongs to claims it at once. After
+ * it has been free for a whole lease any other host claims it. Its own host may be unable to, for example because it cannot read
+ * a newer format. Such a host leaves the shard to others for a few leases. If the shard is free even then, no host could take
+ * it. This host then serves the part that it can read, until the hosts change.
  *
  * Cost: a reconciliation is three small statements, and now and then one over all shards of other hosts. Few hosts send that
  * one twice a lease each; many hosts together send it as often as a few do. Hosts reconcile by themselves four times a lease,
@@ -384,15 +384,15 @@ export class Ownership {
     const notOwned = Array.from({ length: shardCount }, (_, shard) => shard).filter(
       (shard) => !this.#epochs.has(shard) && !this.#handOver.has(shard),
     );
-    const wanted = notOwned.filter((shard) => this.#belongsHere(shard));
+    const claimable = notOwned.filter((shard) => this.#belongsHere(shard));
     const strays = await this.#strays(notOwned.filter((shard) => !this.#belongsHere(shard)));
-    const unserved = [...wanted, ...strays];
+    const unserved = [...claimable, ...strays];
     if (unserved.length > 0) {
       const claimed = await store.claim(node.id, node.incarnation, unserved);
       if (this.#ended) return;
       this.#take(claimed);
     }
-    this.#hasJoined ||= wanted.every((shard) => this.#epochs.has(shard)) || this.#hasWaitedToJoin;
+    this.#hasJoined ||= claimable.every((shard) => this.#epochs.has(shard)) || this.#hasWaitedToJoin;
   }
 
   /** Shards that others still have after that were adopted by them, and may stay there. */

@@ -74,10 +74,10 @@ test('where nobody can reach anybody, all keep what they have', async (t) => {
 test('a statement that nobody answered is taken back from the database', async (t) => {
   const clock = new FakeClock();
   const transport = { isConnected: false, reachesOthers: true };
-  const told: boolean[] = [];
+  const changes: boolean[] = [];
   const store = {
     async setConnected(_id: string, _incarnation: string, connected: boolean) {
-      told.push(connected);
+      changes.push(connected);
       if (!connected) throw new StoreError('unknown', 'lost by the test');
     },
   };
@@ -89,7 +89,7 @@ test('a statement that nobody answered is taken back from the database', async (
   transport.isConnected = true;
   t.true(await reachability.correct(false));
   t.false(await reachability.correct(true));
-  t.deepEqual(told, [false, true]);
+  t.deepEqual(changes, [false, true]);
 });
 
 test('a statement that comes late and says what is no longer so is put right', async (t) => {

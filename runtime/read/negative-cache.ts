@@ -9,7 +9,7 @@
  * The marker or version is taken before the read. If the owner commits before the read is answered, it differs the next time.
  */
 import { type Address, addressKey } from '../address.ts';
-import type { AskedOwner, CrossOwnerPlan } from '../command.ts';
+import type { CrossOwnerPlan, RequestedOwner } from '../command.ts';
 import type { AnyTable } from '../table.ts';
 import type { UnchangedSince, UnchangedSinceMarkers } from './unchanged-since.ts';
 
@@ -29,9 +29,15 @@ interface NothingFound {
 }
 
 /** An owner to ask the database for, with its marker or version from before. */
-export interface AskedSince {
-  readonly entry: AskedOwner;
+export interface OwnerRequest {
+  readonly entry: RequestedOwner;
   readonly since: Since | undefined;
+}
+
+/** A plan whose owners all had nothing while these markers held. */
+interface QuietPlan {
+  readonly version: number;
+  readonly unchangedMarkers: readonly UnchangedSince[];
 }
 
 /** Versions that the database has told, by the keys of the actors' addresses. */
@@ -50,11 +56,8 @@ export class NegativeCache {
   readonly #options: NegativeCacheOptions;
   /** By table and owner. */
   readonly #found = new Map<AnyTable, Map<string, NothingFound>>();
-  /**
-   * Plans whose owners all had nothing while these markers held. A caller that makes the same plan time and again need not look
-   * up each owner.
-   */
-  readonly #quiet = new WeakMap<AnyCrossOwnerPlan, readonly UnchangedSince[]>();
+  /** By table: the last plan with a version. When the reader comes with it again, no owner need be looked up. */
+  readonly #quiet = new Map<AnyTable, QuietPlan>();
 
   constructor(options: NegativeCacheOptions) {
     this.#options = options;
@@ -68,9 +71,10 @@ export class NegativeCache {
   }
 
   /** All owners of the plan authorize the reader and have nothing, as far as is known here. */
-  isQuiet(plan: AnyCrossOwnerPlan): boolean {
-    const unchangedMarkers = this.#quiet.get(plan);
-    return unchangedMarkers?.every((marker) => this.#options.unchangedMarkers.holds(marker)) ?? false;
+  isQuiet({ table, version }: AnyCrossOwnerPlan): boolean {
+    const quiet = this.#quiet.get(table);
+    if (quiet === undefined || quiet.version !== version) return false;
+    return quiet.unchangedMarkers.every((marker) => this.#options.unchangedMarkers.holds(marker));
   }
 
   /** The owners of a plan that are not known here, whose versions have to be asked for first. */
@@ -86,11 +90,11 @@ export class NegativeCache {
   }
 
   /** The owners of a plan that may have something. All others authorize the reader and have nothing. */
-  open(plan: AnyCrossOwnerPlan, versions: Versions): readonly AskedSince[] {
-    const { table, membership, owners } = plan;
+  open(plan: AnyCrossOwnerPlan, versions: Versions): readonly OwnerRequest[] {
+    const { table, membership, owners, version } = plan;
     const found = this.#found.get(table);
     const kind = this.#options.kindOf(membership.table);
-    const open: AskedSince[] = [];
+    const open: OwnerRequest[] = [];
     const unchangedMarkers: UnchangedSince[] = [];
     for (const entry of owners) {
       const known = found?.get(entry.owner);
@@ -99,7 +103,8 @@ export class NegativeCache {
       if (!isAnswer || known.since !== since) open.push({ entry, since });
       else if (typeof since === 'object') unchangedMarkers.push(since);
     }
-    if (unchangedMarkers.length === owners.length) this.#quiet.set(plan, unchangedMarkers);
+    if (version !== undefined && unchangedMarkers.length === owners.length)
+      this.#quiet.set(table, { version, unchangedMarkers });
     return open;
   }
 
@@ -108,7 +113,11 @@ export class NegativeCache {
   }
 
   /** Notes that an owner of this plan, asked since then, has nothing after this position. */
-  note({ table, membership, owners }: AnyCrossOwnerPlan, { entry, since }: AskedSince, after: number): void {
+  note(
+    { table, membership, owners }: AnyCrossOwnerPlan,
+    { entry, since }: OwnerRequest,
+    after: number,
+  ): void {
     if (since === undefined) return;
     const found = this.#of(table);
     found.set(entry.owner, {
@@ -133,14 +142,14 @@ export class NegativeCache {
 function isAnswered(
   { membershipTable, member, after, subset }: NothingFound,
   reader: AnyCrossOwnerPlan['membership'],
-  entry: AskedOwner,
+  entry: RequestedOwner,
 ): boolean {
   const isOfThis = after <= entry.after && subset === entry.subset;
   return isOfThis && membershipTable === reader.table && member === reader.member;
 }
 
 /** Drops the owners that are no longer asked. */
-function keepOnly(found: Map<string, NothingFound>, owners: readonly AskedOwner[]): void {
+function keepOnly(found: Map<string, NothingFound>, owners: readonly RequestedOwner[]): void {
   const uuids = new Set(owners.map(({ owner }) => owner));
   for (const owner of found.keys()) if (!uuids.has(owner)) found.delete(owner);
 }

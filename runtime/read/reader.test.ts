@@ -103,7 +103,7 @@ function setUp(t: ExecutionContext, limits: Partial<Limits> = {}) {
   };
 }
 
-test('what is wanted in one tick is asked for at once, and everyone gets their own', async (t) => {
+test('reads of one tick are asked for at once, and each caller gets its own', async (t) => {
   const { reader, want, statements, answered, answer } = setUp(t);
   want('ada', byKey('ada'), byKey('ada'));
   want('bob');
@@ -138,7 +138,7 @@ test('the reads of one actor leave a slot to the others', async (t) => {
   t.true(reader.isIdle);
 });
 
-test('what is read at once is bounded by rows and by bytes; what exceeds them alone is read alone', async (t) => {
+test('a batch of reads is bounded by rows and by bytes; a read that exceeds them is sent alone', async (t) => {
   const { want, statements, answerAll } = setUp(t, {
     readsInFlightMax: 1,
     readBatchRowsMax: 20,

@@ -118,11 +118,11 @@ export class Reader {
     return new OverloadedError(why);
   }
 
-  #push(wanted: QueuedRead): void {
+  #push(queued: QueuedRead): void {
     this.#waitingCount += 1;
-    const same = this.#waiting.get(wanted.actor);
-    if (same === undefined) this.#waiting.set(wanted.actor, [wanted]);
-    else same.push(wanted);
+    const same = this.#waiting.get(queued.actor);
+    if (same === undefined) this.#waiting.set(queued.actor, [queued]);
+    else same.push(queued);
   }
 
   #schedule(): void {
@@ -141,9 +141,9 @@ export class Reader {
 
   #fill(): void {
     while (!this.#isFull) {
-      const taken = this.#take();
-      if (taken.length === 0) return;
-      void this.#send(taken);
+      const batch = this.#take();
+      if (batch.length === 0) return;
+      void this.#send(batch);
     }
   }
 
@@ -151,31 +151,31 @@ export class Reader {
   #take(): readonly QueuedRead[] {
     const { readBatchRowsMax, readBatchBytesMax, readsInFlightMax } = this.#options.limits;
     const slotsOfActorMax = Math.max(1, readsInFlightMax - 1);
-    const taken: QueuedRead[] = [];
+    const batch: QueuedRead[] = [];
     let rows = 0;
     let bytes = 0;
     // After its turn an actor goes behind all others. This loop meets it again there.
-    for (const [actor, wanted] of this.#waiting) {
+    for (const [actor, queue] of this.#waiting) {
       if ((this.#slotsOf.get(actor) ?? 0) >= slotsOfActorMax) continue;
-      const [next] = wanted;
+      const [next] = queue;
       if (next === undefined) continue;
       rows += next.cost.rows;
       bytes += next.cost.bytes;
-      if (taken.length > 0 && (rows > readBatchRowsMax || bytes > readBatchBytesMax)) break;
-      taken.push(next);
-      wanted.shift();
+      if (batch.length > 0 && (rows > readBatchRowsMax || bytes > readBatchBytesMax)) break;
+      batch.push(next);
+      queue.shift();
       this.#waitingCount -= 1;
       this.#waiting.delete(actor);
-      if (wanted.length > 0) this.#waiting.set(actor, wanted);
+      if (queue.length > 0) this.#waiting.set(actor, queue);
     }
-    return taken;
+    return batch;
   }
 
-  async #send(taken: readonly QueuedRead[]): Promise<void> {
-    const actors = new Set(taken.map(({ actor }) => actor));
+  async #send(batch: readonly QueuedRead[]): Promise<void> {
+    const actors = new Set(batch.map(({ actor }) => actor));
     this.#inFlight += 1;
     for (const actor of actors) count(this.#slotsOf, actor, 1);
-    await Promise.all(groupsOf(taken).map((group) => this.#ask(group)));
+    await Promise.all(groupsOf(batch).map((group) => this.#ask(group)));
     for (const actor of actors) count(this.#slotsOf, actor, -1);
     this.#inFlight -= 1;
     this.#fill();
@@ -185,7 +185,7 @@ export class Reader {
     const { store, clock, metrics } = this.#options;
     const sentMs = clock.monotonicMs();
     try {
-      const reads = waiting.flatMap((wanted) => wanted.reads);
+      const reads = waiting.flatMap((queued) => queued.reads);
       const answers = await readRepeated(store, reads);
       metrics.readBatch(waiting.length, clock.monotonicMs() - sentMs);
       let from = 0;
@@ -210,10 +210,10 @@ export class Reader {
   #dropLate(): void {
     const { clock, limits } = this.#options;
     const lateMs = clock.monotonicMs() - limits.readWaitMaxMs;
-    for (const [actor, wanted] of this.#waiting) {
-      const late = wanted.filter(({ cameMs }) => cameMs <= lateMs);
+    for (const [actor, queue] of this.#waiting) {
+      const late = queue.filter(({ cameMs }) => cameMs <= lateMs);
       if (late.length === 0) continue;
-      const left = wanted.filter(({ cameMs }) => cameMs > lateMs);
+      const left = queue.filter(({ cameMs }) => cameMs > lateMs);
       if (left.length === 0) this.#waiting.delete(actor);
       else this.#waiting.set(actor, left);
       this.#waitingCount -= late.length;
@@ -223,10 +223,10 @@ export class Reader {
 }
 
 /** Groups the reads that one statement may answer. The others have a statement of their own anyway. */
-function groupsOf(taken: readonly QueuedRead[]): readonly (readonly QueuedRead[])[] {
+function groupsOf(batch: readonly QueuedRead[]): readonly (readonly QueuedRead[])[] {
   const isUnbatched = ({ reads }: QueuedRead) => !reads.every(isJoinable);
-  const joined = taken.filter((wanted) => !isUnbatched(wanted));
-  const unbatched = taken.filter(isUnbatched).map((wanted) => [wanted]);
+  const joined = batch.filter((queued) => !isUnbatched(queued));
+  const unbatched = batch.filter(isUnbatched).map((queued) => [queued]);
   return joined.length > 0 ? [joined, ...unbatched] : unbatched;
 }
 

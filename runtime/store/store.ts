@@ -65,7 +65,8 @@ export type Activation =
 export type Write =
   | {
       readonly table: AnyTable;
-      readonly put: AnyRow /** The turn took the row as new (see `generation`). */;
+      readonly put: AnyRow;
+      /** The turn took the row as new (see `generation`). */
       readonly isNew: boolean;
       /** No row has ever had this key, so there are no parts of one to remove. */
       readonly isFirst?: boolean;
@@ -74,9 +75,9 @@ export type Write =
 
 type Put = Extract<Write, { readonly put: AnyRow }>;
 
-/** A put after another write of its key in the same commit: the last one is written, and what both know is known. */
+/** Joins a put with an earlier write of its key in the same commit. The later row counts; both say whether the key is new. */
 export function putOver(before: Write | undefined, { isFirst, ...write }: Put): Put {
-  // What was new when the commit began is new to the database, however often it was rewritten since.
+  // A row that was new when the commit began is new to the database, however often it was rewritten since.
   const isNew = write.isNew || (before !== undefined && 'put' in before && before.isNew);
   return isFirst === true && before === undefined ? { ...write, isNew, isFirst } : { ...write, isNew };
 }

@@ -80,7 +80,7 @@ function modestRequests({ route, fields }: Operation, device: Device): readonly 
   return [signedIn(device, method, path), ...(takesBody ? [signedIn(device, method, path, { body })] : [])];
 }
 
-test('what other routes answer and write does not grow with what was stored', async (t) => {
+test('answers and writes of other routes do not grow with the data stored', async (t) => {
   const meter = await startMeter(t);
   const all = await operations(meter);
   let device = await meter.server.device('somebody@example.org');

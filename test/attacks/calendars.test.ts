@@ -34,7 +34,7 @@ test('no XML takes more than reading it, and none is expanded', async (t) => {
   }
 });
 
-test('what a program names is given back as text, whatever it holds', async (t) => {
+test('a name from a program is given back as text, whatever it holds', async (t) => {
   const server = await startCalendarServer(t);
   const phone = await publisher(server);
   const { token } = await makeToken(phone);
@@ -197,13 +197,13 @@ test('no log tells a token, a to-do or a uid', async (t) => {
   await phone.call('DELETE', '/v1/caldav/todos/uid-of-mine');
   const log = JSON.stringify(server.log);
   t.true(server.log.length > 0);
-  for (const told of [
+  for (const secret of [
     token,
     token.slice(37),
     Buffer.from(`anybody:${token}`).toString('base64'),
     'of-mine',
   ]) {
-    t.false(log.includes(told), told.slice(0, 20));
+    t.false(log.includes(secret), secret.slice(0, 20));
   }
 });
 

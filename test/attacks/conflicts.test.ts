@@ -84,14 +84,14 @@ test('an item that brings its own ciphertext needs no room, and one that keeps t
     content_type: 'SN|Theme',
     updated_at_timestamp: version,
   }));
-  const kept = await answered(device, without);
-  t.deepEqual([kept.saved, kept.conflicts], [fits, 0]);
+  const withinLimit = await answered(device, without);
+  t.deepEqual([withinLimit.saved, withinLimit.conflicts], [fits, 0]);
   const after = (await device.sync({ sync_token: null })).retrieved_items;
   t.deepEqual(new Set(after.map(({ content }) => content)), new Set(['z'.repeat(bytes)]));
   t.is(after.filter(({ content_type: type }) => type === 'SN|Theme').length, fits);
 });
 
-test('what goes into the history with a save needs room, and is whole once the others were sent again', async (t) => {
+test('history that a save writes needs room, and is whole once the other items were sent again', async (t) => {
   const device = await filled(await startServer(t, { items }));
   let { retrieved_items: left } = await device.sync({ sync_token: null });
   for (let rounds = 0; left.length > 0; rounds += 1) {

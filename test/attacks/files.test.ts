@@ -196,7 +196,7 @@ test('uploads and chunks that nobody finishes have a bound', async (t) => {
   t.true('ok' in (await begin(token, 17)));
 });
 
-test('what uploads hold counts, so an account never takes more of the store than its quota', async (t) => {
+test('bytes that uploads hold count, so an account never takes more of the store than its quota', async (t) => {
   const server = await startServer(t, { files: { accountBytesMax: 1_000 } });
   const device = await server.device();
   const files = Array.from({ length: 8 }, () => new RemoteFile(device));

@@ -39,8 +39,8 @@ test('no POST that takes JSON is done for a browser that was not asked first', a
       body: '{}',
     });
     // Without a bearer, which a page cannot add either, an endpoint with a session is refused earlier.
-    const wanted = post?.security === undefined ? [415] : [415, 401];
-    t.true(wanted.includes(answer.status), `${path}: ${answer.status}`);
+    const expected = post?.security === undefined ? [415] : [415, 401];
+    t.true(expected.includes(answer.status), `${path}: ${answer.status}`);
   }
 });
 

@@ -49,7 +49,7 @@ test('whether an account is there does not show in what its uuid is answered wit
   t.is(listed.filter((uuid: string) => uuid === uuidNumber(0xdead)).length, counts[1]);
 });
 
-test('what one user sends is bounded, for each recipient and in all', async (t) => {
+test('the messages of one user are bounded, for each recipient and in all', async (t) => {
   const server = await startServer(t);
   const alice = await server.device();
   t.is(await flood(server, alice, uuidNumber(1)), 128);
@@ -79,9 +79,9 @@ test('strangers who fill an inbox push out their own messages, and nobody elseâ€
   const bytes = got.reduce((sum, each) => sum + each.encrypted_message.length, 0);
   t.true(bytes <= 4 * kibibyte * kibibyte, `${bytes}`);
   // The sender whose message was dropped learns of it.
-  let kept = 0;
-  for (const stranger of strangers) kept += (await outbound(stranger)).length;
-  t.is(kept, got.length - 1);
+  let stored = 0;
+  for (const stranger of strangers) stored += (await outbound(stranger)).length;
+  t.is(stored, got.length - 1);
 });
 
 test('invites of a stranger with many vaults push out none of a friend', async (t) => {
@@ -108,7 +108,7 @@ test('invites of a stranger with many vaults push out none of a friend', async (
   t.is(got.at(-1)?.uuid, invite(49, 2).uuid);
 });
 
-test('what was read is forgotten, so that a friend may go on writing', async (t) => {
+test('read messages are forgotten, so that a friend may go on writing', async (t) => {
   const server = await startServer(t);
   const [alice, guest] = [await server.device(), await server.device(bob.email)];
   t.is(await flood(server, alice, guest.account.userUuid), 128);

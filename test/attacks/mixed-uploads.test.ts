@@ -45,8 +45,8 @@ function moodyDisk(random: SeededRandom): FileSystem {
     async write(bytes, position) {
       for (let left = random.below(6); left > 0; left -= 1) await turn();
       if (random.chance(0.01)) throw Object.assign(new Error('by the test'), { code: 'EIO' });
-      const taken = random.chance(0.2) ? 1 + random.below(bytes.byteLength) : bytes.byteLength;
-      return file.write(bytes.subarray(0, taken), position);
+      const writtenBytes = random.chance(0.2) ? 1 + random.below(bytes.byteLength) : bytes.byteLength;
+      return file.write(bytes.subarray(0, writtenBytes), position);
     },
   });
   return {

@@ -38,9 +38,9 @@ for (const order of orders) {
     // The existing item is returned once, however often the call names it.
     t.is(conflicts.length, 1);
     await server.advance(90_000);
-    const { retrieved_items: kept } = await alice.sync({ sync_token: null });
+    const { retrieved_items: remaining } = await alice.sync({ sync_token: null });
     t.deepEqual(
-      kept.map((each) => [each.content, each.shared_vault_uuid, each.updated_at_timestamp]),
+      remaining.map((each) => [each.content, each.shared_vault_uuid, each.updated_at_timestamp]),
       [['004:0', vaults[order[0] ?? 'home'], saved[0].updated_at_timestamp]],
     );
   });

@@ -124,8 +124,8 @@ test('hints, events and wake-ups of strangers reach nobody, and are logged once'
   await until(() => host.seen.rejected.length === 3 && host.seen.failedWakes === 1);
   t.deepEqual(host.seen.rejected, ['mac', 'mac', 'mac']);
   t.deepEqual([...host.seen.hints, ...events, ...host.seen.calls], []);
-  const told = host.seen.logged.filter((line) => line.includes('outside this cluster'));
-  t.is(told.length, 1);
+  const warnings = host.seen.logged.filter((line) => line.includes('outside this cluster'));
+  t.is(warnings.length, 1);
   const { streams } = await jetstreamManager(raw);
   await until(
     async () => (await streams.info(`scriptorium-${shared.clusterName}-database`)).state.messages === 0,

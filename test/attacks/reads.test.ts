@@ -23,20 +23,20 @@ test('1,400 reads of one account at a time fail no neighbour, and what is refuse
   const peek = () => actors.get(counterKind, 'ada').ask.peek({ after: 0 });
   await Promise.all(['ada', ...neighbours].map((id) => bump(id, 'first')));
 
-  const told = { answered: 0, refused: 0 };
+  const counts = { answered: 0, refused: 0 };
   const flooding = Array.from({ length: flood }, async () => {
     for (let round = 0; round < rounds; round += 1) {
       await peek().then(
         ({ tallies }) => {
           t.is(tallies.length, 1);
-          told.answered += 1;
+          counts.answered += 1;
         },
         (error: unknown) => {
           t.true(
             error instanceof OverloadedError && error.message.includes('reads of this actor'),
             `${error}`,
           );
-          told.refused += 1;
+          counts.refused += 1;
         },
       );
     }
@@ -50,7 +50,7 @@ test('1,400 reads of one account at a time fail no neighbour, and what is refuse
   }
   t.true(systemClock.monotonicMs() - sentMs < neighbourWaitMaxMs);
   await Promise.all(flooding);
-  t.true(told.answered > 0 && told.refused > 0);
-  t.is(told.answered + told.refused, flood * rounds);
+  t.true(counts.answered > 0 && counts.refused > 0);
+  t.is(counts.answered + counts.refused, flood * rounds);
   t.true(host.isIdle);
 });

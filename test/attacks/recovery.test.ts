@@ -73,7 +73,7 @@ test('every refused guess is noted with its address: passwords, codes, recovery 
   t.is((await recoveryChallenge(server, phone, codes)).status, 200);
   await server.call('POST', '/v1/recovery/login-params', { body: { username: email, code_challenge: 'c' } });
   await server.call('POST', '/v1/recovery/login', { body: { username: email } });
-  t.deepEqual(noted, [], 'what lacks a field is no guess');
+  t.deepEqual(noted, [], 'a request that lacks a field is no guess');
   const guess = { username: email, code_challenge: 'c', recovery_codes: 'AAAA' };
   await server.call('POST', '/v1/recovery/login-params', { body: guess, ...from('198.51.100.1') });
   const login = { ...guess, password, code_verifier: 'v', api: headerSessions };

@@ -140,7 +140,7 @@ test('no time, id or text that is wrong is published', async (t) => {
   t.deepEqual(await listed(), []);
 });
 
-test('whatever is published leaves as it is, in one message to one destination, and only of what was asked', async (t) => {
+test('a published reminder leaves unchanged, in one message to one destination, and only as requested', async (t) => {
   t.timeout(120_000);
   const { server, chats, configure, publish, remove } = await delivering(t, {
     accounts: { reminderMessagesPerDay: 0 },

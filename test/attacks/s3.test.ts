@@ -212,9 +212,9 @@ test('while S3 hangs, an account that uploads and downloads all it may holds no 
   const hoarder = await server.device();
   const other = await server.device('bob@example.org');
   const acknowledged = ciphertext(chunkBytes);
-  const kept = new RemoteFile(hoarder);
-  await kept.upload(acknowledged);
-  const reading = await kept.token('read');
+  const stored = new RemoteFile(hoarder);
+  await stored.upload(acknowledged);
+  const reading = await stored.token('read');
   const files = Array.from({ length: transfers }, () => new RemoteFile(hoarder));
   const tokens = await Promise.all(files.map((file) => file.token('write', chunkBytes - 17)));
   await Promise.all(files.map((file, at) => file.open(tokens[at] ?? '')));
@@ -222,7 +222,7 @@ test('while S3 hangs, an account that uploads and downloads all it may holds no 
   s3.fault = hangs;
   const pending = Promise.all([
     ...files.map((file, at) => file.chunk(tokens[at] ?? '', 1, acknowledged)),
-    ...files.map(() => kept.read(reading, 'bytes=0-', chunkBytes)),
+    ...files.map(() => stored.read(reading, 'bytes=0-', chunkBytes)),
   ]);
   await gaugeIs(server, heldBytes, (bytes) => bytes >= 4 * mebibyte);
   t.is((await other.save(note({ uuid: crypto.randomUUID() }))).conflicts.length, 0);
@@ -238,7 +238,7 @@ test('while S3 hangs, an account that uploads and downloads all it may holds no 
   await gaugeIs(server, heldBytes, (bytes) => bytes === 0);
 
   s3.fault = undefined;
-  t.true(acknowledged.equals(await kept.download(chunkBytes)));
+  t.true(acknowledged.equals(await stored.download(chunkBytes)));
   for (const [at, file] of files.slice(0, 2).entries()) {
     t.is((await file.chunk(tokens[at] ?? '', 1, acknowledged)).status, 200);
     t.is((await file.close(tokens[at] ?? '')).status, 200);

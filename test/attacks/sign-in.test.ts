@@ -111,7 +111,7 @@ test('a right password gives strangers back only its own attempt, and its networ
   t.is((await signIn(server, {}, from('192.0.2.2'))).status, 423);
 });
 
-test('what is known of networks outlives the counters, a restart and a sleep', async (t) => {
+test('known networks outlive the counters, a restart and a sleep', async (t) => {
   const server = await startServer(t, { accounts: { strangerAttemptsMax: 1 } });
   await register(server);
   await server.advance(48 * 60 * minute);

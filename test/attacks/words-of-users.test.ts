@@ -105,7 +105,7 @@ async function started(t: ExecutionContext) {
   return { server, relay, providers, registry, lines, answers, phone, call, administer };
 }
 
-test('what users write, whom to, and by whose credentials, is in no log, metric or answer to an administrator', async (t) => {
+test('texts, recipients and credentials of users are in no log, metric or answer to an administrator', async (t) => {
   const { server, relay, providers, registry, lines, answers, phone, call, administer } = await started(t);
   const found = new Map<string, string>(Object.entries(secrets));
   const search = async () => {
@@ -255,7 +255,7 @@ const handed = {
   message: 'message-of-a-commit',
 } as const;
 
-test('what is asked of the assistant, or published to a calendar or a code host, is in no log, metric or answer to those who administer', async (t) => {
+test('prompts, and texts published to a calendar or a code host, are in no log, metric or answer to administrators', async (t) => {
   const model = await startModelServer(t);
   const host = await startFakeCodeHost(t, 'gitea');
   const { lines, logger } = memoryLogger();

@@ -90,8 +90,8 @@ test('positions of devices can be kept when a database moves', async (t) => {
   await backUpTo(made);
   const connection = await server.createDatabase();
   await restoreFrom(made.target, connection, join(folderFor(t), 'files'), { generation: undefined });
-  const kept = await connected(connection, settings);
-  t.is(kept['generation'], 'before');
+  const restored = await connected(connection, settings);
+  t.is(restored['generation'], 'before');
 });
 
 test('files that an earlier backup has are not written again, unless it was encrypted to others', async (t) => {

@@ -1,7 +1,7 @@
 /** The page for administrators as they use it, in a browser, on a started server. */
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
-import { serverPassword } from '../../gateway/pages/administration/browser/password.ts';
+import { serverPasswordOf } from '../../cli/import/account/server-password.ts';
 import { register } from '../kit/account.ts';
 import { type RunningServer, startServer } from '../kit/started-server.ts';
 import { launchChromium } from './chromium.ts';
@@ -28,7 +28,11 @@ async function sceneOf(t: ExecutionContext, style: Parameters<Browser['newPage']
   });
   t.teardown(() => server.stop());
   const headers = { 'x-shared-server-key': accessKey };
-  const password = await serverPassword(typed, admin.email, admin.pw_nonce);
+  const password = await serverPasswordOf(typed, {
+    identifier: admin.email,
+    version: '004',
+    pw_nonce: admin.pw_nonce,
+  });
   await register(server, { ...admin, password }, { headers });
   await register(server, { email: 'mallory@example.org' }, { headers });
   const page = await browser.newPage(style);

@@ -91,9 +91,9 @@ test.serial('notes written on both devices at the same moment reach both', async
   t.true(await a.client.sync());
   t.true(await b.client.sync());
 
-  const wanted = rounds.flatMap((round) => [`moment ${round} on a`, `moment ${round} on b`]);
-  t.deepEqual(titlesFrom(await a.client.notes(), 'moment'), wanted);
-  t.deepEqual(titlesFrom(await b.client.notes(), 'moment'), wanted);
+  const expected = rounds.flatMap((round) => [`moment ${round} on a`, `moment ${round} on b`]);
+  t.deepEqual(titlesFrom(await a.client.notes(), 'moment'), expected);
+  t.deepEqual(titlesFrom(await b.client.notes(), 'moment'), expected);
 });
 
 test.serial('a note of several megabytes arrives whole', async (t) => {
@@ -106,12 +106,12 @@ test.serial('a note of several megabytes arrives whole', async (t) => {
 });
 
 test.serial('more notes than fit in one page arrive, each once', async (t) => {
-  const wanted = Array.from({ length: 320 }, (_, index) => `page ${String(index).padStart(3, '0')}`);
-  await a.client.createNotes(wanted.map((title) => ({ title, text: title })));
+  const expected = Array.from({ length: 320 }, (_, index) => `page ${String(index).padStart(3, '0')}`);
+  await a.client.createNotes(expected.map((title) => ({ title, text: title })));
   t.true(await a.client.sync());
 
   t.true(await b.client.sync());
-  t.deepEqual(titlesFrom(await b.client.notes(), 'page'), wanted);
+  t.deepEqual(titlesFrom(await b.client.notes(), 'page'), expected);
 });
 
 test.serial('a device that signs in later gets all of it and brings what it wrote before', async (t) => {

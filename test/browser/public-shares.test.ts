@@ -249,7 +249,7 @@ const stored = `Promise.all([indexedDB.databases(), caches.keys(), navigator.ser
   .then((lists) => [...lists.map((list) => list.length), localStorage.length, sessionStorage.length, document.cookie])`;
 
 test.serial(
-  'whatever was shared is text: giant, deep, reversed or a link, and nothing of it is kept or asked for',
+  'a shared note is shown as text: giant, deep, reversed or a link, and nothing of it is kept or fetched',
   async (t) => {
     const scene = await sceneOf(t);
     const reversed = '\u202Egnp.exe\u2066\u2067<b>';

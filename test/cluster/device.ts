@@ -128,8 +128,8 @@ export class Device {
     const body = { api: headerSessions, integrityPayloads };
     const answer = await this.#call(call, { method: 'POST', path, body });
     const { mismatches } = answer as { mismatches: { uuid: string; updated_at_timestamp: number }[] };
-    const told = mismatches.map(({ uuid, updated_at_timestamp: version }) => ({ uuid, version }));
-    history.add({ event: 'compared', call, user, device: name, mismatches: told });
+    const reported = mismatches.map(({ uuid, updated_at_timestamp: version }) => ({ uuid, version }));
+    history.add({ event: 'compared', call, user, device: name, mismatches: reported });
   }
 
   async signOut(): Promise<void> {
@@ -221,8 +221,8 @@ export class Device {
       return;
     }
     const saved = (answer as SyncBody).saved_items;
-    const told = saved.map(({ uuid, updated_at_timestamp: version }) => ({ uuid, version }));
-    history.add({ event: 'replayed', call, saved: told });
+    const reported = saved.map(({ uuid, updated_at_timestamp: version }) => ({ uuid, version }));
+    history.add({ event: 'replayed', call, saved: reported });
   }
 
   /** While an item moves, a sync may show it in both places: an older state is ignored. */

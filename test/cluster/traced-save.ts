@@ -63,10 +63,10 @@ export async function tracesSaves(
 }
 
 /** The steps of a save that a node was asked for, while devices of the user listen at `listening`. */
-function saveAt(asked: string, owner: string, listening: string): readonly string[] {
-  const served = asked === owner ? [] : [`serve user.sync @${owner}`];
+function saveAt(entryNode: string, owner: string, listening: string): readonly string[] {
+  const served = entryNode === owner ? [] : [`serve user.sync @${owner}`];
   const names = [
-    `call user.sync @${asked}`,
+    `call user.sync @${entryNode}`,
     ...served,
     `turn user.sync @${owner}`,
     `commit @${owner}`,

@@ -116,12 +116,14 @@ const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Readonly<Re
 test('the scripts and programs that documents tell to run exist', (t) => {
   const missing = documentFiles.flatMap((file) => {
     const text = textOf(file);
-    const wanted = [...text.matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g)].map(([, script = '']) => script);
+    const mentioned = [...text.matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g)].map(
+      ([, script = '']) => script,
+    );
     const programs = [...text.matchAll(/(?:npx ava|node --import=tsx)((?: [\w/.-]+\.ts)+)/g)]
       .flatMap(([, paths = '']) => paths.trim().split(' '))
       .filter((path) => !examples.has(path));
     return [
-      ...wanted.filter((script) => !(script in scripts)).map((script) => `${file}: npm run ${script}`),
+      ...mentioned.filter((script) => !(script in scripts)).map((script) => `${file}: npm run ${script}`),
       ...programs.filter((path) => !exists(path)).map((path) => `${file}: ${path}`),
     ];
   });

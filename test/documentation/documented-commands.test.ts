@@ -28,9 +28,9 @@ const wordsOf = (list: string): readonly string[] => list.match(/\w+/g) ?? [];
 
 /** Which tests take which commands of a section. Commands have names, and the linter finds unused ones. */
 const claims = sourceFiles.flatMap((file) =>
-  [...textOf(file).matchAll(claim)].map(([, taken = '', document, section, names = '']) => ({
+  [...textOf(file).matchAll(claim)].map(([, tested = '', document, section, names = '']) => ({
     where: `${document}, "${section}"`,
-    taken: wordsOf(taken),
+    tested: wordsOf(tested),
     names: wordsOf(names),
   })),
 );
@@ -39,9 +39,9 @@ const claims = sourceFiles.flatMap((file) =>
 function leftOf(where: string): readonly string[] {
   const ofSection = claims.filter((each) => each.where === where);
   if (ofSection.length === 0) return [`${where}: all`];
-  const taken = new Set(ofSection.flatMap((each) => each.taken));
+  const tested = new Set(ofSection.flatMap((each) => each.tested));
   return ofSection.flatMap(({ names }) =>
-    names.filter((name) => !taken.has(name)).map((name) => `${where}: ${name}`),
+    names.filter((name) => !tested.has(name)).map((name) => `${where}: ${name}`),
   );
 }
 
@@ -144,10 +144,10 @@ function endpointsDescribed(): readonly string[] {
   const pages = documentFiles.filter(
     (file) => file.startsWith('docs/protocol/') && !file.endsWith('README.md'),
   );
-  const told = pages.flatMap((file) => [
+  const described = pages.flatMap((file) => [
     ...textOf(file).matchAll(/`((?:GET|POST|PUT|PATCH|DELETE) \/[\w/.:-]*)`/g),
   ]);
-  return [...new Set(told.map(([, endpoint = '']) => endpoint))].toSorted();
+  return [...new Set(described.map(([, endpoint = '']) => endpoint))].toSorted();
 }
 
 /** A data directory with nothing but the secret. */

@@ -74,7 +74,7 @@ async function startHost(store: Store, random: SeededRandom, onFenced: () => voi
 }
 
 /** Every kind of commit: of slices, of rows, with a tell, and of a table that is put into and removed from. */
-async function callAll(actors: Actors, caller: number, told: Told): Promise<void> {
+async function callAll(actors: Actors, caller: number, reported: Told): Promise<void> {
   for (let round = 0; round < roundsEach; round += 1) {
     for (const what of ['append', 'bump', 'transfer', 'take', 'yieldName'] as const) {
       const counter = counters[(caller + round) % counters.length] ?? '';
@@ -82,10 +82,10 @@ async function callAll(actors: Actors, caller: number, told: Told): Promise<void
       const call = { what, counter, to, op: `${what}-${caller}-${round}` };
       try {
         await send(actors, call, `name-${caller}`);
-        told.done.push(call);
+        reported.done.push(call);
       } catch (error) {
         if (!(error instanceof UnavailableError)) throw error;
-        told.notDone.push(call);
+        reported.notDone.push(call);
       }
     }
   }
@@ -125,14 +125,14 @@ function effectsIn(read: Readonly<Record<string, Reading>>): ReadonlyMap<string,
   return effects;
 }
 
-function assertKept(t: ExecutionContext, told: Told, read: Readonly<Record<string, Reading>>): void {
+function assertKept(t: ExecutionContext, reported: Told, read: Readonly<Record<string, Reading>>): void {
   const effects = effectsIn(read);
   const timesOf = ({ op, counter }: Call) => effects.get(`${op} at ${counter}`) ?? 0;
   const wrong = [
     // A name that another holds is an answer without an effect.
-    ...told.done.filter((call) => timesOf(call) !== 1 && !(call.what === 'take' && timesOf(call) === 0)),
-    ...told.notDone.filter((call) => timesOf(call) !== 0),
-    ...told.done.filter(
+    ...reported.done.filter((call) => timesOf(call) !== 1 && !(call.what === 'take' && timesOf(call) === 0)),
+    ...reported.notDone.filter((call) => timesOf(call) !== 0),
+    ...reported.done.filter(
       ({ what, op, to }) => what === 'transfer' && effects.get(`credit:${op} at ${to}`) !== 1,
     ),
   ];
@@ -167,17 +167,17 @@ async function runStruck(t: ExecutionContext, fault: Fault): Promise<void> {
     strikes += 1;
     return fault;
   };
-  const told = new Told();
-  await Promise.all(Array.from({ length: callers }, (_, caller) => callAll(first.actors, caller, told)));
+  const reported = new Told();
+  await Promise.all(Array.from({ length: callers }, (_, caller) => callAll(first.actors, caller, reported)));
   proxy.onStatement = () => undefined;
   await untilTellsArrived(direct);
   t.is(strikes, strikesMax);
-  t.true(told.done.length > told.notDone.length);
+  t.true(reported.done.length > reported.notDone.length);
   t.is(fenced, 0);
   first.host.abandon();
 
   const second = await startHost(direct, random, () => undefined);
-  assertKept(t, told, await readings(second.actors));
+  assertKept(t, reported, await readings(second.actors));
   second.host.abandon();
 }
 

@@ -51,7 +51,7 @@ export function contractOfFileStores(
   const promise = (title: string, body: (t: ExecutionContext, store: FileStore) => Promise<void>) =>
     test(`${adapter}: ${title}`, async (t) => body(t, await open(t)));
 
-  promise('what was written is read, whole and by ranges', async (t, store) => {
+  promise('a written blob is read, whole and by ranges', async (t, store) => {
     const whole = content(chunkBytes);
     await write(store, nameOf(1), whole);
     t.true(whole.equals(await read(store, nameOf(1), 0, chunkBytes)));
@@ -65,7 +65,7 @@ export function contractOfFileStores(
     }
   });
 
-  promise('what was written is persisted, as often as one likes', async (t, store) => {
+  promise('a written blob is persisted, as often as one likes', async (t, store) => {
     const blobs = [1, 2].map((number) => ({ name: nameOf(number), bytes: 10 }));
     for (const { name, bytes } of blobs) await write(store, name, content(bytes));
     await store.persist([]);
@@ -140,7 +140,7 @@ export function contractOfFileStores(
     t.true(same.every(Boolean));
   });
 
-  promise('what is not there, or not that long, is missing', async (t, store) => {
+  promise('a blob that is absent, or not that long, is missing', async (t, store) => {
     await failsWith(t, 'missing', () => read(store, nameOf(1), 0, 1));
     await write(store, nameOf(1), content(10));
     await failsWith(t, 'missing', () => read(store, nameOf(1), 0, 11));
@@ -214,7 +214,7 @@ export function contractOfFileStores(
     await failsWith(t, 'aborted', () => read(store, nameOf(1), 0, 1, AbortSignal.abort()));
   });
 
-  promise('what is removed is gone, and what is not there needs no removal', async (t, store) => {
+  promise('a removed blob is gone, and an absent one needs no removal', async (t, store) => {
     const all = [nameOf(1), nameOf(2), nameOf(3, { in: '0a3c5e7f-0000-4000-8000-0000000000bb' })] as const;
     for (const name of all) await write(store, name, content(10));
     await store.remove([all[0], all[2], nameOf(9)]);

@@ -59,7 +59,7 @@ const files = (folder: string): string[] =>
 
 contractOfFileStores('local disk', async (t) => open(folderFor(t)));
 
-test('what is written is readable by nobody else, and empty folders go with the last blob', async (t) => {
+test('blobs are readable by nobody else, and empty folders go with the last blob', async (t) => {
   const folder = join(folderFor(t), 'new');
   const store = await open(folder);
   await write(store, nameOf(1), content(10));

@@ -107,12 +107,12 @@ test.serial('a call that can be repeated is, a few times', async (t) => {
 
 test.serial('a blob that S3 has not removed is not taken for removed', async (t) => {
   const { store } = await opened(t);
-  const kept = (code: string) =>
+  const errorBody = (code: string) =>
     `<DeleteResult><Error><Key>${nameOf(1)}</Key><Code>${code}</Code></Error></DeleteResult>`;
   const answer = { method: 'POST', status: 200, code: '', times: 1 } as const;
-  await server.failNext({ ...answer, body: kept('AccessDenied') });
+  await server.failNext({ ...answer, body: errorBody('AccessDenied') });
   await failsWith(t, 'unavailable', () => store.remove([nameOf(1)]));
-  await server.failNext({ ...answer, body: kept('NoSuchKey') });
+  await server.failNext({ ...answer, body: errorBody('NoSuchKey') });
   await t.notThrowsAsync(store.remove([nameOf(1)]));
 });
 

@@ -71,8 +71,8 @@ for (const [title, rendering] of titled) {
       }
     }
     const labels = pods.map((manifest) => podOf(manifest).metadata.labels as Record<string, string>);
-    const isSomePod = (wanted: Record<string, string>) =>
-      labels.some((of) => Object.entries(wanted).every(([key, value]) => of[key] === value));
+    const isSomePod = (selector: Record<string, string>) =>
+      labels.some((of) => Object.entries(selector).every(([key, value]) => of[key] === value));
     for (const { kind, metadata, spec } of manifests as readonly Tree[]) {
       if (kind === 'Service') t.true(isSomePod(spec.selector), metadata.name);
       if (kind === 'PodDisruptionBudget') t.true(isSomePod(spec.selector.matchLabels), metadata.name);

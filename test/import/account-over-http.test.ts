@@ -93,8 +93,8 @@ test('history comes if it is asked for, and what lies in shared vaults does not'
   const { revisions } = (await found?.get(`/v2/items/${item.uuid}/revisions`))?.body ?? {};
   const contents = await Promise.all(
     revisions.map(async ({ uuid }: { uuid: string }) => {
-      const shown = await found?.get(`/v2/items/${item.uuid}/revisions/${uuid}`);
-      return shown?.body.revision.content;
+      const revision = await found?.get(`/v2/items/${item.uuid}/revisions/${uuid}`);
+      return revision?.body.revision.content;
     }),
   );
   t.true(contents.includes('004:first'));
@@ -109,9 +109,9 @@ test('a wrong password, a server that is away and an address that is taken here 
   t.is(away.code, 69);
   t.is((await run(['--from', 'nowhere'])).code, 64);
   await Device.register(world.server, { email });
-  const taken = await run(['--json']);
-  t.is(taken.code, 65);
-  t.like(JSON.parse(taken.out), { opened: false, tables: { users: { skipped: { taken: 1 } } } });
+  const refused = await run(['--json']);
+  t.is(refused.code, 65);
+  t.like(JSON.parse(refused.out), { opened: false, tables: { users: { skipped: { taken: 1 } } } });
   t.is(await here(), undefined);
 });
 

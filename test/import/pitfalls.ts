@@ -117,7 +117,7 @@ export async function checkPitfalls(
   t.deepEqual(
     revisions.map(({ created_at }: { created_at: string }) => created_at),
     ['2023-11-14T22:13:20.123Z', '2023-06-01T10:00:00.000Z', '2019-06-01T10:00:00.000Z'],
-    'what has no time has that of its item',
+    'a revision without a time has that of its item',
   );
   const setting = (name: string) => get(`/v1/users/${left.ben.uuid}/settings/${name}`);
   t.is((await setting('MUTE_MARKETING_EMAILS')).body.setting.value, 'muted');

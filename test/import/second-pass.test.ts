@@ -14,7 +14,7 @@ test('items that were changed, deleted, added or removed, or have moved, are whe
   const vault = await there.vault(ada.uuid);
   await there.member(vault, ben.uuid, 'write');
   const inVault = { shared_vault_uuid: vault, key_system_identifier: 'k', last_edited_by: ada.uuid };
-  const kept = await there.item(ada.uuid);
+  const remaining = await there.item(ada.uuid);
   const deleted = await there.item(ada.uuid);
   await there.revision(deleted, ada.uuid, '2023-11-14 22:13:20.000');
   const vanished = await there.item(ada.uuid);
@@ -44,7 +44,7 @@ test('items that were changed, deleted, added or removed, or have moved, are whe
 
   const { first, sync } = await firstSync(move, 'ada@example.org');
   const found = new Map(first.retrieved_items.map((item: { uuid: string }) => [item.uuid, item]));
-  t.deepEqual([...found.keys()].toSorted(), [kept, moves, comesHome, changesHands].toSorted());
+  t.deepEqual([...found.keys()].toSorted(), [remaining, moves, comesHome, changesHands].toSorted());
   t.like(found.get(moves), { shared_vault_uuid: vault, last_edited_by_uuid: ben.uuid });
   t.like(found.get(comesHome), { shared_vault_uuid: null, updated_at_timestamp: someTime + 1 });
   t.like(found.get(changesHands), { user_uuid: ben.uuid, shared_vault_uuid: vault });

@@ -62,7 +62,7 @@ export const promises: readonly Promised[] = [
   {
     says: 'Without a socket a client has everything by plain syncs.',
     provenBy: [
-      behaviour('items/two-devices', 'what one device saves the other gets, and gets once'),
+      behaviour('items/two-devices', 'an item that one device saves is given to the other, once'),
       [
         'test/faults/socket-repair.test.ts',
         'when all hints are lost too, everybody syncs within ten minutes',
@@ -75,7 +75,7 @@ export const promises: readonly Promised[] = [
     says: 'A session has two tokens with their expiries and says whether it may only read; a sign-in answers with it, the key params and the user.',
     provenBy: [
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the title is a template
-      behaviour('accounts/bodies', 'whatever opens a session of version ${api} says everything of it'),
+      behaviour('accounts/bodies', 'every reply that opens a session of version ${api} describes it in full'),
       behaviour(
         'accounts/bodies',
         'the secrets of a session change with every refresh, and what names it does not',
@@ -727,7 +727,7 @@ export const promises: readonly Promised[] = [
     provenBy: [
       attack(
         'words-of-users',
-        'what is asked of the assistant, or published to a calendar or a code host, is in no log, metric or answer to those who administer',
+        'prompts, and texts published to a calendar or a code host, are in no log, metric or answer to administrators',
       ),
     ],
   },
@@ -737,9 +737,7 @@ export const promises: readonly Promised[] = [
   },
   {
     says: 'A code host and a failure of it are told of in words of this server.',
-    provenBy: [
-      behaviour('code-host/publish', 'whatever the host does instead of answering, nothing of it is told on'),
-    ],
+    provenBy: [behaviour('code-host/publish', 'a code host that fails leaks nothing of its answer')],
   },
   {
     says: 'A credential of a relay that is left out is kept, null clears it, and none is shown.',
@@ -934,7 +932,7 @@ export const promises: readonly Promised[] = [
   {
     says: 'A program reads the calendar of its own account alone.',
     provenBy: [
-      behaviour('calendar/dav', 'what cannot be done is refused as programs expect it'),
+      behaviour('calendar/dav', 'impossible requests are refused as programs expect'),
       behaviour('calendar/todos', "nobody sees or changes another user's to-do"),
     ],
   },
@@ -945,7 +943,7 @@ export const promises: readonly Promised[] = [
       behaviour('calendar/dav', 'an object is the same text with the same ETag wherever it is read'),
       behaviour('calendar/dav', 'conditions are about the ETag alone'),
       behaviour('calendar/dav', 'a query is answered by its components and by the properties of a to-do'),
-      behaviour('calendar/dav', 'what cannot be done is refused as programs expect it'),
+      behaviour('calendar/dav', 'impossible requests are refused as programs expect'),
     ],
   },
   {
@@ -1005,7 +1003,7 @@ export const promises: readonly Promised[] = [
       ['gateway/server.test.ts', 'the access log has the pattern of a route and nothing of what was sent'],
       attack(
         'words-of-users',
-        'what users write, whom to, and by whose credentials, is in no log, metric or answer to an administrator',
+        'texts, recipients and credentials of users are in no log, metric or answer to an administrator',
       ),
     ],
   },

@@ -69,7 +69,7 @@ export const rows: Readonly<Record<string, Rows>> = {
   },
   'Account recovery': {
     'POST /v1/account-recovery/lookup': recovery(
-      'what was left for a recovery is found by the user’s uuid alone',
+      'data left for a recovery is found by the user’s uuid alone',
     ),
     'POST /v1/recovery/codes': authenticatorApp(
       'recovery codes come with the factor, are shown for the password alone, and are replaced by new ones',
@@ -121,7 +121,7 @@ export const rows: Readonly<Record<string, Rows>> = {
     ),
   },
   'Sync and items': {
-    'POST /v1/items': devices('what one device saves the other gets, and gets once'),
+    'POST /v1/items': devices('an item that one device saves is given to the other, once'),
     'POST /v1/items/check-integrity': devices(
       'integrity names what differs and every item named can be fetched',
     ),
@@ -146,19 +146,19 @@ export const rows: Readonly<Record<string, Rows>> = {
     'GET /v1/files': files('ranges are what HTTP says they are'),
     'DELETE /v1/files': files('a deleted file is gone, with its chunks and its bytes'),
     'POST /v1/shared-vault/files/upload/create-session': vaultFiles(
-      'what one member uploads the others download, and it counts for the owner and the vault',
+      'a file that one member uploads can be downloaded by the others, and counts for the owner and the vault',
     ),
     'POST /v1/shared-vault/files/upload/chunk': vaultFiles(
-      'what one member uploads the others download, and it counts for the owner and the vault',
+      'a file that one member uploads can be downloaded by the others, and counts for the owner and the vault',
     ),
     'POST /v1/shared-vault/files/upload/close-session': vaultFiles(
-      'what one member uploads the others download, and it counts for the owner and the vault',
+      'a file that one member uploads can be downloaded by the others, and counts for the owner and the vault',
     ),
     'GET /v1/shared-vault/files': vaultFiles(
-      'what one member uploads the others download, and it counts for the owner and the vault',
+      'a file that one member uploads can be downloaded by the others, and counts for the owner and the vault',
     ),
     'DELETE /v1/shared-vault/files': vaultFiles(
-      'what one member uploads the others download, and it counts for the owner and the vault',
+      'a file that one member uploads can be downloaded by the others, and counts for the owner and the vault',
     ),
     'POST /v1/shared-vault/files/move': at('files/vault-moves')(
       'a file goes into a vault, to another and home, and counts where it is',

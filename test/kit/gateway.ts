@@ -167,9 +167,9 @@ export async function gauge({ registry }: TestGateway, name: string): Promise<nu
 export async function gaugeIs(
   server: TestGateway,
   name: string,
-  wanted: (value: number) => boolean,
+  predicate: (value: number) => boolean,
 ): Promise<void> {
-  while (!wanted(await gauge(server, name))) await turn();
+  while (!predicate(await gauge(server, name))) await turn();
 }
 
 export interface RawConnection {

@@ -235,18 +235,18 @@ function again({ socket, method, url, headers }: IncomingMessage, body: string):
 
 /** The state of the provider. */
 const adapterIn =
-  (kept: Map<string, AdapterPayload>): AdapterFactory =>
+  (stored: Map<string, AdapterPayload>): AdapterFactory =>
   (model) => {
     const named = (id: string) => `${model}:${id}`;
     return {
-      upsert: async (id, payload) => void kept.set(named(id), payload),
-      find: async (id) => kept.get(named(id)),
-      findByUid: async (uid) => [...kept.values()].find((each) => each.uid === uid),
+      upsert: async (id, payload) => void stored.set(named(id), payload),
+      find: async (id) => stored.get(named(id)),
+      findByUid: async (uid) => [...stored.values()].find((each) => each.uid === uid),
       findByUserCode: async () => undefined,
-      consume: async (id) => void Object.assign(kept.get(named(id)) ?? {}, { consumed: 1 }),
-      destroy: async (id) => void kept.delete(named(id)),
+      consume: async (id) => void Object.assign(stored.get(named(id)) ?? {}, { consumed: 1 }),
+      destroy: async (id) => void stored.delete(named(id)),
       async revokeByGrantId(grantId) {
-        for (const [key, each] of kept) if (each.grantId === grantId) kept.delete(key);
+        for (const [key, each] of stored) if (each.grantId === grantId) stored.delete(key);
       },
     };
   };

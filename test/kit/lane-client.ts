@@ -46,7 +46,7 @@ export class LaneClient {
     return this.next(({ requestId, type }) => requestId === to.requestId && types.includes(type));
   }
 
-  next(wanted: (frame: LaneFrame) => boolean, withinMs = 10_000): Promise<LaneFrame> {
+  next(predicate: (frame: LaneFrame) => boolean, withinMs = 10_000): Promise<LaneFrame> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         const seen = this.frames.map(
@@ -55,7 +55,7 @@ export class LaneClient {
         reject(new Error(`no such frame came, but ${seen.join(', ')}`));
       }, withinMs);
       const check = () => {
-        const frame = this.frames.find(wanted);
+        const frame = this.frames.find(predicate);
         if (frame === undefined) return;
         clearTimeout(timer);
         this.#waiting.delete(check);

@@ -33,11 +33,11 @@ export const teller = kindOf(Teller, {
       creates: true,
       repeat: 'recorded',
       turn: (turn, { to, name, payload }) => {
-        const told = turn.tell({ name: User.name, tells }, to) as unknown as Record<
+        const senders = turn.tell({ name: User.name, tells }, to) as unknown as Record<
           string,
           (payload: unknown) => void
         >;
-        told[name]?.(payload);
+        senders[name]?.(payload);
         return {};
       },
     }),

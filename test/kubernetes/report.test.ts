@@ -38,9 +38,9 @@ test('a step without an answer is reported with its waiting client, its start an
     { name: 'an upgrade', beganMs: 10, endedMs: 20 },
     { name: 'a rollback', beganMs: 30, endedMs: 40 },
   ];
-  const told = (atMs: number) => unansweredText({ who: 'person', what: 'POST /v1/items', atMs }, spans);
-  t.regex(told(30), /^person, POST \/v1\/items, since \d{4}-\d\d-\d\dT[\d:.]+Z \(a rollback\)$/);
-  t.regex(told(25), /\(between two steps\)$/);
+  const textAt = (atMs: number) => unansweredText({ who: 'person', what: 'POST /v1/items', atMs }, spans);
+  t.regex(textAt(30), /^person, POST \/v1\/items, since \d{4}-\d\d-\d\dT[\d:.]+Z \(a rollback\)$/);
+  t.regex(textAt(25), /\(between two steps\)$/);
 });
 
 test('a planned step may keep nobody waiting for long, but a client that asks for too much at once makes itself wait', (t) => {

@@ -135,10 +135,10 @@ async function install(operator: Operator, folder: string): Promise<string> {
 
 /** @throws Error unless the command line within a pod knows all hosts */
 async function expectNodes(operator: Operator): Promise<void> {
-  const told = await operator.run(listNodes);
+  const output = await operator.run(listNodes);
   for (const host of [0, 1, 2]) {
-    if (!told.includes(`${release}-hosts-${host}`))
-      throw new Error(`a host is not among the nodes:\n${told}`);
+    if (!output.includes(`${release}-hosts-${host}`))
+      throw new Error(`a host is not among the nodes:\n${output}`);
   }
 }
 

@@ -145,7 +145,7 @@ test('a terminal shows the verdict and what is broken', (t) => {
 /** k6's count of scrapes, some of which found something else. */
 function reportedUnread(answers: Readonly<Record<string, number>>, read: number): Report {
   const unread = Object.values(answers).reduce((sum, times) => sum + times, 0);
-  const kept = answerNames.map((name) => [
+  const thresholds = answerNames.map((name) => [
     `metrics_unread{answer:${name}}`,
     { values: { passes: answers[name] ?? 0, fails: 0 }, thresholds: { 'rate>=0': { ok: true } } },
   ]);
@@ -153,7 +153,7 @@ function reportedUnread(answers: Readonly<Record<string, number>>, read: number)
   const { server_memory_mb: _, ...others } = metrics;
   const scrapes = { values: { rate: 1, passes: unread, fails: read } };
   return reportOf(
-    { state, metrics: { ...others, metrics_unread: scrapes, ...Object.fromEntries(kept) } },
+    { state, metrics: { ...others, metrics_unread: scrapes, ...Object.fromEntries(thresholds) } },
     run,
   );
 }

@@ -117,14 +117,14 @@ function runAlone(args: readonly string[], builtSources: string, limitMs: number
 export async function tryMutants(
   mutants: readonly Mutant[],
   atOnce: number,
-  told: (mutant: Mutant, verdict: Verdict) => void,
+  report: (mutant: Mutant, verdict: Verdict) => void,
 ): Promise<void> {
   const waiting = [...mutants];
   const worker = async (name: string) => {
     const copy = await Copy.make(name);
     try {
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-        told(mutant, await copy.try(mutant));
+        report(mutant, await copy.try(mutant));
       }
     } finally {
       copy.remove();

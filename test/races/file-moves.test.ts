@@ -204,5 +204,5 @@ test('a file whose move was given up is deleted only once its target can commit 
   await cluster.clock.advance(untilFinalizedMs);
   t.true(refusals > 5, 'for as long as the call to apply was under way');
   t.true(refusals < 60, 'and not much longer');
-  t.deepEqual(await ownersOf(world), [], 'what is deleted is nowhere');
+  t.deepEqual(await ownersOf(world), [], 'a deleted file is nowhere');
 });

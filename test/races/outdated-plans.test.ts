@@ -90,7 +90,7 @@ function moody(random: SeededRandom) {
 }
 
 for (let seed = 1; seed <= 10; seed += 1) {
-  test(`whatever turns find when they run, what they ask for is planned from it (seed ${seed})`, async (t) => {
+  test(`turns ask for rows that are planned from the state they find (seed ${seed})`, async (t) => {
     const random = new SeededRandom(seed);
     const clock = new FakeClock();
     const database = new ModelDatabase(clock);

@@ -204,16 +204,16 @@ test('a share that was stored and never listed opens for nobody, and goes', asyn
   const ownerUuid = owner.account.userUuid;
   const uuid = '5c1b6f5e-6f0b-4f6e-9a52-0f0c4f1d9c11';
   const share = server.host.actors.get(Share, uuid);
-  const kept = (await make(owner)).body.shareId;
+  const otherShareId = (await make(owner)).body.shareId;
   await share.ask.create({ ownerUuid, ...terms, viewExpiresMinutes: null });
   t.true(isRefused(await share.ask.view(room)));
   await server.advance(660_000);
-  const keys = [{ share_uuid: uuid }, { share_uuid: kept }];
+  const keys = [{ share_uuid: uuid }, { share_uuid: otherShareId }];
   const [read] = await server.host.store.read([{ read: 'keys', table: shareContentTable, keys }]);
   t.deepEqual(
     read?.rows.map(({ share_uuid }) => share_uuid),
-    [kept],
+    [otherShareId],
   );
   const { ask } = server.host.actors.get(PublicShares, ownerUuid);
-  t.true((await ask.showsShare({ shareUuid: kept })).shows);
+  t.true((await ask.showsShare({ shareUuid: otherShareId })).shows);
 });

@@ -64,13 +64,13 @@ export class WatchedDatabase extends ModelDatabase {
   }
 
   override release(incarnation: string, held: readonly HeldShard[]): void {
-    const before = new Set(this.#taken());
+    const before = new Set(this.#claimedShards());
     super.release(incarnation, held);
-    for (const shard of this.#taken()) before.delete(shard);
+    for (const shard of this.#claimedShards()) before.delete(shard);
     if (before.size > 0) this.#watcher.freed([...before]);
   }
 
-  #taken(): readonly number[] {
+  #claimedShards(): readonly number[] {
     return this.shards().flatMap(({ shard, incarnation }) => (incarnation === '' ? [] : [shard]));
   }
 

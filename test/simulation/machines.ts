@@ -93,7 +93,7 @@ export class Machines {
   readonly #options: MachinesOptions;
   readonly #runs = new Set<Run>();
   /** The machines that must always have a process. */
-  readonly #wanted = new Set<MachinePlan>();
+  readonly #planned = new Set<MachinePlan>();
   readonly #supervisors: Supervisors;
   #started = 0;
   #healed = false;
@@ -108,7 +108,7 @@ export class Machines {
     });
     for (const machine of options.plan.machines) {
       options.time.after(machine.startsAtMs, () => {
-        this.#wanted.add(machine);
+        this.#planned.add(machine);
         this.#start(machine);
       });
     }
@@ -121,7 +121,7 @@ export class Machines {
 
   /** Every machine runs one process, and that one is ready. */
   get unready(): string | undefined {
-    for (const machine of this.#wanted) {
+    for (const machine of this.#planned) {
       const runs = this.runs.filter((run) => run.machine === machine);
       if (runs.length !== 1) return `${machine.id} has ${runs.length} processes`;
       if (runs.some(({ node }) => node?.isReady === false)) return `${machine.id} is not ready`;
@@ -173,7 +173,7 @@ export class Machines {
   /** An orderly end, after which it starts again, or is gone for good. */
   async shutDown(run: Run, forGood: boolean): Promise<void> {
     const { plan, time } = this.#options;
-    if (forGood) this.#wanted.delete(run.machine);
+    if (forGood) this.#planned.delete(run.machine);
     this.#options.trace.add(() => `${run.process.name} shuts down${forGood ? ' for good' : ''}`);
     run.isClosing = true;
     await run.node?.drain(plan.isPlanned ? plannedDrainMs : drainMs);
@@ -275,7 +275,8 @@ export class Machines {
       trace.add(() => `${run.process.name} serves`);
     } catch (error) {
       if (!(error instanceof StoreError || error instanceof ActorError)) throw error;
-      this.#end(run, `could not start: ${error}`);
+      // A process that is to end while it starts stays until its open calls are answered.
+      if (!run.isClosing) this.#end(run, `could not start: ${error}`);
     }
   }
 
@@ -291,7 +292,7 @@ export class Machines {
     // Often at once, while messages of its predecessor are still on their way.
     time.after(random.fraction() ** 3 * restartMaxMs, () => {
       const isAlone = this.runs.every(({ machine }) => machine !== run.machine);
-      if (isAlone && this.#wanted.has(run.machine)) this.#start(run.machine);
+      if (isAlone && this.#planned.has(run.machine)) this.#start(run.machine);
     });
   }
 }

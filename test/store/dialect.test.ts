@@ -27,7 +27,7 @@ import {
   startTestPostgres,
   type TestPostgres,
 } from '../kit/postgres.ts';
-import { actor, givenWrites, insert } from './actors.ts';
+import { actor, commitWrites, insert } from './actors.ts';
 import { contract } from './contract.ts';
 import { postgresSubject } from './postgres-subject.ts';
 import { oneBlank, sqlLiterals } from './source-literals.ts';
@@ -89,7 +89,7 @@ async function useAndReshard(connection: DatabaseConnection): Promise<void> {
   await migrate(connection, releasedMigrations);
   const store = await openPostgresStore({ connection });
   await store.fixedSetting(shardCountSetting, '16');
-  await givenWrites(
+  await commitWrites(
     store,
     actor(1),
     runtimeTables.map((table) => insert(table, sampleRow(table))),
@@ -156,7 +156,7 @@ const generated = [
   ...readTexts(versionTable).map((text) => [text]),
 ];
 
-test('whatever is sent while contract and migrations run is in the dialect', (t) => {
+test('every statement that contract and migrations send is in the dialect', (t) => {
   t.true(recorded.length > 50);
   t.deepEqual(violations(recorded.filter((texts) => !isExempt(texts))), []);
 });
@@ -177,7 +177,7 @@ test('every shape that is generated for a table of the project is in the dialect
   t.deepEqual(violations([...generated, commitTexts(tables.flatMap(sampleWrites))]), []);
 });
 
-test('whatever tables a commit writes, its statements are in the dialect', (t) => {
+test('the statements of a commit are in the dialect, whatever tables it writes', (t) => {
   const writes = tables.flatMap(sampleWrites);
   const commits = fc.sample(fc.subarray(writes, { minLength: 1, maxLength: 8 }), { numRuns: 300, seed: 11 });
   t.deepEqual(violations(commits.map(commitTexts)), []);
@@ -189,7 +189,7 @@ const foreignFolder = /^cli\/import\/source\//;
 /** Begins like SQL, and is RFC 5545. */
 const calendarText = /^BEGIN:V/;
 
-test('whatever SQL stands in the sources was collected', async (t) => {
+test('all SQL in the sources was collected', async (t) => {
   const collected = [
     ...recorded,
     ...generated,

@@ -216,8 +216,8 @@ export const fenceClauses: readonly Clause[] = [
       await assertPasses(store, [good], [0]);
       await assertFails(store.commit([bad]), 'rejected');
       assert.deepEqual(await store.head(cyd), { epoch: 1, version: 0, commitId: null });
-      const [kept] = await rowsOf(store, noteTable, { owner_uuid: ada.id, uuid: uuid(50) });
-      assert.deepEqual({ ...kept }, note(ada.id, uuid(50)));
+      const [stored] = await rowsOf(store, noteTable, { owner_uuid: ada.id, uuid: uuid(50) });
+      assert.deepEqual({ ...stored }, note(ada.id, uuid(50)));
     },
   },
   {

@@ -47,7 +47,7 @@ test('two actors whose rows are locked keep no neighbour waiting', async (t) => 
   const { append, lock, unlock } = await setUp(t);
   await Promise.all([...stuck, ...neighbours].map((id) => append(id, 'first')));
   await lock(stuck);
-  const told = Promise.all(
+  const outcomes = Promise.all(
     stuck.map((id) =>
       append(id, 'locked').then(
         () => undefined,
@@ -59,7 +59,7 @@ test('two actors whose rows are locked keep no neighbour waiting', async (t) => 
   for (const op of ['second', 'third']) await Promise.all(neighbours.map((id) => append(id, op)));
   t.true(systemClock.monotonicMs() - sentMs < neighbourWaitMaxMs);
 
-  for (const error of await told) t.true(error instanceof UnavailableError, `${error}`);
+  for (const error of await outcomes) t.true(error instanceof UnavailableError, `${error}`);
   await unlock();
   t.deepEqual(await Promise.all(stuck.map((id) => append(id, 'free'))), [2, 2]);
 });
@@ -70,10 +70,10 @@ test('actors whose rows are locked while they are brought into memory keep no ne
   await Promise.all([...locked, ...neighbours].map((id) => append(id, 'first')));
   await evict([...locked, ...neighbours]);
   await lock(locked);
-  const told = Promise.all(locked.map((id) => append(id, 'locked')));
+  const outcomes = Promise.all(locked.map((id) => append(id, 'locked')));
   const sentMs = systemClock.monotonicMs();
   t.deepEqual(new Set(await Promise.all(neighbours.map((id) => append(id, 'second')))), new Set([2]));
   t.true(systemClock.monotonicMs() - sentMs < neighbourWaitMaxMs);
   await unlock();
-  t.deepEqual(new Set(await told), new Set([2]));
+  t.deepEqual(new Set(await outcomes), new Set([2]));
 });

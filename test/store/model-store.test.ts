@@ -75,7 +75,7 @@ const commitCall: fc.Arbitrary<Call> = fc
   )
   .map((members) => async (store, shift) => {
     const commits: Commit[] = [];
-    for (const { index, isStale, writes: wanted, id } of members) {
+    for (const { index, isStale, writes: requested, id } of members) {
       const address = owner(shift, index);
       const head = (await store.head(address)) ?? { epoch: 1, version: 0 };
       commits.push({
@@ -83,7 +83,7 @@ const commitCall: fc.Arbitrary<Call> = fc
         epoch: head.epoch,
         version: head.version - (isStale === 0 ? 1 : 0),
         commitId: uuid(id),
-        writes: wanted.map(({ write }) => write(address.id, shift)),
+        writes: requested.map(({ write }) => write(address.id, shift)),
       });
     }
     return [...(await store.commit(commits))].sort();
@@ -144,12 +144,12 @@ test('the model answers as PostgreSQL does', async (t) => {
   const model = new ModelStore(new ModelDatabase({ nowMs: () => 1_700_000_000_000 }));
   let shift = 0;
   const answers = new Set<string>();
-  const agrees = fc.asyncProperty(calls, async (wanted) => {
+  const agrees = fc.asyncProperty(calls, async (generated) => {
     shift += 1_000;
     for (const index of [0, 1]) {
       await Promise.all([store, model].map((one) => one.activate(owner(shift, index), 0, 1, true)));
     }
-    for (const call of wanted) {
+    for (const call of generated) {
       const expected = await answerOf(call, store, shift);
       const actual = await answerOf(call, model, shift);
       answers.add(typeof expected === 'string' ? expected : typeof expected);

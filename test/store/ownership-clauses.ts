@@ -101,7 +101,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'what a live incarnation holds cannot be claimed by others',
+    name: 'a shard of a live incarnation cannot be claimed by others',
     async check({ store }) {
       await store.register(node('a', 'a1'), leaseMs);
       await store.register(node('b', 'b1'), leaseMs);
@@ -178,7 +178,7 @@ export const ownershipClauses: readonly Clause[] = [
     },
   },
   {
-    name: 'what is released can be claimed by others, and only its holder can release it',
+    name: 'a released shard can be claimed by others, and only its holder can release it',
     async check({ store }) {
       await store.register(node('a', 'a1'), leaseMs);
       await store.register(node('b', 'b1'), leaseMs);
@@ -274,8 +274,8 @@ export const ownershipClauses: readonly Clause[] = [
       await store.register(node('b', 'b1'), leaseMs);
       const all = [0, 1, 2, 3, 4, 5, 6, 7];
       const claims = await Promise.all([store.claim('a', 'a1', all), other.claim('b', 'b1', all)]);
-      const taken = claims.flatMap((claim) => claim.shards);
-      assert.deepEqual([...taken].sort(), all);
+      const claimed = claims.flatMap((claim) => claim.shards);
+      assert.deepEqual([...claimed].sort(), all);
       assert.notEqual(claims[0].epoch, claims[1].epoch);
     },
   },

@@ -241,7 +241,7 @@ export const wrongVariants: readonly WrongVariant[] = [
     },
   },
   {
-    name: 'whoever registers last holds the node',
+    name: 'the incarnation that registers last holds the node',
     caughtBy: 'a registration comes late to a node that has left, too',
     sql: {
       ...storeSql,

@@ -1,4 +1,4 @@
-/** Builds a collector of OpenTelemetry from the modules of the project, as it comes without one to install. */
+/** Builds the OpenTelemetry Collector from its Go modules. No package of ours brings a built one. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runGo } from '../go-program.ts';

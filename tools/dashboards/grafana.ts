@@ -15,7 +15,7 @@ export interface Query {
 
 export interface Panel {
   readonly title: string;
-  /** What the panel shows the reader, and what to do when it looks wrong. */
+  /** For the reader: the meaning of the panel, and what to do when it looks wrong. */
   readonly about: string;
   /** A unit of Grafana: `reqps`, `s`, `bytes`, `short`, `percentunit`. */
   readonly unit: string;

@@ -1,8 +1,8 @@
 /**
- * A duplicate gets the history of its original (docs/protocol/sync.md, "Revisions"): a timer, armed in the commit of the
- * save, copies it in bounded commits, the newest first. Its payload says what is left, so a crash between two commits leaves
- * neither a gap nor a duplicate. Whatever a client names, it finds only revisions of the same collection, and in a vault only
- * those of items that the same member owns.
+ * A duplicate gets the history of its original (docs/protocol/sync.md, "Revisions"). A timer, armed in the commit of the save,
+ * copies it in bounded commits, the newest first. Its payload says what is left, so a crash between two commits leaves neither a
+ * gap nor a duplicate. Whatever a client names, it finds only revisions of the same collection, and in a vault only those of
+ * items that the same member owns.
  */
 import { z } from 'zod';
 import { type KeysPlan, type KeysResult, keys, type Turn, type View } from '../../../runtime/command.ts';

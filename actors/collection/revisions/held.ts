@@ -1,7 +1,7 @@
 /**
- * The revision that the row of an item holds (decision 53). A save that makes a revision writes no row of the history: the
- * item's own row, which has the same content, stands for the revision named by its `revision_uuid`. So the content is stored
- * and sent once.
+ * The revision that the row of an item holds (decision 53). A save that makes a revision writes no row of the history. The
+ * item's own row has the same content, and stands for the revision that its `revision_uuid` names. So the content is stored and
+ * sent once.
  *
  *     overwritten   by a save, a move or a return: the same commit writes the former row into the history first
  *     deleted       the item, and its history with it: nothing is written

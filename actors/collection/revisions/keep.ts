@@ -25,19 +25,19 @@ const removedAtOnceMax = 1_000;
 
 export function keepHistory(turn: Turn, writes: readonly ItemWrite[], timers: RevisionTimers): void {
   let removed = 0;
-  let kept = false;
+  let isStored = false;
   for (const { row, replaced, duplicated } of writes) {
     if (row.deleted) {
       if (replaced !== undefined) removed = forget(turn, { row, replaced, removed }, timers);
       continue;
     }
-    if (replaced !== undefined && keepHeld(turn, replaced)) kept = true;
+    if (replaced !== undefined && keepHeld(turn, replaced)) isStored = true;
     if (duplicated && row.duplicate_of !== null) {
       const copy = { from: row.duplicate_of.toLowerCase(), to: row.uuid };
       turn.arm(keyed(timers.copyRevisions, row.uuid), turn.nowMs, copy);
     }
   }
-  if (kept) armTrim(turn, timers.trimRevisions);
+  if (isStored) armTrim(turn, timers.trimRevisions);
 }
 
 interface Forgotten {

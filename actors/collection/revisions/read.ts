@@ -43,8 +43,8 @@ export function historyOf(
   history: HistoryReads,
 ): readonly RevisionRow[] {
   const { perItemMax, ageMs } = view.use(ItemSettings).revisions;
-  const kept = revisionsIn(history, slotKeys(view.self.id, itemUuid), view.nowMs);
-  const young = ageMs === 0 ? kept : kept.filter((row) => row.kept_at > view.nowMs - ageMs);
+  const stored = revisionsIn(history, slotKeys(view.self.id, itemUuid), view.nowMs);
+  const young = ageMs === 0 ? stored : stored.filter((row) => row.kept_at > view.nowMs - ageMs);
   return newestFirst(young).slice(0, perItemMax);
 }
 
@@ -114,9 +114,8 @@ export const revisionSchema = z.object({
 });
 
 /**
- * `itemUuid` as the client spells it. Every account may see its whole history. A client that does not know this server's
- * host as its own service compares `required_role` with the roles of an offline subscription, of which there are none. It
- * would lock every named role, and opens what names none.
+ * `itemUuid` as the client spells it. Every account may see its whole history, so `required_role` names no role. Clients of a
+ * self-hosted server look for the role in an offline subscription. There is none, so they would lock the revision.
  */
 export const listEntryOf = (row: RevisionRow, itemUuid: string): z.infer<typeof listedSchema> => ({
   ...commonPartOf(row, itemUuid),

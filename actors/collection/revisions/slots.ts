@@ -1,6 +1,6 @@
 /**
- * The slots of an item's revisions: a ring for those that its saves make, and as many for those that were copied from
- * the item it is a duplicate of.
+ * The slots of an item's revisions. One ring is for revisions that its saves make. As many slots are for those copied from the
+ * item that it duplicates.
  */
 
 /** A longer list helps nobody, and a removal of the item has to find each row. */

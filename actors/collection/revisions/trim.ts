@@ -1,6 +1,6 @@
 /**
- * The oldest revisions of a collection go when they are too old or take too much: a timer removes them in the order in
- * which they were kept, a bounded number in a commit, and comes again while there are more. A crash leaves the timer.
+ * A timer removes the oldest revisions of a collection when they are too old or take too much. It removes a bounded number in
+ * each commit, and comes again while there are more. A crash leaves the timer.
  */
 import { type RangePlan, type RangeResult, range, type Turn, type View } from '../../../runtime/command.ts';
 import { ItemSettings } from '../settings.ts';

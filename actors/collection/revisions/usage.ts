@@ -48,8 +48,8 @@ const isNearlyFull = ({ endOffset, trimmed }: RevisionUsage, bytesMax: number): 
   endOffset - trimmed > bytesMax * fullShare;
 
 /**
- * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, it is left out: the history
- * then has a gap, and the save succeeds all the same. The `first` of its item takes a slot that no revision ever had.
+ * Writes a revision at the end of the log. If revisions come faster than the oldest can be removed, this one is left out. The
+ * history then has a gap, and the save still succeeds. The `first` of its item takes a slot that no revision ever had.
  */
 export function keepRevision(
   turn: Turn,
@@ -60,9 +60,9 @@ export function keepRevision(
   const copied = before.copied + (as === 'copy' ? row.size : 0);
   const after = { ...before, copied, endOffset: before.endOffset + row.size };
   if (after.endOffset - after.trimmed > turn.use(ItemSettings).revisions.bytesMax) return;
-  const kept = { ...row, end_offset: after.endOffset, kept_at: turn.nowMs };
-  if (as === 'first') turn.putFirst(revision, kept);
-  else turn.put(revision, kept);
+  const stored = { ...row, end_offset: after.endOffset, kept_at: turn.nowMs };
+  if (as === 'first') turn.putFirst(revision, stored);
+  else turn.put(revision, stored);
   turn.set(revisionUsageSlice, after);
 }
 
@@ -90,19 +90,19 @@ const dayMs = 86_400_000;
  * Chooses the first revisions that may be copied now, and counts them. A tiny duplicate may have a large history, so without
  * this a small request could make the server write gigabytes.
  */
-export function takeCopies(turn: Turn, wanted: readonly RevisionRow[]): readonly RevisionRow[] {
+export function takeCopies(turn: Turn, requested: readonly RevisionRow[]): readonly RevisionRow[] {
   const usage = turn.get(revisionUsageSlice);
   const { endOffset, copied, debt } = usage;
   const paidOff = ((turn.nowMs - debt.atMs) / dayMs) * copiedPerDayBytes;
   const savedBytes = endOffset - copied + turn.get(head).sizeBytes;
   const allowed = copiedPerDayBytes + copiesOfSavedBytes * savedBytes;
   let bytes = Math.max(0, Math.ceil(debt.bytes - Math.max(0, paidOff)));
-  const taken: RevisionRow[] = [];
-  for (const row of wanted) {
+  const affordable: RevisionRow[] = [];
+  for (const row of requested) {
     if (bytes + row.size > allowed) break;
     bytes += row.size;
-    taken.push(row);
+    affordable.push(row);
   }
   turn.set(revisionUsageSlice, { ...usage, debt: { bytes, atMs: turn.nowMs } });
-  return taken;
+  return affordable;
 }

@@ -116,8 +116,8 @@ export function conflictingTransfer(
   view: View,
   row: Pick<ItemRow, 'uuid' | 'collection' | 'hop'>,
 ): ItemRow | undefined {
-  const taken = view.conflicting(item, { uuid: row.uuid, hop: transferVersionOf(row) + 1 });
-  return taken?.collection === row.collection ? undefined : taken;
+  const conflicting = view.conflicting(item, { uuid: row.uuid, hop: transferVersionOf(row) + 1 });
+  return conflicting?.collection === row.collection ? undefined : conflicting;
 }
 
 export interface FinalizeReads extends Locations {
@@ -168,7 +168,7 @@ export function finalizeTransfer({
   let after = before;
   const left: Record<string, number> = {};
   let pauseMs = awaitedPauseMs;
-  let kept = false;
+  let isStored = false;
   const tombstones: ItemRow[] = [];
   for (const [uuid, hops] of Object.entries(transfer.hops)) {
     const isGone = applied.includes(uuid);
@@ -183,7 +183,7 @@ export function finalizeTransfer({
       if (isUnread) pauseMs = 0;
       continue;
     }
-    if (target !== undefined && keepHeld(turn, row)) kept = true;
+    if (target !== undefined && keepHeld(turn, row)) isStored = true;
     const next =
       target === undefined ? stays(row, after) : forwardingTombstoneOf(row, target, after.position + 1);
     turn.put(item, next);
@@ -191,7 +191,7 @@ export function finalizeTransfer({
     if (target !== undefined) tombstones.push(next);
   }
   if (after !== before) turn.set(head, after);
-  if (kept) armTrim(turn, timers.trimRevisions);
+  if (isStored) armTrim(turn, timers.trimRevisions);
   if (Object.keys(left).length > 0) {
     turn.setEntry(outgoingTransferMap, id, { ...transfer, hops: left });
     turn.arm(keyed(message, id), turn.nowMs + pauseMs, { id });

@@ -189,11 +189,11 @@ function smtpOf(common: Common, form: RelayForm): Relay | Refused {
 function credentialFor(
   turn: Turn,
   relay: Relay,
-  kept: Uint8Array | null,
+  stored: Uint8Array | null,
   credential: RelayForm['credentials'],
 ): Uint8Array | null | Refused {
   if (credential === null) return null;
-  if (credential === undefined) return kept;
+  if (credential === undefined) return stored;
   const text = relay.kind === 'smtp' ? credential.password : credential.apiKey;
   if (text === null) return null;
   if (text === undefined) return invalid('The credentials are a password for SMTP, else an apiKey.');

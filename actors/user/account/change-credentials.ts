@@ -154,8 +154,8 @@ function applyChange(
   }
   const email = change.newEmail ?? profile.email;
   const address = addressKey({ email, workspace: profile.workspace });
-  const taken = turn.conflicting(accountTable, address);
-  if (taken !== undefined && taken.user_uuid !== turn.self.id) return takenEmail;
+  const conflicting = turn.conflicting(accountTable, address);
+  if (conflicting !== undefined && conflicting.user_uuid !== turn.self.id) return takenEmail;
   const keyParams = storedKeyParams(change.keyParams, readKeyParams(before));
   const row: AccountRow = {
     ...before,
@@ -184,8 +184,8 @@ function applyChange(
   const isSameSecret = change.newPassword === change.currentPassword && email === profile.email;
   if (!isSameSecret || !hasSessions(profile.protocolVersion)) endAllSessions(turn);
   const { apiVersion, device } = change;
-  const wanted = { apiVersion, ephemeral: false, readonly: false, device };
-  const granted = grantAccess(turn, changed.protocolVersion, wanted);
+  const newSession = { apiVersion, ephemeral: false, readonly: false, device };
+  const granted = grantAccess(turn, changed.protocolVersion, newSession);
   noteUpgrade(turn, profile.protocolVersion, changed.protocolVersion, granted);
   audit(turn, email === profile.email ? 'password-changed' : 'email-changed', device);
   resetAttempts(turn, row, device, granted);

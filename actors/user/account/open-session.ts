@@ -18,7 +18,7 @@ export const openSession = (hooks: RaisedHooks) =>
     }),
     turn: (
       turn,
-      { credentialsVersion, email, workspace, recoveryCodes, isNewDevice, newHash, ...wanted },
+      { credentialsVersion, email, workspace, recoveryCodes, isNewDevice, newHash, ...newSession },
       { account },
     ) => {
       const profile = turn.get(profileSlice);
@@ -29,20 +29,20 @@ export const openSession = (hooks: RaisedHooks) =>
         profile.workspace === workspace;
       if (!isCurrent) return { stale: true } as const;
       if (isBanned(turn)) {
-        audit(turn, 'sign-in-refused-by-ban', wanted.device);
+        audit(turn, 'sign-in-refused-by-ban', newSession.device);
         return { banned: true } as const;
       }
       if (!isRecovered(turn, recoveryCodes)) return { stale: true } as const;
       if (newHash !== undefined) replaceHash(turn, newHash, account);
       for (const signedIn of hooks('signedIn')) signedIn(turn);
       const { protocolVersion } = profile;
-      const issued = grantAccess(turn, protocolVersion, { ...wanted, readonly: false });
+      const issued = grantAccess(turn, protocolVersion, { ...newSession, readonly: false });
       if (recoveryCodes !== undefined) {
-        audit(turn, 'recovery-codes-used', wanted.device);
+        audit(turn, 'recovery-codes-used', newSession.device);
         noteRecovery(turn, email);
-      } else if (isNewDevice) noteNewDevice(turn, email, wanted.device);
+      } else if (isNewDevice) noteNewDevice(turn, email, newSession.device);
       const event = isNewDevice ? 'signed-in-from-new-device' : 'signed-in';
-      audit(turn, event, wanted.device, sessionUuidOf(issued));
+      audit(turn, event, newSession.device, sessionUuidOf(issued));
       return { issued, protocolVersion };
     },
   });

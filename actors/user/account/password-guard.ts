@@ -1,8 +1,8 @@
 /**
  * Checks the password of a signed-in caller, and tells the `signin` actors what follows from it.
  *
- * A password could be guessed here as at sign-in, so attempts are counted the same way: the guard debits one before the hash,
- * and gives it back if the password is right (docs/protocol/authentication.md, "Attempts and lock-out"). The account has
+ * A password could be guessed here as at sign-in, so attempts are counted the same way (docs/protocol/authentication.md,
+ * "Attempts and lock-out"). The guard debits one before the hash, and returns it if the password is right. The account has
  * counters of its own. Anyone can lock an address from outside, and that must not keep its owner from changing the password or
  * deleting the account.
  */

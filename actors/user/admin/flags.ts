@@ -56,7 +56,7 @@ export function flagsOf(view: View) {
   return { flags, nextcloudAppPasswordConfigured: isStored(view, 'NEXTCLOUD_BACKUP_APP_PASSWORD') };
 }
 
-/** `given` is the name in upper or lower case. */
+/** `spelledName` may be in upper or lower case. */
 export function setFlag(
   turn: Turn,
   spelledName: string,

@@ -111,11 +111,11 @@ export function readTrail(
   // A page may have become a row since the slice was read.
   const all = new Map([...stored, ...view.get(auditSlice).recent].map((each) => [each.number, each]));
   const cutMs = view.nowMs - ageMsOf(view);
-  const wanted = [...all.values()]
+  const matching = [...all.values()]
     .filter(({ number, lastAtMs }) => number < before && lastAtMs > cutMs)
     .toSorted((a, b) => b.number - a.number);
-  const events = wanted.slice(0, limit);
-  return { events, before: wanted.length > limit ? (events.at(-1)?.number ?? null) : null };
+  const events = matching.slice(0, limit);
+  return { events, before: matching.length > limit ? (events.at(-1)?.number ?? null) : null };
 }
 
 /** Removes what is too old, and comes again while anything is left. */

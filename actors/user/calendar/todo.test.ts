@@ -6,7 +6,7 @@ import { calendarOf } from '../../icalendar.ts';
 import { readTodo } from './input.ts';
 import { componentOf, etagOf, type TodoResponse } from './todo.ts';
 
-test('whatever text is published, nothing of it leaves its property, and it is read as it was written', (t) => {
+test('no published text leaves its property, and each is read as it was written', (t) => {
   fc.assert(
     fc.property(texts, texts, texts, (uid, summary, description) => {
       const input = readTodo({ uid, summary, description });

@@ -84,28 +84,28 @@ const publishTodo = signedInWorkflow({
   },
 });
 
-function publish(turn: Turn, draft: Draft, wanted: string | undefined) {
+function publish(turn: Turn, draft: Draft, slot: string | undefined) {
   const overflow = overflowOf(draft.after);
   if (overflow !== undefined) {
-    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
+    if (slot !== undefined) releaseUnused(turn, 'publisher', slot);
     return overflow === 'todos' ? tooMany : full;
   }
-  const withoutSlot = holdSlot(turn, wanted);
+  const withoutSlot = holdSlot(turn, slot);
   if (withoutSlot !== undefined) return withoutSlot;
   put(turn, draft);
   return { created: draft.isNew, todo: draft.todoView };
 }
 
 /** Two calls may have found at the same time that there was no slot. */
-function holdSlot(turn: Turn, wanted: string | undefined): Refused | undefined {
+function holdSlot(turn: Turn, slot: string | undefined): Refused | undefined {
   const publication = turn.get(publicationSlice);
   if (publication.slot !== null) {
-    if (wanted !== undefined) releaseUnused(turn, 'publisher', wanted);
+    if (slot !== undefined) releaseUnused(turn, 'publisher', slot);
     return undefined;
   }
-  if (wanted === undefined) return busy;
-  const lost = keepSlot(turn, wanted);
-  if (lost === undefined) turn.set(publicationSlice, { ...publication, slot: wanted });
+  if (slot === undefined) return busy;
+  const lost = keepSlot(turn, slot);
+  if (lost === undefined) turn.set(publicationSlice, { ...publication, slot });
   return lost;
 }
 

@@ -179,10 +179,10 @@ export function removeAllAuthenticators(turn: Turn): void {
  * certificates of the proof name, before it has checked who issued them.
  */
 async function withoutAttestation(
-  given: Readonly<Record<string, unknown>>,
+  registration: Readonly<Record<string, unknown>>,
 ): Promise<RegistrationResponseJSON> {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await webAuthnHelpers();
-  const sent = given as unknown as RegistrationResponseJSON;
+  const sent = registration as unknown as RegistrationResponseJSON;
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(sent.response.attestationObject));
   const none = new Map<string, string | Uint8Array | Map<string, string>>([
     ['fmt', 'none'],

@@ -29,8 +29,8 @@ const showEmailedCodes = signedInRead({
 
 const switchEmailedCodes = signedInWorkflow({
   ...Factors.commands.switchEmailedCodes,
-  run: async (workflow, { enabled: wanted }) => {
-    const enabled = wanted === true || wanted === 'true';
+  run: async (workflow, { enabled: input }) => {
+    const enabled = input === true || input === 'true';
     const isReachable = await workflow.turn({
       turn: (turn) => canMailCodes(turn.get(profileSlice).email),
     });

@@ -74,11 +74,11 @@ export const mintVaultValetToken = signedInWorkflow({
   run: async (workflow, request) => {
     const { id: by } = workflow.self;
     const writes = request.operation !== 'read';
-    const wanted = await workflow.turn({
+    const requested = await workflow.turn({
       turn: (_turn, _reads, { readonly }) =>
         (writes ? refusalToWrite(readonly) : undefined) ?? wantedOf(request),
     });
-    for (const uuid of [request.sharedVaultUuid, wanted.move?.targetVaultUuid]) {
+    for (const uuid of [request.sharedVaultUuid, requested.move?.targetVaultUuid]) {
       if (uuid === undefined) continue;
       const may = await askIfThere(workflow, VaultFiles, uuid, (vault) => vault.mayUseFiles({ by, writes }));
       if (may === undefined || isRefused(may)) return may ?? noSuchVault;
@@ -86,7 +86,7 @@ export const mintVaultValetToken = signedInWorkflow({
     return workflow.lastTurn({
       turn: (turn, _reads, { session }) => ({
         valetToken: turn.use(ValetTokens).mint({
-          ...wanted,
+          ...requested,
           userUuid: by,
           sessionUuid: session.uuid,
           issuedMs: turn.nowMs,

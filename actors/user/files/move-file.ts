@@ -67,8 +67,8 @@ function ownSide(steps: Workflow, claims: ValetClaims): Side {
           if (refused !== undefined) return refused;
           const own = ownFiles(turn);
           const { quota } = own;
-          const wanted = { uploadUuid: moving.uploadUuid, bytes: moving.bytes };
-          const hasRoom = () => fromOwnerUuid === id || quota.hasRoom(wanted, heldBytes(turn));
+          const requested = { uploadUuid: moving.uploadUuid, bytes: moving.bytes };
+          const hasRoom = () => fromOwnerUuid === id || quota.hasRoom(requested, heldBytes(turn));
           const lacksRoom = () => refusalByGarbage(turn, own) ?? (hasRoom() ? undefined : noSpace);
           const applied = applyFileTransfer(turn, moving, reads, lacksRoom);
           if (applied === 'applied') quota.grow(moving.bytes);

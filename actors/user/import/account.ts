@@ -96,19 +96,19 @@ function writeRow(turn: Turn, imported: ImportedAccount, { account }: OwnAccount
 /** Returns the names that this server does not keep. */
 function writeSettings(turn: Turn, settings: readonly ImportedSetting[]): string[] {
   const refused: string[] = [];
-  const kept = new Set<string>(['FILE_UPLOAD_BYTES_USED']);
-  for (const { name: givenName, value, uuid, createdAt, updatedAt } of settings) {
-    const name = settingNamed(givenName);
+  const storedNames = new Set<string>(['FILE_UPLOAD_BYTES_USED']);
+  for (const { name: inputName, value, uuid, createdAt, updatedAt } of settings) {
+    const name = settingNamed(inputName);
     if (name === undefined || isRefusedSetting(name, value)) {
-      refused.push(givenName);
+      refused.push(inputName);
       continue;
     }
-    kept.add(name);
+    storedNames.add(name);
     const times = { createdAtMicros: createdAt, updatedAtMicros: updatedAt };
     restoreSetting(turn, name, valueToStore(name, value), { uuid, ...times });
   }
   for (const name of turn.entries(settingMap).keys()) {
-    if (!kept.has(name)) turn.removeEntry(settingMap, name);
+    if (!storedNames.has(name)) turn.removeEntry(settingMap, name);
   }
   return refused;
 }
@@ -121,12 +121,12 @@ function valueToStore(name: SettingName, text: string | undefined): string | nul
 
 /** Keeps their uuids, as clients keep the users' names for the keys by uuid. */
 function writeAuthenticators(turn: Turn, authenticators: readonly ImportedAuthenticator[]): void {
-  const kept = authenticators.slice(0, authenticatorsMax);
-  const uuids = new Set(kept.map(({ uuid }) => uuid));
+  const imported = authenticators.slice(0, authenticatorsMax);
+  const uuids = new Set(imported.map(({ uuid }) => uuid));
   for (const uuid of turn.entries(authenticatorMap).keys()) {
     if (!uuids.has(uuid)) turn.removeEntry(authenticatorMap, uuid);
   }
-  for (const { uuid, ...each } of kept) {
+  for (const { uuid, ...each } of imported) {
     const publicKey = Uint8Array.from(each.publicKey);
     turn.setEntry(authenticatorMap, uuid, { uuid, ...each, publicKey, lastUsedAtMs: null });
   }

@@ -45,13 +45,13 @@ function writeMessages(
     size: countedBytes(each.encryptedMessage),
   }));
   const gone = surplus(sized, messageCapacityBytes);
-  const kept = sized.filter((each) => !gone.includes(each));
-  const uuids = new Set(kept.map(({ uuid }) => uuid));
+  const fitting = sized.filter((each) => !gone.includes(each));
+  const uuids = new Set(fitting.map(({ uuid }) => uuid));
   const known = new Set(rows.map(({ uuid }) => uuid));
   for (const uuid of known) {
     if (!uuids.has(uuid)) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
   }
-  for (const each of kept.filter(({ uuid }) => !known.has(uuid))) {
+  for (const each of fitting.filter(({ uuid }) => !known.has(uuid))) {
     addReceived(turn, {
       uuid: each.uuid,
       sender_uuid: each.senderUuid,
@@ -61,7 +61,7 @@ function writeMessages(
       updated_at_timestamp: each.updatedAt,
     });
   }
-  return kept.length;
+  return fitting.length;
 }
 
 /** One for each subject: the latest. */
@@ -74,12 +74,12 @@ function writeNotifications(
   const isKnown = ({ type }: Notification) => (notificationTypes as readonly string[]).includes(type);
   const inOrder = imported.filter(isKnown).toSorted((a, b) => a.createdAt - b.createdAt);
   for (const each of inOrder) latest.set(subjectOfPayload(each.payload) ?? each.uuid, each);
-  const kept = new Map([...latest].slice(-notificationsMax));
+  const newest = new Map([...latest].slice(-notificationsMax));
   const known = new Map(rows.map((row) => [row.subject, row]));
   for (const subject of known.keys()) {
-    if (!kept.has(subject)) turn.remove(notificationTable, { user_uuid: turn.self.id, subject });
+    if (!newest.has(subject)) turn.remove(notificationTable, { user_uuid: turn.self.id, subject });
   }
-  for (const [subject, each] of kept) {
+  for (const [subject, each] of newest) {
     if (known.get(subject)?.uuid === each.uuid) continue;
     const row: NotificationRow = {
       user_uuid: turn.self.id,
@@ -95,6 +95,6 @@ function writeNotifications(
     };
     turn.put(notificationTable, row);
   }
-  turn.set(inboxSlice, { ...turn.get(inboxSlice), notificationCount: kept.size });
-  return kept.size;
+  turn.set(inboxSlice, { ...turn.get(inboxSlice), notificationCount: newest.size });
+  return newest.size;
 }

@@ -40,14 +40,14 @@ export const totalBytes = (entries: readonly Entry[]): number =>
 
 /** The entries that have to go so that the others fit. `entries` has the oldest first. */
 export function surplus<E extends Entry>(entries: readonly E[], capacityBytes: number): readonly E[] {
-  const kept = grouped(entries, (entry) => entry.sender_uuid);
+  const bySender = grouped(entries, (entry) => entry.sender_uuid);
   const gone: E[] = [];
-  for (let taken = totalBytes(entries); taken > capacityBytes; ) {
-    const [largest] = [...kept.values()].toSorted((a, b) => totalBytes(b) - totalBytes(a));
+  for (let usedBytes = totalBytes(entries); usedBytes > capacityBytes; ) {
+    const [largest] = [...bySender.values()].toSorted((a, b) => totalBytes(b) - totalBytes(a));
     const oldest = largest?.shift();
     if (oldest === undefined) break;
     gone.push(oldest);
-    taken -= oldest.size;
+    usedBytes -= oldest.size;
   }
   return gone;
 }

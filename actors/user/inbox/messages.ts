@@ -239,8 +239,8 @@ export const messageSent = tell({
     const alike = others.filter((row) => isAlike(row, message));
     if (alike.some((row) => row.created_at > message.created_at_timestamp)) return;
     for (const { uuid } of alike) turn.remove(inboxMessageTable, { user_uuid: turn.self.id, uuid });
-    const kept = others.filter((row) => !alike.includes(row));
-    receive(turn, message, kept);
+    const remaining = others.filter((row) => !alike.includes(row));
+    receive(turn, message, remaining);
   },
 });
 

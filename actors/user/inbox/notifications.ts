@@ -167,10 +167,10 @@ function removeOldest(
   written: readonly Subject[],
   removed: ReadonlySet<string> = new Set(),
 ): void {
-  const kept = new Set(written.map(subjectText));
+  const retained = new Set(written.map(subjectText));
   for (const { subject } of rows) {
     if (turn.get(inboxSlice).notificationCount <= notificationsMax) return;
-    if (!kept.has(subject) && !removed.has(subject)) remove(turn, subject);
+    if (!retained.has(subject) && !removed.has(subject)) remove(turn, subject);
   }
 }
 
@@ -227,10 +227,10 @@ export const itemsRejoined = tell({
   turn: (turn, { vaultUuid, itemUuids, byYou, at }, _sender, { all, ...reads }) => {
     if (!isActive(turn)) return;
     const theirs = itemsRemoved(vaultUuid, itemUuids);
-    const kept = new Set(theirs.map(subjectText));
+    const retained = new Set(theirs.map(subjectText));
     const rows = byYou ? all.rows : [];
     const said = rows.filter(({ type, cleared }) => type === 'shared_vault_item_removed' && !cleared);
-    const removed = new Set(said.map(({ subject }) => subject).filter((subject) => !kept.has(subject)));
+    const removed = new Set(said.map(({ subject }) => subject).filter((subject) => !retained.has(subject)));
     for (const subject of removed) remove(turn, subject);
     clear(turn, theirs, at, { ...reads, removed });
   },

@@ -29,17 +29,23 @@ interface CrossOwnerResults {
   readonly vaults: CrossOwnerResult<AnyTable>;
 }
 
+type MakePlans<Plans> = (view: View, request: SyncRequest, version: number) => Plans;
+
 export class IdleSyncCache<Plans> {
   /** The key is the map of the user's durable memberships, so the entry goes when they change. Users without vaults have none. */
   readonly #last = new WeakMap<ReadonlyMap<string, number>, IdleSync<Plans>>();
 
-  plans(view: View, request: SyncRequest, make: (view: View, request: SyncRequest) => Plans): Plans {
+  /** Newly made plans have a version of their own. Plans given again have the same one, so the runtime knows them as well. */
+  #version = 0;
+
+  plans(view: View, request: SyncRequest, make: MakePlans<Plans>): Plans {
     const token = tokenOf(request);
     const memberships = membershipsOf(view);
-    if (token === undefined || memberships.size === 0) return make(view, request);
-    const known = this.#lastLike(view, request, token);
+    const known = token === undefined ? undefined : this.#lastLike(view, request, token);
     if (known !== undefined) return known.plans;
-    const plans = make(view, request);
+    this.#version += 1;
+    const plans = make(view, request, this.#version);
+    if (token === undefined || memberships.size === 0) return plans;
     const { limit } = request;
     const idleSync = { token, limit, head: view.get(head), inbox: view.get(inboxSlice), plans };
     this.#last.set(memberships, idleSync);

@@ -36,8 +36,8 @@ const getItem = signedInWorkflow({
     });
     if (own !== undefined) return { item: fullItem(own, uuid) };
     if (vault === undefined) return notFound;
-    const asked = { by: workflow.self.id, uuid };
-    const answer = await askIfThere(workflow, VaultItems, vault, (ask) => ask.getItem(asked));
+    const request = { by: workflow.self.id, uuid };
+    const answer = await askIfThere(workflow, VaultItems, vault, (ask) => ask.getItem(request));
     return answer?.item ? { item: answer.item } : notFound;
   },
 });

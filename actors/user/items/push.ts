@@ -1,9 +1,9 @@
 /**
  * Tells the user's other devices of a save (docs/protocol/sockets.md, "Pushed items").
  *
- * They always hear that something has changed. If it is little, they also get the items: the push leads from one token to
- * another, and a client with exactly the first token may take it for a sync. No client says whether it knows pushes. One that
- * does not ignores them, and syncs because of the plain frame.
+ * They always hear that something has changed. A small save is pushed with its items. The push leads from one token to another,
+ * and a client with exactly the first token may take it for a sync. No client says whether it knows pushes. One that does not
+ * ignores them, and syncs because of the plain frame.
  *
  * A turn saves one run of positions; everything else that comes to the user takes other positions. So a client whose token is
  * the head before the turn had everything. With the push it has everything up to the head after the turn.

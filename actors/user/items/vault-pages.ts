@@ -14,14 +14,14 @@ import {
 } from '../../../runtime/command.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import { givenColumns, type Page, pageItems } from '../../collection/retrieve.ts';
+import { type Page, pageItems, responseColumns } from '../../collection/retrieve.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
 import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
 import { type Cursor, decodeToken } from '../../collection/token.ts';
 import type { Passed } from '../../collection/transfer/wire.ts';
+import { vaultResponse } from '../../vault/responses.ts';
 import { membershipsMax } from '../../vault/settings.ts';
-import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 
@@ -48,25 +48,27 @@ const noPlans: VaultPlans = {
   vaults: crossOwner(vaultTable, nothingOf),
 };
 
-export function vaultPlans(view: View, request: SyncRequest): VaultPlans {
+export function vaultPlans(view: View, request: SyncRequest, version?: number): VaultPlans {
   const progress = vaultProgress(view, request);
   if (progress.length === 0) return noPlans;
-  const wanted = wantedOf(request);
+  const requested = wantedOf(request);
   const membership = { table: memberTable, member: view.self.id };
   return {
     vaultItems: crossOwner(item, {
       membership,
       owners: progress
-        .filter(({ vault }) => wanted === undefined || wanted.has(vault))
+        .filter(({ vault }) => requested === undefined || requested.has(vault))
         .map(({ vault, items, subset }) => ({ owner: vault, after: items.position, subset })),
       limit: pageItems(request.limit),
       budgetBytes: view.use(ItemSettings).transferLimitBytes,
-      columns: givenColumns,
+      columns: responseColumns,
+      version,
     }),
     vaults: crossOwner(vaultTable, {
       membership,
       owners: progress.map(({ vault, row }) => ({ owner: vault, after: row.position })),
       limit: membershipsMax,
+      version,
     }),
   };
 }
@@ -94,11 +96,11 @@ export function vaultPage(
   const cursors: Cursor[] = [];
   const shared: VaultPart['shared'][number][] = [];
   for (const { vault, items: cursor, row: rowCursor } of progress) {
-    const shown = vaultRows.get(vault);
+    const result = vaultRows.get(vault);
     // The user is no longer a member.
-    if (shown === undefined) continue;
-    shared.push(...shown.rows.map(shownVault));
-    cursors.push({ ...rowCursor, position: shown.upTo });
+    if (result === undefined) continue;
+    shared.push(...result.rows.map(vaultResponse));
+    cursors.push({ ...rowCursor, position: result.upTo });
     const found = foundIn.get(vault);
     let position = cursor.position;
     for (const row of found?.rows ?? []) {

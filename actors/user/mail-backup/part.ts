@@ -16,7 +16,7 @@ import {
   scheduleBackup,
 } from './schedule.ts';
 
-const asked = (progress: unknown) => ({
+const exportRequest = (progress: unknown) => ({
   progress: exportProgressSchema.nullable().parse(progress),
   itemsOnly: true,
 });
@@ -28,9 +28,9 @@ export const mailBackups = userPart(MailBackups, {
   commands: {
     mailAttachment: sharedRead({
       ...MailBackups.commands.mailAttachment,
-      reads: (view, { progress }) => exportPieces.reads(view, asked(progress)),
+      reads: (view, { progress }) => exportPieces.reads(view, exportRequest(progress)),
       answer: (view, { progress }, reads) =>
-        isInUse(view) && isWanted(view) ? exportPieces.answer(view, asked(progress), reads) : null,
+        isInUse(view) && isWanted(view) ? exportPieces.answer(view, exportRequest(progress), reads) : null,
     }),
   },
   timers: {

@@ -103,7 +103,7 @@ export function recallBackup(turn: Turn): void {
   if (isQueued) tellToRecall(turn, mailIdOf(turn, round));
 }
 
-/** What no timer will bring back is armed again by what changes it: the setting, the end of a ban or of an import, the address. */
+/** A schedule without a timer is armed again by a change: of the setting or the address, or the end of a ban or an import. */
 export function backupIsDue(turn: Turn): void {
   const wantedMs = wantedEveryMs(turn);
   if (wantedMs === undefined || !isInUse(turn) || turn.get(importSlice).phase === 'closed') return;

@@ -109,8 +109,8 @@ async function store(
 const listShares = signedInRead({
   ...PublicShares.commands.listShares,
   answer: (view) => {
-    const kept = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
-    return { shares: kept.toSorted((a, b) => b.createdAtMs - a.createdAtMs).map(toResponse) };
+    const live = [...view.entries(publicShareMap).values()].filter((share) => !isOld(share, view.nowMs));
+    return { shares: live.toSorted((a, b) => b.createdAtMs - a.createdAtMs).map(toResponse) };
   },
 });
 

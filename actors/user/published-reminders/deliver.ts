@@ -135,9 +135,9 @@ function conclude(turn: Turn, claim: Claim, result: MessengerResult): void {
 function after(
   turn: Turn,
   reminder: PublishedReminder,
-  told: Exclude<MessengerResult, { readonly result: 'withdrawn' }>,
+  result: Exclude<MessengerResult, { readonly result: 'withdrawn' }>,
 ): PublishedReminder {
-  switch (told.result) {
+  switch (result.result) {
     case 'accepted':
       return acceptedNow(turn, reminder);
     case 'rejected':
@@ -145,11 +145,11 @@ function after(
     case 'uncertain':
       return uncertain(reminder);
     case 'transient':
-      return afterFailure(reminder, turn.nowMs, told.failure);
+      return afterFailure(reminder, turn.nowMs, result.failure);
     case 'unable': {
-      const { failure } = told;
+      const { failure } = result;
       const usualMs = failure === 'not-configured' ? notConfiguredMs : busyMs;
-      const waitMs = Math.max(usualMs, told.retryAfterMs ?? 0) + spread(turn);
+      const waitMs = Math.max(usualMs, result.retryAfterMs ?? 0) + spread(turn);
       return backInQueue(reminder, turn.nowMs + waitMs, failure);
     }
   }

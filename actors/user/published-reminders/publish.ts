@@ -1,6 +1,6 @@
 /**
  * The commands for published reminders (docs/protocol/delivery.md, "Published reminders"). A command that changes or removes an
- * occurrence first asks the mail queue to give back its mail (`recall.ts`). It decides on what is so after that.
+ * occurrence first asks the mail queue to give back its mail (`recall.ts`). It then decides by the state after that.
  */
 import type { Turn, View } from '../../../runtime/command.ts';
 import { isMailConfigured } from '../../mailer/outgoing.ts';
@@ -69,7 +69,7 @@ const answerRepeat = (workflow: Pick<SignedInWorkflow<unknown>, 'turn'>): Promis
   workflow.turn({ recorded: true, turn: () => ({}) });
 
 /** The first turn chooses reminders, whose mails are then asked back. The last turn of the command applies the answers. */
-async function askedBack(
+async function recallChosen(
   workflow: Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'self'>,
   chosen: (turn: Turn) => readonly PublishedReminder[] | Refused,
 ): Promise<readonly Recall[]> {
@@ -107,7 +107,7 @@ const optOutOfDelivery = signedInWorkflow({
   ...PublishedReminders.commands.optOutOfDelivery,
   run: async (workflow) => {
     await answerRepeat(workflow);
-    const recalls = await askedBack(workflow, (turn) =>
+    const recalls = await recallChosen(workflow, (turn) =>
       all(turn).some(({ state }) => state === 'in-flight') ? beingSent : all(turn),
     );
     return workflow.lastTurn({
@@ -140,28 +140,28 @@ const getDeliveryConfig = signedInRead({
 const configure = signedInWorkflow({
   ...PublishedReminders.commands.setDeliveryConfig,
   run: async (workflow, request) => {
-    const wanted = readConfig(request);
-    const recalls = await askedBack(workflow, (turn) => {
-      if (isRefused(wanted)) return reminderDelivery.refusal(turn) ?? wanted;
-      return reminderDelivery.refusal(turn) ?? refusedNow(turn, wanted) ?? affectedBy(turn, wanted);
+    const config = readConfig(request);
+    const recalls = await recallChosen(workflow, (turn) => {
+      if (isRefused(config)) return reminderDelivery.refusal(turn) ?? config;
+      return reminderDelivery.refusal(turn) ?? refusedNow(turn, config) ?? affectedBy(turn, config);
     });
     return workflow.lastTurn({
       turn: (turn, _reads, { session }) => {
         applyAnswers(turn, recalls);
-        if (isRefused(wanted)) return wanted;
-        const affected = affectedBy(turn, wanted);
-        const isElsewhere = !isSameTarget(configured(deliveryConfig(turn)), configured(wanted));
+        if (isRefused(config)) return config;
+        const affected = affectedBy(turn, config);
+        const isElsewhere = !isSameTarget(configured(deliveryConfig(turn)), configured(config));
         const refused =
           reminderDelivery.refusal(turn) ??
-          refusedNow(turn, wanted) ??
+          refusedNow(turn, config) ??
           (affected.some((each) => isMailQueued(each) && isInheriting(turn, each)) ? beingSent : undefined);
-        if (refused === undefined && !isSameConfig(deliveryConfig(turn), wanted)) {
-          setDeliveryConfig(turn, wanted);
+        if (refused === undefined && !isSameConfig(deliveryConfig(turn), config)) {
+          setDeliveryConfig(turn, config);
           for (const each of affected) redirect(turn, each, isElsewhere);
           audit(turn, 'reminder-delivery-changed', session);
         }
         armNext(turn);
-        return refused ?? { config: wanted };
+        return refused ?? { config };
       },
     });
   },
@@ -177,23 +177,23 @@ const isInheriting = (view: View, reminder: PublishedReminder): boolean =>
   inherits(ownTarget(view, reminder));
 
 /** Refusals that no answer of the queue can change. */
-function refusedNow(turn: Turn, wanted: DeliveryConfig): Refused | undefined {
+function refusedNow(turn: Turn, config: DeliveryConfig): Refused | undefined {
   const before = deliveryConfig(turn);
-  if (isSameConfig(before, wanted)) return undefined;
+  if (isSameConfig(before, config)) return undefined;
   const inheriting = all(turn)
     .filter(({ state }) => state === 'in-flight' || state === 'accepted')
     .filter((each) => isInheriting(turn, each));
   if (inheriting.some(({ state }) => state === 'in-flight')) return beingSent;
-  const isElsewhere = !isSameTarget(configured(before), configured(wanted));
+  const isElsewhere = !isSameTarget(configured(before), configured(config));
   return isElsewhere && inheriting.length > 0 ? alreadyAccepted : undefined;
 }
 
 /** The reminders whose target changes; all of them, if delivery is turned off. */
-function affectedBy(turn: Turn, wanted: DeliveryConfig): readonly PublishedReminder[] {
+function affectedBy(turn: Turn, config: DeliveryConfig): readonly PublishedReminder[] {
   const before = deliveryConfig(turn);
-  if (isSameConfig(before, wanted)) return [];
+  if (isSameConfig(before, config)) return [];
   const waiting = all(turn).filter(({ state }) => state === 'queued' || state === 'claimed');
-  return wanted.enabled ? waiting.filter((each) => isInheriting(turn, each)) : waiting;
+  return config.enabled ? waiting.filter((each) => isInheriting(turn, each)) : waiting;
 }
 
 /** Call after a change of the configuration. */
@@ -222,7 +222,7 @@ const publishReminder = signedInWorkflow({
   run: async (workflow, request) => {
     const read = (turn: Turn) =>
       reminderDelivery.refusal(turn) ?? readReminder(request, deliveryConfig(turn)?.channel ?? undefined);
-    const recalls = await askedBack(workflow, (turn) => {
+    const recalls = await recallChosen(workflow, (turn) => {
       const input = read(turn);
       if (isRefused(input)) return input;
       const before = turn.entry(publishedReminderMap, input.id);
@@ -288,7 +288,7 @@ function withContents(turn: Turn, before: PublishedReminder, input: ReminderInpu
 }
 
 /**
- * `record`: only what is shown changes; a delivery in the past or under way stays. `occurrence`: it is delivered anew. A
+ * `record`: only displayed fields change; a delivery in the past or under way stays. `occurrence`: it is delivered anew. A
  * reminder that was sent gets a new occurrence only for a later time, as clients publish again whenever a note changes.
  */
 function changeOf(
@@ -315,7 +315,7 @@ const deletePublishedReminder = signedInWorkflow({
     await answerRepeat(workflow);
     const found = (turn: Turn) =>
       reminderDelivery.refusal(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;
-    const recalls = await askedBack(workflow, (turn) => {
+    const recalls = await recallChosen(workflow, (turn) => {
       const reminder = found(turn);
       return isRefused(reminder) ? reminder : [reminder];
     });

@@ -160,26 +160,26 @@ export function publishedMailOutcome(turn: Turn, uuid: string, round: number, ou
   }
 }
 
-function afterOutcome(turn: Turn, reminder: PublishedReminder, told: MailOutcome): PublishedReminder {
-  const nextAtMs = Math.max(reminder.dueAtMs, told.nextAttemptAtMs ?? turn.nowMs);
-  switch (told.outcome) {
+function afterOutcome(turn: Turn, reminder: PublishedReminder, outcome: MailOutcome): PublishedReminder {
+  const nextAtMs = Math.max(reminder.dueAtMs, outcome.nextAttemptAtMs ?? turn.nowMs);
+  switch (outcome.outcome) {
     case 'recalled':
       return backInQueue(reminder, Math.max(reminder.dueAtMs, turn.nowMs));
     case 'refused':
       return backInQueue(
         reminder,
         nextAtMs,
-        told.refusal === 'not-configured' ? 'not-configured' : 'transient',
+        outcome.refusal === 'not-configured' ? 'not-configured' : 'transient',
       );
     case 'failed': {
       // It was recalled while it was being sent, or delivery was turned off since.
       const tried =
-        reminder.isRecalled || !isDeliveryOn(turn) ? schedule.askedBack(turn, reminder) : reminder;
-      return { ...tried, error: told.failure === 'timeout' ? 'timeout' : 'transient' };
+        reminder.isRecalled || !isDeliveryOn(turn) ? schedule.markRecalled(turn, reminder) : reminder;
+      return { ...tried, error: outcome.failure === 'timeout' ? 'timeout' : 'transient' };
     }
     default:
-      if (told.failure === 'timeout') return uncertain(reminder);
-      return failed(reminder, told.failure === 'rejected' ? 'rejected' : 'transient');
+      if (outcome.failure === 'timeout') return uncertain(reminder);
+      return failed(reminder, outcome.failure === 'rejected' ? 'rejected' : 'transient');
   }
 }
 
@@ -188,7 +188,7 @@ function afterOutcome(turn: Turn, reminder: PublishedReminder, told: MailOutcome
 const isAskedBack = (reminder: PublishedReminder): boolean => isMailQueued(reminder) && reminder.isRecalled;
 
 const askBack = (turn: Turn, reminder: PublishedReminder): void =>
-  put(turn, schedule.askedBack(turn, reminder));
+  put(turn, schedule.markRecalled(turn, reminder));
 
 /**
  * Nobody outside has heard of what is claimed. The queue is asked for the mails, and the job finds that the others are not its

@@ -1,6 +1,6 @@
 /**
- * Reminders by e-mail (docs/protocol/delivery.md, "Reminders by e-mail"). A user may always list and delete them, but can make
- * one only if it could be sent: clients show a reminder that never leaves as pending.
+ * Reminders by e-mail (docs/protocol/delivery.md, "Reminders by e-mail"). A user may always list and delete reminders, but can
+ * make one only if it could be sent. Clients would show a reminder that never leaves as pending.
  */
 import type { Turn, View } from '../../../runtime/command.ts';
 import { UserSecrets } from '../../identity/user-secrets.ts';

@@ -33,7 +33,7 @@ const property = (check: (all: Reminder[], after: readonly Reminder[], isOpen: b
   );
 const before = (all: readonly Reminder[], { uuid }: Reminder) => all.find((each) => each.uuid === uuid);
 
-test('what is not due, or over, or with the queue, is left alone; of the rest nothing is left out', (t) => {
+test('reminders that are not due, over or queued are left alone, and all others are handled', (t) => {
   property((all, after) => {
     const due = all.filter(({ state, nextAtMs }) => state === 'waiting' && nextAtMs <= nowMs);
     return after.length === due.length && due.every((each) => before(after, each) !== undefined);
@@ -41,7 +41,7 @@ test('what is not due, or over, or with the queue, is left alone; of the rest no
   t.pass();
 });
 
-test('whatever waits on comes back later, and nothing comes back at once', (t) => {
+test('a reminder that waits on comes back later, and never at once', (t) => {
   property((_all, after) =>
     after.every(({ state, nextAtMs }) => (state === 'waiting' ? nextAtMs > nowMs : true)),
   );

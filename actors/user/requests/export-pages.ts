@@ -14,7 +14,7 @@ import type { AnyTable, RowOf } from '../../../runtime/table.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
-import { givenColumns } from '../../collection/retrieve.ts';
+import { responseColumns } from '../../collection/retrieve.ts';
 import { revisionBodyOf } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
@@ -34,7 +34,7 @@ interface Source<T extends AnyTable> {
   readonly columns?: readonly (keyof RowOf<T> & string)[];
   /** The rows of a vault that are the member's own. */
   readonly isOf: (row: RowOf<T>, userUuid: string) => boolean;
-  readonly shown: (row: RowOf<T>, vault: string | null) => object;
+  readonly exported: (row: RowOf<T>, vault: string | null) => object;
 }
 const source = <T extends AnyTable>(of: Source<T>): Source<AnyTable> => of as unknown as Source<AnyTable>;
 
@@ -43,22 +43,22 @@ const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
     table: item,
     head: (view) => view.get(head).position,
     subset: 'live',
-    columns: givenColumns,
+    columns: responseColumns,
     isOf: (row, userUuid) => row.owner_uuid === userUuid,
-    shown: (row) => fullItem(row),
+    exported: (row) => fullItem(row),
   }),
   revisions: source({
     table: revision,
     head: (view) => view.get(revisionUsageSlice).endOffset,
     isOf: (row, userUuid) => row.owner_uuid === userUuid,
-    shown: (row) => revisionBodyOf(row, row.item_uuid),
+    exported: (row) => revisionBodyOf(row, row.item_uuid),
   }),
   /** Files of a vault belong to no member. Every member may read all of them. */
   files: source({
     table: file,
     head: (view) => view.get(filesSlice).sequence,
     isOf: () => true,
-    shown: (row, vault) => ({
+    exported: (row, vault) => ({
       remote_identifier: row.remote_identifier,
       shared_vault_uuid: vault,
       encrypted_bytes: row.bytes,
@@ -90,9 +90,9 @@ export interface PageRows {
 
 /** The rows as JSON, separated by commas, and where the next page begins. */
 export function exportPageOf(view: View, cursor: ExportCursor, { rows, complete, upTo }: PageRows) {
-  const { isOf, shown } = sources[cursor.part];
+  const { isOf, exported } = sources[cursor.part];
   const own = cursor.vault === null ? rows : rows.filter((row) => isOf(row, view.self.id));
-  const json = own.map((row) => JSON.stringify(shown(row, cursor.vault))).join(',\n');
+  const json = own.map((row) => JSON.stringify(exported(row, cursor.vault))).join(',\n');
   return { json, next: complete ? nextCursor(view, cursor) : { ...cursor, after: upTo } };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The same file as `part.ts` makes, piece by piece, for callers without a session: an operator who owes it to the user, and the
- * mail queue. The caller has made sure that one of them asks.
+ * The same file as in `part.ts`, piece by piece, for callers without a session. These are operators who export it for the user,
+ * and the mail queue. The caller has made sure that one of them asks.
  */
 import type { View } from '../../../runtime/command.ts';
 import { type ExportProgress, exportBeginning, exportPiece, exportStart } from '../../export-file.ts';

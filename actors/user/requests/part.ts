@@ -75,11 +75,11 @@ const beginExport = signedInTurn({
   repeat: 'recorded',
   reads: ownAccount,
   turn: (turn, { requestUuid }, reads, { session }) => {
-    const wanted = currentExport(turn);
-    if (wanted?.uuid !== requestUuid) return unknown;
-    if (wanted.downloads >= downloadsPerExport) return tooMany;
+    const latest = currentExport(turn);
+    if (latest?.uuid !== requestUuid) return unknown;
+    if (latest.downloads >= downloadsPerExport) return tooMany;
     const current = { uuid: turn.random.uuid(), beganAtMs: turn.nowMs };
-    turn.set(exportSlice, { ...wanted, downloads: wanted.downloads + 1, current });
+    turn.set(exportSlice, { ...latest, downloads: latest.downloads + 1, current });
     audit(turn, 'data-exported', session, requestUuid);
     const keyParams = fullKeyParams(ownRow(turn, reads));
     return { downloadUuid: current.uuid, version: keyParams.version, keyParams };

@@ -22,39 +22,43 @@ export interface NewSession {
 }
 
 /** Opens the kind of session that the account's protocol version knows. */
-export function grantAccess(turn: Turn, protocolVersion: string, wanted: NewSession): Granted {
-  return hasSessions(protocolVersion) ? openSession(turn, wanted) : openLegacySession(turn, wanted);
+export function grantAccess(turn: Turn, protocolVersion: string, newSession: NewSession): Granted {
+  return hasSessions(protocolVersion) ? openSession(turn, newSession) : openLegacySession(turn, newSession);
 }
 
-export function openSession(turn: Turn, wanted: NewSession): Issued {
-  const pair = newPair(turn, styleOf(turn, wanted.apiVersion));
-  return issued(turn, keepSession(turn, wanted, pair), pair);
+export function openSession(turn: Turn, newSession: NewSession): Issued {
+  const pair = newPair(turn, styleOf(turn, newSession.apiVersion));
+  return issued(turn, keepSession(turn, newSession, pair), pair);
 }
 
-function openLegacySession(turn: Turn, wanted: NewSession): Granted {
+function openLegacySession(turn: Turn, newSession: NewSession): Granted {
   const pair = newPair(turn, 1);
-  const { uuid } = keepSession(turn, { ...wanted, legacy: true }, pair);
+  const { uuid } = keepSession(turn, { ...newSession, legacy: true }, pair);
   const token = turn.use(SessionTokens).mintHeaderToken(turn.self.id, uuid, pair.accessSecret);
   return { token, sessionUuid: uuid };
 }
 
 /** Makes room first, where there is none. */
-function keepSession(turn: Turn, wanted: NewSession & { readonly legacy?: true }, pair: NewPair): Session {
+function keepSession(
+  turn: Turn,
+  newSession: NewSession & { readonly legacy?: true },
+  pair: NewPair,
+): Session {
   makeRoom(turn);
   const session: Session = {
     uuid: turn.random.uuid(),
     privateIdentifier: turn.random.bytes(16).toString('hex'),
-    current: pair.kept,
+    current: pair.stored,
     replaced: [],
-    ...expiries(turn, wanted.ephemeral),
-    ephemeral: wanted.ephemeral,
-    readonly: wanted.readonly,
-    apiVersion: wanted.apiVersion,
-    ...keptDevice(turn, wanted.device),
+    ...expiries(turn, newSession.ephemeral),
+    ephemeral: newSession.ephemeral,
+    readonly: newSession.readonly,
+    apiVersion: newSession.apiVersion,
+    ...storedDevice(turn, newSession.device),
     createdAtMs: turn.nowMs,
     updatedAtMs: turn.nowMs,
-    ...(wanted.bridgeToken !== undefined && { bridgeToken: wanted.bridgeToken }),
-    ...(wanted.legacy !== undefined && { legacy: wanted.legacy }),
+    ...(newSession.bridgeToken !== undefined && { bridgeToken: newSession.bridgeToken }),
+    ...(newSession.legacy !== undefined && { legacy: newSession.legacy }),
   };
   turn.setEntry(sessionMap, session.uuid, session);
   return session;
@@ -69,9 +73,9 @@ export function renewSession(
   const pair = newPair(turn, styleOf(turn, apiVersion));
   const renewed: Session = {
     ...session,
-    ...keptDevice(turn, device),
+    ...storedDevice(turn, device),
     apiVersion,
-    current: pair.kept,
+    current: pair.stored,
     ...expiries(turn, session.ephemeral),
     updatedAtMs: turn.nowMs,
   };
@@ -83,13 +87,13 @@ export function renewSession(
  * An account that hides its name must not be recognised by its devices (docs/protocol/authentication.md, "What is kept of a
  * session" and "Registration").
  */
-function keptDevice(turn: Turn, device: Device): Device {
+function storedDevice(turn: Turn, device: Device): Device {
   const isLogged = settingValue(turn, 'LOG_SESSION_USER_AGENT') === 'enabled';
   return isLogged ? device : { ...device, userAgent: null };
 }
 
 interface NewPair {
-  readonly kept: Pair;
+  readonly stored: Pair;
   readonly accessSecret: string;
   readonly refreshSecret: string;
 }
@@ -98,17 +102,17 @@ function newPair(turn: Turn, style: SessionStyle): NewPair {
   const accessSecret = turn.random.bytes(secretBytes).toString('base64url');
   const refreshSecret = turn.random.bytes(secretBytes).toString('base64url');
   return {
-    kept: { style, accessHash: secretHash(accessSecret), refreshHash: secretHash(refreshSecret) },
+    stored: { style, accessHash: secretHash(accessSecret), refreshHash: secretHash(refreshSecret) },
     accessSecret,
     refreshSecret,
   };
 }
 
-function issued(turn: Turn, session: Session, { kept, accessSecret, refreshSecret }: NewPair): Issued {
+function issued(turn: Turn, session: Session, { stored, accessSecret, refreshSecret }: NewPair): Issued {
   const userUuid = turn.self.id;
   const tokens = turn.use(SessionTokens);
   const token = (secret: string) =>
-    kept.style === 1
+    stored.style === 1
       ? tokens.mintHeaderToken(userUuid, session.uuid, secret)
       : tokens.mintCookieToken(userUuid, session.privateIdentifier);
   return {

@@ -144,10 +144,10 @@ function want(turn: Turn, inviteUuid: string, inviterUuid: string): boolean {
 
 /** False: it is not wanted any more. */
 function share(turn: Turn, inviteUuid: string, subscriptionId: number): boolean {
-  const wanted = turn.entry(shareMap, inviteUuid);
-  if (wanted === undefined) return false;
-  if (wanted.subscriptionId !== subscriptionId) {
-    turn.setEntry(shareMap, inviteUuid, { ...wanted, subscriptionId });
+  const entry = turn.entry(shareMap, inviteUuid);
+  if (entry === undefined) return false;
+  if (entry.subscriptionId !== subscriptionId) {
+    turn.setEntry(shareMap, inviteUuid, { ...entry, subscriptionId });
   }
   return true;
 }
@@ -166,8 +166,8 @@ interface InviteAnswer {
 async function answer(
   { self, actors }: Pick<SignedInWorkflow<unknown>, 'self' | 'actors'>,
   inviterUuid: string,
-  given: InviteAnswer,
+  inviteAnswer: InviteAnswer,
 ): Promise<number | undefined> {
   const { ask } = actors.get(Subscription, inviterUuid);
-  return (await unlessAbsent(ask.answerInvite({ ...given, userUuid: self.id })))?.subscriptionId;
+  return (await unlessAbsent(ask.answerInvite({ ...inviteAnswer, userUuid: self.id })))?.subscriptionId;
 }

@@ -28,14 +28,14 @@ test('a recipient is one address on one line, whichever name it comes under', (t
 });
 
 test('a link is https, or of this machine, and carries neither a password nor a line break', (t) => {
-  const taken = [
+  const valid = [
     'https://notes.test/',
     ' https://notes.test/#k ',
     'http://localhost:3000/?s=1#k',
     'http://127.0.0.1/',
     'http://[::1]/',
   ];
-  for (const shareUrl of taken) t.true(isTaken({ shareUrl }), shareUrl);
+  for (const shareUrl of valid) t.true(isTaken({ shareUrl }), shareUrl);
   const bad = [
     ...[
       '',
@@ -64,8 +64,8 @@ test('a link is https, or of this machine, and carries neither a password nor a 
 
 test('a message is trimmed; one that is too long or that cannot be stored is refused', (t) => {
   const messageOf = (message: unknown) => {
-    const wanted = readSwitch({ ...good, message }, nowMs);
-    return typeof wanted === 'string' ? 'refused' : wanted.message;
+    const parsed = readSwitch({ ...good, message }, nowMs);
+    return typeof parsed === 'string' ? 'refused' : parsed.message;
   };
   t.deepEqual(
     [messageOf(' a '), messageOf('  '), messageOf(null), messageOf(undefined)],
@@ -99,18 +99,18 @@ const anyTime = fc.oneof(
   ),
 );
 
-test('whatever time is given, it is refused, or the deadline is to come and within ten years', (t) => {
+test('a time is refused, or its deadline is to come and within ten years', (t) => {
   fc.assert(
     fc.property(anyTime, anyTime, (intervalDays, deadline) => {
-      const wanted = readSwitch({ ...good, intervalDays, deadline }, nowMs);
-      if (typeof wanted === 'string') return true;
-      const aheadMs = wanted.deadlineMs - nowMs;
+      const parsed = readSwitch({ ...good, intervalDays, deadline }, nowMs);
+      if (typeof parsed === 'string') return true;
+      const aheadMs = parsed.deadlineMs - nowMs;
       return (
-        Number.isSafeInteger(wanted.deadlineMs) &&
+        Number.isSafeInteger(parsed.deadlineMs) &&
         aheadMs > 0 &&
-        wanted.intervalDays >= 1 &&
-        wanted.intervalDays <= 3_650 &&
-        aheadMs <= wanted.intervalDays * dayMs
+        parsed.intervalDays >= 1 &&
+        parsed.intervalDays <= 3_650 &&
+        aheadMs <= parsed.intervalDays * dayMs
       );
     }),
   );

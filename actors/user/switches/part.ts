@@ -43,10 +43,10 @@ const makeSwitch = signedInWorkflow({
 });
 
 function make(turn: Turn, input: Parameters<typeof readSwitch>[0], session: Session) {
-  const wanted = readSwitch(input, turn.nowMs);
-  if (typeof wanted === 'string') return refuse.badRequest(wanted, 'invalid-dead-man-switch');
+  const parsed = readSwitch(input, turn.nowMs);
+  if (typeof parsed === 'string') return refuse.badRequest(parsed, 'invalid-dead-man-switch');
   if (turn.entries(switchMap).size >= switchesMax) return tooMany;
-  const { intervalDays, deadlineMs, recipient, shareUrl, message } = wanted;
+  const { intervalDays, deadlineMs, recipient, shareUrl, message } = parsed;
   const uuid = turn.random.uuid();
   const made: Switch = {
     uuid,

@@ -25,15 +25,15 @@ function lived(
   graceMs: number,
   [awayFromMs, backMs]: readonly [number, number],
 ) {
-  const told: { readonly what: string; readonly atMs: number; readonly deadlineMs: number }[] = [];
+  const notices: { readonly what: string; readonly atMs: number; readonly deadlineMs: number }[] = [];
   let current = start;
   for (let atMs = 0, turns = 0; ; turns += 1) {
     const dueMs = nextWatchMs(current, atMs);
-    if (dueMs === undefined || dueMs > untilMs) return told;
+    if (dueMs === undefined || dueMs > untilMs) return notices;
     atMs = Math.max(atMs, dueMs);
     if (atMs >= awayFromMs && atMs < backMs) atMs = backMs;
     const { after, telling } = watched(current, atMs, graceMs);
-    if (telling !== undefined) told.push({ what: telling, atMs, deadlineMs: current.deadlineMs });
+    if (telling !== undefined) notices.push({ what: telling, atMs, deadlineMs: current.deadlineMs });
     current = after;
     if (turns > 500) throw new Error('its timer never rests');
   }
@@ -46,8 +46,8 @@ test('whenever the server is away, a switch fires once, never early, and gives t
     fc.property(fc.oneof(time, near), fc.oneof(time, near), fc.constantFrom(0, dayMs), (a, b, graceMs) => {
       const [awayFromMs, backMs] = [Math.min(a, b), Math.max(a, b)];
       const deadlineMs = 30 * dayMs;
-      const told = lived(made(), 100 * dayMs, graceMs, [awayFromMs, backMs]);
-      const fired = told.filter(({ what }) => what === 'fire');
+      const notices = lived(made(), 100 * dayMs, graceMs, [awayFromMs, backMs]);
+      const fired = notices.filter(({ what }) => what === 'fire');
       if (fired.length !== 1 || fired.some((each) => each.atMs < each.deadlineMs)) return false;
       const firedAtMs = fired[0]?.atMs ?? 0;
       const atOnceMs = awayFromMs < deadlineMs ? Math.max(deadlineMs, backMs) : deadlineMs;
@@ -67,8 +67,8 @@ test('an outage moves a deadline by no more than twice its length and an hour', 
   const deadlineMs = 30 * dayMs;
   for (const awayMs of [20 * minuteMs, hourMs, 3 * hourMs, 6 * hourMs]) {
     const backMs = deadlineMs + minuteMs;
-    const told = lived(made(), 100 * dayMs, 30 * dayMs, [backMs - awayMs, backMs]);
-    const movedMs = (told.at(-1)?.atMs ?? 0) - backMs;
+    const notices = lived(made(), 100 * dayMs, 30 * dayMs, [backMs - awayMs, backMs]);
+    const movedMs = (notices.at(-1)?.atMs ?? 0) - backMs;
     t.true(movedMs >= Math.max(hourMs, awayMs) && movedMs <= 2 * awayMs + hourMs, `${awayMs}: ${movedMs}`);
   }
 });
@@ -76,9 +76,9 @@ test('an outage moves a deadline by no more than twice its length and an hour', 
 test('a server that comes back shortly before a deadline leaves its owner time, and tells them', (t) => {
   const deadlineMs = 30 * dayMs;
   const backMs = deadlineMs - 2 * minuteMs;
-  const told = lived(made(), 100 * dayMs, dayMs, [backMs - 7 * dayMs, backMs]);
+  const notices = lived(made(), 100 * dayMs, dayMs, [backMs - 7 * dayMs, backMs]);
   t.deepEqual(
-    told.map(({ what, atMs }) => [what, atMs]),
+    notices.map(({ what, atMs }) => [what, atMs]),
     [
       ['warn', backMs],
       ['fire', backMs + dayMs],

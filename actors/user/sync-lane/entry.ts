@@ -53,19 +53,19 @@ export function entryOf(digest: string, request: SyncRequest, reply: ModernSyncR
     String(server_item?.uuid ?? unsaved_item?.uuid ?? ''),
     type,
   ]);
-  const kept = { from, outcome: { saved, conflicts, to } };
-  return isLarge(kept) ? { digest, from: {} } : { digest, ...kept };
+  const stored = { from, outcome: { saved, conflicts, to } };
+  return isLarge(stored) ? { digest, from: {} } : { digest, ...stored };
 }
 
 /** Clients send tokens and types of any length, and entries stay in memory. So this counts characters before anything is kept. */
-function isLarge(kept: Kept): boolean {
+function isLarge(stored: Kept): boolean {
   let left = keptCharactersMax;
   const fits = (value: unknown): boolean => {
     left -= typeof value === 'string' ? value.length : 1;
     if (left < 0) return false;
     return typeof value !== 'object' || value === null || Object.values(value).every(fits);
   };
-  return !fits(kept);
+  return !fits(stored);
 }
 
 export function entryText({ from, outcome }: JournalEntry): string {
@@ -136,11 +136,11 @@ function compact({
   return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null));
 }
 
-function expanded(kept: Readonly<Record<string, unknown>>): SavedItem {
-  const item = Object.fromEntries(savedFieldNames.map((name) => [name, kept[name] ?? null]));
+function expanded(stored: Readonly<Record<string, unknown>>): SavedItem {
+  const item = Object.fromEntries(savedFieldNames.map((name) => [name, stored[name] ?? null]));
   return {
     ...item,
-    created_at: formatMicros(kept['created_at_timestamp'] as number),
-    updated_at: formatMicros(kept['updated_at_timestamp'] as number),
+    created_at: formatMicros(stored['created_at_timestamp'] as number),
+    updated_at: formatMicros(stored['updated_at_timestamp'] as number),
   } as unknown as SavedItem;
 }

@@ -84,8 +84,8 @@ export function commandPlan(
   commandId: string,
 ): CommandPlan {
   const session = findSession(view, credentials);
-  const wanted = { user_uuid: view.self.id, session_uuid: session?.uuid ?? '', command_id: commandId };
-  return { command: keys(syncCommandTable, session === undefined ? [] : [wanted]) };
+  const key = { user_uuid: view.self.id, session_uuid: session?.uuid ?? '', command_id: commandId };
+  return { command: keys(syncCommandTable, session === undefined ? [] : [key]) };
 }
 
 export function findEntry(

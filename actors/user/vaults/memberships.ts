@@ -84,8 +84,8 @@ export function startJoining(turn: Turn, vaultUuid: string): Joining | Refused {
   const isRepeat = before !== undefined && isCounted(turn, before);
   if (!isRepeat && isFull(turn.get(head), turn.use(ItemSettings).quota)) return accountIsFull;
   const others = [...turn.entries(membershipMap)].filter(([uuid]) => uuid !== vaultUuid);
-  const taken = others.filter(([, entry]) => isCounted(turn, entry)).length;
-  if (taken >= turn.use(VaultSettings).vaultsMax) return tooMany;
+  const counted = others.filter(([, entry]) => isCounted(turn, entry)).length;
+  if (counted >= turn.use(VaultSettings).vaultsMax) return tooMany;
   note(turn, vaultUuid, { membership: before?.membership ?? 0, state: 'joining' });
   return { vaultUuid, isMember: false };
 }

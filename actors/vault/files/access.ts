@@ -1,6 +1,6 @@
 /**
- * The rights of a member on the files of a vault, by the rows of this moment: a removed member has no access from that commit
- * on, whatever tokens they hold. Only the user's own actor asks, and it has checked the session.
+ * The rights of a member on the files of a vault, by the present rows. A removed member has no access from that commit on, even
+ * with a token. Only the user's own actor asks, and it has checked the session.
  */
 import { type KeysResult, keys, type View } from '../../../runtime/command.ts';
 import { invalidToken } from '../../files/by-token.ts';

@@ -9,10 +9,10 @@
  *     closed or ended, in one commit:
  *                ~~ vaultFiles ~~>             holds nothing any more; the total of the vault's files counts
  *
- * A member may have only a few uploads open. One more replaces their oldest in this vault that nothing was sent to: the owner is
- * asked again, with that upload as `givesUp`, and it ends in the turn that opens the next. If something was sent to it meanwhile,
- * it stays and the next is refused. The owner counts the bytes of both until it hears of an end. So a crash before that turn
- * leaves the member with one upload too many, and never the owner with too many bytes.
+ * A member may have only a few uploads open. A further upload replaces the member's oldest one in this vault that has no bytes
+ * yet. The owner is asked again with that upload as `givesUp`, and it ends in the turn that opens the next. If something was
+ * sent to it meanwhile, it stays and the next is refused. The owner counts the bytes of both until it hears of an end. So a
+ * crash before that turn leaves the member with one upload too many, and never the owner with too many bytes.
  *
  * An upload never holds more than was granted to it. The row of the vault has the total. It changes in the commit that changes
  * the files, and its `updated_at` does not.

@@ -11,11 +11,10 @@ import {
   type View,
 } from '../../../runtime/command.ts';
 import type { Conflict } from '../../collection/conflicts.ts';
-import { fingerprintOf } from '../../collection/fingerprint.ts';
 import { head, itemsThrough } from '../../collection/head.ts';
 import { isUuid } from '../../collection/incoming.ts';
 import { type ItemRow, isForwardingTombstone, item } from '../../collection/item.ts';
-import type { ClientItem } from '../../collection/item-fields.ts';
+import { type ClientItem, fingerprintOf } from '../../collection/item-fields.ts';
 import { notMember } from '../../collection/save.ts';
 import { isLegacy, type SyncRequest } from '../../collection/sync-request.ts';
 import { proceed, type StoredReads, storedPlan, unbegun } from '../../collection/sync-steps.ts';

@@ -1,12 +1,8 @@
 /** Fetches one account as its client does: signs in with its password, and reads everything that a first sync gives. */
+import { randomBytes } from 'node:crypto';
+import { newChallenge } from '../../../actors/identity/client-sign-in.ts';
 import { exitCodes, Failure } from '../../failure.ts';
-import {
-  type ClientRequest,
-  HttpClient,
-  newChallenge,
-  RefusedError,
-  type ServerAddress,
-} from '../../http-client.ts';
+import { type ClientRequest, HttpClient, RefusedError, type ServerAddress } from '../../http-client.ts';
 import type { Terminal } from '../../session.ts';
 import type { Spool } from '../source/spool.ts';
 import { type KeyParams, serverPasswordOf } from './server-password.ts';
@@ -42,7 +38,7 @@ interface SignedIn {
   readonly bearer: string;
 }
 
-type Ask = (method: string, path: string, asked?: ClientRequest) => ReturnType<HttpClient['ask']>;
+type Ask = (method: string, path: string, request?: ClientRequest) => ReturnType<HttpClient['ask']>;
 
 /** @throws Failure */
 export async function downloadAccount(
@@ -51,7 +47,7 @@ export async function downloadAccount(
   terminal: Pick<Terminal, 'askSecret' | 'sleep' | 'nowMs'>,
 ): Promise<Downloaded> {
   const http = new HttpClient(options.server);
-  const ask: Ask = (method, path, asked) => whenNotBusy(() => http.ask(method, path, asked), terminal);
+  const ask: Ask = (method, path, request) => whenNotBusy(() => http.ask(method, path, request), terminal);
   const account = await signIn(ask, options, terminal);
   const { bearer, userUuid } = account;
   try {
@@ -84,7 +80,7 @@ async function signIn(
   { email, password }: DownloadOptions,
   terminal: Pick<Terminal, 'askSecret'>,
 ): Promise<SignedIn> {
-  const { verifier, challenge } = newChallenge();
+  const { verifier, challenge } = newChallenge(randomBytes(32));
   const keyParams = await keyParamsOf(ask, { email, code_challenge: challenge, api: sessionApi }, terminal);
   const serverPassword = await serverPasswordOf(password, keyParams);
   const body = { email, password: serverPassword, code_verifier: verifier, ephemeral: true, api: sessionApi };

@@ -1,5 +1,5 @@
-/** What a client shows a server instead of the typed password, by protocol 004. The other half of the hash opens the items. */
-import { createHash } from 'node:crypto';
+/** What a client shows a server instead of the typed password. */
+import { type Argon2id, serverPassword } from '../../../actors/identity/client-sign-in.ts';
 import { exitCodes, Failure } from '../../failure.ts';
 
 export interface KeyParams {
@@ -9,11 +9,6 @@ export interface KeyParams {
   readonly created?: string;
   readonly origination?: string;
 }
-
-const saltHexDigits = 32;
-const halfBytes = 32;
-/** Argon2id, which is the library's default. */
-const argon = { memoryCost: 65_536, timeCost: 5, parallelism: 1, outputLen: 2 * halfBytes };
 
 /** @throws Failure for an account of an older protocol */
 export async function serverPasswordOf(
@@ -26,9 +21,12 @@ export async function serverPasswordOf(
       `The account is of protocol ${version}. Sign in to it with a current app first, which brings it to 004.`,
     );
   }
-  const { hashRaw } = await import('@node-rs/argon2');
-  const digest = createHash('sha256').update(`${identifier}:${nonce}`).digest('hex');
-  const salt = Buffer.from(digest.slice(0, saltHexDigits), 'hex');
-  const hash = await hashRaw(password, { ...argon, salt });
-  return hash.subarray(halfBytes).toString('hex');
+  return serverPassword({ password, identifier, nonce }, argon2idInNode);
 }
+
+const argon2idInNode: Argon2id = async (password, salt, cost) => {
+  const { hashRaw } = await import('@node-rs/argon2');
+  const { passes: timeCost, memoryKiB: memoryCost, lanes: parallelism, outputBytes: outputLen } = cost;
+  // Argon2id is the library's default.
+  return hashRaw(password, { salt, timeCost, memoryCost, parallelism, outputLen });
+};

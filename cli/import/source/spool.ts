@@ -1,6 +1,6 @@
 /**
- * A file that holds one account in the tables that an import reads (`tables.ts`). So an account that comes over HTTP is
- * imported and compared like one of a database, and never has to be in memory as a whole.
+ * A file that holds one account in the tables that an import reads (`tables.ts`). So an account that comes over HTTP is imported
+ * and compared like one of a database. It never has to be in memory as a whole.
  */
 import type { Value } from './database.ts';
 

@@ -8,8 +8,8 @@ import { columnsOf, ident, type SqlTable, subsetPredicate } from './sql.ts';
 export function orderedColumns(table: AnyTable, columns: readonly string[] | undefined): readonly string[] {
   const declared = Object.keys(columnsOf(table));
   if (columns === undefined) return declared;
-  const wanted = new Set<string>([...columns, ...table.key, ...(table.order ? [table.order] : [])]);
-  return declared.filter((column) => wanted.has(column));
+  const names = new Set<string>([...columns, ...table.key, ...(table.order ? [table.order] : [])]);
+  return declared.filter((column) => names.has(column));
 }
 
 /** The columns that a subquery has to carry for `selectList`. */

@@ -53,7 +53,7 @@ for (const [code, failure] of Object.entries(expected)) {
 }
 
 for (const severity of ['FATAL', 'PANIC', 'PANIK', '']) {
-  test(`whatever its code, an error of severity "${severity}" leaves the outcome unknown`, (t) => {
+  test(`an error of severity "${severity}" leaves the outcome unknown, whatever its code`, (t) => {
     for (const code of Object.keys(expected)) {
       t.is(toStoreError(databaseError(code, 'text', severity)).failure, 'unknown', code);
     }
@@ -68,7 +68,7 @@ test('a severity in English is known for what it is, another is not', (t) => {
   t.false(isOfOtherLanguage(new Error('Connection terminated')));
 });
 
-test('whatever is not an answer of the server leaves the outcome unknown', (t) => {
+test('an error that is no answer of the server leaves the outcome unknown', (t) => {
   const breaks = [
     new Error('Connection terminated unexpectedly'),
     new Error('Query read timeout'),

@@ -2,8 +2,8 @@
  * What a failed statement means for its sender. All of commit safety depends on one distinction: an `unknown` statement may
  * still have been applied, and any other certainly was not.
  *
- * Only one kind of error is certain: one of severity ERROR, after which the server serves on, with a code for a cause before
- * the effect. A server may end the connection (FATAL) or itself (PANIC) with its answer. It may have made the statement durable
+ * Only one kind of error is certain: severity ERROR, after which the server continues, with a code whose cause precedes any
+ * effect. A server may end the connection (FATAL) or itself (PANIC) with its answer. It may have made the statement durable
  * first, whichever code it gives. A server with a full disk does so with the very code by which it refuses statements without
  * harm.
  */

@@ -60,13 +60,15 @@ function joined(members: readonly [Member, ...Member[]]): JoinedRead {
   };
 }
 
-/** In the order wanted, without repeats. */
+/** In the order requested, without repeats. */
 function rowsFor(
   by: readonly string[],
-  wanted: readonly AnyRow[],
+  requested: readonly AnyRow[],
   byValue: ReadonlyMap<string, AnyRow>,
 ): readonly AnyRow[] {
-  const found = wanted.map((value) => byValue.get(tupleText(by, value))).filter((row) => row !== undefined);
+  const found = requested
+    .map((value) => byValue.get(tupleText(by, value)))
+    .filter((row) => row !== undefined);
   return [...new Set(found)];
 }
 

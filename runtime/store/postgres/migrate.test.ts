@@ -86,7 +86,7 @@ test('a migration that fails at any statement is finished by migrating again', a
   }
 });
 
-test('what is pending is listed, in order, and asking changes nothing', async (t) => {
+test('pending migrations are listed in order, and listing changes nothing', async (t) => {
   const connection = await server.createDatabase();
   t.deepEqual(await pendingMigrations(connection, migrations), migrations);
   const client = await connected(t, connection);
@@ -111,9 +111,9 @@ test('a database that lacks nothing is asked once', async (t) => {
 
 test('callers learn of each migration once it is applied', async (t) => {
   const connection = await server.createDatabase();
-  const told: string[] = [];
-  await migrate(connection, migrations, (id) => told.push(id));
-  t.deepEqual(told, allIds);
+  const applied: string[] = [];
+  await migrate(connection, migrations, (id) => applied.push(id));
+  t.deepEqual(applied, allIds);
 });
 
 test('a database of a newer release is left as it is', async (t) => {

@@ -45,7 +45,7 @@ function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): Plann
   const { table, unique, values } = read;
   const key = keyInOrder(read);
   const parameters = new Parameters();
-  const wanted = [...new Map(values.map((value) => [tupleText(unique, value), value])).values()];
+  const distinct = [...new Map(values.map((value) => [tupleText(unique, value), value])).values()];
   const names = Object.keys(columnsOf(table)).filter((column) => column !== table.large);
   const matches = (value: (column: string) => string) =>
     [
@@ -63,7 +63,7 @@ function limitedLookup(read: LookupRead, limit: number, dialect: Dialect): Plann
     parameters,
     selected: idents(names, 's'),
     alias: 't',
-    items: wanted.map((value, index) => ({ value, index })),
+    items: distinct.map((value, index) => ({ value, index })),
     columns: [
       { name: 'index', type: 'int8', of: ({ index }) => index },
       ...unique.map((column) => {
@@ -101,16 +101,16 @@ function afterIn({ table, after }: LookupRead, parameters: Parameters): readonly
   return [`(${idents(columns, 's')}) > (${values.join(', ')})`];
 }
 
-/** Rows whose `by` columns equal one of `wanted`, in the order wanted, without repeats. */
+/** Rows whose `by` columns equal one of `requested`, in that order, without repeats. */
 function matchRead(
   table: AnyTable,
   by: readonly string[],
-  wanted: readonly AnyRow[],
+  requested: readonly AnyRow[],
   budgetBytes: number | undefined,
 ): PlannedRead {
   const parameters = new Parameters();
   const arrays = by.map((column) =>
-    parameters.array(typeOf(columnsOf(table), column), wanted, (row) => row[column] ?? null),
+    parameters.array(typeOf(columnsOf(table), column), requested, (row) => row[column] ?? null),
   );
   const names = by.map(ident).join(', ');
   const matches = by.map((column) => `t.${ident(column)} = w.${ident(column)}`).join(' AND ');
@@ -123,13 +123,13 @@ function matchRead(
       from,
       parameters,
       budgetBytes,
-      inOrderWanted: (rows) => inOrder(by, wanted, rows),
+      inRequestedOrder: (rows) => inOrder(by, requested, rows),
     });
   }
   const text = `SELECT ${selectList(table, Object.keys(columnsOf(table)), 't')} ${from}`;
   return {
     statement: { text, values: parameters.values },
-    finish: (rows) => ({ rows: inOrder(by, wanted, rows), complete: true }),
+    finish: (rows) => ({ rows: inOrder(by, requested, rows), complete: true }),
   };
 }
 
@@ -140,14 +140,14 @@ function budgetedMatch({
   from,
   parameters,
   budgetBytes,
-  inOrderWanted,
+  inRequestedOrder,
 }: {
   readonly table: AnyTable;
   readonly large: LargeColumn;
   readonly from: string;
   readonly parameters: Parameters;
   readonly budgetBytes: number;
-  readonly inOrderWanted: (rows: readonly AnyRow[]) => readonly AnyRow[];
+  readonly inRequestedOrder: (rows: readonly AnyRow[]) => readonly AnyRow[];
 }): PlannedRead {
   const columns = Object.keys(columnsOf(table));
   const carried = [...columns, large.count].map((column) => `t.${ident(column)}`).join(', ');
@@ -160,7 +160,7 @@ function budgetedMatch({
         < ${parameters.add('int8', budgetBytes)} AS fits ${from}) AS t`;
   return {
     statement: { text, values: parameters.values },
-    finish: (rows) => ({ rows: inOrderWanted(rows.map((row) => fitted(row, large))), complete: true }),
+    finish: (rows) => ({ rows: inRequestedOrder(rows.map((row) => fitted(row, large))), complete: true }),
   };
 }
 
@@ -172,11 +172,11 @@ function fitted({ fits, ...row }: AnyRow, large: LargeColumn): AnyRow {
 
 function inOrder(
   by: readonly string[],
-  wanted: readonly AnyRow[],
+  requested: readonly AnyRow[],
   rows: readonly AnyRow[],
 ): readonly AnyRow[] {
   const found = new Map(rows.map((row) => [tupleText(by, row), row]));
-  const keyTexts = new Set(wanted.map((row) => tupleText(by, row)));
+  const keyTexts = new Set(requested.map((row) => tupleText(by, row)));
   return [...keyTexts].map((text) => found.get(text)).filter((row) => row !== undefined);
 }
 

@@ -244,7 +244,7 @@ test('a node whose lease has lapsed is dead from then on, should it come back', 
   t.falsy(await cluster.store.renew('a', 'a2', 60_000));
 });
 
-test('what a dead node was still writing is seen or never applies', async (t) => {
+test('a late write of a dead node is seen or never applies', async (t) => {
   const cluster = await setUp(t);
   const { connection, client, store, commits } = cluster;
   const [last, other] = commits.slice(-2);

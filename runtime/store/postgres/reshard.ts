@@ -12,8 +12,8 @@
  * 5. No node owns any shard.
  * 6. The new count is set, and then the setting `resharding` is cleared.
  *
- * One statement at a time rewrites a range of primary keys. A crash at any step leaves the setting: no node starts, another
- * count is rejected, and the same count does it all again, without changing what is done.
+ * One statement at a time rewrites a range of primary keys. A crash at any step leaves the setting. No node starts, another
+ * count is rejected, and the same count does everything again without harm.
  */
 import type pg from 'pg';
 import { shardOf } from '../../address.ts';
@@ -105,10 +105,10 @@ class Resharder {
     const before = await this.#setting(shardCountSetting);
     if (before === undefined) return { outcome: 'unused' };
     const marked = (await this.#setting(resharding.setting)) ?? resharding.none;
-    if (marked === resharding.none && before === this.#wanted) return { outcome: 'unchanged' };
-    if (marked !== resharding.none && marked !== this.#wanted)
+    if (marked === resharding.none && before === this.#target) return { outcome: 'unchanged' };
+    if (marked !== resharding.none && marked !== this.#target)
       return { outcome: 'begun', shardCount: Number(marked) };
-    await this.#query(replaceSetting(resharding.setting, this.#wanted));
+    await this.#query(replaceSetting(resharding.setting, this.#target));
     const live = await this.#liveNode();
     if (live !== undefined) {
       await this.#query(replaceSetting(resharding.setting, marked));
@@ -116,12 +116,12 @@ class Resharder {
     }
     const rows = await this.#rewriteAll();
     await this.#clearShards();
-    await this.#query(replaceSetting(shardCountSetting, this.#wanted));
+    await this.#query(replaceSetting(shardCountSetting, this.#target));
     await this.#query(replaceSetting(resharding.setting, resharding.none));
     return { outcome: 'done', from: Number(before), rows };
   }
 
-  get #wanted(): string {
+  get #target(): string {
     return String(this.#shardCount);
   }
 

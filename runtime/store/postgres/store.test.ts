@@ -298,7 +298,7 @@ test('many activations at once share statements, and each has its own answer and
   const versions = await Promise.all(actors.slice(2).map(async (each) => (await store.head(each))?.version));
   const first = versions.shift();
   t.deepEqual(new Set(versions).size, 1);
-  t.is(first, (versions[0] ?? 0) + 1, 'who asks twice is activated twice');
+  t.is(first, (versions[0] ?? 0) + 1, 'an actor that is asked for twice is activated twice');
   const states = await Promise.all(actors.map((each) => sliceTexts(store, each)));
   t.deepEqual(
     states,
@@ -417,12 +417,12 @@ test('where rows have gone is found by the index of those that have moved, by a 
     const { rows } = await client.query<Record<string, string>>(`EXPLAIN ${text}`, [...values]);
     return rows.map((row) => row['QUERY PLAN']).join('\n');
   };
-  const wanted = [uuid(100), uuid(101)];
-  const moved = { table: parcelTable, unique: ['uuid'], values: wanted.map((each) => ({ uuid: each })) };
+  const requested = [uuid(100), uuid(101)];
+  const moved = { table: parcelTable, unique: ['uuid'], values: requested.map((each) => ({ uuid: each })) };
   const born = { table: parcelTable, unique: ['uuid', 'born'] };
   const located = await planOf({ read: 'lookup', ...moved, limit: 200 });
   t.regex(located, /parcel_unique_uuid_hop/);
-  const values = wanted.map((each) => ({ uuid: each, born: true }));
+  const values = requested.map((each) => ({ uuid: each, born: true }));
   const first = await planOf({ read: 'lookup', ...born, values, limit: 2 });
   t.regex(first, /parcel_unique_uuid_born/);
   const across = await planOf({

@@ -255,8 +255,8 @@ export class PostgresStore implements Store {
     const epoch = Number(counter?.['value']);
     const seen = free.map((row) => ({ shard: Number(row['shard']), epoch: Number(row['epoch']) }));
     const take = this.#sql.takeShards(nodeId, incarnation, seen, epoch);
-    const taken = shardNumbers(await this.#ownership.query(take)).sort((a, b) => a - b);
-    return taken.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: taken };
+    const claimed = shardNumbers(await this.#ownership.query(take)).sort((a, b) => a - b);
+    return claimed.length === 0 ? { epoch: 0, shards: [] } : { epoch, shards: claimed };
   }
 
   async shardsOf(incarnation: string): Promise<readonly HeldShard[]> {

@@ -298,7 +298,7 @@ export class Connection {
     try {
       work();
     } catch (error) {
-      this.#options.logger.error({ error: messageOf(error) }, 'what came from NATS could not be handled');
+      this.#options.logger.error({ error: messageOf(error) }, 'a message from NATS could not be handled');
     }
   }
 

@@ -35,7 +35,7 @@ function setup() {
   return { clock, held, fetch };
 }
 
-test('what fits in a frame is not held', (t) => {
+test('a message that fits in a frame is not held', (t) => {
   const { held } = setup();
   t.is(held.pack(reply(1_000), 1_000).heldId, undefined);
   t.is(held.bytes, 0);

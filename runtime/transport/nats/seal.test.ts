@@ -25,7 +25,7 @@ test('it is the HMAC-SHA256 of the standard', (t) => {
   );
 });
 
-test('what was sealed is opened where it was sent, with the subject for its answer', (t) => {
+test('a sealed message is opened where it was sent, with the subject for its answer', (t) => {
   t.deepEqual(seal.open({ subject: 'a', data: seal.seal(frame, 'a') }), frame);
   t.deepEqual(seal.open({ subject: 'a', reply: 'r', data: seal.seal(frame, 'a', 'r') }), frame);
 });

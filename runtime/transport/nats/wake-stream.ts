@@ -3,10 +3,9 @@
  *
  *   committed tell -> wake-up in the stream -> the host that takes it asks the target to deliver -> acknowledged
  *
- * No tell needs this to arrive, because owners sweep the outbox. So wake-ups that would be in the way are thrown away: the
- * oldest when the stream is full, all that are old, each after a few tries, and any while there is no stream. If a host dies
- * with wake-ups, another one gets them when their acknowledgement is overdue. That is later than the deadline of the delivery
- * itself.
+ * No tell needs this to arrive, because owners sweep the outbox. So the stream drops wake-ups freely: the oldest when it is
+ * full, those above an age, and each after a few tries. Without a stream all are dropped. If a host dies with wake-ups, another
+ * one gets them when their acknowledgement is overdue. That is later than the deadline of the delivery itself.
  *
  * Every host that serves creates the stream, again if it was lost. A broker without JetStream, a lost leader or a full disk is
  * logged once, retried with growing pauses, and disturbs nothing else.
@@ -203,8 +202,8 @@ export class WakeStream {
   async #consume(consumer: Consumer, service: symbol): Promise<void> {
     while (this.#service === service) {
       await this.#slot();
-      const wanted = deliveringMax - this.#delivering;
-      const messages = await consumer.fetch({ max_messages: wanted, expires: fetchMs });
+      const capacity = deliveringMax - this.#delivering;
+      const messages = await consumer.fetch({ max_messages: capacity, expires: fetchMs });
       if (this.#service !== service) return messages.stop();
       this.#messages = messages;
       for await (const message of messages) {

@@ -175,7 +175,7 @@ test('no flag turns on a feature that the server lacks, and the administrator is
   }
 });
 
-test('what an administrator did is in both trails', async (t) => {
+test('the actions of an administrator are in both trails', async (t) => {
   const { server, admin, ban, uuid } = await administered(t);
   await ban(uuid, { banned: true, banReason: 'a secret reason' });
   await ban(uuid, { banned: false });

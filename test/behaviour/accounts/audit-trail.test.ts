@@ -112,7 +112,7 @@ test('tokens made, used and deleted, sessions revoked and credentials changed ar
   t.false(answer.text.includes(token));
 });
 
-test('what operators do is told, and an operator reads the same trail', async (t) => {
+test('the actions of operators are in the trail, which an operator reads as the user does', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const actor = server.host.actors.get(UserAdministration, phone.account.userUuid).ask;

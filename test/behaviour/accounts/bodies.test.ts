@@ -80,7 +80,7 @@ for (const [api, style] of [
   [headerSessions, 1],
   [cookieSessions, 2],
 ] as const) {
-  test(`whatever opens a session of version ${api} says everything of it`, async (t) => {
+  test(`every reply that opens a session of version ${api} describes it in full`, async (t) => {
     const server = await startServer(t);
     const body = { ...newAlice, ...created, api };
     const registered = await server.call('POST', '/v1/users', { body });

@@ -72,7 +72,7 @@ test('the session of a cookie version comes with its cookies', async (t) => {
   t.is(await statusOf(server, tokens), '200');
 });
 
-test('whatever is wrong with a token is answered alike', async (t) => {
+test('every wrong token is answered alike', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const stranger = await server.device('bob@example.org');

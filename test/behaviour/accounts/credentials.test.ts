@@ -104,8 +104,8 @@ test('an address that is taken is refused and nothing changes, also when two wan
   const server = await startServer(t);
   const mine = await register(server);
   const bob = await register(server, { email: 'bob@example.org' });
-  const taken = await change(server, mine, { new_email: 'bob@example.org' });
-  t.is(taken.status, 401);
+  const refused = await change(server, mine, { new_email: 'bob@example.org' });
+  t.is(refused.status, 401);
   t.is(await statusOf(server, mine), '200');
   const replies = await Promise.all([
     change(server, mine, { new_email: 'carol@example.org' }),

@@ -305,10 +305,10 @@ const steps = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-test('whatever happened to an account, the tokens that live are those that nothing has ended', async (t) => {
+test('the valid tokens of an account are those that nothing has ended', async (t) => {
   const server = await startTesting(t);
   await fc.assert(
-    fc.asyncProperty(steps, async (taken) => {
+    fc.asyncProperty(steps, async (chosen) => {
       const email = `${crypto.randomUUID()}@example.org`;
       const first = await oldDevice(server, { email });
       let password = alice.password;
@@ -318,7 +318,7 @@ test('whatever happened to an account, the tokens that live are those that nothi
         ended.push(...devices);
         living = living.filter((device) => !devices.includes(device));
       };
-      for (const { step, which } of taken) {
+      for (const { step, which } of chosen) {
         const device = living[which % living.length];
         if (step === 'restart') await server.restart();
         else if (step === 'sign in' || device === undefined) {

@@ -27,8 +27,8 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** How many of these shares have ciphertext. */
 async function stored({ host }: TestServer, ...ids: readonly string[]): Promise<number> {
-  const wanted = ids.map((share_uuid) => ({ share_uuid }));
-  const [read] = await host.store.read([{ read: 'keys', table: shareContentTable, keys: wanted }]);
+  const request = ids.map((share_uuid) => ({ share_uuid }));
+  const [read] = await host.store.read([{ read: 'keys', table: shareContentTable, keys: request }]);
   return read?.rows.length ?? 0;
 }
 

@@ -116,7 +116,7 @@ const lookUp = (server: TestServer, user_uuid: unknown, address = '198.51.100.9'
     headers: { 'x-forwarded-for': address },
   });
 
-test('what was left for a recovery is found by the user’s uuid alone', async (t) => {
+test('data left for a recovery is found by the user’s uuid alone', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const escrow = '{"version":2,"ciphertext":"c"}';

@@ -107,7 +107,7 @@ test('an export has what the account owns in its vaults, the history of items, a
     .filter(({ item_uuid: uuid }: { item_uuid: string }) => uuid === own.uuid)
     .map(({ content }: { content: string }) => content);
   t.deepEqual(contents, ['004:before']);
-  t.is(file.revisions.length, 1, 'what an item still holds is the item itself');
+  t.is(file.revisions.length, 1, 'the newest revision is the item itself');
   t.like(file.files, [
     { remote_identifier: upload.remoteIdentifier, shared_vault_uuid: null, encrypted_bytes: 40 },
   ]);

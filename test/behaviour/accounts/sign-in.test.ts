@@ -121,8 +121,14 @@ test('wrong password, unknown address and unmatched verifier are answered alike,
   ]) {
     server.hasher.verifications = 0;
     const { status, text, headers, setCookies } = await signIn(server, fields);
-    const told = [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date');
-    answers.push({ status, text, told, setCookies, verifications: server.hasher.verifications });
+    const replyHeaders = [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date');
+    answers.push({
+      status,
+      text,
+      told: replyHeaders,
+      setCookies,
+      verifications: server.hasher.verifications,
+    });
   }
   const [first] = answers;
   t.is(first?.status, 401);

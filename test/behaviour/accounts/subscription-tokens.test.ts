@@ -58,7 +58,7 @@ test('a subscription token ends after three hours, and with the credentials it w
   t.is((await read(server, 'features', replaced)).status, 401);
 });
 
-test('whatever is wrong with a token is answered alike', async (t) => {
+test('every wrong token is answered alike', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const { token } = (await make(phone)).body;

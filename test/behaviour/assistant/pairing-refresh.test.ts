@@ -50,7 +50,7 @@ test('a pairing that its user has revoked needs repair, and pairing again is tha
   t.is((await ask()).status, 503);
   t.is((await status()).repairReason, 'invalid-grant');
   t.is((await ask()).status, 503);
-  t.is(refreshes(identity.requests), 1, 'what is broken is not tried again');
+  t.is(refreshes(identity.requests), 1, 'a broken pairing is not tried again');
   await pair();
   t.is((await status()).repairReason, null);
   t.is((await ask()).events[0]?.kind, 'text-delta');

@@ -273,7 +273,7 @@ test('an administrator has 16 attempts at once, and the server 256 subscriptions
   t.is(
     (await call('POST', '/start', { subscriptionId: 'later' })).status,
     200,
-    'what is over counts no more',
+    'a pairing that is over no longer counts',
   );
 });
 

@@ -334,7 +334,7 @@ test('a request that no provider has heard of does not count, and one that it ha
   ]);
   let used = 1;
   await server.until(() => {
-    usage().then((told) => (used = told.used));
+    usage().then((usageNow) => (used = usageNow.used));
     return used === 0;
   }, 5_000);
   const heard = await assisted(t);

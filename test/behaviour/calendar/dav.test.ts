@@ -256,7 +256,7 @@ test('objects that are named are answered in the order asked, those that are not
   t.is((await ask('REPORT', todos, multiget(many.slice(1)))).status, 207);
 });
 
-test('what cannot be done is refused as programs expect it', async (t) => {
+test('impossible requests are refused as programs expect', async (t) => {
   const server = await startCalendarServer(t);
   const { phone, ask, todos } = await programOf(server);
   const other = await programOf(server, 'bob@example.org');

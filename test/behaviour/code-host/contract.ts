@@ -33,8 +33,8 @@ export function codeHostContract(name: string, repositoryFor: () => Promise<Code
     const encoded = 'Notes/a%20b/Caf%C3%A9%20%231.md';
     const made = await publish({ path: '/Notes\\../a b/./Café #1.md ' });
     t.is(made.status, 200, made.text);
-    const { commitUrl, ...told } = JSON.parse(made.text);
-    t.deepEqual(told, {
+    const { commitUrl, ...answer } = JSON.parse(made.text);
+    t.deepEqual(answer, {
       created: true,
       path: 'Notes/a b/Café #1.md',
       contentUrl: repository.contentUrl(encoded),

@@ -8,7 +8,7 @@ import { codeHostContract, path, publishing } from './contract.ts';
 for (const dialect of ['github', 'gitea'] as const)
   codeHostContract(dialect, async () => fakeCodeHost(dialect));
 
-test('whatever the host does instead of answering, nothing of it is told on', async (t) => {
+test('a code host that fails leaks nothing of its answer', async (t) => {
   const { publish, state, requests } = await publishing(t, fakeCodeHost('github'));
   const words = 'words of the host';
   const answers: readonly (readonly [string, (response: ServerResponse) => unknown])[] = [

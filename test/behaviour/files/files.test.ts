@@ -16,7 +16,7 @@ test('a file that was uploaded in chunks is downloaded as it was', async (t) => 
   t.deepEqual(await file.on(await server.device()).download(120_035), Buffer.concat(chunks));
 });
 
-test('what clients are answered has the shapes that they look for', async (t) => {
+test('answers have the fields that clients look for', async (t) => {
   const server = await startServer(t);
   const device = await server.device();
   const file = new RemoteFile(device);
@@ -182,7 +182,7 @@ test('a second session for a file begins it anew', async (t) => {
   t.is(server.files.blobs.size, 1);
 });
 
-test('what an upload holds makes room for the one that begins it anew', async (t) => {
+test('bytes of an upload make room for the one that begins it anew', async (t) => {
   const server = await startServer(t, { files: { accountBytesMax: 1_000 } });
   const file = new RemoteFile(await server.device());
   await file.uploadAllBut(ciphertext(500), ciphertext(200));

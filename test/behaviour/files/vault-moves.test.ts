@@ -60,11 +60,11 @@ test('a file goes into a vault, to another and home, and counts where it is', as
   t.is((await rowsOf(server, other)).vault?.file_bytes, 300);
   t.is(await usedBytes(alice), 300);
   const { notifications } = await alice.sync({ sync_token: null });
-  const told = (notifications as readonly { type: string; payload: string }[]).map(
+  const received = (notifications as readonly { type: string; payload: string }[]).map(
     ({ type, payload }) => `${type}:${JSON.parse(payload).primaryIdentifier}`,
   );
   for (const each of [`uploaded:${vault}`, `removed:${vault}`, `uploaded:${other}`]) {
-    t.true(told.includes(`shared_vault_file_${each}`), each);
+    t.true(received.includes(`shared_vault_file_${each}`), each);
   }
 
   t.is((await move(there, 'shared-vault-to-user')).status, 200);

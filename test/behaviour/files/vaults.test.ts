@@ -34,7 +34,7 @@ async function notificationTypes(device: Device): Promise<readonly string[]> {
   return (notifications as readonly { type: string }[]).map(({ type }) => type);
 }
 
-test('what one member uploads the others download, and it counts for the owner and the vault', async (t) => {
+test('a file that one member uploads can be downloaded by the others, and counts for the owner and the vault', async (t) => {
   const { server, alice, bob: member, vault } = await startScene(t);
   const [before] = (await alice.call('GET', vaults)).body.sharedVaults;
   const chunks = [ciphertext(70_000), ciphertext(18)];
@@ -176,7 +176,7 @@ test("the owner's quota covers all their vaults and files together", async (t) =
   t.is(await usedBytes(alice), 1_000);
 });
 
-test('what an open upload in a vault holds is not free for the owner, until it ends', async (t) => {
+test('bytes of an open upload in a vault are not free for the owner until it ends', async (t) => {
   const {
     server,
     alice,
@@ -268,7 +268,7 @@ test('a file that is too large and has no room is too large, as in an account', 
   }
 });
 
-test('what an upload holds makes room for the one that begins it anew, whoever does', async (t) => {
+test('bytes of an upload make room for the one that begins it anew, by any member', async (t) => {
   const {
     server,
     alice,

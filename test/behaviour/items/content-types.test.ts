@@ -83,7 +83,7 @@ for (const [what, fields] of Object.entries({
   });
 }
 
-test('what a client cannot do without stands at the front of the first page, and nothing else does', async (t) => {
+test('items that a client cannot do without stand at the front of the first page, and no others do', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const ordinary = [1, 2, 3].map((n) => note({ uuid: uuidNumber(n) }));

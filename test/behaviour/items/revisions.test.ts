@@ -242,9 +242,9 @@ test('an item keeps no more than its number of revisions, the newest', async (t)
     await save(note({ content: `004:${n}` }));
     await later(1_000);
   }
-  const kept = await contents(device);
-  t.is(kept.length, revisionsPerItemMax);
-  t.deepEqual([kept[0], kept.at(-1)], [`004:${revisionsPerItemMax + 1}`, '004:2']);
+  const contentsNow = await contents(device);
+  t.is(contentsNow.length, revisionsPerItemMax);
+  t.deepEqual([contentsNow[0], contentsNow.at(-1)], [`004:${revisionsPerItemMax + 1}`, '004:2']);
   t.is(await stored(server, device), revisionsPerItemMax);
 });
 
@@ -315,7 +315,7 @@ test('where an account has as many bytes of revisions as it may, the oldest make
   t.is((await list(device, uuidNumber(10))).length, 1);
 });
 
-test('whatever is saved and deleted, the revisions of an account never take more than their bytes', async (t) => {
+test('the revisions of an account never exceed their bytes, through any saves and deletions', async (t) => {
   const bytesMax = 40_000;
   const step = fc.record({
     item: fc.integer({ min: 1, max: 3 }),
@@ -328,8 +328,8 @@ test('whatever is saved and deleted, the revisions of an account never take more
       const uuid = uuidNumber(item);
       if (act === 'wait') await later(5_000);
       else await save(act === 'delete' ? deletion(uuid, 0) : note({ uuid, content: 'c'.repeat(bytes) }));
-      const taken = (await sizes(server, device)).reduce((sum, size) => sum + size, 0);
-      t.true(taken <= bytesMax, `${taken} bytes`);
+      const storedBytes = (await sizes(server, device)).reduce((sum, size) => sum + size, 0);
+      t.true(storedBytes <= bytesMax, `${storedBytes} bytes`);
     }
     await later(10_000);
     // There is capacity again, so what is overwritten next is kept.

@@ -5,7 +5,7 @@ import { startServer } from '../../kit/server.ts';
 
 const contents = (items: readonly { content: string | null }[]) => items.map(({ content }) => content);
 
-test('what one device saves the other gets, and gets once', async (t) => {
+test('an item that one device saves is given to the other, once', async (t) => {
   const server = await startServer(t);
   const [phone, laptop] = [await server.device(), await server.device()];
   await laptop.sync();

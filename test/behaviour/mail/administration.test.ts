@@ -153,7 +153,7 @@ test('relays are listed in their order and without credentials, and replaced as 
 
 test('a credential that is left out is kept wherever the relay goes, and the audit tells where it went', async (t) => {
   const { call, postbox, audited } = await start(t);
-  const { credentials: _, ...kept } = smtp;
+  const { credentials: _, ...withoutCredentials } = smtp;
   const put = (relay: object) => call('PUT', '/relays', { relays: [relay], ...policy });
   t.is((await put(smtp)).status, 200);
   const credentials: (string | undefined)[] = [];
@@ -169,19 +169,22 @@ test('a credential that is left out is kept wherever the relay goes, and the aud
     { username: null },
     { name: 'another name' },
   ]) {
-    const changed = await put({ ...kept, ...change });
+    const changed = await put({ ...withoutCredentials, ...change });
     t.like(changed.body.relays[0], { ...change, credentialsConfigured: true });
-    t.is((await put(kept)).status, 200);
+    t.is((await put(withoutCredentials)).status, 200);
   }
   const moves = (await audited()).filter(({ operation }) => operation === 'move-credentials');
   t.deepEqual(new Set(moves.map(({ target }) => target)), new Set(['one']));
   t.is(moves.length, 10);
-  t.is(tagOf(await put({ ...kept, kind: 'sendgrid' })), '400 invalid-relay-kind');
+  t.is(tagOf(await put({ ...withoutCredentials, kind: 'sendgrid' })), '400 invalid-relay-kind');
   await call('POST', '/test', { recipient: 'bob@example.test' });
-  t.true((await put({ ...kept, host: 'new.test', credentials: { password: 'new' } })).body.configured);
+  t.true(
+    (await put({ ...withoutCredentials, host: 'new.test', credentials: { password: 'new' } })).body
+      .configured,
+  );
   await call('POST', '/test', { recipient: 'bob@example.test' });
   t.deepEqual(credentials, ['a secret word', 'new']);
-  t.false((await put({ ...kept, host: 'other.test', credentials: null })).body.configured);
+  t.false((await put({ ...withoutCredentials, host: 'other.test', credentials: null })).body.configured);
   t.is(tagOf(await call('POST', '/test', { recipient: 'a@b.test' })), '409 email-delivery-not-configured');
 });
 

@@ -107,8 +107,8 @@ test('none comes once the user wants none, also by removing the setting, and one
 test('one that is too large is not sent, and the mail says so', async (t) => {
   const limits = { ...defaultMailSettings.limits, mailBytes: mebibyte };
   const postbox = new Postbox();
-  const given = mailTo(postbox);
-  const { server, phone } = await started(t, { ...given, mail: { ...given.mail, limits } });
+  const mailOptions = mailTo(postbox);
+  const { server, phone } = await started(t, { ...mailOptions, mail: { ...mailOptions.mail, limits } });
   const content = `004:${'x'.repeat(300_000)}`;
   for (let count = 0; count < 4; count += 1) await phone.save(note({ uuid: crypto.randomUUID(), content }));
   await want(phone, 'daily');

@@ -20,9 +20,9 @@ const authority = createAuthority();
 test.after.always(() => authority.remove());
 
 /** The relay's name is not of this machine, so TLS is required and its certificate verified. */
-const lookup: LookupFunction = (_host, options, told) => {
-  if (options.all === true) told(null, [{ address: '127.0.0.1', family: 4 }]);
-  else told(null, '127.0.0.1', 4);
+const lookup: LookupFunction = (_host, options, callback) => {
+  if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  else callback(null, '127.0.0.1', 4);
 };
 
 interface StartOptions extends Partial<PostfixOptions> {

@@ -89,20 +89,38 @@ const requests: Readonly<Record<string, (scene: Scene) => Promise<Answer>>> = {
   'opt out': ({ optOut }) => optOut(),
 };
 
-const kept = 'reminder-not-recallable';
+const notRecallable = 'reminder-not-recallable';
 const sending = 'delivery-in-flight';
 
 /** The answers, in the order of `requests`. */
 const answers: Readonly<Record<string, readonly string[]>> = {
   'not due': ['200', '200', '200', '200', '200', '200', '200', 'out'],
   'a mail in the queue': ['200', '200', '200', '200', '200', '200', '200', 'out'],
-  'a mail that is being sent': [kept, '200', kept, kept, '200', sending, sending, sending],
-  'in flight': [kept, '200', kept, kept, '200', sending, sending, sending],
-  accepted: [kept, '200', kept, '200', '200', 'delivery-accepted', '200', 'dispatched'],
-  'an accepted mail': [kept, '200', kept, '200', '200', 'delivery-accepted', '200', 'dispatched'],
+  'a mail that is being sent': [
+    notRecallable,
+    '200',
+    notRecallable,
+    notRecallable,
+    '200',
+    sending,
+    sending,
+    sending,
+  ],
+  'in flight': [notRecallable, '200', notRecallable, notRecallable, '200', sending, sending, sending],
+  accepted: [notRecallable, '200', notRecallable, '200', '200', 'delivery-accepted', '200', 'dispatched'],
+  'an accepted mail': [
+    notRecallable,
+    '200',
+    notRecallable,
+    '200',
+    '200',
+    'delivery-accepted',
+    '200',
+    'dispatched',
+  ],
   sent: ['200', '200', '200', '200', '200', '200', '200', 'dispatched'],
   failed: ['200', '200', '200', '200', '200', '200', '200', 'out'],
-  uncertain: [kept, '200', kept, '200', '200', '200', '200', 'dispatched'],
+  uncertain: [notRecallable, '200', notRecallable, '200', '200', '200', '200', 'dispatched'],
 };
 
 async function startScene(t: ExecutionContext, { config, state, run }: Case): Promise<Scene> {

@@ -198,7 +198,7 @@ test('a mail that an administrator throws away was sent by nobody: its reminder 
   t.is((await remove('one')).status, 200);
 });
 
-test('what fails for now is tried after 1, 5, 15, 60 and 360 minutes; then it has failed', async (t) => {
+test('a delivery that fails for now is tried after 1, 5, 15, 60 and 360 minutes; then it has failed', async (t) => {
   const { server, chats, publish, configure, reminderById } = await delivering(t);
   await configure(toTelegram);
   const timesMs: number[] = [];
@@ -219,7 +219,7 @@ test('what fails for now is tried after 1, 5, 15, 60 and 360 minutes; then it ha
   t.is(chats.messages.length, 6);
 });
 
-test('what a provider refuses has failed; what it cannot take at all is not held against the reminder', async (t) => {
+test('a refused reminder has failed; a provider that takes nothing at all is not held against it', async (t) => {
   const { server, chats, publish, configure, reminderById } = await delivering(t);
   await configure(toTelegram);
   chats.answer = () => ({ result: 'rejected' });

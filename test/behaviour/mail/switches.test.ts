@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 const link = 'https://notes.test/?shared=5f1c#0123456789abcdef';
-const wanted = {
+const input = {
   recipientEmail: 'bob@example.org',
   shareUrl: link,
   intervalDays: 30,
@@ -23,7 +23,7 @@ async function started(t: ExecutionContext, options: ServerOptions = {}) {
   const server = await startServer(t, { ...mailTo(postbox), ...options });
   const phone = await server.device();
   const make = async (changes: object = {}) => {
-    const answer = await phone.call('POST', path, { body: { ...wanted, ...changes } });
+    const answer = await phone.call('POST', path, { body: { ...input, ...changes } });
     t.is(answer.status, 200, JSON.stringify(answer.body));
     return answer.body.deadManSwitch as { uuid: string; deadline: number };
   };
@@ -100,7 +100,7 @@ test('a deadline beside an interval is the first one, and a check-in counts the 
 
 test('no switch is made that could send nothing', async (t) => {
   const { phone, listed } = await started(t, { mail: {} });
-  const refused = await phone.call('POST', path, { body: wanted });
+  const refused = await phone.call('POST', path, { body: input });
   t.like(refused, { status: 400, body: { error: { tag: 'email-delivery-unavailable' } } });
   t.deepEqual(await listed(), []);
 });
@@ -108,7 +108,7 @@ test('no switch is made that could send nothing', async (t) => {
 test('one whose answer was lost is made once', async (t) => {
   const { server, phone, listed } = await started(t);
   const lost = server.transport.loseReplyTo('makeSwitch');
-  const pending = phone.call('POST', path, { body: wanted });
+  const pending = phone.call('POST', path, { body: input });
   await lost;
   const { status, body } = await server.answered(pending);
   t.is(status, 200);
@@ -339,6 +339,6 @@ test('a switch warns and writes for the address that the account has then', asyn
 test('there are a hundred at most', async (t) => {
   const { phone, make } = await started(t);
   for (let made = 0; made < 100; made += 1) await make();
-  const refused = await phone.call('POST', path, { body: wanted });
+  const refused = await phone.call('POST', path, { body: input });
   t.like(refused, { status: 409, body: { error: { tag: 'dead-man-switch-limit' } } });
 });

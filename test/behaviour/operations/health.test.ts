@@ -40,10 +40,10 @@ function watch(t: ExecutionContext, { address }: ApiWorld, service: string) {
   const client = new HealthClient(address, ChannelCredentials.createInsecure());
   const call = client.watch({ service });
   const waiting: ((status: string) => void)[] = [];
-  const told: string[] = [];
+  const statuses: string[] = [];
   const tell = (text: string) => {
     const next = waiting.shift();
-    if (next === undefined) told.push(text);
+    if (next === undefined) statuses.push(text);
     else next(text);
   };
   call.on('data', (response: HealthCheckResponse) => tell(response.status));
@@ -54,7 +54,7 @@ function watch(t: ExecutionContext, { address }: ApiWorld, service: string) {
     client.close();
   });
   const next = (): Promise<string> => {
-    const first = told.shift();
+    const first = statuses.shift();
     return first === undefined ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve(first);
   };
   return { next, cancel: () => call.cancel() };

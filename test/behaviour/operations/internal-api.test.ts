@@ -421,20 +421,20 @@ test('bytes that are no message are refused, and the server lives', async (t) =>
 test('an unforeseen error gives the caller an id and the log the rest', async (t) => {
   const failing = actorsThat(() => Promise.reject(new TypeError('secret internals')));
   const world = await startApi(t, { api: { actors: failing } });
-  const told = await callerOf(t, world.address).failing(UsersService.show, { userUuid: nobody });
-  t.is(told.code, status.INTERNAL);
-  t.false(told.details.includes('secret'));
+  const error = await callerOf(t, world.address).failing(UsersService.show, { userUuid: nobody });
+  t.is(error.code, status.INTERNAL);
+  t.false(error.details.includes('secret'));
   const [line] = world.log as { requestId: string; method: string; error: { message: string } }[];
-  t.true(told.details.includes(line?.requestId ?? 'none'));
+  t.true(error.details.includes(line?.requestId ?? 'none'));
   t.like(line, { method: 'scriptorium.v1.Users/Show', error: { message: 'secret internals' } });
 });
 
 test('overload is reported with the time after which to come back', async (t) => {
   const actors = actorsThat(() => Promise.reject(new OverloadedError('full', 1_500)));
   const { address } = await startApi(t, { api: { actors } });
-  const told = await callerOf(t, address).failing(UsersService.show, { userUuid: nobody });
-  t.is(told.code, status.RESOURCE_EXHAUSTED);
-  t.deepEqual(told.metadata.get('grpc-retry-pushback-ms'), ['1500']);
+  const error = await callerOf(t, address).failing(UsersService.show, { userUuid: nobody });
+  t.is(error.code, status.RESOURCE_EXHAUSTED);
+  t.deepEqual(error.metadata.get('grpc-retry-pushback-ms'), ['1500']);
 });
 
 test('a database that is away is said to be, without its own words', async (t) => {
@@ -443,8 +443,11 @@ test('a database that is away is said to be, without its own words', async (t) =
   };
   const store = { nodes: away, shards: away } as never;
   const { address } = await startApi(t, { store });
-  const told = await callerOf(t, address).failing(ClusterService.listNodes, page);
-  t.like(told, { code: status.UNAVAILABLE, details: 'The database cannot answer at the moment. Try again.' });
+  const error = await callerOf(t, address).failing(ClusterService.listNodes, page);
+  t.like(error, {
+    code: status.UNAVAILABLE,
+    details: 'The database cannot answer at the moment. Try again.',
+  });
 });
 
 test('calls are counted by method and code', async (t) => {

@@ -86,7 +86,7 @@ test('an operator pairs a subscription in the browser, and sees that it is used'
   ]);
 });
 
-test('what an operator has begun and a browser completes is in the log of the node, and of an administrator in the audit trail alone', async (t) => {
+test('a pairing that an operator begins and a browser completes is in the log of the node, and one of an administrator in the audit trail alone', async (t) => {
   const identity = await startIdentityProvider(t, () => {});
   const server = await startConfiguredServer(t, pairingSettingsFor(identity.endpoints, 'http://127.0.0.1:9'));
   const admin = await Device.register(server, { email: adminEmails[0] });
@@ -98,11 +98,11 @@ test('what an operator has begun and a browser completes is in the log of the no
     for (const status of [200, 400])
       t.is((await call(server.url, 'GET', `${base}/callback?${brought}`)).status, status);
   }
-  const told = server.log
+  const logged = server.log
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => /a subscription of the assistant$/.test(msg))
     .map(({ msg, subscriptionId }) => [subscriptionId, msg]);
-  t.deepEqual(told, [
+  t.deepEqual(logged, [
     ['ours', 'an operator has begun to pair a subscription of the assistant'],
     ['ours', 'an operator has paired a subscription of the assistant'],
   ]);

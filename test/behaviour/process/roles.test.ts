@@ -103,8 +103,8 @@ test('a host that was killed serves anew at once on its data directory, and a co
   };
   const first = await started(t, { directory, settings });
   const device = new Device(first, await registerStranger(first));
-  const kept = note({ uuid: randomUUID() });
-  t.is((await device.sync({ items: [kept] })).saved_items.length, 1);
+  const saved = note({ uuid: randomUUID() });
+  t.is((await device.sync({ items: [saved] })).saved_items.length, 1);
   first.child.kill('SIGKILL');
   await first.exitCode;
 

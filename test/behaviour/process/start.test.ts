@@ -76,9 +76,9 @@ test.serial('after its start all it writes is a line of the log with its node, u
   const [, after = ''] = server.output().split(/^Internal API: .*\n/m);
   const lines = after.split('\n').map((line) => JSON.parse(line));
   t.true(lines.every(({ node }) => node === 'here'));
-  const told = lines.map(({ level, msg }) => `${level}: ${msg}`);
+  const logged = lines.map(({ level, msg }) => `${level}: ${msg}`);
   for (const line of ['warn: of Node', 'error: of a library', 'fatal: a defect: ending at once'])
-    t.true(told.includes(line), line);
+    t.true(logged.includes(line), line);
 });
 
 test.serial('a second server on the same directory is refused, and the first goes on', async (t) => {

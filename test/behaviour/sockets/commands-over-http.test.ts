@@ -92,10 +92,10 @@ test('a repeat tells of conflicts as they are now, with what the client sent', a
   await bob.save(shared);
   const stale = newNote();
   await phone.save(stale);
-  const taken = { ...shared, content: 'of alice' };
+  const conflicting = { ...shared, content: 'of alice' };
   const body = {
     api,
-    items: [{ ...stale, content: 'other', updated_at_timestamp: 1 }, taken, newNote()],
+    items: [{ ...stale, content: 'other', updated_at_timestamp: 1 }, conflicting, newNote()],
     sync_token: null,
   };
   const first = (await named(phone, 'command-1', body)).body;

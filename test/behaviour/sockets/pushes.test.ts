@@ -76,7 +76,7 @@ for (let seed = 1; seed <= 4; seed += 1) {
     const socket = await laptop.device.socket(t);
     let frames = 0;
     let applied = 0;
-    let told = 0;
+    let pushed = 0;
 
     const draft = (n: number) => {
       const uuid = uuidNumber(n);
@@ -120,13 +120,13 @@ for (let seed = 1; seed <= 4; seed += 1) {
       else if (what < 0.75) await tablet.sync([], limit);
       else if (what < 0.85) await laptop.sync([], limit);
       else {
-        told += 1;
+        pushed += 1;
         const subject = {
           type: 'shared_vault_item_removed',
           vaultUuid: uuidNumber(99),
-          itemUuid: uuidNumber(told),
+          itemUuid: uuidNumber(pushed),
         } as const;
-        await tellUser(server, userUuid, 'notified', { subject, at: told });
+        await tellUser(server, userUuid, 'notified', { subject, at: pushed });
         frames += 1;
         await socket.received(frames);
       }
@@ -134,7 +134,7 @@ for (let seed = 1; seed <= 4; seed += 1) {
     await laptop.sync();
     await tablet.sync();
     t.deepEqual(laptop.state, tablet.state);
-    t.is(laptop.notifications.size, told);
+    t.is(laptop.notifications.size, pushed);
     t.is(socket.texts.length, frames);
     t.true(applied > 3, `${applied} applied`);
   });

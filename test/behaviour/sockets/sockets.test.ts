@@ -15,7 +15,7 @@ const defaults = defaultsOf(gatewaySettings).sockets;
 const statusOf = (dialled: object): number | 'opened' =>
   (dialled as Partial<RefusedUpgrade>).status ?? 'opened';
 
-test('what one device saves is announced to the other devices of the user, and to no one else', async (t) => {
+test('a save is announced to the other devices of the user, and to no one else', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const laptop = await phone.another();
@@ -293,7 +293,7 @@ test('when the process ends its sockets close one after another, to dial again',
   t.deepEqual(new Set(await Promise.all(sockets.map(({ closed }) => closed))), new Set([1012]));
 });
 
-test('what happens is counted, without names', async (t) => {
+test('events at sockets are counted, without names', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const socket = await (await phone.another()).socket(t);

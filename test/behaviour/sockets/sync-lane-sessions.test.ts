@@ -52,7 +52,7 @@ test('after a refresh a command is stale and does nothing, until the socket has 
   t.is((await refreshed.sync({ sync_token: null })).retrieved_items.length, 1);
 });
 
-test('what policy denies is denied in the same bytes before and after new tokens', async (t) => {
+test('a denial by policy has the same bytes before and after new tokens', async (t) => {
   const server = await startServer(t);
   const phone = await server.device();
   const lane = await enterLane(t, phone);

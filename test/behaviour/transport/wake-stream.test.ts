@@ -249,12 +249,12 @@ test('on a broker without JetStream everything else works, which is logged once'
   other.transport.wake(tell(1));
   t.is(other.seen.failedWakes, 1);
   t.is(await other.transport.ask(call('hello', { address: addressOn(1) })), 'hello');
-  const told = () => owner.seen.logged.filter((line) => line.startsWith('wake-ups do not go'));
-  await until(() => told().length > 0);
+  const warnings = () => owner.seen.logged.filter((line) => line.startsWith('wake-ups do not go'));
+  await until(() => warnings().length > 0);
   t.false(owner.transport.isWakeStreamAvailable);
   t.true(owner.transport.isConnected);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
-  t.is(told().length, 1);
+  t.is(warnings().length, 1);
 });
 
 test('a stream that is kept on three servers goes on when one of them is lost', async (t) => {

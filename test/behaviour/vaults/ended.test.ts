@@ -341,8 +341,8 @@ test("a survivor owns what they take over once it is saved, taken out, or comes 
   // Before the items are written anew.
   await untilOwner(server, vault, bob);
   await bob.sync();
-  const [kept] = await saved(t, bob, inVault(vault, { content: 'kept', ...versionOf(first) }));
-  t.is(kept?.user_uuid, bob.account.userUuid);
+  const [remaining] = await saved(t, bob, inVault(vault, { content: 'kept', ...versionOf(first) }));
+  t.is(remaining?.user_uuid, bob.account.userUuid);
   const [out] = await saved(t, bob, note({ uuid: uuidNumber(2), ...versionOf(second) }));
   t.is(out?.user_uuid, bob.account.userUuid);
   t.is((await bob.call('DELETE', `${vaults}/${vault}`)).status, 200);

@@ -47,7 +47,7 @@ async function contents(device: Device, uuid: string): Promise<readonly string[]
 }
 
 for (const seed of [1, 2, 3, 4]) {
-  test(`whatever is saved, moved and deleted, each revision is what was saved (seed ${seed})`, async (t) => {
+  test(`each revision is what was saved, through any saves, moves and deletions (seed ${seed})`, async (t) => {
     const random = new SeededRandom(seed);
     // Odd seeds read everything from the store, even ones from memory where they can.
     const limits = seed % 2 === 1 ? { cachedRowBytesMax: 0 } : {};

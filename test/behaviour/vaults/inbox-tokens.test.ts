@@ -135,7 +135,7 @@ test('a save that was planned before something came into the inbox is answered w
     itemUuid: uuidNumber(1),
   } as const;
   isHeld = true;
-  const told = tellUser(server, client.device.account.userUuid, 'notified', { subject, at: 1 });
+  const telling = tellUser(server, client.device.account.userUuid, 'notified', { subject, at: 1 });
   // The teller first checks whether it has said so already.
   await somethingIsHeld();
   held.shift()?.();
@@ -145,7 +145,7 @@ test('a save that was planned before something came into the inbox is answered w
   await pending;
   isHeld = false;
   for (const go of held) go();
-  await Promise.all([told, saved]);
+  await Promise.all([telling, saved]);
   t.is(client.got.size, 1);
   await client.turnAll();
   t.is(client.got.size, 1);

@@ -15,7 +15,7 @@ const insufficient = 'shared_vault_insufficient_permissions_error';
 const invalid = 'shared_vault_invalid_state';
 const notMember = 'shared_vault_not_member_error';
 const tooOld = 'shared_vault_snjs_version_error';
-const taken = 'uuid_conflict';
+const uuidConflict = 'uuid_conflict';
 
 /** Where it is: null is its owner's own collection. */
 interface StoredItem {
@@ -49,9 +49,9 @@ function refusals(stored: StoredItem | undefined, sent: SentItem, rights: Rights
   const from = stored?.vault ?? null;
   if (to !== null && rights(to, by) === undefined) return isOld ? [notMember, tooOld] : [notMember];
   if (stored !== undefined && !isSeen(stored, by, rights)) {
-    if (to === null) return [taken];
+    if (to === null) return [uuidConflict];
     // The named vault may find another reason to refuse first.
-    return to === from ? [notMember] : [taken, notMember, insufficient, tooOld];
+    return to === from ? [notMember] : [uuidConflict, notMember, insufficient, tooOld];
   }
   const places = [from, to].flatMap((each) => (each === null ? [] : [each]));
   const may = (vault: string) => {
@@ -71,7 +71,7 @@ function refusals(stored: StoredItem | undefined, sent: SentItem, rights: Rights
 const users = ['alice', 'bob', 'carol', 'dave'] as const;
 
 for (const seed of [1, 2, 3, 4]) {
-  test(`whatever is saved by whomever, the rules of vaults hold (seed ${seed})`, async (t) => {
+  test(`the rules of vaults hold for any saves by any user (seed ${seed})`, async (t) => {
     const random = new SeededRandom(seed);
     const server = await startServer(t);
     const devices = new Map<string, Device>();

@@ -13,7 +13,7 @@ const inVault = (vault: string, overrides: ClientItem = {}) =>
   note({ shared_vault_uuid: vault, key_system_identifier: 'system', ...overrides });
 
 /** What a new device learns of removed items. */
-async function told(device: Device): Promise<readonly string[]> {
+async function notificationTexts(device: Device): Promise<readonly string[]> {
   const { notifications } = await device.sync({ sync_token: null });
   return notifications
     .filter(({ type }) => type === 'shared_vault_item_removed')
@@ -48,14 +48,14 @@ test('an item that is taken out of a vault is reported as removed to all members
   const out = await save(note(versionOf(first)), note({ uuid: uuidNumber(2), ...versionOf(first, 1) }));
   const both = [1, 2].map((n) => `${uuidNumber(n)} of ${vault}`);
   t.is((await bob.sync()).notifications.length, 2);
-  t.deepEqual((await told(alice)).toSorted(), both);
-  t.deepEqual((await told(bob)).toSorted(), both);
+  t.deepEqual((await notificationTexts(alice)).toSorted(), both);
+  t.deepEqual((await notificationTexts(bob)).toSorted(), both);
   await alice.sync();
 
   await save(inVault(vault, versionOf(out)));
-  t.deepEqual(await told(bob), [both[1]]);
+  t.deepEqual(await notificationTexts(bob), [both[1]]);
   // A user who puts one back keeps none at all: the reports about the others are done.
-  t.deepEqual(await told(alice), []);
+  t.deepEqual(await notificationTexts(alice), []);
 });
 
 test('nothing is said of an item that goes to another vault, is deleted, or stays', async (t) => {
@@ -69,8 +69,8 @@ test('nothing is said of an item that goes to another vault, is deleted, or stay
   await alice.sync();
   const refused = await alice.sync({ items: [note({ uuid: uuidNumber(2), deleted: true })] });
   t.is(refused.conflicts.length, 1);
-  t.deepEqual(await told(alice), []);
-  t.deepEqual(await told(bob), []);
+  t.deepEqual(await notificationTexts(alice), []);
+  t.deepEqual(await notificationTexts(bob), []);
 });
 
 test('an item that was never in the vault does not make anybody forget another', async (t) => {
@@ -80,7 +80,7 @@ test('an item that was never in the vault does not make anybody forget another',
   const own = await save(note({ uuid: uuidNumber(2) }));
   await alice.sync();
   await save(inVault(vault, { uuid: uuidNumber(2), ...versionOf(own) }));
-  t.is((await told(bob)).length, 1);
+  t.is((await notificationTexts(bob)).length, 1);
 });
 
 test('members are told of a removal once, whichever commit of it their host dies around', async (t) => {
@@ -106,7 +106,7 @@ test('members are told of a removal once, whichever commit of it their host dies
     await server.advance(60_000);
     const said = `${isApplied ? 'after' : 'before'} commit ${commit}`;
     for (const device of [alice, bob]) {
-      t.deepEqual(await told(device), [`${uuidNumber(1)} of ${vault}`], said);
+      t.deepEqual(await notificationTexts(device), [`${uuidNumber(1)} of ${vault}`], said);
     }
     return isDead;
   });

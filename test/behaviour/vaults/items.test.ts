@@ -307,6 +307,6 @@ test('a device is not given back what it saves in a new vault, and gets everythi
   await bob.sync({ items: [inVault(vault, { uuid: uuidNumber(3) })] });
   t.deepEqual((await bob.sync()).retrieved_items, []);
   const received = (await alice.sync({ items: [inVault(vault, { uuid: uuidNumber(4) })] })).retrieved_items;
-  t.deepEqual(uuidsOf(received), [uuidNumber(3)], 'what another member has saved before');
+  t.deepEqual(uuidsOf(received), [uuidNumber(3)], 'the item that another member has saved before');
   t.deepEqual((await alice.sync()).retrieved_items, []);
 });

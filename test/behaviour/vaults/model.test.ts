@@ -22,7 +22,7 @@ interface Model {
 const isOwner = (model: Model, by: string) => !model.ended && by === creator;
 
 for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
-  test(`whatever is asked of a vault, it does what its model does (seed ${seed})`, async (t) => {
+  test(`a vault does what its model does (seed ${seed})`, async (t) => {
     const server = await startServer(t);
     const random = new SeededRandom(seed);
     const one = <T>(of: readonly T[]): T => random.pick(of);

@@ -40,7 +40,7 @@ test('notifications say what clients look for, under the names that clients know
   const device = await server.device();
   const { userUuid } = device.account;
   const userOther = uuidNumber(0xe);
-  const told = [
+  const expected = [
     [removedItem(), { secondaryIdentifier: itemUuid, secondaryIdentifierType: 'item_uuid' }],
     [selfRemoved, {}],
     [{ type: 'user_removed_from_shared_vault', vaultUuid }, {}],
@@ -61,7 +61,7 @@ test('notifications say what clients look for, under the names that clients know
     [{ type: 'shared_vault_file_uploaded', vaultUuid }, {}],
     [{ type: 'shared_vault_file_removed', vaultUuid }, {}],
   ] as const;
-  for (const [subject, more] of told) {
+  for (const [subject, more] of expected) {
     await tellUser(server, userUuid, 'notified', { subject, at: 1 });
     const [received, ...others] = await notifications(device);
     t.deepEqual(others, []);
@@ -75,7 +75,7 @@ test('notifications say what clients look for, under the names that clients know
       ...more,
     });
   }
-  t.is((await all(device)).length, told.length);
+  t.is((await all(device)).length, expected.length);
   t.deepEqual(await notifications(device), []);
 });
 

@@ -96,9 +96,9 @@ test('an item that is not where the client thinks is found by its uuid', async (
   await bob.sync();
   // The request names no vault: the item must come back, and only its uuid shows from where.
   const version = added.updated_at_timestamp;
-  const taken = await bob.sync({ items: [note({ updated_at_timestamp: version })] });
+  const answer = await bob.sync({ items: [note({ updated_at_timestamp: version })] });
   t.deepEqual(
-    taken.conflicts.map(({ type }) => type),
+    answer.conflicts.map(({ type }) => type),
     ['shared_vault_insufficient_permissions_error'],
   );
   const edited = await saved(t, bob, inVault(vault, { content: 'b', updated_at_timestamp: version }));

@@ -174,9 +174,9 @@ test('declined, cancelled or all at once: an invite is gone for both, and the in
     await server.advance(3_000);
     t.is(await inbound(), 0);
     const { notifications } = await bob.sync({ sync_token: null });
-    const told = notifications.filter(({ payload }) => JSON.parse(payload).primaryIdentifier === uuid);
-    t.is(told.length, 1);
-    t.is(told[0]?.type, 'shared_vault_invite_canceled');
+    const ofVault = notifications.filter(({ payload }) => JSON.parse(payload).primaryIdentifier === uuid);
+    t.is(ofVault.length, 1);
+    t.is(ofVault[0]?.type, 'shared_vault_invite_canceled');
   }
   await invite(alice, one, uuidOf(bob));
   await invite(alice, other, uuidOf(bob));
@@ -227,9 +227,9 @@ test('an admin designates the survivor, and the owner is told', async (t) => {
   );
   await server.advance(3_000);
   const { notifications } = await alice.sync({ sync_token: null });
-  const told = notifications.filter(({ type }) => type === 'user_designated_as_survivor');
+  const designations = notifications.filter(({ type }) => type === 'user_designated_as_survivor');
   t.deepEqual(
-    told.map(({ payload }) => JSON.parse(payload).secondaryIdentifier),
+    designations.map(({ payload }) => JSON.parse(payload).secondaryIdentifier),
     [uuidOf(carol), uuidOf(bob)],
   );
   t.is((await alice.call('DELETE', `${vaults}/${vault}/users/${uuidOf(bob)}`)).status, 200);

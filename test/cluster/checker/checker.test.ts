@@ -179,7 +179,7 @@ const planted: Planted = {
         .sync({ retrieved: [seen(created, 10, { owner: ann })] }),
     kinds: ['leak'],
   },
-  'what was deleted is edited': {
+  'a deleted item is edited': {
     story: () => {
       const revived = write('note', 'w4', 20);
       return new Story('phone')

@@ -37,7 +37,7 @@ class FileChecker {
   readonly #end: number;
   readonly #files = new Map<string, File>();
   /** At the end, by owner. */
-  readonly #taken = new Map<string, number>();
+  readonly #usedBytes = new Map<string, number>();
   readonly #owners = new Map<string, string>();
 
   constructor(entries: readonly Timed[], memberships: Memberships, report: Report) {
@@ -48,7 +48,7 @@ class FileChecker {
     for (const { at, entry, call } of walk(entries)) {
       if (entry.event === 'asked') this.#requested(entry.act, entry.user, at);
       if (entry.event === 'counted') limitBytes = this.#counted(entry);
-      if (entry.event === 'kept') this.#kept(entry.file, entry.homes, entry.whole);
+      if (entry.event === 'kept') this.#checkStored(entry.file, entry.homes, entry.whole);
       if (entry.event !== 'done' || call?.act === undefined || !isFileAct(call.act)) continue;
       this.#done(call, call.act, { at, status: entry.status, whole: entry.whole, limitBytes });
     }
@@ -156,10 +156,10 @@ class FileChecker {
     return bytes;
   }
 
-  #kept(uuid: string, homes: readonly string[], whole: boolean): void {
+  #checkStored(uuid: string, homes: readonly string[], whole: boolean): void {
     const file = this.#files.get(uuid);
     if (file === undefined) return;
-    for (const home of homes) this.#taken.set(home, (this.#taken.get(home) ?? 0) + file.bytes);
+    for (const home of homes) this.#usedBytes.set(home, (this.#usedBytes.get(home) ?? 0) + file.bytes);
     const where = `${uuid} in ${homes.length === 0 ? 'no place' : homes.join(' and ')}`;
     if (homes.length > 1) this.#report('file-doubled', file.user, where);
     if (homes.length > 0 && !whole) this.#report('file-torn', file.user, where);
@@ -170,12 +170,13 @@ class FileChecker {
   }
 
   #atTheEnd(user: string, bytes: number, limitBytes: number): void {
-    let taken = this.#taken.get(user) ?? 0;
-    for (const [vault, owner] of this.#owners) if (owner === user) taken += this.#taken.get(vault) ?? 0;
-    if (bytes !== taken)
-      this.#report('miscounted', user, `${bytes} bytes are counted, and ${taken} are there`);
-    if (taken > limitBytes && !this.#memberships.mayHaveInherited(user, this.#end)) {
-      this.#report('over-quota', user, `${taken} bytes of ${limitBytes} at the end`);
+    let usedBytes = this.#usedBytes.get(user) ?? 0;
+    for (const [vault, owner] of this.#owners)
+      if (owner === user) usedBytes += this.#usedBytes.get(vault) ?? 0;
+    if (bytes !== usedBytes)
+      this.#report('miscounted', user, `${bytes} bytes are counted, and ${usedBytes} are there`);
+    if (usedBytes > limitBytes && !this.#memberships.mayHaveInherited(user, this.#end)) {
+      this.#report('over-quota', user, `${usedBytes} bytes of ${limitBytes} at the end`);
     }
   }
 }

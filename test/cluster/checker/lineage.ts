@@ -226,11 +226,11 @@ export class Lineage {
     }
     for (const [uuid, writes] of this.#items) {
       const effective = writes.filter(isEffective);
-      const kept = this.#leadingTo(uuid, last.get(uuid) ?? this.#lastDeletion(effective));
+      const retained = this.#leadingTo(uuid, last.get(uuid) ?? this.#lastDeletion(effective));
       if (!last.has(uuid) && this.#mayBeGone(writes)) continue;
       for (const effect of effective) {
         const isRead = effect.vault === undefined ? readers.has(effect.user) : readers.size > 0;
-        if (!isRead || kept.has(effect)) continue;
+        if (!isRead || retained.has(effect)) continue;
         const how = effect.acknowledged ? 'acknowledged' : 'given to a device';
         this.#report('lost', effect.user, `${effect.uuid}: ${effect.nonce} at ${effect.version} was ${how}`);
       }
@@ -238,13 +238,13 @@ export class Lineage {
   }
 
   #leadingTo(uuid: string, version: number): ReadonlySet<Effect> {
-    const kept = new Set<Effect>();
+    const retained = new Set<Effect>();
     let effect = this.effectAt(uuid, version);
-    while (effect !== undefined && !kept.has(effect)) {
-      kept.add(effect);
+    while (effect !== undefined && !retained.has(effect)) {
+      retained.add(effect);
       effect = this.effectAt(uuid, effect.base);
     }
-    return kept;
+    return retained;
   }
 
   /** In a vault, whose tombstones go only to devices that have the item. */

@@ -28,7 +28,7 @@ export const plantedInVaults: Planted = {
         .final([fetched]),
     kinds: ['leak'],
   },
-  'who was never a member is given an item': {
+  'a user who was never a member is given an item': {
     story: () =>
       saved(new Story().act({ does: 'make-vault' }))
         .sync({ ...byBob, retrieved: [fetched] })
@@ -39,7 +39,7 @@ export const plantedInVaults: Planted = {
     story: () => saved(new Story().shared().act(removeBob)).final([fetched]).final([fetched], [fetched], bob),
     kinds: ['leak'],
   },
-  'who may only read saves': {
+  'a member who may only read saves': {
     story: () =>
       saved(new Story().shared('read'))
         .sync({ ...byBob, retrieved: [fetched] })
@@ -47,30 +47,30 @@ export const plantedInVaults: Planted = {
         .final([seen(edited, 20, { vault })]),
     kinds: ['forbidden'],
   },
-  'who was removed saves': {
+  'a removed member saves': {
     story: () =>
       saved(new Story().shared().act(removeBob))
         .sync({ ...byBob, writes: [edited], saved: [['note', 20]] })
         .final([seen(edited, 20, { vault })]),
     kinds: ['forbidden'],
   },
-  'who does not own an item takes it out of the vault': {
+  'a member who does not own an item takes it out of the vault': {
     story: () => {
-      const taken = write('note', 'w2', 10);
+      const conflicting = write('note', 'w2', 10);
       return saved(new Story().shared())
-        .sync({ ...byBob, writes: [taken], saved: [['note', 20]] })
-        .final([seen(taken, 20, { owner: bob })], undefined, bob);
+        .sync({ ...byBob, writes: [conflicting], saved: [['note', 20]] })
+        .final([seen(conflicting, 20, { owner: bob })], undefined, bob);
     },
     kinds: ['forbidden'],
   },
-  'who may only read takes an item into a vault of his own': {
+  'a member who may only read takes an item into a vault of their own': {
     story: () => {
-      const taken = { ...write('note', 'w2', 10), vault: 'other' };
+      const conflicting = { ...write('note', 'w2', 10), vault: 'other' };
       return saved(new Story().shared('read'))
         .sync({ ...byBob, retrieved: [fetched] })
         .act({ does: 'make-vault' }, { user: bob, vault: 'other' })
-        .sync({ ...byBob, writes: [taken], saved: [['note', 20]] })
-        .final([seen(taken, 20, { vault: 'other', owner: bob })], undefined, bob);
+        .sync({ ...byBob, writes: [conflicting], saved: [['note', 20]] })
+        .final([seen(conflicting, 20, { vault: 'other', owner: bob })], undefined, bob);
     },
     kinds: ['forbidden'],
   },
@@ -139,7 +139,7 @@ export const plantedInVaults: Planted = {
     },
     kinds: ['skipped'],
   },
-  'who came back is not given what he had forgotten': {
+  'a member who came back is not given an item that they had forgotten': {
     story: () =>
       saved(new Story('phone').shared().tell({ event: 'opened', user: bob, device: 'tablet' }))
         .sync({ ...byBob, retrieved: [fetched] })
@@ -167,7 +167,7 @@ export const plantedInVaults: Planted = {
     },
     kinds: ['false-conflict'],
   },
-  'who may write is refused as if he might not': {
+  'a member who may write is refused as if they might not': {
     story: () => {
       const type = 'shared_vault_insufficient_permissions_error';
       return new Story()
@@ -241,7 +241,8 @@ export const readShared: Act = { ...read, home: vault };
 export const erase: Act = { does: 'erase', file: 'photo', home: ann };
 export const moveIn: Act = { does: 'move', file: 'photo', home: ann, to: vault };
 
-const kept = (...homes: readonly string[]) => ({ event: 'kept', file: 'photo', homes, whole: true }) as const;
+const stored = (...homes: readonly string[]) =>
+  ({ event: 'kept', file: 'photo', homes, whole: true }) as const;
 
 export const plantedFiles: Planted = {
   'a file that was closed cannot be read': {
@@ -253,15 +254,15 @@ export const plantedFiles: Planted = {
     kinds: ['file-lost'],
   },
   'a file that was closed is gone at the end': {
-    story: () => new Story().act(upload).tell(kept()),
+    story: () => new Story().act(upload).tell(stored()),
     kinds: ['file-lost'],
   },
   'a file is lost on its way': {
-    story: () => new Story().shared().act(upload).act(moveIn).tell(kept()),
+    story: () => new Story().shared().act(upload).act(moveIn).tell(stored()),
     kinds: ['file-lost'],
   },
   'a file is in two places': {
-    story: () => new Story().shared().act(upload).act(moveIn).tell(kept(ann, vault)),
+    story: () => new Story().shared().act(upload).act(moveIn).tell(stored(ann, vault)),
     kinds: ['file-doubled'],
   },
   'a file has other bytes': {
@@ -269,7 +270,7 @@ export const plantedFiles: Planted = {
     kinds: ['file-torn'],
   },
   'a file has other bytes at the end': {
-    story: () => new Story().act(upload).tell({ ...kept(ann), whole: false }),
+    story: () => new Story().act(upload).tell({ ...stored(ann), whole: false }),
     kinds: ['file-torn'],
   },
   'a file that was deleted is read': {
@@ -277,7 +278,7 @@ export const plantedFiles: Planted = {
     kinds: ['file-back'],
   },
   'a file that was deleted is there at the end': {
-    story: () => new Story().act(upload).act(erase).tell(kept(ann)),
+    story: () => new Story().act(upload).act(erase).tell(stored(ann)),
     kinds: ['file-back'],
   },
   'a removed member reads a file': {
@@ -319,21 +320,25 @@ export const plantedFiles: Planted = {
     story: () =>
       new Story()
         .act({ ...upload, bytes: 1_001 })
-        .tell(kept(ann))
+        .tell(stored(ann))
         .belongs(ann, [], 1_001),
     kinds: ['over-quota'],
   },
   'a file is counted twice': {
-    story: () => new Story().act(upload).tell(kept(ann)).belongs(ann, [], 800),
+    story: () => new Story().act(upload).tell(stored(ann)).belongs(ann, [], 800),
     kinds: ['miscounted'],
   },
   'a file that was deleted is counted': {
-    story: () => new Story().act(upload).act(erase).tell(kept()).belongs(ann, [], 400),
+    story: () => new Story().act(upload).act(erase).tell(stored()).belongs(ann, [], 400),
     kinds: ['miscounted'],
   },
   'a file of a vault is not counted for its owner': {
     story: () =>
-      new Story().shared().act(uploadShared, { user: bob }).tell(kept(vault)).belongs(ann, [ofAnnAndBob], 0),
+      new Story()
+        .shared()
+        .act(uploadShared, { user: bob })
+        .tell(stored(vault))
+        .belongs(ann, [ofAnnAndBob], 0),
     kinds: ['miscounted'],
   },
 };

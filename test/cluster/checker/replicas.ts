@@ -84,8 +84,8 @@ export class Replicas {
     if (answer.complete) this.#findAcknowledged(replica, call, at);
   }
 
-  #take({ user, items }: Replica, call: Call, taken: HeldCopy & { uuid: string }): void {
-    const { uuid, version, deleted, vault } = taken;
+  #take({ user, items }: Replica, call: Call, received: HeldCopy & { uuid: string }): void {
+    const { uuid, version, deleted, vault } = received;
     const held = items.get(uuid);
     const what = `${uuid}: call ${call.id} of ${call.device}`;
     if (held !== undefined && version < held.version) {
@@ -120,23 +120,23 @@ export class Replicas {
     compared.set(collection, begin ?? 0);
     for (let next = begin ?? 0; next < all.length; next += 1) {
       compared.set(collection, next);
-      const wanted = all[next];
-      if (wanted === undefined || wanted.at > replica.syncBegun) return;
+      const expected = all[next];
+      if (expected === undefined || expected.at > replica.syncBegun) return;
       compared.set(collection, next + 1);
-      const held = replica.items.get(wanted.uuid);
-      if (held !== undefined && held.version >= wanted.version) continue;
+      const held = replica.items.get(expected.uuid);
+      if (held !== undefined && held.version >= expected.version) continue;
       // The position of an item is its last write. An item written while a sync is read comes with the next one.
-      if (this.#lineage.isOvertaken(wanted.uuid, wanted.version, answeredAt)) continue;
+      if (this.#lineage.isOvertaken(expected.uuid, expected.version, answeredAt)) continue;
       // A first sync leaves tombstones out, including those of items that moved here while the device has them
       // elsewhere.
-      const isGone = this.#lineage.isDeleted(wanted.uuid, wanted.version, answeredAt);
+      const isGone = this.#lineage.isDeleted(expected.uuid, expected.version, answeredAt);
       const isElsewhere = isFirst && (held?.vault ?? user) !== collection;
       if (isGone && (held === undefined || isElsewhere)) continue;
       const has = held === undefined ? 'without it' : `at ${held.version}`;
       this.#report(
         'skipped',
         user,
-        `${wanted.uuid}: ${wanted.version} was acknowledged, and call ${call.id} leaves ${call.device} ${has}`,
+        `${expected.uuid}: ${expected.version} was acknowledged, and call ${call.id} leaves ${call.device} ${has}`,
       );
     }
   }

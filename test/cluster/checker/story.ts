@@ -62,8 +62,8 @@ export class Story {
     return this.#calls;
   }
 
-  answer(call: number, told: Told = {}): this {
-    const { saved = [], retrieved = [], conflicts = [], complete = true, dropped = [] } = told;
+  answer(call: number, exchange: Told = {}): this {
+    const { saved = [], retrieved = [], conflicts = [], complete = true, dropped = [] } = exchange;
     return this.tell({
       event: 'answered',
       call,
@@ -76,8 +76,8 @@ export class Story {
   }
 
   /** Sent and answered with nothing in between. */
-  sync(told: Told): this {
-    return this.answer(this.send(told), told);
+  sync(exchange: Told): this {
+    return this.answer(this.send(exchange), exchange);
   }
 
   /** Everything that a new device receives at the end; the living items come without tombstones too. */

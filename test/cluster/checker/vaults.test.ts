@@ -46,7 +46,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .final([last], [last], bob)
       .belongs(ann, [ofAnnAndBob])
       .belongs(bob, [ofAnnAndBob]),
-  'who is on his way out may be given an item still': () => {
+  'a member who is being removed may be given an item still': () => {
     const story = new Story().shared().sync({ writes: [shared], saved: [['note', 10]] });
     const removal = story.ask(removeBob);
     return story
@@ -60,7 +60,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .act(removeBob, { isRepeated: true })
       .act(accept('write', 'second'), { user: bob })
       .belongs(bob, []),
-  'what was refused has changed nothing': () =>
+  'a refused save has changed nothing': () =>
     new Story()
       .shared()
       .act(removeBob, { status: 400 })
@@ -99,7 +99,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .belongs(ann, [])
       .belongs(bob, []);
   },
-  'what has come home from a vault that has ended goes into another': () => {
+  'an item that came back from an ended vault goes into another': () => {
     const moved = { ...write('note', 'w2', 10), vault: 'other' };
     return new Story('phone')
       .shared()
@@ -109,7 +109,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .sync({ writes: [moved], saved: [['note', 20]] })
       .final([seen(moved, 20, { vault: 'other' })]);
   },
-  'who is no member of where an item has gone is refused': () => {
+  'a user who is no member of the vault that an item went to is refused': () => {
     const moved = { ...write('note', 'w3', 10), vault: 'other' };
     const refusal = { type: 'shared_vault_not_member_error', uuid: 'note', stored: undefined };
     return new Story('phone')
@@ -120,7 +120,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .sync({ ...byBob, writes: [edited], conflicts: [refusal] })
       .final([seen(moved, 20, { vault: 'other' })]);
   },
-  'what was deleted in a vault is not given to new devices': () => {
+  'an item deleted in a vault is not given to new devices': () => {
     const gone = { ...write('note', 'w2', 10, true), vault };
     return new Story('phone')
       .shared()
@@ -128,22 +128,21 @@ const right: Readonly<Record<string, () => Story>> = {
       .sync({ writes: [gone], saved: [['note', 20]] })
       .final([]);
   },
-  'who comes into a vault is not told what was deleted in it, though he has it from where it was before':
-    () => {
-      const moved = { ...write('note', 'w2', 10), vault: 'other' };
-      const gone = { ...write('note', 'w3', 20, true), vault: 'other' };
-      return new Story('phone')
-        .shared()
-        .tell({ event: 'opened', ...byBob })
-        .act({ does: 'make-vault' }, { vault: 'other' })
-        .sync({ writes: [shared], saved: [['note', 10]] })
-        .sync({ ...byBob, retrieved: [fetched] })
-        .sync({ writes: [moved], saved: [['note', 20]] })
-        .sync({ writes: [gone], saved: [['note', 30]] })
-        .act(accept('write', 'second', 'other'), { user: bob })
-        .sync(byBob)
-        .final([], [], bob);
-    },
+  'a new member of a vault is not told of items deleted in it, though they have them from before': () => {
+    const moved = { ...write('note', 'w2', 10), vault: 'other' };
+    const gone = { ...write('note', 'w3', 20, true), vault: 'other' };
+    return new Story('phone')
+      .shared()
+      .tell({ event: 'opened', ...byBob })
+      .act({ does: 'make-vault' }, { vault: 'other' })
+      .sync({ writes: [shared], saved: [['note', 10]] })
+      .sync({ ...byBob, retrieved: [fetched] })
+      .sync({ writes: [moved], saved: [['note', 20]] })
+      .sync({ writes: [gone], saved: [['note', 30]] })
+      .act(accept('write', 'second', 'other'), { user: bob })
+      .sync(byBob)
+      .final([], [], bob);
+  },
   'a first sync may give tombstones of a vault on its later pages': () => {
     const gone = { ...write('note', 'w2', 10, true), vault };
     const tombstone = seen(gone, 20, { vault });
@@ -163,7 +162,7 @@ const right: Readonly<Record<string, () => Story>> = {
       .act({ does: 'delete-account' })
       .final([], [], bob)
       .belongs(bob, []),
-  'what was in a vault that went with the account of its owner is made anew by who has read it': () => {
+  'an item of a vault that went with its owner’s account is made anew by a member who has read it': () => {
     const anew = { ...write('note', 'w2', 10), vault: 'other' };
     return new Story()
       .shared('read')

@@ -118,10 +118,10 @@ test.serial('no header of a request puts a line into the head of its answer', as
 });
 
 test.serial(
-  'what a client says of itself may be any bytes, and its sessions can still be listed',
+  'the user agent of a client may be any bytes, and its sessions can still be listed',
   async (t) => {
-    const told = ['\xff\xfe', '\xed\xa0\x80', 'é'.repeat(3_000), '<b>\x7f', '"', '\\', marker];
-    for (const value of told) {
+    const hostileTexts = ['\xff\xfe', '\xed\xa0\x80', 'é'.repeat(3_000), '<b>\x7f', '"', '\\', marker];
+    for (const value of hostileTexts) {
       const email = `${marker}-${randomUUID()}@bad.test`;
       const answer = await world.post(
         '/v1/users',

@@ -64,7 +64,7 @@ export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): P
   const {
     port,
     limitMs,
-    answers: wanted = 1,
+    answers: expected = 1,
     halfCloses,
     pauseMs = 0,
     leavesAfterMs,
@@ -94,9 +94,9 @@ export function exchange(pieces: readonly Buffer[], options: ExchangeOptions): P
     }
 
     function isAnswered(): boolean {
-      if (wanted === 0 || receivedBytes < worthReadingBytes) return false;
+      if (expected === 0 || receivedBytes < worthReadingBytes) return false;
       try {
-        return read(false).length >= wanted;
+        return read(false).length >= expected;
       } catch {
         // Bytes that are not HTTP are reported at the end.
         return true;

@@ -64,7 +64,7 @@ test.serial(
       nothing: '',
       'another user named': `${own.said.replace(sender.userUuid, canary.userUuid)}.${own.mac}:${own.secret}`,
       'the mac of another session': `${own.said}.${other.mac}:${own.secret}`,
-      'what another session says': `${other.said}.${own.mac}:${own.secret}`,
+      'the text of another session': `${other.said}.${own.mac}:${own.secret}`,
       'a made up session': `1:${sender.userUuid}.${randomUUID()}.${own.mac}:${own.secret}`,
       'the other style': `2${own.said.slice(1)}.${own.mac}`,
       'no version': sender.accessToken.slice(2),

@@ -187,7 +187,7 @@ test.serial('an address of any characters signs no one in and causes no failure'
   await world.rest();
 });
 
-test.serial('what an account was registered with is given back unchanged or was refused', async (t) => {
+test.serial('the parameters of a registration are given back unchanged or were refused', async (t) => {
   const stored = fc.record({ pw_nonce: storedText, origination: storedText, created: storedText });
   const isKept = fc.asyncProperty(stored, storedText, async (params, password) => {
     const who = { api: '20200115', email: `${marker}-${randomUUID()}@bad.test` };

@@ -455,11 +455,11 @@ export class ModelDatabase {
 
 /** The first rows of each shard. */
 function sharesOf<Row>(rows: readonly Row[], shardOf: (row: Row) => number, share: number): readonly Row[] {
-  const taken = new Map<number, number>();
+  const counts = new Map<number, number>();
   return rows.filter((row) => {
     const shard = shardOf(row);
-    taken.set(shard, (taken.get(shard) ?? 0) + 1);
-    return (taken.get(shard) ?? 0) <= share;
+    counts.set(shard, (counts.get(shard) ?? 0) + 1);
+    return (counts.get(shard) ?? 0) <= share;
   });
 }
 

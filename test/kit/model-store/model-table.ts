@@ -24,12 +24,15 @@ export class ModelTable {
   readonly #table: AnyTable;
   readonly #rows = new Map<string, AnyRow>();
   /** For each unique key, the row's key by the unique value. */
-  readonly #uniques: readonly { readonly columns: readonly string[]; readonly taken: Map<string, string> }[];
+  readonly #uniques: readonly {
+    readonly columns: readonly string[];
+    readonly holders: Map<string, string>;
+  }[];
 
   constructor(table: AnyTable) {
     this.#table = table;
     const unique: readonly (readonly string[])[] = table.unique;
-    this.#uniques = unique.map((columns) => ({ columns, taken: new Map() }));
+    this.#uniques = unique.map((columns) => ({ columns, holders: new Map() }));
   }
 
   put(row: AnyRow): Undo {
@@ -60,7 +63,7 @@ export class ModelTable {
       throw new StoreError('defect', `${columns.join(', ')} is no unique key of ${this.#table.name}`);
     }
     requireAskable(this.#table, value);
-    const key = unique.taken.get(tupleText(columns, value));
+    const key = unique.holders.get(tupleText(columns, value));
     return key === undefined ? undefined : this.#rows.get(key);
   }
 
@@ -139,8 +142,8 @@ export class ModelTable {
       throw new StoreError('defect', `no key of ${name} begins with ${first.join(', ')}`);
     const isAfter = (row: AnyRow) => after === undefined || compareBy(Object.keys(after), row, after) > 0;
     if (limit < 1) throw new StoreError('defect', 'a limit is at least 1');
-    const wanted = [...new Set(values.map((value) => tupleText(unique, value)))];
-    const rows = wanted.flatMap((text) =>
+    const distinct = [...new Set(values.map((value) => tupleText(unique, value)))];
+    const rows = distinct.flatMap((text) =>
       this.all()
         .filter((row) => isKey(whole, row) && tupleText(unique, row) === text && isAfter(row))
         .sort((a, b) => compareBy(whole, a, b)),
@@ -171,17 +174,17 @@ export class ModelTable {
     if (before !== undefined && generation !== undefined && before[generation] !== row[generation]) {
       throw new StoreError('rejected', `the key is taken in ${name}`);
     }
-    for (const { columns, taken } of this.#uniques) {
-      const holder = isKey(columns, row) ? taken.get(tupleText(columns, row)) : undefined;
+    for (const { columns, holders } of this.#uniques) {
+      const holder = isKey(columns, row) ? holders.get(tupleText(columns, row)) : undefined;
       if (holder === undefined || holder === key) continue;
       throw new StoreError('rejected', `${columns.join(', ')} is taken in ${name}`);
     }
   }
 
   #replace(key: string, from: AnyRow | undefined, to: AnyRow | undefined): void {
-    for (const { columns, taken } of this.#uniques) {
-      if (from !== undefined && isKey(columns, from)) taken.delete(tupleText(columns, from));
-      if (to !== undefined && isKey(columns, to)) taken.set(tupleText(columns, to), key);
+    for (const { columns, holders } of this.#uniques) {
+      if (from !== undefined && isKey(columns, from)) holders.delete(tupleText(columns, from));
+      if (to !== undefined && isKey(columns, to)) holders.set(tupleText(columns, to), key);
     }
     if (to === undefined) this.#rows.delete(key);
     else this.#rows.set(key, to);

@@ -5,7 +5,7 @@
  */
 import type { Report } from './checker.ts';
 import type { Durable } from './durable.ts';
-import type { GivenItem, SentItem, SyncAnswer } from './replica.ts';
+import type { ReceivedItem, SentItem, SyncAnswer } from './replica.ts';
 
 export interface SentEdit extends SentItem {
   readonly updated_at_timestamp: number;
@@ -37,7 +37,7 @@ export class ConflictChecker {
 
   answered(collection: string, session: string, items: readonly SentEdit[], answer: SyncAnswer): void {
     for (const { type, server_item: stored, unsaved_item: unsaved } of answer.conflicts) {
-      if (type === 'uuid_conflict' && unsaved !== undefined) this.#taken(collection, unsaved.uuid);
+      if (type === 'uuid_conflict' && unsaved !== undefined) this.#checkConflict(collection, unsaved.uuid);
       const sent = items.find(({ uuid }) => uuid === stored?.uuid);
       if (type === 'sync_conflict' && stored !== undefined && sent !== undefined) {
         this.#outdated(session, sent, stored);
@@ -48,7 +48,7 @@ export class ConflictChecker {
   #outdated(
     session: string,
     sent: SentEdit,
-    { uuid, updated_at_timestamp: version, content }: GivenItem,
+    { uuid, updated_at_timestamp: version, content }: ReceivedItem,
   ): void {
     if (version === sent.updated_at_timestamp) {
       this.#report(
@@ -63,7 +63,7 @@ export class ConflictChecker {
     );
   }
 
-  #taken(collection: string, uuid: string): void {
+  #checkConflict(collection: string, uuid: string): void {
     for (const row of this.#durable.rows('item')) {
       if (row['uuid'] === uuid && row['collection'] !== collection) return;
     }

@@ -18,10 +18,10 @@ export class Durable {
   }
 
   slice<T>(address: Address, name: string): T | undefined {
-    const kept = this.#slices.get(addressKey(address))?.get(name);
-    if (kept === undefined) return undefined;
-    kept.value ??= decode(kept.data, newestFormat);
-    return kept.value as T;
+    const stored = this.#slices.get(addressKey(address))?.get(name);
+    if (stored === undefined) return undefined;
+    stored.value ??= decode(stored.data, newestFormat);
+    return stored.value as T;
   }
 
   rows(table: string): Iterable<AnyRow> {

@@ -160,10 +160,11 @@ export class MailChecker implements Checker {
     for (const { id } of this.#rows('accepted')) {
       const [author = ''] = String(id).split('-letter-');
       if (author === id) continue;
-      const told = this.#options.durable
+      const outcomes = this.#options.durable
         .slice<readonly { id: string; outcome: string }[]>({ kind: 'author', id: author }, 'outcomes')
         ?.filter((each) => each.id === id && each.outcome === 'accepted');
-      if (told?.length !== 1) this.#options.report(`${author} was told ${told?.length} times of ${id}`);
+      if (outcomes?.length !== 1)
+        this.#options.report(`${author} was told ${outcomes?.length} times of ${id}`);
     }
   }
 

@@ -29,33 +29,33 @@ export class RevisionChecker implements Checker {
   }
 
   committed(commit: Commit): void {
-    const kept = new Set<string>();
+    const stored = new Set<string>();
     for (const write of commit.writes) {
-      if (write.table.name === 'revision' && 'put' in write) kept.add(this.#kept(write.put));
+      if (write.table.name === 'revision' && 'put' in write) stored.add(this.#checkRevision(write.put));
     }
     for (const write of commit.writes) {
       if (write.table.name !== 'item') continue;
       const key = keyText(write.table, 'put' in write ? write.put : write.remove);
       if ('remove' in write) this.#items.delete(key);
-      else this.#overwritten(commit, this.#items.get(key), write.put, kept);
+      else this.#overwritten(commit, this.#items.get(key), write.put, stored);
       if ('put' in write) this.#items.set(key, write.put);
     }
     this.#trimmed.set(commit.address.id, this.#usage(commit)?.trimmed ?? 0);
   }
 
   /** Copies have uuids of their own. So have revisions that were made in the commit that keeps them. */
-  #kept(row: AnyRow): string {
+  #checkRevision(row: AnyRow): string {
     const uuid = String(row['uuid']);
     if (this.#contents.has(uuid)) this.#compare(uuid, row['content']);
     return uuid;
   }
 
-  #overwritten(commit: Commit, before: AnyRow | undefined, after: AnyRow, kept: ReadonlySet<string>): void {
+  #overwritten(commit: Commit, before: AnyRow | undefined, after: AnyRow, stored: ReadonlySet<string>): void {
     const made = after['revision_uuid'];
     if (typeof made === 'string' && this.#contents.has(made)) this.#compare(made, after['content']);
     else if (typeof made === 'string') this.#contents.set(made, after['content']);
     const held = before?.['revision_uuid'];
-    if (before === undefined || typeof held !== 'string' || held === made || kept.has(held)) return;
+    if (before === undefined || typeof held !== 'string' || held === made || stored.has(held)) return;
     const hasMoved = after['moved_to'] !== null && after['moved_to'] !== after['collection'];
     if (after['deleted'] === true && !hasMoved) return;
     if (this.#isFull(commit, Number(before['size']))) return;

@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/jobs/lease.ts',
-      find: '  return leaseOf(row).next === undefined ? undefined : taken(row, grant);\n',
-      replace: '  return leaseOf(row).token === grant.token ? taken(row, grant) : undefined;\n',
+      find: '  return leaseOf(row).next === undefined ? undefined : leased(row, grant);\n',
+      replace: '  return leaseOf(row).token === grant.token ? leased(row, grant) : undefined;\n',
     },
   ],
 };

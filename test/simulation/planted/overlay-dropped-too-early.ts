@@ -7,8 +7,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/rows.ts',
-      find: '    if (kept.commit > oldestRead) this.#exceeds = true;',
-      replace: '    if (kept.commit < 0) this.#exceeds = true;',
+      find: '    if (entry.commit > oldestRead) this.#exceeds = true;',
+      replace: '    if (entry.commit < 0) this.#exceeds = true;',
     },
   ],
 };

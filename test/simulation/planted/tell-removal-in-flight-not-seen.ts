@@ -6,8 +6,8 @@ export const bug: PlantedBug = {
   edits: [
     {
       file: 'runtime/actor/turn.ts',
-      find: '        if (kept !== undefined) return kept.row === removed ? undefined : (kept.row as never);',
-      replace: '        if (kept !== undefined && kept.row !== removed) return kept.row as never;',
+      find: '        if (cached !== undefined) return cached.row === removed ? undefined : (cached.row as never);',
+      replace: '        if (cached !== undefined && cached.row !== removed) return cached.row as never;',
     },
     {
       file: 'runtime/delivery/in-flight.ts',

@@ -53,13 +53,13 @@ interface Lines {
 /** The differences between the tables of the migrations and `tables`. */
 async function differences(tables: readonly AnyTable[]): Promise<Lines> {
   const { migration: _, migration_lock: __, ...declared } = await schemaOf(tables.flatMap(createTable));
-  const wanted = linesOf(declared);
+  const expected = linesOf(declared);
   const found = linesOf(
     Object.fromEntries(Object.keys(declared).map((name) => [name, migrated[name] ?? noTable])),
   ).filter((line) => !Object.values(indexesOfSweeps).includes(line));
   return {
-    missing: wanted.filter((line) => !found.includes(line)),
-    undeclared: found.filter((line) => !wanted.includes(line)),
+    missing: expected.filter((line) => !found.includes(line)),
+    undeclared: found.filter((line) => !expected.includes(line)),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * The page for administrators. It signs in as a client does, uses the endpoints for administrators and nothing else,
- * and keeps nothing: its token is gone when the page is closed or loaded again.
+ * The page for administrators. It signs in as a client does, and uses only the endpoints for administrators. It stores nothing,
+ * so its token is gone when the page is closed or loaded again.
  */
 import { button, byId, element, field, form } from './sections/elements.ts';
 import { mailSection } from './sections/mail.ts';

@@ -1,5 +1,6 @@
 /** Speaks to the server as any client does. The token of the session is in this object alone. */
-import { newChallenge, serverPassword } from './password.ts';
+import { newChallenge, serverPassword } from '../../../../actors/identity/client-sign-in.ts';
+import { argon2idInBrowser } from './argon2id.ts';
 
 /** Sessions whose tokens are in headers. */
 const api = '20200115';
@@ -38,7 +39,7 @@ export class Server {
       'v2/login',
       {
         email: identifier,
-        password: await serverPassword(password, identifier, nonce),
+        password: await serverPassword({ password, identifier, nonce }, argon2idInBrowser),
         code_verifier: verifier,
         api,
         ephemeral: true,

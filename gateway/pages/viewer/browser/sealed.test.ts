@@ -30,7 +30,7 @@ test('a note and the notes of a tag are opened, in either alphabet of base64, pa
   t.deepEqual(unseal(payloadOf(plain, 'base64url'), key), expected);
 });
 
-test('what libsodium has sealed is opened', (t) => {
+test('a note sealed by libsodium is opened', (t) => {
   const sealed = {
     v: 1,
     nonce: '6465666768696a6b6c6d6e6f707172737475767778797a7b',
@@ -45,7 +45,7 @@ test('what libsodium has sealed is opened', (t) => {
   });
 });
 
-test('whatever a note says comes out again', (t) => {
+test('a note is opened as it was sealed, whatever it says', (t) => {
   const text = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(text, text, (title, body) => {

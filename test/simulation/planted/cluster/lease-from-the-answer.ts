@@ -2,7 +2,7 @@ import type { PlantedBug } from '../../plant.ts';
 
 export const bug: PlantedBug = {
   name: 'lease-from-the-answer',
-  why: 'The lease is reckoned from when the renewal was answered.',
+  why: 'The lease counts from when the renewal was answered.',
   flavour: 'sleepy',
   edits: [
     {

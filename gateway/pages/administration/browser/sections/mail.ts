@@ -52,7 +52,7 @@ export function mailSection(page: Page): HTMLElement {
   );
 }
 
-async function showRelays({ server, say }: Page, shown: HTMLElement): Promise<void> {
+async function showRelays({ server, say }: Page, panel: HTMLElement): Promise<void> {
   const answer = await server.call<{ readonly relays: readonly Relay[] }>('GET', `${base}/relays`);
   if ('refused' in answer) return say(answer.refused.message);
   const rows = answer.ok.relays.map(({ id, kind, host, from, enabled, credentialsConfigured }) => [
@@ -62,7 +62,7 @@ async function showRelays({ server, say }: Page, shown: HTMLElement): Promise<vo
     enabled ? 'yes' : 'no',
     credentialsConfigured ? 'yes' : 'no',
   ]);
-  shown.replaceChildren(table(['Relay', 'By', 'From', 'Enabled', 'Credentials'], rows));
+  panel.replaceChildren(table(['Relay', 'By', 'From', 'Enabled', 'Credentials'], rows));
 }
 
 function testForm({ server, say }: Page): HTMLElement {
@@ -82,7 +82,7 @@ function testForm({ server, say }: Page): HTMLElement {
   return form([field('Send a test to', recipient)], 'Send', send);
 }
 
-async function showQueue(page: Page, shown: HTMLElement): Promise<void> {
+async function showQueue(page: Page, panel: HTMLElement): Promise<void> {
   const { server, say } = page;
   const parts: Node[] = [];
   for (const [state, title] of Object.entries(states)) {
@@ -94,7 +94,7 @@ async function showQueue(page: Page, shown: HTMLElement): Promise<void> {
     const act = (method: string, path: string) => async () => {
       const done = await server.call(method, path);
       if ('refused' in done) say(done.refused.message);
-      await showQueue(page, shown);
+      await showQueue(page, panel);
     };
     const rows = answer.ok.records.map(({ id, source, attempts, updatedAt, nextAttemptAt, lastFailure }) => [
       source,
@@ -115,10 +115,10 @@ async function showQueue(page: Page, shown: HTMLElement): Promise<void> {
       table(['For', 'Attempts', 'Last failure', 'Changed', 'Next attempt', ''], rows),
     );
   }
-  shown.replaceChildren(...parts);
+  panel.replaceChildren(...parts);
 }
 
-async function showLog({ server, say }: Page, shown: HTMLElement): Promise<void> {
+async function showLog({ server, say }: Page, panel: HTMLElement): Promise<void> {
   const answer = await server.call<{ readonly entries: readonly Attempt[] }>('GET', `${base}/logs?limit=20`);
   if ('refused' in answer) return say(answer.refused.message);
   const rows = answer.ok.entries.map(({ startedAt, relayId, source, outcome, failure, durationMs }) => [
@@ -128,5 +128,5 @@ async function showLog({ server, say }: Page, shown: HTMLElement): Promise<void>
     failure === null ? outcome : `${outcome}: ${failure}`,
     `${durationMs} ms`,
   ]);
-  shown.replaceChildren(table(['Begun', 'Relay', 'For', 'Outcome', 'Took'], rows));
+  panel.replaceChildren(table(['Begun', 'Relay', 'For', 'Outcome', 'Took'], rows));
 }

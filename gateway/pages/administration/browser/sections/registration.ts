@@ -10,7 +10,7 @@ interface Registration {
 const path = 'v1/admin/registration';
 
 export function registrationSection({ server, say }: Page): HTMLElement {
-  const shown = element('div');
+  const panel = element('div');
 
   async function show(): Promise<void> {
     const answer = await server.call<Registration>('GET', path);
@@ -22,7 +22,7 @@ export function registrationSection({ server, say }: Page): HTMLElement {
       if ('refused' in changed) say(changed.refused.message);
       else await show();
     };
-    shown.replaceChildren(
+    panel.replaceChildren(
       element('p', { textContent: enforcedByOperator ? `${state} The operator has decided that.` : state }),
       ...(enforcedByOperator
         ? []
@@ -31,5 +31,5 @@ export function registrationSection({ server, say }: Page): HTMLElement {
   }
 
   void show();
-  return element('section', {}, element('h2', { textContent: 'Registration' }), shown);
+  return element('section', {}, element('h2', { textContent: 'Registration' }), panel);
 }
