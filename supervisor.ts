@@ -15,8 +15,8 @@
  *   - The lock is the proof. While any process holds the directory, nothing is given up.
  *   - One incarnation is given up, by its own name. A supervisor that is late, or acts twice, changes nothing for the next one.
  *
- * A crash at each step: a supervisor that dies with its server, or before it has acted, leaves what was before it, a lease that
- * ends by itself. The next start on the directory gives up the same incarnation again. A supervisor that dies alone takes
+ * A crash at each step: a supervisor that dies with its server, or before it has acted, leaves the lease, which then ends by
+ * itself. The next start on the directory gives up the same incarnation again. A supervisor that dies alone takes
  * the server along: it sees its channel close, and shuts down in order.
  *
  * Without a cluster no other host could take over, and the server runs in this process.
@@ -26,7 +26,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError, type Configuration, configuration } from './process/config/config.ts';
 import type { Config } from './process/config/settings.ts';
 
-/** A wrong setting is told by the server, with all others. */
+/** The server reports a wrong setting, together with all others. */
 function configurationOfCluster(): Configuration | undefined {
   try {
     const read = configuration();

@@ -17,7 +17,7 @@ type AnyShape = CommandShape<any, any>;
 type RequestOf<C extends AnyShape> = z.input<C['request']>;
 type ReplyOf<C extends AnyShape> = z.output<C['reply']>;
 
-/** `actors.get(User, id).ask.listSessions({ ... })`: a typed handle on one actor. */
+/** The commands of one actor as functions. */
 export type Ask<C extends CommandShapes> = {
   readonly [Name in keyof C]: (
     request: RequestOf<C[Name]>,

@@ -46,13 +46,13 @@ export interface SigninKeys {
   unsubscribeToken(mailboxKey: string): string;
   /** Undefined: malformed or not ours. */
   readUnsubscribeToken(text: string): string | undefined;
-  /** Of an unknown address, and always the same: a user who does not exist… */
+  /** For an unknown address, always the same: the uuid of a user who does not exist. */
   pseudoUser(address: SignInAddress): string;
-  /** …the second factor that about half of them are asked for, in vain… */
+  /** The second factor that about half of the unknown addresses are asked for, in vain. */
   pseudoFactor(address: SignInAddress): 'totp' | 'emailed-code' | 'security-key' | undefined;
-  /** …and security keys. */
+  /** The security keys that an unknown address seems to have. */
   pseudoCredentials(address: SignInAddress): readonly PseudoCredential[];
-  /** The nonce an unknown address is answered with: 64 hex characters, the form of a client's own. */
+  /** The nonce in the key params of an unknown address: 64 hex characters, as from a client. */
   pseudoNonce(address: SignInAddress): string;
 }
 export const SigninKeys = dependency<SigninKeys>('the keys of sign-in addresses');

@@ -1,5 +1,5 @@
 /**
- * The `instance` kind. It exists from the first decision on. Until then the configuration alone counts.
+ * The `instance` kind. It exists once an operator or administrator has decided something. Until then only the configuration counts.
  */
 import { z } from 'zod';
 import { command, sharedRead, tell } from '../../runtime/command.ts';

@@ -1,6 +1,6 @@
 /**
- * Exchanges a code for a credential. The callback may do this, which anyone who has the state may call, and so may the administrator
- * who started.
+ * Exchanges a code for a credential. The callback may do this, for anyone who has the state. So may the administrator who started the
+ * pairing.
  *
  *     check      is there a pending attempt of this state? Is the user who started it still an administrator?
  *     claim      from here on one call alone has the attempt, for two minutes

@@ -12,7 +12,7 @@ const newItems = (count: number) => Array.from({ length: count }, () => newItem(
 
 interface Syncs {
   readonly users: number;
-  /** Of each account before the load. One without any has another token, and another way: clients have their keys. */
+  /** The notes of each account before the load. An account without any has another kind of token, and takes another path. */
   readonly stored?: number;
   items(connection: number): readonly object[];
   onBody?(connection: number, body: string): void;

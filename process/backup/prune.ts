@@ -1,5 +1,5 @@
 /**
- * What goes from a target: backups beyond those to be kept, what was never finished, and blobs that no kept backup names. So the
+ * Removes backups from a target: those beyond the number to keep, unfinished ones, and blobs that no kept backup names. So the
  * ciphertext of deleted accounts and files goes with the last backup that has it.
  *
  * The manifest goes first: a crash leaves an unfinished backup, and the next run removes that.

@@ -251,14 +251,15 @@ export class Host {
 
   /**
    * Hands over its shards, finishes the work in flight within `withinMs`, and gives the lease back. Unfinished calls fail as
-   * moved or as unknown. Nothing acknowledged is lost.
+   * moved or as unknown. Nothing acknowledged is lost. A host that is still starting has nothing to hand over, but may have a
+   * lease: shards that belong to it would stay unserved until that lease ends.
    */
   async drain(withinMs: number): Promise<void> {
-    if (this.#state !== 'serving') return this.abandon();
+    if (this.#state === 'draining' || this.#state === 'ended') return this.abandon();
     this.#timers.stop();
     this.#tells.stop();
     const { clock } = this.#options;
-    await Promise.race([this.#leave(withinMs), sleep(clock, withinMs)]);
+    if (this.#state === 'serving') await Promise.race([this.#leave(withinMs), sleep(clock, withinMs)]);
     this.#stop();
     try {
       await this.#lease.leave();

@@ -182,6 +182,21 @@ test('a node that is to end while it registers leaves no lease behind', async (t
   t.true(made.clock.monotonicMs() < leaseMs / 2);
 });
 
+test('a node that is to end while it registers has given its lease back when its drain is over', async (t) => {
+  const made = cluster();
+  const node = made.create('a');
+  node.schedule = async (method, apply) => {
+    if (method === 'register') await sleep(made.clock, 500);
+    return apply();
+  };
+  const started = t.throwsAsync(node.node.start());
+  await made.clock.advance(100);
+  await made.until(node.node.drain(1_000));
+  // The process ends with its drain, and sends nothing after it.
+  t.is(made.database.nodes()[0]?.incarnation, null);
+  await made.until(started);
+});
+
 test('a node that is to end while it waits for its predecessor never registers', async (t) => {
   const made = cluster();
   const first = await made.join('a');

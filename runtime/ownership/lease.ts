@@ -1,7 +1,7 @@
 /**
  * A host's right to serve.
  *
- * The host renews its lease in the database every third of its length. It reckons the end from before it *sent* the renewal:
+ * The host renews its lease in the database every third of its length. It counts the end from before it *sent* the renewal:
  * validUntil = (clock before sending) + leaseMs - margin. Both clocks must agree that this has not passed. The monotonic clock
  * does not jump, and the wall clock also counts the time that the machine slept.
  *
@@ -59,6 +59,7 @@ export class Lease {
   #validUntilMonotonicMs = Number.NEGATIVE_INFINITY;
   #validUntilWallMs = Number.NEGATIVE_INFINITY;
   #clockSkewMs = 0;
+  #registering: Promise<unknown> = Promise.resolve();
   #ended = false;
   #hasLapsed = false;
   #cancel: () => void = () => {};
@@ -76,6 +77,7 @@ export class Lease {
   async start(): Promise<void> {
     const { clock, node, logger, remember } = this.#options;
     await remember?.(node.incarnation);
+    if (this.#ended) return;
     let heldForMs = await this.#register();
     for (let waits = 0; heldForMs > 0; waits += 1) {
       if (waits === waitsMax)
@@ -102,7 +104,13 @@ export class Lease {
     }
   }
 
-  async #register(): Promise<number> {
+  #register(): Promise<number> {
+    const registering = this.#sendRegistration();
+    this.#registering = registering.catch(() => undefined);
+    return registering;
+  }
+
+  async #sendRegistration(): Promise<number> {
     const { store, node, leaseMs, isPredecessorDead } = this.#options;
     let heldForMs = 0;
     await this.#extend(async () => {
@@ -135,6 +143,8 @@ export class Lease {
   /** Gives the lease up. This host serves nothing after that. */
   async leave(): Promise<void> {
     this.#end();
+    // A registration in flight could take effect after the lease was given up. The other hosts would then wait for a dead one.
+    await this.#registering;
     const { store, node } = this.#options;
     await store.leave(node.id, node.incarnation);
   }

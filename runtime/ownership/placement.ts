@@ -29,7 +29,7 @@ export function placementOf(hosts: readonly string[], shardCount: number): reado
   });
 }
 
-/** Whether any of these shards belongs rather to another host than to the one that has them. */
+/** Whether any of these shards belongs to another host than the one that has it. */
 export function takesAny(host: string, from: string, shards: Iterable<number>): boolean {
   const [seed, fromSeed] = [hashOf(host), hashOf(from)];
   for (const shard of shards) if (weightOf(seed, shard) > weightOf(fromSeed, shard)) return true;

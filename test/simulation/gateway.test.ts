@@ -1,8 +1,10 @@
 /** What the simulator judges must be right, or a seed fails that shows nothing. */
 import test from 'ava';
+import { sleep } from '../../runtime/clock.ts';
+import { OverloadedError, RetryableError, UnavailableError } from '../../runtime/errors.ts';
 import type { Actors } from '../../runtime/handles.ts';
 import { SeededRandom } from '../kit/random.ts';
-import { AvailabilityChecker } from './checkers/availability.ts';
+import { AvailabilityChecker, type CallTimes } from './checkers/availability.ts';
 import { type Entrance, Gateway } from './gateway.ts';
 import { SimulatedProcess } from './process.ts';
 import { SimulatedTime } from './time.ts';
@@ -46,4 +48,50 @@ test('a call is not judged that came to a host before its trouble, and was answe
 test('a call is not judged whose host is in trouble at its beginning or at its end', async (t) => {
   t.deepEqual(await reportedOf(undefined, 'a'), []);
   t.deepEqual(await reportedOf('a', undefined), []);
+});
+
+/** What is reported of a call that ends with this error. */
+function reportedOfError(error: Error, times: CallTimes): readonly string[] {
+  const reports: string[] = [];
+  const availability = new AvailabilityChecker((message) => reports.push(message), true);
+  availability.answered('peek one', { outcome: 'none', error }, times);
+  return reports;
+}
+
+test('a call is not judged whose caller waits for less than a hand-over may take', (t) => {
+  const late = new RetryableError('no answer came in time', { outcome: 'unknown' });
+  const moved = new UnavailableError('nobody serves this actor now');
+  t.deepEqual(reportedOfError(late, { tookMs: 700, withinMs: 700 }), []);
+  t.deepEqual(reportedOfError(moved, { tookMs: 500, withinMs: 700 }), []);
+});
+
+test('a call is judged that ends long before its time, whose caller is patient, or that is refused', (t) => {
+  const late = new RetryableError('no answer came in time', { outcome: 'unknown' });
+  t.is(reportedOfError(late, { tookMs: 100, withinMs: 700 }).length, 1);
+  t.is(reportedOfError(late, { tookMs: 3_000, withinMs: 3_000 }).length, 1);
+  t.is(reportedOfError(new OverloadedError('full'), { tookMs: 700, withinMs: 700 }).length, 1);
+});
+
+test('a call is open until the process that slept has ended it, although its client gave up before', async (t) => {
+  const time = new SimulatedTime();
+  const process = new SimulatedProcess('a1', time, { wallSkewMs: 0, rate: 1 });
+  const peek = () => sleep(process, 1_000);
+  const actors = { get: () => ({ ask: { peek } }) } as unknown as Actors;
+  const gateway = new Gateway({
+    time,
+    random: new SeededRandom(1),
+    entrances: () => [{ process, actors, isClosing: false, asks: 0 }],
+    availability: new AvailabilityChecker(() => {}, false),
+    wellHostsFor: () => undefined,
+  });
+  const answer = gateway.ask(ask, 1_000);
+  process.pause(true);
+  await time.run(60_000, () => false);
+  t.is((await answer).outcome, 'unknown');
+  t.true(gateway.isWaiting);
+  process.resume();
+  await time.run(60_900, () => false);
+  t.true(gateway.isWaiting);
+  await time.run(61_100, () => false);
+  t.false(gateway.isWaiting);
 });

@@ -44,9 +44,19 @@ const insistPauseMs = 500;
 
 export class Gateway {
   readonly #options: GatewayOptions;
+  /** The processes of calls that are not over, also of those whose clients have given up. */
+  readonly #open = new Set<{ readonly process: SimulatedProcess }>();
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Whether a live process may still send a call. A process that slept has more of a call's time left than its client, and
+   * repeats the call long after the client has given up.
+   */
+  get isWaiting(): boolean {
+    return [...this.#open].some(({ process }) => !process.isDead);
   }
 
   async ask(ask: Ask, withinMs: number): Promise<CallOutcome> {
@@ -78,7 +88,10 @@ export class Gateway {
     entrance.asks -= 1;
     // A call that one host got and another one answers has met the trouble of the first.
     if (hosts !== undefined && hosts === wellHostsFor(ask, entrance))
-      availability.answered(`${ask.command} ${ask.callId}`, outcome, time.nowMs - sinceMs);
+      availability.answered(`${ask.command} ${ask.callId}`, outcome, {
+        tookMs: time.nowMs - sinceMs,
+        withinMs,
+      });
     return outcome;
   }
 
@@ -87,11 +100,15 @@ export class Gateway {
       const gone = () => resolve({ outcome: 'unknown', error: new Error('the gateway does not answer') });
       process.onDeath(gone);
       this.#options.time.after(withinMs + patienceMs, gone);
+      const call = { process };
+      this.#open.add(call);
       process.enter(() => {
-        this.#send(actors, ask, withinMs).then(
-          (value) => resolve({ outcome: 'done', value }),
-          (error) => resolve({ outcome: isUnknown(error) ? 'unknown' : 'none', error }),
-        );
+        this.#send(actors, ask, withinMs)
+          .finally(() => this.#open.delete(call))
+          .then(
+            (value) => resolve({ outcome: 'done', value }),
+            (error) => resolve({ outcome: isUnknown(error) ? 'unknown' : 'none', error }),
+          );
       });
     });
   }

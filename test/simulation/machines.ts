@@ -275,7 +275,8 @@ export class Machines {
       trace.add(() => `${run.process.name} serves`);
     } catch (error) {
       if (!(error instanceof StoreError || error instanceof ActorError)) throw error;
-      this.#end(run, `could not start: ${error}`);
+      // A process that is to end while it starts stays until its open calls are answered.
+      if (!run.isClosing) this.#end(run, `could not start: ${error}`);
     }
   }
 
