@@ -22,7 +22,7 @@ export const commandIdentitySchema = z.object({
   /** For a command over the lane: the hold that the actor has promised to wait for. */
   hold: z.string().optional(),
 });
-export type GivenIdentity = z.infer<typeof commandIdentitySchema>;
+export type IdentityInput = z.infer<typeof commandIdentitySchema>;
 
 export interface CommandIdentity {
   readonly id: string;
@@ -40,7 +40,7 @@ const wrongDigest = refuse.badRequest(
   'invalid_sync_command_digest',
 );
 
-export function identityOf({ id, digest, hold }: GivenIdentity): CommandIdentity | Refused {
+export function identityOf({ id, digest, hold }: IdentityInput): CommandIdentity | Refused {
   if (id === null || digest === null) return incomplete;
   if (!commandIdPattern.test(id)) return wrongId;
   if (!digestPattern.test(digest)) return wrongDigest;

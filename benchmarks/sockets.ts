@@ -5,7 +5,7 @@
  * cores to spare.
  *
  * npm run build && node --import=tsx benchmarks/sockets.ts [--sockets 1000,10000,19000] [--users 1000] [--lane]
- * [--nodes 1] [--idle 60] [--at-once] [--drain]
+ * [--nodes 1] [--idle 60] [--pings] [--at-once] [--drain]
  *
  * With several nodes, sockets are opened at all but the last one, and that one is killed: the others take over its
  * users. With one node, that one is killed, and all of its sockets are dialled again. `--at-once` measures while the
@@ -40,6 +40,7 @@ const { values } = parseArgs({
     idle: { type: 'string', default: '60' },
     'at-once': { type: 'boolean', default: false },
     drain: { type: 'boolean', default: false },
+    pings: { type: 'boolean', default: false },
   },
 });
 const levels = values.sockets.split(',').map(Number);
@@ -54,6 +55,8 @@ const openMs = 600_000;
 const calmMs = 5_000;
 /** V8 collects the garbage of a burst within half a minute, and the first pings come after 52 s of silence. */
 const settledMs = 60_000;
+/** Until all clients send `PING`. */
+const pingingMs = 30_000;
 /** PostgreSQL publishes the counts of a connection a second after it becomes idle. */
 const statisticsDelayMs = 1_500;
 /** Actors leave memory after five minutes without work. */
@@ -331,6 +334,11 @@ async function measure(): Promise<void> {
       ...(await noticeFigures(pair)),
     });
     last = now;
+  }
+  if (values.lane && values.pings) {
+    clients.ping();
+    await pause(pingingMs);
+    printFigures('the same while each client sends PING every half a minute', await idleFigures());
   }
   if (values.drain) {
     printFigures('a node with sockets is asked to stop', await drainFigures());

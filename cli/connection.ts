@@ -2,7 +2,7 @@
 import { basename, relative, resolve } from 'node:path';
 import { ChannelCredentials, Client, logVerbosity, Metadata, setLogVerbosity } from '@grpc/grpc-js';
 import { exitCodes, Failure, failureOf, isServiceError } from './failure.ts';
-import { readGivenFile } from './given-file.ts';
+import { readInputFile } from './input-file.ts';
 
 export interface ConnectionOptions {
   /** `host:port`, or `unix:` and the path of a socket. */
@@ -107,7 +107,7 @@ function targetOf(address: string): string {
 function metadataOf({ address, token }: ConnectionOptions): Metadata {
   const metadata = new Metadata();
   if (token === undefined || address.startsWith('unix:')) return metadata;
-  metadata.set('authorization', `Bearer ${readGivenFile(token, '--token').toString('latin1').trim()}`);
+  metadata.set('authorization', `Bearer ${readInputFile(token, '--token').toString('latin1').trim()}`);
   return metadata;
 }
 
@@ -126,7 +126,7 @@ function credentialsOf({ ca, cert, key }: ConnectionOptions): ChannelCredentials
 
 function pem(option: string, path: string | undefined): Buffer | null {
   if (path === undefined) return null;
-  const bytes = readGivenFile(path, option);
+  const bytes = readInputFile(path, option);
   if (!bytes.includes('-----BEGIN '))
     throw new Failure(exitCodes.usage, `${option} ${path} is not in PEM form.`);
   return bytes;

@@ -220,7 +220,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     pace,
     settings: config.syncLane,
     socketsMax: config.sockets.socketsMax,
-    idleSeconds: config.sockets.idleSeconds,
     tickets: options.syncTickets,
     log,
     replies,

@@ -238,6 +238,11 @@ const limits = section('Access and limits', {
       description:
         'The memory of the process for the sync lane: waiting commands, and answers that clients have not read. One account takes at most a quarter of the free memory. Sockets that need more are closed, and their clients go on over HTTP.',
     }),
+    /**
+     * The library pings sixteen seconds before the end. Clients send `PING` every half a minute, and every minute from a tab in the
+     * background, so only what is silent for longer is worth a ping.
+     */
+    idleSeconds: fixed(120),
   },
   sockets: {
     /** Sockets that are being opened included. */

@@ -20,7 +20,7 @@ export function mailHandlers({ actors, logger }: Options): Handlers<MailService>
     },
 
     async setRelays({ relays, fallback }, ask) {
-      const request = { by, relays: relays.map(wantedRelay), fallbackPolicy: { mode: fallback } };
+      const request = { by, relays: relays.map(relayInput), fallbackPolicy: { mode: fallback } };
       const answer = accepted(await mailer.setRelays(request, ask));
       logger.info({ relays: relays.length }, 'an operator has replaced the relays of mail');
       return relayList(answer);
@@ -80,7 +80,7 @@ function presentIn<Fields extends Readonly<Record<string, string | number>>>(
 }
 
 /** In a client's form. */
-function wantedRelay({ kind, enabled, credential, credentialsConfigured: _, ...relay }: Relay) {
+function relayInput({ kind, enabled, credential, credentialsConfigured: _, ...relay }: Relay) {
   const { perMinute, perDay, plaintextCredentials, ...rest } = relay;
   return {
     ...presentIn(rest),
@@ -101,10 +101,10 @@ type OkOf<Command extends keyof Views> = Extract<
 >['ok'];
 
 function relayList({ relays, fallbackPolicy, configured }: OkOf<'listRelays'>) {
-  return { relays: relays.map(shownRelay), fallback: fallbackPolicy.mode, configured };
+  return { relays: relays.map(relayResponse), fallback: fallbackPolicy.mode, configured };
 }
 
-function shownRelay(relay: OkOf<'listRelays'>['relays'][number]): Relay {
+function relayResponse(relay: OkOf<'listRelays'>['relays'][number]): Relay {
   const { id, kind, name, enabled, from, rateLimit, credentialsConfigured } = relay;
   const { host = '', port = 0, security = '', username, domain = '', region = '' } = relay;
   const { plaintextCredentials = false } = relay;

@@ -11,7 +11,7 @@ export interface FixedSettings {
   fixedSetting(name: string, value: string): Promise<string>;
 }
 
-const keptName = 'secret-key';
+const fileName = 'secret-key';
 const wellFormed = new RegExp(`^[0-9a-fA-F]{${rootSecretBytes * 2}}$`);
 
 /** `secretKey` is in hexadecimal characters, as its setting has checked. @throws StartError */
@@ -20,15 +20,15 @@ export async function openKeyring(
   directory: Pick<DataDirectory, 'keep'>,
   random: Random,
 ): Promise<Keyring> {
-  const text = secretKey ?? (await keptSecret(directory, random));
+  const text = secretKey ?? (await storedSecret(directory, random));
   return createKeyring(Buffer.from(text, 'hex'));
 }
 
-async function keptSecret(directory: Pick<DataDirectory, 'keep'>, random: Random): Promise<string> {
-  const text = await directory.keep(keptName, () => random.bytes(rootSecretBytes).toString('hex'));
+async function storedSecret(directory: Pick<DataDirectory, 'keep'>, random: Random): Promise<string> {
+  const text = await directory.keep(fileName, () => random.bytes(rootSecretBytes).toString('hex'));
   if (wellFormed.test(text)) return text;
   throw new StartError(
-    `The file ${keptName} in the data directory must contain ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
+    `The file ${fileName} in the data directory must contain ${rootSecretBytes * 2} hexadecimal characters (${rootSecretBytes} random bytes) and does not.`,
     exitCodes.config,
   );
 }

@@ -1,8 +1,7 @@
 /** The connection to other processes: NATS in a cluster, otherwise none. */
 import type { Registry } from 'prom-client';
 import { InProcessTransport } from '../runtime/transport/in-process.ts';
-import { prometheusTransportMetrics } from '../runtime/transport/nats/metrics.ts';
-import { type NatsTransport, openNatsTransport } from '../runtime/transport/nats/nats-transport.ts';
+import type { NatsTransport } from '../runtime/transport/nats/nats-transport.ts';
 import type { Transport } from '../runtime/transport/transport.ts';
 import { needing } from './database.ts';
 import type { Resources } from './resources.ts';
@@ -26,6 +25,11 @@ export async function openTransport(
   const { config, secrets, clock, random, logger, lifetime, tracer } = options;
   const { nats, clusterName } = config;
   if (nats === undefined) return { transport: new InProcessTransport(), isWakeStreamUp: () => true };
+  // A process of its own needs no client of NATS, which takes memory and time to load.
+  const [{ openNatsTransport }, { prometheusTransportMetrics }] = await Promise.all([
+    import('../runtime/transport/nats/nats-transport.ts'),
+    import('../runtime/transport/nats/metrics.ts'),
+  ]);
   let opened: NatsTransport | undefined;
   const metrics = prometheusTransportMetrics(registry, () => opened);
   const { replicas, isInsecureAllowed: _, ...access } = nats;

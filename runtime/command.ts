@@ -57,7 +57,7 @@ export interface LookupPlan<T extends AnyTable> {
 }
 
 /** An owner to read rows from, and the position that the reader has reached. */
-export interface AskedOwner<T extends AnyTable = AnyTable> {
+export interface RequestedOwner<T extends AnyTable = AnyTable> {
   readonly owner: string;
   /** A position in this owner's own order. */
   readonly after: number;
@@ -78,7 +78,7 @@ export interface CrossOwnerPlan<T extends AnyTable> {
   readonly table: T;
   readonly membership: MembershipCondition;
   /** Each owner at most once. If there are none, the store is not asked. */
-  readonly owners: readonly AskedOwner<T>[];
+  readonly owners: readonly RequestedOwner<T>[];
   /** At most this many rows, counted over all owners in the order given. The budget is counted the same way. */
   readonly limit: number;
   readonly budgetBytes?: number;

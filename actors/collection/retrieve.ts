@@ -52,8 +52,8 @@ const {
   moved_to: _movedTo,
   ...readerColumns
 } = item.columns;
-export const givenColumns = Object.keys(readerColumns) as (keyof typeof readerColumns)[];
-const ownColumns = [...givenColumns, 'hop'] as const;
+export const responseColumns = Object.keys(readerColumns) as (keyof typeof readerColumns)[];
+const ownColumns = [...responseColumns, 'hop'] as const;
 
 export function changesPlan(start: Start, head: Head, limits: PageLimits): ItemRange {
   const page = {

@@ -13,8 +13,8 @@ import { item } from '../collection/item.ts';
 import type { TrimTimer } from '../collection/revisions/usage.ts';
 import type { Owner } from '../files/owner.ts';
 import { answerOf, type Refused } from '../reply.ts';
-import { filePlan, shownFile, writeFile } from './files.ts';
-import { existingPlan, importedItemOf, removeItems, wantedItems, writeItems } from './items.ts';
+import { filePlan, fileResponse, writeFile } from './files.ts';
+import { existingPlan, importedItemOf, missingItems, removeItems, writeItems } from './items.ts';
 import { collectionImportShapes } from './messages.ts';
 import { isWritable, notWritable } from './phase.ts';
 import { historyPlan, listedRevisions, writeRevisions } from './revisions.ts';
@@ -46,7 +46,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
           view,
           items.map(({ uuid }) => uuid),
         ),
-      answer: (view, { items }, { existing }) => ({ uuids: wantedItems(view, items, existing) }),
+      answer: (view, { items }, { existing }) => ({ uuids: missingItems(view, items, existing) }),
     }),
 
     importItems: command({
@@ -111,7 +111,7 @@ export function collectionImportCommands<P extends Readonly<Record<string, AnyPl
     importShowFile: sharedRead({
       ...collectionImportShapes.importShowFile,
       reads: (view, { remoteIdentifier }) => filePlan(view, remoteIdentifier),
-      answer: (view, { remoteIdentifier }, { files }) => shownFile(view, remoteIdentifier, files),
+      answer: (view, { remoteIdentifier }, { files }) => fileResponse(view, remoteIdentifier, files),
     }),
   };
 }

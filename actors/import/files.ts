@@ -25,7 +25,7 @@ export function writeFile(
   quota.grow(putFile(turn, cleanup, imported, before));
 }
 
-export function shownFile(view: View, remoteIdentifier: string, files: KeysResult<typeof file>) {
+export function fileResponse(view: View, remoteIdentifier: string, files: KeysResult<typeof file>) {
   const row = files.get(fileKey(view, remoteIdentifier));
   return { file: row === undefined ? null : storedFileOf(row) };
 }

@@ -28,7 +28,7 @@ export const existingPlan = (view: View, uuids: readonly string[]) => ({
   ),
 });
 
-export function wantedItems(view: View, items: readonly ItemVersion[], existing: Existing): string[] {
+export function missingItems(view: View, items: readonly ItemVersion[], existing: Existing): string[] {
   return items
     .filter(
       (version) => !isSameVersion(existing.get({ collection: view.self.id, uuid: version.uuid }), version),

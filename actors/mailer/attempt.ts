@@ -53,7 +53,7 @@ const readyRows = 8;
 /** Bytes of one read, at most, not counting its last row. */
 const readyBytes = 1_048_576;
 
-export interface TakenMail {
+export interface LeasedMail {
   readonly startedAtMs: number;
   /** The ids of the relays that this attempt has tried. */
   readonly tried: readonly string[];
@@ -94,7 +94,7 @@ const isMoreBehind = ({ urgent, ordinary, bulk }: ReadyReads): boolean =>
   [urgent, ordinary, bulk].some(({ rows, complete }) => rows.length === 0 && !complete);
 
 /** Undefined if there is nothing to do for this worker, `again` if there may be. */
-export function take(turn: Turn, worker: number, reads: ReadyReads): TakenMail | 'again' | undefined {
+export function take(turn: Turn, worker: number, reads: ReadyReads): LeasedMail | 'again' | undefined {
   const mail = nextReady(worker, reads);
   if (mail === undefined) return isMoreBehind(reads) ? 'again' : undefined;
   if (isExpired(turn, mail)) die(turn, mail, mail, 'expired');
@@ -117,7 +117,7 @@ export function leave(turn: Turn, worker: number, reads: ReadyReads): void {
   else sleepUntil(turn, Math.min(choice.waitUntilMs, turn.nowMs + sleepMaxMs));
 }
 
-function lease(turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): TakenMail | undefined {
+function lease(turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): LeasedMail | undefined {
   const choice = chooseRelay(turn, tried);
   if (!('relay' in choice) || mail.content === null) return undefined;
   const { relay } = choice;
@@ -133,7 +133,7 @@ function lease(turn: Turn, worker: number, mail: MailRow, tried: readonly string
     message_id: mail.message_id ?? `<${turn.random.uuid()}@${domainOf(relay)}>`,
   });
   return {
-    mail: leased as TakenMail['mail'],
+    mail: leased as LeasedMail['mail'],
     relay,
     credential: credentialOf(turn, relay),
     startedAtMs: turn.nowMs,
@@ -160,10 +160,10 @@ export function conclude({
 }: {
   readonly turn: Turn;
   readonly worker: number;
-  readonly taken: TakenMail;
+  readonly taken: LeasedMail;
   readonly result: Result;
   readonly reads: LeasedReads;
-}): TakenMail | undefined {
+}): LeasedMail | undefined {
   const mail = leasedMail(turn, worker, reads);
   setMail(turn, worker, null);
   if (mail === undefined) return undefined;
@@ -187,7 +187,7 @@ export function conclude({
   }
 }
 
-const next = (turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): TakenMail | undefined =>
+const next = (turn: Turn, worker: number, mail: MailRow, tried: readonly string[]): LeasedMail | undefined =>
   goesToNext(turn) && !isUnwanted(turn, mail.id) ? lease(turn, worker, mail, tried) : undefined;
 
 export function recover(turn: Turn, worker: number, reads: LeasedReads): void {

@@ -7,12 +7,12 @@ import { collectAttachment } from './attachment.ts';
 import {
   conclude,
   handOver,
+  type LeasedMail,
   leasedPlan,
   leaseMs,
   leave,
   readyPlan,
   recover,
-  type TakenMail,
   take,
 } from './attempt.ts';
 import { type Content, openContent } from './content.ts';
@@ -53,9 +53,9 @@ export const deliver = job({
 async function send(
   run: JobRun,
   worker: number,
-  attempt: TakenMail,
+  attempt: LeasedMail,
   isLast: boolean,
-): Promise<TakenMail | 'again' | undefined> {
+): Promise<LeasedMail | 'again' | undefined> {
   const result = await resultOf(run, worker, attempt);
   // A run that is stopped leaves its mail leased; the next run finds it.
   run.signal.throwIfAborted();
@@ -69,12 +69,12 @@ async function send(
   });
 }
 
-function fromOf(run: JobRun, { source }: TakenMail['mail'], relay: TakenMail['relay']): Mailbox {
+function fromOf(run: JobRun, { source }: LeasedMail['mail'], relay: LeasedMail['relay']): Mailbox {
   const { reminderFrom } = run.use(MailSettings);
   return (source === 'email-reminder' ? reminderFrom : undefined) ?? relay.from;
 }
 
-async function resultOf(run: JobRun, worker: number, attempt: TakenMail): Promise<Result> {
+async function resultOf(run: JobRun, worker: number, attempt: LeasedMail): Promise<Result> {
   const { mail } = attempt;
   const owned = { id: mail.id, userUuid: mail.user_uuid };
   const content = openContent(run.use(UserSecrets), owned, mail.content);
@@ -96,7 +96,7 @@ async function resultOf(run: JobRun, worker: number, attempt: TakenMail): Promis
 
 type Sendable = Omit<Content, 'attachment'> & Pick<Message, 'attachment'>;
 
-function sendContent(run: JobRun, worker: number, attempt: TakenMail, content: Sendable): Promise<Result> {
+function sendContent(run: JobRun, worker: number, attempt: LeasedMail, content: Sendable): Promise<Result> {
   const { mail, relay, credential, startedAtMs } = attempt;
   const link = unsubscribeLink(run.use(MailSettings), run.use(SigninKeys), mail.source, content.recipient);
   const { message_id: messageId, created_at: dateMs } = mail;

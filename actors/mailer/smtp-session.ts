@@ -130,7 +130,7 @@ export async function openSession(
 }
 
 /** Sessions that wait for the next mail. */
-export class KeptSessions {
+export class IdleSessions {
   readonly #clock: Clock;
   readonly #idle = new Map<Session, () => void>();
 

@@ -16,13 +16,13 @@ import { setImmediate } from 'node:timers/promises';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import type { SmtpRelay } from './relays.ts';
 import type { Delivery, Message, Result } from './sender.ts';
-import { KeptSessions, openSession, type Session, type SessionOptions, TimedOut } from './smtp-session.ts';
+import { IdleSessions, openSession, type Session, type SessionOptions, TimedOut } from './smtp-session.ts';
 import { unsubscribeHeaders } from './unsubscribe-link.ts';
 
 export type SmtpDelivery = Delivery & { readonly relay: SmtpRelay };
 
 export const createSmtp = (options: SessionOptions): ((delivery: SmtpDelivery) => Promise<Result>) => {
-  const sessions = new KeptSessions(options.clock);
+  const sessions = new IdleSessions(options.clock);
   return async (delivery) => {
     const deadline = new AbortController();
     const cancel = options.clock.schedule(delivery.timeoutMs, () => deadline.abort(new TimedOut()));
@@ -52,7 +52,7 @@ class Attempt {
     this.#signal = signal;
   }
 
-  async send(sessions: KeptSessions, options: SessionOptions): Promise<void> {
+  async send(sessions: IdleSessions, options: SessionOptions): Promise<void> {
     const { relay, credential, message } = this.#delivery;
     const composed = await composedOf(message);
     const before = sessions.take(relay, credential);

@@ -10,9 +10,9 @@ interface Labels {
 export function labelsOf(idToken: unknown, accessToken: unknown, accountIdClaim: string | undefined): Labels {
   const [ofId, ofAccess] = [claimsOf(idToken), claimsOf(accessToken)];
   const found = (claim: string | undefined): string | null =>
-    claim === undefined ? null : (shownText(claimIn(ofId, claim)) ?? shownText(claimIn(ofAccess, claim)));
+    claim === undefined ? null : (displayText(claimIn(ofId, claim)) ?? displayText(claimIn(ofAccess, claim)));
   return {
-    accountLabel: shownText(ofId['email']) ?? shownText(ofId['name']),
+    accountLabel: displayText(ofId['email']) ?? displayText(ofId['name']),
     accountId: found(accountIdClaim),
   };
 }
@@ -40,7 +40,7 @@ function claimIn(claims: Claims, name: string): unknown {
   return found;
 }
 
-function shownText(value: unknown): string | null {
+function displayText(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string') return null;
   // Characters that cannot be stored go too; halves of surrogate pairs are among them.

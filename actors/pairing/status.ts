@@ -26,13 +26,13 @@ export function subscriptionViewOf(
     available: records !== 'unavailable' && view.use(PairingTools).provider !== undefined,
     readable: isReadable,
     storeUnreadable: records === 'unreadable',
-    ...shownCredential(isReadable ? records.credentials.get(subscriptionId) : undefined),
+    ...credentialResponse(isReadable ? records.credentials.get(subscriptionId) : undefined),
     pendingAttempt: attempt !== undefined && attempt.endsAtMs > view.nowMs,
     backendProfiles: profilesOf(view, subscriptionId).map(({ id }) => id),
   };
 }
 
-const shownCredential = (credential: Credential | undefined) => ({
+const credentialResponse = (credential: Credential | undefined) => ({
   paired: credential !== undefined,
   accountLabel: credential?.accountLabel ?? null,
   accountId: credential?.accountId ?? null,

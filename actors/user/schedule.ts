@@ -52,7 +52,10 @@ export interface Schedule<T extends Scheduled> {
   ): void;
   recallMail(turn: Turn, entry: T): void;
   /** Recalls the mail of an entry that stays. The timer asks again at `nextAtMs`. */
-  askedBack<E extends T>(turn: Turn, entry: E): E & { readonly isRecalled: true; readonly nextAtMs: number };
+  markRecalled<E extends T>(
+    turn: Turn,
+    entry: E,
+  ): E & { readonly isRecalled: true; readonly nextAtMs: number };
 }
 
 export function scheduleOf<T extends Scheduled>(declared: Declared<T>): Schedule<T> {
@@ -96,7 +99,7 @@ export function scheduleOf<T extends Scheduled>(declared: Declared<T>): Schedule
       sendMail(turn, { ...mail, id: mailIdOf(entry), accountSinceMs, listener });
     },
     recallMail,
-    askedBack(turn, entry) {
+    markRecalled(turn, entry) {
       recallMail(turn, entry);
       return { ...entry, isRecalled: true, nextAtMs: turn.nowMs + askAgainMs };
     },

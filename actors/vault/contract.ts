@@ -8,8 +8,8 @@ import { z } from 'zod';
 import { contract } from '../../runtime/contract.ts';
 import { permissions, vaultInviteSchema } from '../inbox-entries.ts';
 import { answerSchema, refuse } from '../reply.ts';
+import { memberSchema, vaultSchema } from './responses.ts';
 import { membersMax } from './settings.ts';
-import { memberSchema, vaultSchema } from './shown.ts';
 
 /** For a caller who is not a member. The words do not tell whether there is such a vault. */
 export const noSuchVault = refuse.badRequest('There is no such shared vault, or you are not a member of it.');

@@ -38,10 +38,13 @@ setPriority(10);
 const deviceId = 'web-12fb6ed5';
 const retryMs = 1_000;
 const answerMs = 30_000;
+const pingMs = 30_000;
 
 let open = 0;
 const failures: Record<string, number> = {};
 const redialsMs: number[] = [];
+/** For each open socket of the lane, what sends a `PING` over it. */
+const pings = new Set<() => void>();
 
 /**
  * Gets ticket and socket over one connection, and tries again until there is one. It reopens a socket that ends
@@ -87,19 +90,24 @@ async function dial(
     socket.destroy();
     throw new Error(`a token was refused: ${status}`);
   }
+  const frames = new LaneFrames();
   let heard = (_text: string): void => {};
   const target = lane ? '/sockets/sync' : `/sockets?authToken=${token}`;
   const upgrade = await upgraded(socket, { target, host, origin: url }, (frame) => heard(frame));
   if (lane) {
-    await authenticated(upgrade, token, (listener) => {
+    await authenticated({ socket: upgrade, frames }, token, (listener) => {
       heard = listener;
     });
+    heard = () => {};
+    const ping = () => upgrade.send(JSON.stringify(frames.make('PING', {})));
+    pings.add(ping);
+    socket.once('close', () => pings.delete(ping));
   }
   socket.once('close', ended);
 }
 
 function authenticated(
-  socket: OpenSocket,
+  { socket, frames }: { readonly socket: OpenSocket; readonly frames: LaneFrames },
   ticket: string,
   listen: (listener: (text: string) => void) => void,
 ): Promise<void> {
@@ -111,15 +119,31 @@ function authenticated(
     const alarm = setTimeout(() => fail('AUTH was not answered'), answerMs);
     listen((text) => {
       clearTimeout(alarm);
-      const { type, payload } = new LaneFrames().read(text);
+      const { type, payload } = frames.read(text);
       if (type === 'AUTHENTICATED') resolve();
       else fail(`AUTH: ${payload.code}`);
     });
-    socket.send(JSON.stringify(new LaneFrames().make('AUTH', { ticket, deviceId })));
+    socket.send(JSON.stringify(frames.make('AUTH', { ticket, deviceId })));
   });
 }
 
-process.on('message', (order: OpenOrder | 'report') => {
+/** From now on each socket sends `PING` every half a minute, as clients do. */
+function sendPings(): void {
+  for (const ping of pings) {
+    const again = () => {
+      if (!pings.has(ping)) return;
+      ping();
+      setTimeout(again, pingMs);
+    };
+    setTimeout(again, Math.random() * pingMs);
+  }
+}
+
+process.on('message', (order: OpenOrder | 'report' | 'ping') => {
+  if (order === 'ping') {
+    sendPings();
+    return;
+  }
   if (order !== 'report') {
     void someAtOnce(order.devices.length, order.atOnce, (index) =>
       hold(order, order.devices[index] as ClientDevice),

@@ -56,6 +56,11 @@ export class Clients {
     return { open, failures, redialsMs };
   }
 
+  /** From now on all clients of the lane send `PING`. */
+  ping(): void {
+    for (const child of this.#processes) child.send('ping');
+  }
+
   stop(): void {
     for (const child of this.#processes) child.kill('SIGKILL');
   }

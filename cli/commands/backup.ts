@@ -6,7 +6,7 @@ import type { Session } from '../session.ts';
 import { counted, table } from '../table.ts';
 import { type AddCommands, teach, wholeNumber } from './command.ts';
 
-interface ShownManifest {
+interface ManifestOutput {
   readonly id: string;
   readonly takenAt: string;
   readonly release: string;
@@ -19,15 +19,15 @@ interface ShownManifest {
 export interface Backups {
   /** @throws Failure */
   create(request: BackupRequest): Promise<{
-    readonly manifest: ShownManifest;
+    readonly manifest: ManifestOutput;
     readonly copiedBlobs: number;
     readonly copiedBytes: number;
   }>;
   /** The newest first. @throws Failure */
-  list(target: string | undefined): Promise<readonly ShownManifest[]>;
+  list(target: string | undefined): Promise<readonly ManifestOutput[]>;
   /** @throws Failure */
   verify(request: VerifyRequest): Promise<{
-    readonly manifest: ShownManifest;
+    readonly manifest: ManifestOutput;
     readonly accounts: number;
     readonly items: number;
     readonly passedOver: number;
@@ -35,7 +35,7 @@ export interface Backups {
   /** @throws Failure */
   restore(
     request: RestoreRequest,
-  ): Promise<Pick<Restored, 'isSecretKeyRight'> & { readonly manifest: ShownManifest }>;
+  ): Promise<Pick<Restored, 'isSecretKeyRight'> & { readonly manifest: ManifestOutput }>;
 }
 
 const targetHelp = 'a folder, or s3://bucket/prefix; by default BACKUP_TARGET';
@@ -258,14 +258,14 @@ function secretKeySentence(isRight: boolean | undefined): string {
     : 'The secret key here is NOT that of the backup, and no server will start: put the right one in its place.';
 }
 
-const rowsOf = ({ tables }: ShownManifest): number => tables.reduce((sum, { rows }) => sum + rows, 0);
-const bytesOf = ({ rows, blobs }: ShownManifest): number =>
+const rowsOf = ({ tables }: ManifestOutput): number => tables.reduce((sum, { rows }) => sum + rows, 0);
+const bytesOf = ({ rows, blobs }: ManifestOutput): number =>
   rows.reduce((sum, { bytes }) => sum + bytes, blobs.bytes);
 
-const contentOf = (manifest: ShownManifest): string =>
+const contentOf = (manifest: ManifestOutput): string =>
   `${rowsOf(manifest).toLocaleString('en')} rows and ${counted(manifest.blobs.count, 'piece')} of files`;
 
-const summaryOf = (manifest: ShownManifest) => ({
+const summaryOf = (manifest: ManifestOutput) => ({
   id: manifest.id,
   takenAt: manifest.takenAt,
   release: manifest.release,

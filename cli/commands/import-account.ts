@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { exitCodes, Failure } from '../failure.ts';
-import { readGivenFile } from '../given-file.ts';
 import { RefusedError, type ServerAddress, UnreachableError } from '../http-client.ts';
 import { type Downloaded, downloadAccount } from '../import/account/download.ts';
 import type { Context } from '../import/context.ts';
@@ -16,6 +15,7 @@ import { openSqlite } from '../import/source/sqlite.ts';
 import { Tables } from '../import/source/tables.ts';
 import { Target } from '../import/target.ts';
 import { verifyImport } from '../import/verify.ts';
+import { readInputFile } from '../input-file.ts';
 import type { Session } from '../session.ts';
 import { counted, table } from '../table.ts';
 import { type Run, teach } from './command.ts';
@@ -76,7 +76,7 @@ async function download(
   { from, email, accessKeyFile, history = false }: AccountOptions,
   password: string,
 ): Promise<Downloaded> {
-  const accessKey = accessKeyFile && readGivenFile(accessKeyFile, '--access-key-file').toString().trim();
+  const accessKey = accessKeyFile && readInputFile(accessKeyFile, '--access-key-file').toString().trim();
   const server: ServerAddress = { url: serverUrl(from), accessKey, deadlineMs: session.deadlineMs };
   const spool = await createSpool(path);
   try {

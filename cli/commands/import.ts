@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { ImportService } from '../../proto/generated/scriptorium/v1/import.ts';
 import { exitCodes, Failure } from '../failure.ts';
-import { readGivenFile } from '../given-file.ts';
 import type { Context } from '../import/context.ts';
 import { openFiles, type SourceFiles } from '../import/files/source.ts';
 import { checkKey, sourceKey } from '../import/keys.ts';
@@ -16,6 +15,7 @@ import { openSqlite } from '../import/source/sqlite.ts';
 import { Tables } from '../import/source/tables.ts';
 import { Target } from '../import/target.ts';
 import { type Compared, verifyImport } from '../import/verify.ts';
+import { readInputFile } from '../input-file.ts';
 import type { Session } from '../session.ts';
 import { counted, table } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
@@ -235,7 +235,7 @@ async function openDatabase(from: string, passwordFile: string | undefined): Pro
     const password =
       passwordFile === undefined
         ? undefined
-        : readGivenFile(passwordFile, '--password-file').toString().trimEnd();
+        : readInputFile(passwordFile, '--password-file').toString().trimEnd();
     return openMysql(new URL(from), password);
   }
   throw new Failure(exitCodes.usage, '--from is mysql://user@host/name or sqlite:/path.');

@@ -1,7 +1,7 @@
 /** The commands of `pairing`. */
 import { PairingService, type Subscription } from '../../proto/generated/scriptorium/v1/pairing.ts';
 import { exitCodes, Failure } from '../failure.ts';
-import { readGivenFile } from '../given-file.ts';
+import { readInputFile } from '../input-file.ts';
 import type { Session } from '../session.ts';
 import { counted, isoOf, record, table, timestamp } from '../table.ts';
 import { type AddCommands, teach } from './command.ts';
@@ -166,7 +166,7 @@ async function complete(session: Session, file: string | undefined): Promise<voi
   const address =
     file === undefined
       ? await session.terminal.askSecret('The address that the browser came back to: ')
-      : readGivenFile(file, file).toString();
+      : readInputFile(file, file).toString();
   const { subscription } = await session.ask(PairingService.complete, broughtBy(address), completeMs);
   if (subscription !== undefined) tell(session, subscription);
 }

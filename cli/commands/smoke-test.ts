@@ -1,7 +1,7 @@
 /** `smoke-test`. */
 import { exitCodes, Failure } from '../failure.ts';
-import { readGivenFile } from '../given-file.ts';
 import { type ServerAddress, UnreachableError } from '../http-client.ts';
+import { readInputFile } from '../input-file.ts';
 import type { Session } from '../session.ts';
 import { Client, type Device, newAccount, newItem } from '../smoke-test/client.ts';
 import { type AddCommands, teach } from './command.ts';
@@ -35,7 +35,7 @@ async function smokeTest(session: Session, url: string, { accessKeyFile }: Optio
   const accessKey =
     accessKeyFile === undefined
       ? undefined
-      : readGivenFile(accessKeyFile, '--access-key-file').toString().trim();
+      : readInputFile(accessKeyFile, '--access-key-file').toString().trim();
   try {
     await runSmokeTest(
       { url: serverUrl(url), accessKey, deadlineMs },

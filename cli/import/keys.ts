@@ -1,7 +1,7 @@
 /** The key of the other server, from a file of its own or from the file with its settings. */
 import { dirname, resolve } from 'node:path';
 import { exitCodes, Failure } from '../failure.ts';
-import { readGivenFile } from '../given-file.ts';
+import { readInputFile } from '../input-file.ts';
 import { keyFrom, userKeyFrom } from './envelope.ts';
 import type { Tables } from './source/tables.ts';
 
@@ -16,7 +16,7 @@ const names = ['ENCRYPTION_SERVER_KEY', 'AUTH_SERVER_ENCRYPTION_SERVER_KEY', 'AU
 export function sourceKey({ sourceKeyFile, envFile }: KeyFiles): Buffer | undefined {
   if (sourceKeyFile !== undefined) return keyIn(sourceKeyFile, '--source-key-file');
   if (envFile === undefined) return undefined;
-  const settings = settingsIn(readGivenFile(envFile, '--env-file').toString());
+  const settings = settingsIn(readInputFile(envFile, '--env-file').toString());
   for (const name of names) {
     const value = settings.get(name);
     const file = settings.get(`${name}_FILE`);
@@ -26,7 +26,7 @@ export function sourceKey({ sourceKeyFile, envFile }: KeyFiles): Buffer | undefi
   throw new Failure(exitCodes.usage, `${envFile} has no ENCRYPTION_SERVER_KEY.`);
 }
 
-const keyIn = (path: string, option: string): Buffer => checked(readGivenFile(path, option).toString(), path);
+const keyIn = (path: string, option: string): Buffer => checked(readInputFile(path, option).toString(), path);
 
 function checked(text: string, where: string): Buffer {
   const key = keyFrom(text);

@@ -115,7 +115,7 @@ property('C', 'calendar-data', ({ object }) =>
 export const httpDate = (ms: number): string => new Date(ms).toUTCString();
 
 /** The properties that a program asks for. */
-export type WantedProperties =
+export type RequestedProperties =
   | { readonly type: 'usual' | 'names' }
   | { readonly type: 'named'; readonly names: readonly Name[] };
 
@@ -129,10 +129,10 @@ const repeatedCharactersMax = 2 * 1024;
 export class Responses {
   readonly #elements: Elements;
   readonly #properties: readonly (readonly [Name, Value])[];
-  readonly #type: WantedProperties['type'];
+  readonly #type: RequestedProperties['type'];
   #unknownText: string;
 
-  constructor(requested: WantedProperties) {
+  constructor(requested: RequestedProperties) {
     const names =
       requested.type === 'named' ? requested.names : requested.type === 'usual' ? usual : allNames;
     this.#type = requested.type;

@@ -1,6 +1,6 @@
 /** The bodies of PROPFIND and REPORT, and the conditions of a request. */
 import { type Filter, filterOf } from './filter.ts';
-import type { WantedProperties } from './properties.ts';
+import type { RequestedProperties } from './properties.ts';
 import {
   childOf,
   childrenOf,
@@ -27,7 +27,7 @@ export class Refused extends Error {
 }
 
 /** @throws UnreadableXml */
-export function readPropfind(body: Uint8Array): WantedProperties {
+export function readPropfind(body: Uint8Array): RequestedProperties {
   if (body.length === 0) return { type: 'usual' };
   const root = readXml(body);
   if (!is(root, 'D', 'propfind')) throw new UnreadableXml('no propfind');
@@ -37,8 +37,12 @@ export function readPropfind(body: Uint8Array): WantedProperties {
 }
 
 export type Report =
-  | { readonly report: 'query'; readonly requested: WantedProperties; readonly filter: Filter }
-  | { readonly report: 'multiget'; readonly requested: WantedProperties; readonly hrefs: readonly string[] };
+  | { readonly report: 'query'; readonly requested: RequestedProperties; readonly filter: Filter }
+  | {
+      readonly report: 'multiget';
+      readonly requested: RequestedProperties;
+      readonly hrefs: readonly string[];
+    };
 
 const hrefsMax = 1_000;
 
@@ -47,7 +51,7 @@ export function readReport(body: Uint8Array): Report {
   const root = readXml(body);
   const isQuery = is(root, 'C', 'calendar-query');
   if (!isQuery && !is(root, 'C', 'calendar-multiget')) throw new Refused('<D:supported-report/>');
-  const requested = wantedIn(root);
+  const requested = requestedIn(root);
   if (isQuery) return { report: 'query', requested, filter: filterOf(childOf(root, 'C', 'filter')) };
   const hrefs = new Set(childrenOf(root, 'D', 'href').map(({ text }) => text.trim()));
   if (hrefs.size === 0) throw new UnreadableXml('no href');
@@ -56,12 +60,12 @@ export function readReport(body: Uint8Array): Report {
 }
 
 const calendarData: Name = { uri: namespaces.C, local: 'calendar-data' };
-const ofReports: WantedProperties = {
+const ofReports: RequestedProperties = {
   type: 'named',
   names: [{ uri: namespaces.D, local: 'getetag' }, calendarData],
 };
 
-function wantedIn(root: Element): WantedProperties {
+function requestedIn(root: Element): RequestedProperties {
   if (childOf(root, 'D', 'propname') !== undefined) return { type: 'names' };
   const prop = childOf(root, 'D', 'prop');
   if (prop === undefined) return ofReports;
@@ -73,7 +77,7 @@ function wantedIn(root: Element): WantedProperties {
   return namedIn(prop);
 }
 
-function namedIn({ children }: Element): WantedProperties {
+function namedIn({ children }: Element): RequestedProperties {
   const names = new Map(children.map(({ uri, local }) => [`${uri} ${local}`, { uri, local }]));
   const bytes = [...names.keys()].reduce((sum, name) => sum + Buffer.byteLength(name), 0);
   if (names.size > namesMax || bytes > namesBytesMax) throw new UnreadableXml('too many properties');
@@ -81,7 +85,7 @@ function namedIn({ children }: Element): WantedProperties {
 }
 
 /** Whether the answer needs the objects themselves. */
-export const wantsData = (requested: WantedProperties): boolean =>
+export const wantsData = (requested: RequestedProperties): boolean =>
   requested.type === 'named' &&
   requested.names.some(({ uri, local }) => uri === calendarData.uri && local === calendarData.local);
 

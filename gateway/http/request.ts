@@ -27,7 +27,7 @@ export function mergeRequest(
 const versionFields = ['api', 'api_version', 'apiVersion'];
 
 /** The fields of a body that the route's schema reads. Undefined if it reads any field. */
-export function wantedFields({ request }: AnyRoute): ReadonlySet<string> | undefined {
+export function fieldNamesOf({ request }: AnyRoute): ReadonlySet<string> | undefined {
   if (!(request instanceof z.ZodObject) || request.def.catchall !== undefined) return undefined;
   return new Set([...Object.keys(request.shape), ...versionFields]);
 }

@@ -21,7 +21,7 @@ import {
 import type { WaitingBody } from './large-bodies.ts';
 import type { Receiving, ReceivingOptions, Recipient } from './receiving.ts';
 import { type Refusal, refusals } from './refusal.ts';
-import { wantedFields } from './request.ts';
+import { fieldNamesOf } from './request.ts';
 import type { AnyRoute } from './route.ts';
 import type { HttpResponse } from './uws.ts';
 
@@ -211,7 +211,7 @@ export class WholeBody implements Receiving, WaitingBody {
       return;
     }
     const parsed = await parseLargeBody(bytes, {
-      fieldNames: wantedFields(this.#head.route),
+      fieldNames: fieldNamesOf(this.#head.route),
       take: (made) => this.#take(made),
       isWanted: () => !this.#ended,
     });

@@ -1,5 +1,5 @@
 /** Item sync, integrity and single items (docs/protocol/sync.md). */
-import type { AnsweredCommand, GivenIdentity } from '../../actors/sync-command.ts';
+import type { AnsweredCommand, IdentityInput } from '../../actors/sync-command.ts';
 import { Items } from '../../actors/user/items/contract.ts';
 import { SyncLane } from '../../actors/user/sync-lane/contract.ts';
 import type { HeaderValues } from '../http/reply-headers.ts';
@@ -17,7 +17,7 @@ const nothing = { id: null, digest: null };
 function identityOf(
   context: RequestContext<'session'>,
   request: { command?: unknown },
-): GivenIdentity | undefined {
+): IdentityInput | undefined {
   const { command } = request;
   const id = context.header(commandIdHeader);
   const digest = context.header(commandDigestHeader);

@@ -8,6 +8,7 @@ const never = new Promise(() => {});
 /** Routes at a server that is ready, and the number of questions to users' actors so far. */
 function world() {
   let calls = 0;
+  let isReady = true;
   const clock = new FakeClock();
   const ask = () => {
     calls += 1;
@@ -16,8 +17,15 @@ function world() {
   const options = {
     socketTokens: { mint: () => 'token', verify: () => undefined },
     syncTickets: { mint: () => 'ticket' },
-    syncLane: { isEnabled: true, sameOrigin: true, origins: [], memoryBytes: 1, socketsPerUserMax: 16 },
-    readiness: { report: async () => ({ ready: true, checks: {} }), startDraining: () => {} },
+    syncLane: {
+      isEnabled: true,
+      sameOrigin: true,
+      origins: [],
+      memoryBytes: 1,
+      socketsPerUserMax: 16,
+      idleSeconds: 120,
+    },
+    readiness: { report: async () => ({ ready: isReady, checks: {} }), startDraining: () => {} },
   };
   const pace = new DialPace(clock);
   const routes = socketRoutes(options, pace);
@@ -29,6 +37,9 @@ function world() {
   };
   return {
     calls: () => calls,
+    setReady(ready: boolean) {
+      isReady = ready;
+    },
     turn: () => clock.advance(turnMs),
     dial(path: string): void {
       const route = routes.find((one) => one.path === path);
@@ -54,3 +65,14 @@ for (const path of ['/v1/sockets/sync/ticket', '/v1/sockets/tokens']) {
     t.is(calls(), 3 * dialsPerTurn);
   });
 }
+
+test('a client whose turn comes once the server has become ready gets its ticket', async (t) => {
+  const { calls, dial, setReady, turn } = world();
+  setReady(false);
+  for (let client = 0; client < 2 * dialsPerTurn; client += 1) dial('/v1/sockets/sync/ticket');
+  await settled();
+  t.is(calls(), 0);
+  setReady(true);
+  await turn();
+  t.is(calls(), dialsPerTurn);
+});

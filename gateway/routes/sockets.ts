@@ -193,10 +193,12 @@ export function socketRoutes(options: SocketRouteOptions, pace = new DialPace())
       replies: { 200: ticketSchema, 400: codedErrorSchema, 401: errorBodySchema, 503: codedErrorSchema },
       bodyLimit: 'small',
       handle: async (context, { deviceId }) => {
-        const state = isAdvertised(context) ? await availability() : 'disabled';
+        if (!isAdvertised(context)) return unavailable(false);
+        // A process that has just started is often ready by the time the pace lets a client go on.
+        await pace.next();
+        const state = await availability();
         if (state !== 'available') return unavailable(state === 'not-ready');
         if (!isDeviceId(deviceId)) return invalidDevice;
-        await pace.next();
         return mint(context, deviceId);
       },
     }),

@@ -14,7 +14,7 @@ import type {
   RangeResult,
 } from '../command.ts';
 import { TerminalError, UnavailableError } from '../errors.ts';
-import type { AskedSince, NegativeCache, Versions } from '../read/negative-cache.ts';
+import type { NegativeCache, OwnerRequest, Versions } from '../read/negative-cache.ts';
 import { StoreError, type StoreRead, type StoreRows } from '../store/store.ts';
 import { versionTable } from '../store/tables.ts';
 import { type AnyRow, type AnyTable, keyText, ownerColumn } from '../table.ts';
@@ -158,7 +158,7 @@ function joinAnswers(
 interface OpenRead {
   readonly plan: AnyCrossOwnerPlan;
   /** The owners that the store is asked for. */
-  readonly open: readonly AskedSince[];
+  readonly open: readonly OwnerRequest[];
   readonly negativeCache: NegativeCache;
 }
 
@@ -218,9 +218,9 @@ function joinOpenRead({ plan, open, negativeCache }: OpenRead, answer: StoreRows
   const last = new Map(answer.rows.map((row) => [row[ownerColumn(table)], Number(row[orderColumn(table)])]));
   const openReads = new Map(open.map((each) => [each.entry.owner, each]));
   for (const { owner, complete } of answer.authorized ?? []) {
-    const askedOf = openReads.get(owner);
-    if (complete && askedOf !== undefined)
-      negativeCache.note(plan, askedOf, last.get(owner) ?? askedOf.entry.after);
+    const openRead = openReads.get(owner);
+    if (complete && openRead !== undefined)
+      negativeCache.note(plan, openRead, last.get(owner) ?? openRead.entry.after);
   }
   if (open.length === owners.length) return answer;
   const quiet = owners

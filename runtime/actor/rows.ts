@@ -28,7 +28,7 @@ export interface ReadTicket {
 }
 
 /** The memory of a kept row besides its values: its position, its key, and how it is found. */
-export const keptBytes = 256;
+export const rowOverheadBytes = 256;
 /** A larger row would push everything else out of the cache. */
 const cachedRowShareMax = 1 / 4;
 
@@ -105,7 +105,7 @@ export class Rows {
     }
     const before = rows.get(key);
     if (before !== undefined) this.#forget(before);
-    rows.set(key, { table, key, row, commit, bytes: row === removed ? keptBytes : rowBytes(row) });
+    rows.set(key, { table, key, row, commit, bytes: row === removed ? rowOverheadBytes : rowBytes(row) });
     if (this.#completeAbove.has(table.name)) return;
     // Orders only grow, so nothing that was written before this row is above it.
     const order = orderOf(table, row);
@@ -179,4 +179,4 @@ function orderOf(table: AnyTable, row: AnyRow | Removed): number | undefined {
 }
 
 /** Approximate bytes of a row that is kept. */
-export const rowBytes = (row: AnyRow): number => keptBytes + heapBytes(row);
+export const rowBytes = (row: AnyRow): number => rowOverheadBytes + heapBytes(row);

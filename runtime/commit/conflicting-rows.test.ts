@@ -34,7 +34,7 @@ const title = table({
   generation: 'born',
   unique: [['name']],
 });
-const wantedTitle = { owner: 'ada', name: 'notes', born: 1 };
+const requestedTitle = { owner: 'ada', name: 'notes', born: 1 };
 const heldTitle = { owner: 'bob', name: 'notes', born: 1 };
 
 /** It gives the first reads up. */
@@ -51,7 +51,7 @@ function storeThatGivesUp(times: number): Pick<Store, 'read'> & { readCount: num
 
 test('the row in the way of a commit is looked for again where the database gave the look-up up', async (t) => {
   const store = storeThatGivesUp(3);
-  const commit = { writes: [{ table: title, put: wantedTitle, isNew: true }] };
+  const commit = { writes: [{ table: title, put: requestedTitle, isNew: true }] };
   const [rejection] = await findRejections(store, [commit]);
   t.deepEqual(rejection, { conflicting: [{ table: title, row: heldTitle }], isRival: false });
   t.is(store.readCount, 4);

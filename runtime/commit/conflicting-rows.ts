@@ -64,7 +64,7 @@ export async function findRejections(
   store: Pick<Store, 'read'>,
   commits: readonly Pick<Commit, 'writes'>[],
 ): Promise<readonly Rejection[]> {
-  const uniqueValues = commits.map(({ writes }) => wantedKeys(writes));
+  const uniqueValues = commits.map(({ writes }) => uniqueValuesOf(writes));
   const holders = await findHolders(store, uniqueValues.flat());
   const claimed = new Set<string>();
   return commits.map(({ writes }, index) => {
@@ -81,24 +81,24 @@ export async function findRejections(
 }
 
 /** One value of a key for which a row may be rejected. */
-interface WantedKey {
+interface UniqueValue {
   readonly id: string;
   readonly table: AnyTable;
   readonly unique: readonly string[];
   readonly value: AnyRow;
 }
 
-function wantedKeys(writes: readonly Write[]): readonly WantedKey[] {
+function uniqueValuesOf(writes: readonly Write[]): readonly UniqueValue[] {
   return writes.flatMap((write) =>
     'put' in write
       ? rejectingKeys(write.table)
           .filter((unique) => unique.every((column) => (write.put[column] ?? null) !== null))
-          .map((unique) => wantedKey(write.table, unique, write.put))
+          .map((unique) => uniqueValueOf(write.table, unique, write.put))
       : [],
   );
 }
 
-function wantedKey(table: AnyTable, unique: readonly string[], row: AnyRow): WantedKey {
+function uniqueValueOf(table: AnyTable, unique: readonly string[], row: AnyRow): UniqueValue {
   const value = Object.fromEntries(unique.map((column) => [column, row[column] ?? null]));
   return { id: keyId(table, unique, value), table, unique, value };
 }
@@ -108,9 +108,9 @@ const keyId = (table: AnyTable, unique: readonly string[], row: AnyRow) =>
 
 async function findHolders(
   store: Pick<Store, 'read'>,
-  uniqueValues: readonly WantedKey[],
+  uniqueValues: readonly UniqueValue[],
 ): Promise<ReadonlyMap<string, AnyRow>> {
-  const byKey = new Map<string, { readonly of: WantedKey; readonly values: Map<string, AnyRow> }>();
+  const byKey = new Map<string, { readonly of: UniqueValue; readonly values: Map<string, AnyRow> }>();
   for (const key of uniqueValues) {
     const name = `${key.table.name} ${key.unique.join()}`;
     const same = byKey.get(name) ?? { of: key, values: new Map<string, AnyRow>() };

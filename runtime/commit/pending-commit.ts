@@ -6,7 +6,7 @@
 import { type Removed, removed } from '../actor/layers.ts';
 import { heapBytes, mapEntryBytes, textBytes } from '../actor/memory.ts';
 import type { Outcome, Queued } from '../actor/message.ts';
-import { keptBytes, rowBytes } from '../actor/rows.ts';
+import { rowBytes, rowOverheadBytes } from '../actor/rows.ts';
 import type { Recorded, RecordedTell } from '../actor/turn.ts';
 import type { Address } from '../address.ts';
 import { TerminalError } from '../errors.ts';
@@ -105,7 +105,7 @@ export class PendingCommit {
   }
 }
 
-const writeBytes = (write: Write) => ('put' in write ? rowBytes(write.put) : keptBytes);
+const writeBytes = (write: Write) => ('put' in write ? rowBytes(write.put) : rowOverheadBytes);
 
 function sliceWrite({ kind, id }: Address, slice: string, change: SliceChange): Write {
   if (change === removed) return { table: sliceTable, remove: { kind, id, slice } };

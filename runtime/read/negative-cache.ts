@@ -9,7 +9,7 @@
  * The marker or version is taken before the read. If the owner commits before the read is answered, it differs the next time.
  */
 import { type Address, addressKey } from '../address.ts';
-import type { AskedOwner, CrossOwnerPlan } from '../command.ts';
+import type { CrossOwnerPlan, RequestedOwner } from '../command.ts';
 import type { AnyTable } from '../table.ts';
 import type { UnchangedSince, UnchangedSinceMarkers } from './unchanged-since.ts';
 
@@ -29,8 +29,8 @@ interface NothingFound {
 }
 
 /** An owner to ask the database for, with its marker or version from before. */
-export interface AskedSince {
-  readonly entry: AskedOwner;
+export interface OwnerRequest {
+  readonly entry: RequestedOwner;
   readonly since: Since | undefined;
 }
 
@@ -90,11 +90,11 @@ export class NegativeCache {
   }
 
   /** The owners of a plan that may have something. All others authorize the reader and have nothing. */
-  open(plan: AnyCrossOwnerPlan, versions: Versions): readonly AskedSince[] {
+  open(plan: AnyCrossOwnerPlan, versions: Versions): readonly OwnerRequest[] {
     const { table, membership, owners, version } = plan;
     const found = this.#found.get(table);
     const kind = this.#options.kindOf(membership.table);
-    const open: AskedSince[] = [];
+    const open: OwnerRequest[] = [];
     const unchangedMarkers: UnchangedSince[] = [];
     for (const entry of owners) {
       const known = found?.get(entry.owner);
@@ -113,7 +113,11 @@ export class NegativeCache {
   }
 
   /** Notes that an owner of this plan, asked since then, has nothing after this position. */
-  note({ table, membership, owners }: AnyCrossOwnerPlan, { entry, since }: AskedSince, after: number): void {
+  note(
+    { table, membership, owners }: AnyCrossOwnerPlan,
+    { entry, since }: OwnerRequest,
+    after: number,
+  ): void {
     if (since === undefined) return;
     const found = this.#of(table);
     found.set(entry.owner, {
@@ -138,14 +142,14 @@ export class NegativeCache {
 function isAnswered(
   { membershipTable, member, after, subset }: NothingFound,
   reader: AnyCrossOwnerPlan['membership'],
-  entry: AskedOwner,
+  entry: RequestedOwner,
 ): boolean {
   const isOfThis = after <= entry.after && subset === entry.subset;
   return isOfThis && membershipTable === reader.table && member === reader.member;
 }
 
 /** Drops the owners that are no longer asked. */
-function keepOnly(found: Map<string, NothingFound>, owners: readonly AskedOwner[]): void {
+function keepOnly(found: Map<string, NothingFound>, owners: readonly RequestedOwner[]): void {
   const uuids = new Set(owners.map(({ owner }) => owner));
   for (const owner of found.keys()) if (!uuids.has(owner)) found.delete(owner);
 }

@@ -65,7 +65,7 @@ test('a bridge that may write does what the account may, but for what protects i
   const isClosed = (refused: Awaited<ReturnType<typeof ask>>) =>
     refused?.reason === 'forbidden' && refused.message === closedMessage;
   const closed: string[] = [];
-  const refusedByWhatIsAsked: string[] = [];
+  const refusedByState: string[] = [];
   const shapes = userParts.flatMap(({ contract }) => Object.entries(contract.commands)) as unknown as [
     string,
     SignedInShape<unknown, unknown>,
@@ -75,12 +75,12 @@ test('a bridge that may write does what the account may, but for what protects i
       const ofReader = await ask(reader, name, request);
       t.not(ofReader?.reason, 'unauthenticated', name);
       if (access === 'writes') t.is(ofReader?.tag, 'read-only-access', name);
-      else if (ofReader?.tag === 'read-only-access') refusedByWhatIsAsked.push(name);
+      else if (ofReader?.tag === 'read-only-access') refusedByState.push(name);
       if (isClosed(await ask(bridge, name, request)) && !closed.includes(name)) closed.push(name);
     }
   }
   t.deepEqual(closed.toSorted(), Object.values(closedToBridges).flat().toSorted());
-  t.deepEqual(refusedByWhatIsAsked, [
+  t.deepEqual(refusedByState, [
     ...Array.from({ length: 2 }, () => 'mintValetToken'),
     ...Array.from({ length: 3 }, () => 'mintVaultValetToken'),
   ]);

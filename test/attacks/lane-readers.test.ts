@@ -13,7 +13,13 @@ const unreadMax = 4 * mebibyte;
 const answerBytes = 450_000;
 /** More than a socket, and the buffers of the system at both ends, hold. */
 const pullsMax = 60;
-const syncLane = { isEnabled: true, origins: [], sameOrigin: true, socketsPerUserMax: 16 };
+const syncLane = {
+  isEnabled: true,
+  origins: [],
+  sameOrigin: true,
+  socketsPerUserMax: 16,
+  idleSeconds: 120,
+};
 
 async function metric({ registry }: TestServer, name: string): Promise<number> {
   const lines = (await registry.metrics()).matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'));

@@ -105,12 +105,12 @@ test('an upgrade that is taken back brings no old tokens back', async (t) => {
   const server = await startTesting(t);
   const device = await oldDevice(server);
   const upgraded = tokensOf(await upgrade(device));
-  const takenBack = await changeCredentials(new Device(server, { ...device.account, ...upgraded }), {
+  const changedBack = await changeCredentials(new Device(server, { ...device.account, ...upgraded }), {
     current_password: 'd'.repeat(64),
     new_password: alice.password,
     version: '003',
   });
-  t.is(takenBack.status, 200);
+  t.is(changedBack.status, 200);
   t.is(await standing(server, device.account), invalid);
   t.is(await standing(server, upgraded), invalid);
 });

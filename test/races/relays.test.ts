@@ -22,7 +22,7 @@ const before = { id: 'one', kind: 'smtp', name: 'as it was', from, host: 'old.te
 const withOld = { ...before, credentials: { password: 'the old word' } };
 const added = { id: 'two', kind: 'postmark', name: 'added', from, credentials: { apiKey: 'a-key' } };
 /** All credentials that a relay may see: those given for it, wherever it is. */
-const givenForIt = /^(the (old|new) word to (old|new|attacker)\.test|a-key to postmark)$/;
+const expectedCredential = /^(the (old|new) word to (old|new|attacker)\.test|a-key to postmark)$/;
 
 interface Pair {
   readonly what: string;
@@ -108,7 +108,7 @@ async function holds(t: ExecutionContext, scene: Scene, answers: readonly Answer
   }
   t.is(received.length, now.body.relays.length, where);
   t.deepEqual(
-    received.filter((each) => !each.startsWith('nothing') && !givenForIt.test(each)),
+    received.filter((each) => !each.startsWith('nothing') && !expectedCredential.test(each)),
     [],
     where,
   );

@@ -62,7 +62,7 @@ export async function assertFails(attempt: Promise<unknown>, failure: StoreError
 }
 
 /** `writes` as the first commit of an actor made for it. */
-export async function givenWrites(store: Store, address: Address, writes: readonly Write[]): Promise<void> {
+export async function commitWrites(store: Store, address: Address, writes: readonly Write[]): Promise<void> {
   await assertPasses(store, [commitOn(await activate(store, address), address, 1, writes)], [0]);
 }
 

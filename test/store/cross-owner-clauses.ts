@@ -10,7 +10,7 @@ import {
   assertPasses,
   commitAfter,
   commitOn,
-  givenWrites,
+  commitWrites,
   insert,
   put,
   remove,
@@ -157,7 +157,7 @@ export const crossOwnerClauses: readonly Clause[] = [
     async check({ store }) {
       const content = 'ä'.repeat(600_000);
       const row = note(ada.id, uuid(10), { content, size: content.length });
-      await givenWrites(store, ada, [admission(ada.id), insert(noteTable, row)]);
+      await commitWrites(store, ada, [admission(ada.id), insert(noteTable, row)]);
       for (const budgetBytes of [undefined, 1]) {
         const named = await crossOwnerRead(store, { columns: ['deleted'], budgetBytes });
         assert.deepEqual(
@@ -204,10 +204,10 @@ export const crossOwnerClauses: readonly Clause[] = [
         rowsAcrossOwners(store, { table: parcelTable, ...changes });
       assert.deepEqual(await at(), ['1: 1 2']);
       // With bob, who does not authorize the reader.
-      await givenWrites(store, bob, [parcelOf(bob.id, 1, 1)]);
+      await commitWrites(store, bob, [parcelOf(bob.id, 1, 1)]);
       assert.deepEqual(await at(), ['1: 2']);
       assert.deepEqual(await at({ limit: 1 }), ['1: 2']);
-      await givenWrites(store, cyd, [admission(cyd.id), parcelOf(cyd.id, 1, 2)]);
+      await commitWrites(store, cyd, [admission(cyd.id), parcelOf(cyd.id, 1, 2)]);
       assert.deepEqual(await at(), ['1: 2', '3: 1']);
       const back = put(parcelTable, parcel(ada.id, uuid(500), { position: 3, made: 1, hop: 3, born: true }));
       await assertPasses(store, [commitAfter(first, 2, [back])], [0]);

@@ -27,7 +27,7 @@ import {
   startTestPostgres,
   type TestPostgres,
 } from '../kit/postgres.ts';
-import { actor, givenWrites, insert } from './actors.ts';
+import { actor, commitWrites, insert } from './actors.ts';
 import { contract } from './contract.ts';
 import { postgresSubject } from './postgres-subject.ts';
 import { oneBlank, sqlLiterals } from './source-literals.ts';
@@ -89,7 +89,7 @@ async function useAndReshard(connection: DatabaseConnection): Promise<void> {
   await migrate(connection, releasedMigrations);
   const store = await openPostgresStore({ connection });
   await store.fixedSetting(shardCountSetting, '16');
-  await givenWrites(
+  await commitWrites(
     store,
     actor(1),
     runtimeTables.map((table) => insert(table, sampleRow(table))),

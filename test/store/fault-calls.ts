@@ -9,7 +9,7 @@ import {
   actor,
   assertFails,
   commitOn,
-  givenWrites,
+  commitWrites,
   insert,
   put,
   putSlice,
@@ -93,9 +93,9 @@ const call = (number: number, key: string) => ({
 });
 
 /** An actor with some of everything, for reads. */
-async function givenRows(store: Store, number: number, content: string): Promise<void> {
+async function writeRows(store: Store, number: number, content: string): Promise<void> {
   const { id } = actor(number);
-  await givenWrites(store, actor(number), [
+  await commitWrites(store, actor(number), [
     putSlice(actor(number), 'profile', 'x'),
     insert(noteTable, note(id, uuid(number * 10), { position: 1, content, size: content.length })),
     insert(noteTable, note(id, uuid(number * 10 + 1), { position: 2 })),
@@ -108,7 +108,7 @@ async function givenRows(store: Store, number: number, content: string): Promise
 const reading =
   (run: (store: Store, number: number) => Promise<unknown>, content = 'x'): Arrange =>
   async (store, number) => {
-    await givenRows(store, number, content);
+    await writeRows(store, number, content);
     return { run: (request) => run(request, number), answer: () => null };
   };
 
@@ -121,7 +121,7 @@ const committing =
   async (store, number) => {
     const address = actor(number);
     const realStore = [putSlice(address, 'old', 'x'), insert(noteTable, note(address.id, uuid(number * 10)))];
-    await givenWrites(store, address, realStore);
+    await commitWrites(store, address, realStore);
     const commit: Commit = {
       address,
       epoch: 1,
@@ -334,7 +334,7 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
     'that is rejected': async (store, number) => {
       const address = actor(number);
       const held = note(actor(number + 500_000).id, uuid(number * 10));
-      await givenWrites(store, actor(number + 500_000), [insert(noteTable, held)]);
+      await commitWrites(store, actor(number + 500_000), [insert(noteTable, held)]);
       const writes = [
         remove(sliceTable, { ...address, slice: 'old' }),
         putSlice(address, 'new', 'y'),
@@ -386,7 +386,7 @@ export const calls: Readonly<Record<StoreMethod, Readonly<Record<string, Arrange
   pruneCalls: {
     'of a shard': async (store, number) => {
       const rows = ['a', 'b'].map((key) => call(number, key));
-      await givenWrites(
+      await commitWrites(
         store,
         actor(number),
         rows.map((row) => insert(callTable, row)),

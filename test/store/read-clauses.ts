@@ -8,7 +8,7 @@ import {
   assertFails,
   assertPasses,
   commitOn,
-  givenWrites,
+  commitWrites,
   insert,
   rowsOf,
 } from './actors.ts';
@@ -125,7 +125,7 @@ export const readClauses: readonly Clause[] = [
     async check(subject) {
       const content = 'z'.repeat(700_000);
       const row = note(ada.id, uuid(10), { content, size: content.length });
-      await givenWrites(subject.store, ada, [insert(noteTable, row)]);
+      await commitWrites(subject.store, ada, [insert(noteTable, row)]);
       for (const budgetBytes of [undefined, 1]) {
         const { rows } = await range(subject.store, { budgetBytes, columns: ['content'] });
         assert.ok(rows[0]?.['content'] === content);
@@ -166,7 +166,7 @@ export const readClauses: readonly Clause[] = [
   {
     name: 'a look-up compares every column of its unique key',
     async check({ store }) {
-      await givenWrites(store, ada, [seat(1, 'a', 'eu'), seat(2, 'a', 'us')]);
+      await commitWrites(store, ada, [seat(1, 'a', 'eu'), seat(2, 'a', 'us')]);
       const values = [
         { code: 'a', region: 'us' },
         { code: 'b', region: 'eu' },
@@ -190,7 +190,7 @@ export const readClauses: readonly Clause[] = [
         seat(4, 'c', 'eu'),
         seat(5, 'a', null),
       ];
-      await givenWrites(store, ada, seats);
+      await commitWrites(store, ada, seats);
       const found = async (limit: number, ...codes: string[]) => {
         const values = codes.map((code) => ({ code }));
         const [answer] = await store.read([
@@ -214,7 +214,7 @@ export const readClauses: readonly Clause[] = [
         seat(4, 'b', 'us'),
         seat(5, 'a', null),
       ];
-      await givenWrites(store, ada, seats);
+      await commitWrites(store, ada, seats);
       const page = async (value: AnyRow, after: AnyRow) => {
         const read = {
           read: 'lookup',
@@ -239,7 +239,7 @@ export const readClauses: readonly Clause[] = [
       const notes = [9, 10, 100].map((number) =>
         insert(noteTable, note(ada.id, uuid(number), { position: number, content: large })),
       );
-      await givenWrites(store, ada, notes);
+      await commitWrites(store, ada, notes);
       const read = {
         read: 'lookup',
         table: noteTable,

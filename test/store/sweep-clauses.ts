@@ -7,7 +7,7 @@ import {
   assertPasses,
   commitAfter,
   commitOn,
-  givenWrites,
+  commitWrites,
   insert,
   put,
   putSlice,
@@ -64,7 +64,7 @@ export const sweepClauses: readonly Clause[] = [
         timer('d', 2, 100),
         timer('e', 2, 500),
       ];
-      await givenWrites(
+      await commitWrites(
         store,
         ada,
         timers.map((row) => put(timerTable, row)),
@@ -96,7 +96,7 @@ export const sweepClauses: readonly Clause[] = [
         const armed = { ...timer('a', 1, index), ...each };
         const also = { ...timer('b', 1, index), ...each };
         const writes = [putSlice(each, 'profile', `${index}`), put(timerTable, armed)];
-        await givenWrites(store, each, index % 2 === 0 ? writes : [...writes, put(timerTable, also)]);
+        await commitWrites(store, each, index % 2 === 0 ? writes : [...writes, put(timerTable, also)]);
       }
       const activated = await Promise.all(actors.map((each) => store.activate(each, 0, 7, false)));
       for (const activation of activated)
@@ -136,7 +136,7 @@ export const sweepClauses: readonly Clause[] = [
         tell(5, 1, 50, true),
         tell(6, 3, 50),
       ];
-      await givenWrites(
+      await commitWrites(
         store,
         ada,
         tells.map((row) => insert(outboxTable, row)),
@@ -163,7 +163,7 @@ export const sweepClauses: readonly Clause[] = [
         pendingTimers: 0,
         deadTimers: 0,
       });
-      await givenWrites(store, ada, [
+      await commitWrites(store, ada, [
         ...[timer('late', 1, 300, true), timer('b', 1, 200, true), timer('a', 2, 200, true)].map((row) =>
           put(timerTable, row),
         ),
@@ -199,7 +199,7 @@ export const sweepClauses: readonly Clause[] = [
     async check({ store }) {
       const call = (call_key: string, shard: number, at: number) =>
         insert(callTable, { ...ada, call_key, shard, reply: Buffer.from('r'), at });
-      await givenWrites(store, ada, [
+      await commitWrites(store, ada, [
         call('a', 1, 10),
         call('b', 1, 20),
         call('c', 1, 30),

@@ -64,12 +64,12 @@ interface Page {
 }
 
 /** An empty parameter counts as absent. */
-const givenOf = (parameter: unknown): unknown => (parameter === '' ? undefined : parameter);
+const parameterOf = (parameter: unknown): unknown => (parameter === '' ? undefined : parameter);
 
 function pageOf(list: string, { limit, cursor }: { limit?: unknown; cursor?: unknown }): Page | Refused {
-  const requested = Number(givenOf(limit) ?? limitUsual);
+  const requested = Number(parameterOf(limit) ?? limitUsual);
   if (!Number.isInteger(requested) || requested < 1 || requested > limitMax) return invalidLimit;
-  if (givenOf(cursor) === undefined) return { limit: requested, from: undefined };
+  if (parameterOf(cursor) === undefined) return { limit: requested, from: undefined };
   const [name, position] = Buffer.from(String(cursor).slice(0, 64), 'base64url').toString().split(':');
   const from = Number(position);
   if (name !== list || !/^\d{1,15}$/.test(position ?? '')) return invalidCursor;
@@ -153,8 +153,8 @@ export const listLog = command({
   creates: true,
   reads: logPlan,
   turn: (view, request, { entries }: PlanResults<ReturnType<typeof logPlan>>) => {
-    const relayId = givenOf(request.relayId);
-    const outcome = givenOf(request.outcome);
+    const relayId = parameterOf(request.relayId);
+    const outcome = parameterOf(request.outcome);
     const refused = notInDirectMode(view);
     if (refused !== undefined) return refused;
     const page = pageOf('log', request);

@@ -7,7 +7,7 @@ import { purging, userPart } from '../hooks.ts';
 import { UserCalendar } from './contract.ts';
 import { calendarFeedCommands } from './feed.ts';
 import { publicationSlice } from './publication.ts';
-import { giveSlotsBackTimer, releaseSlots, releaseUnkept, wantedSlotMap, wantsSlots } from './slots.ts';
+import { giveSlotsBackTimer, releaseSlots, releaseUnkept, requestedSlotMap, wantsSlots } from './slots.ts';
 import { todoTable } from './todo.ts';
 import { todoCommands } from './todos.ts';
 import { calendarTokenCommands, calendarTokenMap, revokeAllCalendarTokens } from './tokens.ts';
@@ -52,7 +52,7 @@ const slotsPurge = purging({
 export const calendar = userPart(UserCalendar, {
   name: 'calendar',
   uses: [AccountSettings, CalendarTokens, CalendarTokenHasher, ProvenTokens, UserSecrets],
-  slices: [calendarTokenMap, publicationSlice, wantedSlotMap],
+  slices: [calendarTokenMap, publicationSlice, requestedSlotMap],
   tables: [todoTable],
   commands: { ...todoCommands, ...calendarTokenCommands, ...calendarFeedCommands },
   timers: { giveSlotsBack: giveSlotsBackTimer },

@@ -21,7 +21,7 @@ const { giveSlotsBack } = UserCalendar.timers;
 const wantedForMs = 120_000;
 
 /** By the slot. */
-export const wantedSlotMap = sliceMap<{ readonly purpose: SlotPurpose; readonly atMs: number }>({
+export const requestedSlotMap = sliceMap<{ readonly purpose: SlotPurpose; readonly atMs: number }>({
   family: 'wanted-calendar-slot',
   format: 1,
   entriesMax: 16,
@@ -49,7 +49,7 @@ export async function takeSlot(
   if (granted) return slot;
   await workflow.turn({
     turn: (turn) => {
-      forgetWanted(turn, slot);
+      forgetRequest(turn, slot);
       return full;
     },
   });
@@ -58,16 +58,16 @@ export async function takeSlot(
 
 function want(turn: Turn, purpose: SlotPurpose): { readonly slot: string } | Refused {
   releaseUnkept(turn);
-  if (turn.entries(wantedSlotMap).size >= wantedSlotMap.entriesMax) return busy;
+  if (turn.entries(requestedSlotMap).size >= requestedSlotMap.entriesMax) return busy;
   const slot = turn.random.uuid();
-  turn.setEntry(wantedSlotMap, slot, { purpose, atMs: turn.nowMs });
+  turn.setEntry(requestedSlotMap, slot, { purpose, atMs: turn.nowMs });
   turn.arm(giveSlotsBack, turn.nowMs + wantedForMs, null);
   return { slot };
 }
 
 /** Call in the turn of what the slot is for. Refuses if the slot was given back meanwhile. */
 export function keepSlot(turn: Turn, slot: string): Refused | undefined {
-  return forgetWanted(turn, slot) ? undefined : busy;
+  return forgetRequest(turn, slot) ? undefined : busy;
 }
 
 export function releaseSlots(turn: Turn, purpose: SlotPurpose, slots: readonly string[]): void {
@@ -76,21 +76,21 @@ export function releaseSlots(turn: Turn, purpose: SlotPurpose, slots: readonly s
 
 /** Call in a turn that finds it needs no slot. */
 export function releaseUnused(turn: Turn, purpose: SlotPurpose, slot: string): void {
-  if (forgetWanted(turn, slot)) releaseSlots(turn, purpose, [slot]);
+  if (forgetRequest(turn, slot)) releaseSlots(turn, purpose, [slot]);
 }
 
 /** Gives back the slots of calls that came to nothing long ago. */
 export function releaseUnkept(turn: Turn): void {
-  for (const [slot, { purpose, atMs }] of turn.entries(wantedSlotMap)) {
+  for (const [slot, { purpose, atMs }] of turn.entries(requestedSlotMap)) {
     if (turn.nowMs - atMs >= wantedForMs) releaseUnused(turn, purpose, slot);
   }
 }
 
-export const wantsSlots = (turn: Turn): boolean => turn.entries(wantedSlotMap).size > 0;
+export const wantsSlots = (turn: Turn): boolean => turn.entries(requestedSlotMap).size > 0;
 
-function forgetWanted(turn: Turn, slot: string): boolean {
-  if (turn.entry(wantedSlotMap, slot) === undefined) return false;
-  turn.removeEntry(wantedSlotMap, slot);
+function forgetRequest(turn: Turn, slot: string): boolean {
+  if (turn.entry(requestedSlotMap, slot) === undefined) return false;
+  turn.removeEntry(requestedSlotMap, slot);
   if (!wantsSlots(turn)) turn.disarm(giveSlotsBack);
   return true;
 }

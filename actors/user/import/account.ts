@@ -97,10 +97,10 @@ function writeRow(turn: Turn, imported: ImportedAccount, { account }: OwnAccount
 function writeSettings(turn: Turn, settings: readonly ImportedSetting[]): string[] {
   const refused: string[] = [];
   const storedNames = new Set<string>(['FILE_UPLOAD_BYTES_USED']);
-  for (const { name: givenName, value, uuid, createdAt, updatedAt } of settings) {
-    const name = settingNamed(givenName);
+  for (const { name: inputName, value, uuid, createdAt, updatedAt } of settings) {
+    const name = settingNamed(inputName);
     if (name === undefined || isRefusedSetting(name, value)) {
-      refused.push(givenName);
+      refused.push(inputName);
       continue;
     }
     storedNames.add(name);

@@ -30,7 +30,7 @@ interface InboxReads {
 }
 
 /** What one sync gives of the inbox, and what its token says of it. */
-export interface GivenInbox extends InboxEntries {
+export interface InboxResponse extends InboxEntries {
   /** The client has the inbox up to here. */
   readonly cursor: Cursor;
   /** The user's own collection. */
@@ -86,7 +86,7 @@ export function inboxPlans(view: View, request: SyncRequest): typeof noPlans {
 }
 
 /** Call in the turn or the read that begins the sync. */
-export function givenInbox(view: View, request: SyncRequest, reads: InboxReads): GivenInbox {
+export function inboxResponse(view: View, request: SyncRequest, reads: InboxReads): InboxResponse {
   const now = view.get(head);
   const generation = generationOf(view);
   return {
@@ -100,7 +100,7 @@ export function givenInbox(view: View, request: SyncRequest, reads: InboxReads):
   };
 }
 
-export function withInbox(reply: SyncReply, inbox: GivenInbox): SyncReply {
+export function withInbox(reply: SyncReply, inbox: InboxResponse): SyncReply {
   const { messages, notifications, shared_vault_invites } = inbox;
   const sync_token = withInboxCursor(reply.sync_token, inbox);
   const isEmpty = messages.length + notifications.length + shared_vault_invites.length === 0;
@@ -114,7 +114,7 @@ export function withInbox(reply: SyncReply, inbox: GivenInbox): SyncReply {
 }
 
 /** Adds a cursor for the inbox to the token, if there are entries between that cursor and the token's own position. */
-function withInboxCursor(token: string, { cursor, own, highest, tokenAtHead }: GivenInbox): string {
+function withInboxCursor(token: string, { cursor, own, highest, tokenAtHead }: InboxResponse): string {
   if (highest === 0 || (token === tokenAtHead && cursor.position >= highest)) return token;
   const cursors = decodeToken(token) ?? [];
   const position = cursors.find(({ collection }) => collection === own)?.position ?? 0;

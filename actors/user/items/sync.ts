@@ -35,7 +35,7 @@ import {
 } from '../../collection/sync-steps.ts';
 import { tokenAt } from '../../collection/token.ts';
 import { isRefused, type Refused } from '../../reply.ts';
-import { givenInbox, inboxPlans, withInbox } from '../inbox/in-sync.ts';
+import { inboxPlans, inboxResponse, withInbox } from '../inbox/in-sync.ts';
 import {
   type SignedIn,
   type SignedInWorkflow,
@@ -70,7 +70,7 @@ const read = signedInRead({
     idleSyncs.reply(view, request, reads, () =>
       withInbox(
         answer(view.self.id, request, beginAll(view, request, reads), view.use(ItemSettings)),
-        givenInbox(view, request, reads),
+        inboxResponse(view, request, reads),
       ),
     ),
 });
@@ -100,7 +100,7 @@ function runInOneTurn(
   const items = request.items ?? none;
   const wrong = malformed(items);
   if (wrong !== undefined) return wrong;
-  const inbox = givenInbox(turn, request, reads);
+  const inbox = inboxResponse(turn, request, reads);
   const batch = { request, items, reads, by: memberOf(turn, by) };
   const progress = save(turn, batch, beginAll(turn, request, reads));
   if (isRefused(progress)) return progress;
@@ -122,7 +122,7 @@ async function runInSteps(workflow: Steps, request: SyncRequest): Promise<SyncRe
   const begun = await workflow.turn({
     reads: (view) => ({ ...plansOf(view, request), ...storedPlan({ view, request, items: first }) }),
     turn: (turn, reads, by) => {
-      const inbox = givenInbox(turn, request, reads);
+      const inbox = inboxResponse(turn, request, reads);
       const batch = { request, items: first, reads, by: memberOf(turn, by) };
       const progress = malformed(sent) ?? save(turn, batch, beginAll(turn, request, reads));
       return isRefused(progress) ? progress : { progress, inbox, sessionUuid: by.session.uuid };

@@ -14,14 +14,14 @@ import {
 } from '../../../runtime/command.ts';
 import { isAbsent } from '../../collection/incoming.ts';
 import { type ItemRow, item } from '../../collection/item.ts';
-import { givenColumns, type Page, pageItems } from '../../collection/retrieve.ts';
+import { type Page, pageItems, responseColumns } from '../../collection/retrieve.ts';
 import { ItemSettings } from '../../collection/settings.ts';
 import { isLegacy, isVaultExclusive, type SyncRequest } from '../../collection/sync-request.ts';
 import { noVaults, type Progress, type VaultPart } from '../../collection/sync-steps.ts';
 import { type Cursor, decodeToken } from '../../collection/token.ts';
 import type { Passed } from '../../collection/transfer/wire.ts';
+import { vaultResponse } from '../../vault/responses.ts';
 import { membershipsMax } from '../../vault/settings.ts';
-import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
 import { membershipsOf } from '../vaults/memberships.ts';
 
@@ -61,7 +61,7 @@ export function vaultPlans(view: View, request: SyncRequest, version?: number): 
         .map(({ vault, items, subset }) => ({ owner: vault, after: items.position, subset })),
       limit: pageItems(request.limit),
       budgetBytes: view.use(ItemSettings).transferLimitBytes,
-      columns: givenColumns,
+      columns: responseColumns,
       version,
     }),
     vaults: crossOwner(vaultTable, {
@@ -99,7 +99,7 @@ export function vaultPage(
     const result = vaultRows.get(vault);
     // The user is no longer a member.
     if (result === undefined) continue;
-    shared.push(...result.rows.map(shownVault));
+    shared.push(...result.rows.map(vaultResponse));
     cursors.push({ ...rowCursor, position: result.upTo });
     const found = foundIn.get(vault);
     let position = cursor.position;

@@ -69,7 +69,7 @@ const answerRepeat = (workflow: Pick<SignedInWorkflow<unknown>, 'turn'>): Promis
   workflow.turn({ recorded: true, turn: () => ({}) });
 
 /** The first turn chooses reminders, whose mails are then asked back. The last turn of the command applies the answers. */
-async function askedBack(
+async function recallChosen(
   workflow: Pick<SignedInWorkflow<unknown>, 'turn' | 'actors' | 'self'>,
   chosen: (turn: Turn) => readonly PublishedReminder[] | Refused,
 ): Promise<readonly Recall[]> {
@@ -107,7 +107,7 @@ const optOutOfDelivery = signedInWorkflow({
   ...PublishedReminders.commands.optOutOfDelivery,
   run: async (workflow) => {
     await answerRepeat(workflow);
-    const recalls = await askedBack(workflow, (turn) =>
+    const recalls = await recallChosen(workflow, (turn) =>
       all(turn).some(({ state }) => state === 'in-flight') ? beingSent : all(turn),
     );
     return workflow.lastTurn({
@@ -141,7 +141,7 @@ const configure = signedInWorkflow({
   ...PublishedReminders.commands.setDeliveryConfig,
   run: async (workflow, request) => {
     const config = readConfig(request);
-    const recalls = await askedBack(workflow, (turn) => {
+    const recalls = await recallChosen(workflow, (turn) => {
       if (isRefused(config)) return reminderDelivery.refusal(turn) ?? config;
       return reminderDelivery.refusal(turn) ?? refusedNow(turn, config) ?? affectedBy(turn, config);
     });
@@ -222,7 +222,7 @@ const publishReminder = signedInWorkflow({
   run: async (workflow, request) => {
     const read = (turn: Turn) =>
       reminderDelivery.refusal(turn) ?? readReminder(request, deliveryConfig(turn)?.channel ?? undefined);
-    const recalls = await askedBack(workflow, (turn) => {
+    const recalls = await recallChosen(workflow, (turn) => {
       const input = read(turn);
       if (isRefused(input)) return input;
       const before = turn.entry(publishedReminderMap, input.id);
@@ -315,7 +315,7 @@ const deletePublishedReminder = signedInWorkflow({
     await answerRepeat(workflow);
     const found = (turn: Turn) =>
       reminderDelivery.refusal(turn) ?? turn.entry(publishedReminderMap, id) ?? unknown;
-    const recalls = await askedBack(workflow, (turn) => {
+    const recalls = await recallChosen(workflow, (turn) => {
       const reminder = found(turn);
       return isRefused(reminder) ? reminder : [reminder];
     });

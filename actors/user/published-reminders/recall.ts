@@ -23,15 +23,15 @@ import { acceptedNow, armNext, mailIdOf, put } from './watch.ts';
 /** Longer than a request takes. After it the timer asks again. */
 const holdMs = 30_000;
 
-interface AskedBack {
+interface RecallRequest {
   readonly id: string;
   readonly round: number;
   readonly mailId: string;
 }
 
-export type Recall = AskedBack & { readonly result: RecallResult };
+export type Recall = RecallRequest & { readonly result: RecallResult };
 
-export function markRecalled(turn: Turn, reminders: readonly PublishedReminder[]): readonly AskedBack[] {
+export function markRecalled(turn: Turn, reminders: readonly PublishedReminder[]): readonly RecallRequest[] {
   const mailed = reminders.filter(isMailQueued);
   if (mailed.length === 0) return [];
   for (const each of mailed) put(turn, { ...each, isRecalled: true, nextAtMs: turn.nowMs + holdMs });
@@ -43,7 +43,7 @@ export function markRecalled(turn: Turn, reminders: readonly PublishedReminder[]
 export const askBack = (
   actors: Actors,
   userUuid: string,
-  mails: readonly AskedBack[],
+  mails: readonly RecallRequest[],
 ): Promise<readonly Recall[]> =>
   Promise.all(
     mails.map(async (mail) => ({

@@ -174,7 +174,7 @@ function afterOutcome(turn: Turn, reminder: PublishedReminder, outcome: MailOutc
     case 'failed': {
       // It was recalled while it was being sent, or delivery was turned off since.
       const tried =
-        reminder.isRecalled || !isDeliveryOn(turn) ? schedule.askedBack(turn, reminder) : reminder;
+        reminder.isRecalled || !isDeliveryOn(turn) ? schedule.markRecalled(turn, reminder) : reminder;
       return { ...tried, error: outcome.failure === 'timeout' ? 'timeout' : 'transient' };
     }
     default:
@@ -188,7 +188,7 @@ function afterOutcome(turn: Turn, reminder: PublishedReminder, outcome: MailOutc
 const isAskedBack = (reminder: PublishedReminder): boolean => isMailQueued(reminder) && reminder.isRecalled;
 
 const askBack = (turn: Turn, reminder: PublishedReminder): void =>
-  put(turn, schedule.askedBack(turn, reminder));
+  put(turn, schedule.markRecalled(turn, reminder));
 
 /**
  * Nobody outside has heard of what is claimed. The queue is asked for the mails, and the job finds that the others are not its

@@ -116,4 +116,4 @@ export function recallReminders(turn: Turn): void {
 }
 
 const askBack = (turn: Turn, queued: Reminder): void =>
-  turn.setEntry(reminderMap, queued.uuid, schedule.askedBack(turn, queued));
+  turn.setEntry(reminderMap, queued.uuid, schedule.markRecalled(turn, queued));

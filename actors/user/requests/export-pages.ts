@@ -14,7 +14,7 @@ import type { AnyTable, RowOf } from '../../../runtime/table.ts';
 import { head } from '../../collection/head.ts';
 import { item } from '../../collection/item.ts';
 import { fullItem } from '../../collection/item-fields.ts';
-import { givenColumns } from '../../collection/retrieve.ts';
+import { responseColumns } from '../../collection/retrieve.ts';
 import { revisionBodyOf } from '../../collection/revisions/read.ts';
 import { revision } from '../../collection/revisions/table.ts';
 import { revisionUsageSlice } from '../../collection/revisions/usage.ts';
@@ -43,7 +43,7 @@ const sources: Readonly<Record<ExportCursor['part'], Source<AnyTable>>> = {
     table: item,
     head: (view) => view.get(head).position,
     subset: 'live',
-    columns: givenColumns,
+    columns: responseColumns,
     isOf: (row, userUuid) => row.owner_uuid === userUuid,
     exported: (row) => fullItem(row),
   }),

@@ -54,7 +54,7 @@ function keepSession(
     ephemeral: newSession.ephemeral,
     readonly: newSession.readonly,
     apiVersion: newSession.apiVersion,
-    ...keptDevice(turn, newSession.device),
+    ...storedDevice(turn, newSession.device),
     createdAtMs: turn.nowMs,
     updatedAtMs: turn.nowMs,
     ...(newSession.bridgeToken !== undefined && { bridgeToken: newSession.bridgeToken }),
@@ -73,7 +73,7 @@ export function renewSession(
   const pair = newPair(turn, styleOf(turn, apiVersion));
   const renewed: Session = {
     ...session,
-    ...keptDevice(turn, device),
+    ...storedDevice(turn, device),
     apiVersion,
     current: pair.stored,
     ...expiries(turn, session.ephemeral),
@@ -87,7 +87,7 @@ export function renewSession(
  * An account that hides its name must not be recognised by its devices (docs/protocol/authentication.md, "What is kept of a
  * session" and "Registration").
  */
-function keptDevice(turn: Turn, device: Device): Device {
+function storedDevice(turn: Turn, device: Device): Device {
   const isLogged = settingValue(turn, 'LOG_SESSION_USER_AGENT') === 'enabled';
   return isLogged ? device : { ...device, userAgent: null };
 }

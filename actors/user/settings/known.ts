@@ -130,8 +130,8 @@ export function checkedValue(
 }
 
 /** True: an import may not bring it. It may bring any setting as null. */
-export function isRefusedSetting(givenName: string, value: string | undefined): boolean {
-  const name = settingNamed(givenName);
+export function isRefusedSetting(inputName: string, value: string | undefined): boolean {
+  const name = settingNamed(inputName);
   if (name === undefined) return true;
   return value !== undefined && 'why' in checkedValue(name, value);
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { contract } from '../../../runtime/contract.ts';
 import { permissions, vaultInviteSchema } from '../../inbox-entries.ts';
 import { openToBridges, type SignedInShape, signedIn } from '../../signed-in.ts';
-import { memberSchema, vaultSchema } from '../../vault/shown.ts';
+import { memberSchema, vaultSchema } from '../../vault/responses.ts';
 
 const nothing = z.object({});
 const done = z.object({ success: z.boolean() });

@@ -1,7 +1,7 @@
 /** The shared vaults of a user, as the rows of the vaults say at this moment. */
 import { crossOwner, type View } from '../../../runtime/command.ts';
+import { vaultResponse } from '../../vault/responses.ts';
 import { membershipsMax } from '../../vault/settings.ts';
-import { shownVault } from '../../vault/shown.ts';
 import { memberTable, vaultTable } from '../../vault/tables.ts';
 import { signedInRead } from '../signed-in.ts';
 import { Vaults } from './contract.ts';
@@ -27,7 +27,7 @@ export const listVaults = signedInRead({
   answer: (_view, _request, { vaults }) => {
     const rows = vaults.owners.flatMap(({ rows }) => rows);
     return {
-      sharedVaults: rows.map(shownVault),
+      sharedVaults: rows.map(vaultResponse),
       designatedSurvivors: rows.flatMap(({ vault, survivor_uuid }) =>
         survivor_uuid === null ? [] : [{ sharedVaultUuid: vault, userUuid: survivor_uuid }],
       ),

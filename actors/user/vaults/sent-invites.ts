@@ -7,8 +7,8 @@ import { encryptedMessageBytesMax } from '../../inbox-entries.ts';
 import { type Refused, refuse } from '../../reply.ts';
 import { isStorableText } from '../../storable-text.ts';
 import { noSuchInvite, Vault } from '../../vault/contract.ts';
+import { inviteResponse } from '../../vault/responses.ts';
 import { VaultSettings } from '../../vault/settings.ts';
-import { shownInvite } from '../../vault/shown.ts';
 import { type InviteRow, inviteTable } from '../../vault/tables.ts';
 import { signedInWorkflow } from '../signed-in.ts';
 import { askIfThere, askVault, forEach, sessionAlone, uuidOf } from './ask.ts';
@@ -96,7 +96,7 @@ export const listOutboundInvites = signedInWorkflow({
       turn: (turn, { sent }) => ({
         invites: rowsOf(sent)
           .filter(({ sender_uuid }) => sender_uuid === turn.self.id)
-          .map(shownInvite),
+          .map(inviteResponse),
       }),
     });
   },

@@ -16,8 +16,8 @@ import { vaultFiles } from '../files/own-files.ts';
 import { vaultPart } from '../hooks.ts';
 import { VaultItems } from '../items/contract.ts';
 import { dismiss, memberListPlan, vaultKey } from '../member-list.ts';
+import { inviteResponse } from '../responses.ts';
 import { invitesMax } from '../settings.ts';
-import { shownInvite } from '../shown.ts';
 import { statusSlice } from '../state.ts';
 import { type InviteRow, inviteTable, type MemberRow, memberTable, vaultTable } from '../tables.ts';
 
@@ -115,7 +115,7 @@ function writeInvites(
       updated_at: each.updatedAt,
     };
     turn.put(inviteTable, row);
-    turn.tell(Inbox, row.invitee).invited({ invite: shownInvite(row), isNew: false });
+    turn.tell(Inbox, row.invitee).invited({ invite: inviteResponse(row), isNew: false });
   }
 }
 

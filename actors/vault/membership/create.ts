@@ -2,7 +2,7 @@
 import { command, type Turn } from '../../../runtime/command.ts';
 import { noSuchVault, Vault } from '../contract.ts';
 import { admit, memberListFor, memberListPlan, notify } from '../member-list.ts';
-import { shownMember, shownVault } from '../shown.ts';
+import { memberResponse, vaultResponse } from '../responses.ts';
 import { nextChangeStamp, statusSlice } from '../state.ts';
 import { type MemberRow, type VaultRow, vaultTable } from '../tables.ts';
 
@@ -39,8 +39,8 @@ function begin(turn: Turn, by: string): [VaultRow, MemberRow] {
 
 const created = (vault: VaultRow, member: MemberRow) => ({
   ok: {
-    sharedVault: shownVault(vault),
-    sharedVaultUser: shownMember(member, vault),
+    sharedVault: vaultResponse(vault),
+    sharedVaultUser: memberResponse(member, vault),
     membership: member.membership,
   },
 });

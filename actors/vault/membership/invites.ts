@@ -25,8 +25,8 @@ import { Inbox } from '../../user/inbox/contract.ts';
 import { Vaults } from '../../user/vaults/contract.ts';
 import { noSuchInvite, noSuchVault, notTheOwner, Vault } from '../contract.ts';
 import { admit, memberIn, memberListFor, memberListOf, memberListPlan, notify } from '../member-list.ts';
+import { inviteResponse } from '../responses.ts';
 import { invitesMax, VaultSettings } from '../settings.ts';
-import { shownInvite } from '../shown.ts';
 import { nextChangeStamp } from '../state.ts';
 import { type InviteRow, inviteTable } from '../tables.ts';
 
@@ -90,9 +90,9 @@ const invite = command({
       updated_at: micros,
     });
     turn.put(inviteTable, row);
-    turn.tell(Inbox, recipientUuid).invited({ invite: shownInvite(row), isNew: true });
+    turn.tell(Inbox, recipientUuid).invited({ invite: inviteResponse(row), isNew: true });
     if (before === undefined) turn.tell(Vaults, recipientUuid).mailVaultInvite({ inviteUuid: row.uuid });
-    return { ok: { invite: shownInvite(row) } };
+    return { ok: { invite: inviteResponse(row) } };
   },
 });
 
@@ -110,8 +110,8 @@ const changeInvite = command({
     const permission = invitation.permission ?? (before.permission as Permission);
     const row = inviteRowOf({ ...invitation, permission }, { ...before, position, updated_at: micros });
     turn.put(inviteTable, row);
-    turn.tell(Inbox, row.invitee).invited({ invite: shownInvite(row), isNew: false });
-    return { ok: { invite: shownInvite(row) } };
+    turn.tell(Inbox, row.invitee).invited({ invite: inviteResponse(row), isNew: false });
+    return { ok: { invite: inviteResponse(row) } };
   },
 });
 
@@ -162,7 +162,7 @@ const sentInvites = sharedRead({
   ...Vault.commands.sentInvites,
   reads: (view) => ({ invites: range(inviteTable, everything(view)) }),
   answer: (_view, { by }, { invites }) => ({
-    invites: invites.rows.filter(({ sender_uuid }) => sender_uuid === by).map(shownInvite),
+    invites: invites.rows.filter(({ sender_uuid }) => sender_uuid === by).map(inviteResponse),
   }),
 });
 

@@ -14,7 +14,7 @@ import {
   memberListPlan,
   notify,
 } from '../member-list.ts';
-import { shownMember } from '../shown.ts';
+import { memberResponse } from '../responses.ts';
 import { nextChangeStamp } from '../state.ts';
 import { type MemberRow, memberTable } from '../tables.ts';
 
@@ -30,7 +30,7 @@ const members = sharedRead({
     const memberList = memberListFor(view, by, reads);
     if (memberList === undefined) return noSuchVault;
     const inOrder = memberList.members.toSorted((a, b) => a.membership - b.membership);
-    return { ok: { users: inOrder.map((each) => shownMember(each, memberList.vault)) } };
+    return { ok: { users: inOrder.map((each) => memberResponse(each, memberList.vault)) } };
   },
 });
 

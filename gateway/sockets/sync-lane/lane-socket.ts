@@ -324,7 +324,7 @@ export class LaneSocket {
     this.#reauth = (this.#reauth ?? Promise.resolve()).then(() => this.#reauthenticate(frame, ticket));
   }
 
-  #ownTicket({ ticket: text, deviceId }: AskedAuth): SyncTicket | undefined {
+  #ownTicket({ ticket: text, deviceId }: AuthRequest): SyncTicket | undefined {
     const ticket = this.#lane.verify(text, deviceId);
     if (ticket === undefined || deviceId !== this.#deviceId) return undefined;
     const { userUuid, identifier } = this.#credentials ?? {};
@@ -444,12 +444,12 @@ const credentialsOf = ({ userUuid, sessionUuid, pair }: SyncTicket): Credentials
   secrets: [pair],
 });
 
-interface AskedAuth {
+interface AuthRequest {
   readonly ticket: string;
   readonly deviceId: string;
 }
 
-function readAuth({ payload }: ClientFrame, allowed: readonly string[]): AskedAuth | undefined {
+function readAuth({ payload }: ClientFrame, allowed: readonly string[]): AuthRequest | undefined {
   const { ticket, deviceId, resumeSequence = 0 } = payload;
   if (!Object.keys(payload).every((key) => allowed.includes(key))) return undefined;
   if (typeof ticket !== 'string' || !isDeviceId(deviceId)) return undefined;

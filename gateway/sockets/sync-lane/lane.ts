@@ -3,7 +3,7 @@
  * (docs/protocol/sockets.md, "The sync lane").
  *
  * The lane refuses an upgrade over HTTP, before there is a socket. The library pings a socket that was silent for
- * nearly a minute, and drops one that does not answer.
+ * more than a minute and a half, and drops one that does not answer.
  */
 import type { Registry } from 'prom-client';
 import type { Credentials } from '../../../actors/identity/session-tokens.ts';
@@ -45,7 +45,6 @@ export interface LaneOptions {
   readonly registry: Registry;
   readonly settings: GatewaySettings['syncLane'];
   readonly socketsMax: number;
-  readonly idleSeconds: number;
   readonly tickets: Pick<SyncTickets, 'verify'>;
   readonly pace: DialPace;
   readonly gate: AccessKeyGate | undefined;
@@ -182,7 +181,7 @@ export function openLane(app: TemplatedApp, options: LaneOptions): Lane {
     maxPayloadLength: payloadBytesMax,
     // The socket counts unread data itself, and says why it ends.
     maxBackpressure: 0,
-    idleTimeout: options.idleSeconds,
+    idleTimeout: settings.idleSeconds,
     sendPingsAutomatically: true,
     upgrade(res, req, context) {
       const headers = options.framing.headersOf(res, req);

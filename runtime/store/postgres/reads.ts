@@ -123,7 +123,7 @@ function matchRead(
       from,
       parameters,
       budgetBytes,
-      inOrderWanted: (rows) => inOrder(by, requested, rows),
+      inRequestedOrder: (rows) => inOrder(by, requested, rows),
     });
   }
   const text = `SELECT ${selectList(table, Object.keys(columnsOf(table)), 't')} ${from}`;
@@ -140,14 +140,14 @@ function budgetedMatch({
   from,
   parameters,
   budgetBytes,
-  inOrderWanted,
+  inRequestedOrder,
 }: {
   readonly table: AnyTable;
   readonly large: LargeColumn;
   readonly from: string;
   readonly parameters: Parameters;
   readonly budgetBytes: number;
-  readonly inOrderWanted: (rows: readonly AnyRow[]) => readonly AnyRow[];
+  readonly inRequestedOrder: (rows: readonly AnyRow[]) => readonly AnyRow[];
 }): PlannedRead {
   const columns = Object.keys(columnsOf(table));
   const carried = [...columns, large.count].map((column) => `t.${ident(column)}`).join(', ');
@@ -160,7 +160,7 @@ function budgetedMatch({
         < ${parameters.add('int8', budgetBytes)} AS fits ${from}) AS t`;
   return {
     statement: { text, values: parameters.values },
-    finish: (rows) => ({ rows: inOrderWanted(rows.map((row) => fitted(row, large))), complete: true }),
+    finish: (rows) => ({ rows: inRequestedOrder(rows.map((row) => fitted(row, large))), complete: true }),
   };
 }
 

@@ -117,6 +117,7 @@ test('where the lane is switched off, commands go over HTTP, and it is asked for
     sameOrigin: true,
     socketsPerUserMax: 16,
     memoryBytes: 1e8,
+    idleSeconds: 120,
   };
   const { server, client, around, phone } = await worldOf(t, { gateway: { syncLane } });
   const { status, by } = await client.run(save('command-1'));

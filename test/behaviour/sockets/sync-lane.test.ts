@@ -67,7 +67,14 @@ test('a ticket says what clients read, and another device id is refused', async 
 });
 
 test('a lane that is switched off says so for good, one that is not ready says that it passes', async (t) => {
-  const off = { isEnabled: false, origins: [], sameOrigin: true, socketsPerUserMax: 16, memoryBytes: 1e8 };
+  const off = {
+    isEnabled: false,
+    origins: [],
+    sameOrigin: true,
+    socketsPerUserMax: 16,
+    memoryBytes: 1e8,
+    idleSeconds: 120,
+  };
   const server = await startServer(t, { gateway: { syncLane: off } });
   const phone = await server.device();
   t.deepEqual(await capabilities(server), { capabilities: [] });
@@ -195,6 +202,7 @@ test('pages of listed origins, and the server’s own behind a proxy that ends h
     sameOrigin: true,
     socketsPerUserMax: 16,
     memoryBytes: 1e8,
+    idleSeconds: 120,
   };
   const server = await startServer(t, { gateway: { syncLane } });
   const isOpen = async (headers: Record<string, string>) =>
@@ -430,7 +438,7 @@ test('an item of a vault is saved once over the lane, and its members hear of it
 
 test('a client of the lane that does not answer pings is dropped, and one that does stays', async (t) => {
   const server = await startServer(t, {
-    gateway: { sockets: { ...defaultsOf(gatewaySettings).sockets, idleSeconds: 8 } },
+    gateway: { syncLane: { ...defaultsOf(gatewaySettings).syncLane, idleSeconds: 8 } },
   });
   const phone = await server.device();
   const alive = await enterLane(t, phone);

@@ -14,7 +14,7 @@ export const errorOf = (result: Result<unknown>): string | undefined =>
   result.isFailed() ? result.getError() : undefined;
 
 /** As {@link okOf}, for services that return either the result or a message for the user. */
-export function shownOf<T>(answer: T | Displayable): T {
+export function displayable<T>(answer: T | Displayable): T {
   if (answer instanceof SNLibrary.ClientDisplayableError) throw new Error(answer.text);
   return answer as T;
 }

@@ -1,4 +1,4 @@
-import { okOf, shownOf } from './answers.ts';
+import { displayable, okOf } from './answers.ts';
 import type { Application } from './snjs.ts';
 import type { FileItem, Upload } from './snjs-files.ts';
 import { vaultNamed } from './vaults.ts';
@@ -34,11 +34,11 @@ export class Files {
     const { files } = application;
     const content = randomBytes(bytes);
     const vault = vaultName === undefined ? undefined : vaultNamed(application, vaultName);
-    const upload = shownOf(await files.beginNewFileUpload(bytes, vault));
+    const upload = displayable(await files.beginNewFileUpload(bytes, vault));
     const step = files.minimumChunkSize();
     for (let start = 0, id = 1; start < bytes; start += step, id += 1) {
       const isLast = start + step >= bytes;
-      shownOf(await files.pushBytesForUpload(upload, content.subarray(start, start + step), id, isLast));
+      displayable(await files.pushBytesForUpload(upload, content.subarray(start, start + step), id, isLast));
     }
     this.#sent.set(name, upload);
     return hashOf(content);
@@ -49,7 +49,7 @@ export class Files {
     const upload = this.#sent.get(name);
     if (upload === undefined) throw new Error(`Nothing was sent of ${name}.`);
     const kind = { name, mimeType: 'application/octet-stream' };
-    shownOf(await files.finishUpload(upload, kind, crypto.randomUUID()));
+    displayable(await files.finishUpload(upload, kind, crypto.randomUUID()));
     await sync.sync({ awaitAll: true, checkIntegrity: false });
   }
 
@@ -63,12 +63,12 @@ export class Files {
   async download(name: string): Promise<string> {
     const parts: Uint8Array[] = [];
     const file = this.#file(name);
-    shownOf(await this.#application().files.downloadFile(file, async (bytes) => void parts.push(bytes)));
+    displayable(await this.#application().files.downloadFile(file, async (bytes) => void parts.push(bytes)));
     return hashOf(new Uint8Array(await new Blob(parts).arrayBuffer()));
   }
 
   async delete(name: string): Promise<void> {
-    shownOf(await this.#application().files.deleteFile(this.#file(name)));
+    displayable(await this.#application().files.deleteFile(this.#file(name)));
   }
 
   list(): FileView[] {

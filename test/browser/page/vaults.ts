@@ -1,4 +1,4 @@
-import { okOf, shownOf } from './answers.ts';
+import { displayable, okOf } from './answers.ts';
 import type { Application, Note } from './snjs.ts';
 import type { Item } from './snjs-answers.ts';
 import type { Contact, Permission, Vault } from './snjs-vaults.ts';
@@ -38,7 +38,7 @@ export class Vaults {
   /** A vault to which others can be invited. */
   async create(name: string): Promise<void> {
     const vault = { name, description: '', iconString: 'safe-square', storagePreference: 'synced' } as const;
-    shownOf(await this.#app.sharedVaults.createSharedVault(vault));
+    displayable(await this.#app.sharedVaults.createSharedVault(vault));
   }
 
   names(): string[] {
@@ -59,7 +59,7 @@ export class Vaults {
   }
 
   async delete(name: string): Promise<void> {
-    shownOf(await this.#app.sharedVaults.deleteSharedVault(this.#vault(name)));
+    displayable(await this.#app.sharedVaults.deleteSharedVault(this.#vault(name)));
   }
 
   async invite(name: string, contact: string, permission: Permission): Promise<void> {
@@ -82,22 +82,22 @@ export class Vaults {
   async declineInvite(): Promise<void> {
     const [record] = this.#app.vaultInvites.getCachedPendingInviteRecords();
     if (record === undefined) throw new Error('No invite has come.');
-    shownOf(await this.#app.vaultInvites.deleteInvite(record.invite));
+    displayable(await this.#app.vaultInvites.deleteInvite(record.invite));
   }
 
   /** All that this account has sent for the vault. */
   async cancelInvites(name: string): Promise<void> {
-    for (const invite of shownOf(await this.#app.vaultInvites.getOutboundInvites(this.#vault(name))))
-      shownOf(await this.#app.vaultInvites.deleteInvite(invite));
+    for (const invite of displayable(await this.#app.vaultInvites.getOutboundInvites(this.#vault(name))))
+      displayable(await this.#app.vaultInvites.deleteInvite(invite));
   }
 
   /** The server's invites: sent for the vault, and received by this account. */
   async sentInviteCount(name: string): Promise<number> {
-    return shownOf(await this.#app.vaultInvites.getOutboundInvites(this.#vault(name))).length;
+    return displayable(await this.#app.vaultInvites.getOutboundInvites(this.#vault(name))).length;
   }
 
   async inboundInviteCount(): Promise<number> {
-    return shownOf(await this.#app.vaultInvites.downloadInboundInvites()).length;
+    return displayable(await this.#app.vaultInvites.downloadInboundInvites()).length;
   }
 
   async members(name: string): Promise<MemberView[]> {
@@ -120,7 +120,7 @@ export class Vaults {
   }
 
   async leave(name: string): Promise<void> {
-    shownOf(await this.#app.vaultUsers.leaveSharedVault(this.#vault(name)));
+    displayable(await this.#app.vaultUsers.leaveSharedVault(this.#vault(name)));
   }
 
   owns(name: string): boolean {

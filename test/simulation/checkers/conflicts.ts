@@ -5,7 +5,7 @@
  */
 import type { Report } from './checker.ts';
 import type { Durable } from './durable.ts';
-import type { GivenItem, SentItem, SyncAnswer } from './replica.ts';
+import type { ReceivedItem, SentItem, SyncAnswer } from './replica.ts';
 
 export interface SentEdit extends SentItem {
   readonly updated_at_timestamp: number;
@@ -48,7 +48,7 @@ export class ConflictChecker {
   #outdated(
     session: string,
     sent: SentEdit,
-    { uuid, updated_at_timestamp: version, content }: GivenItem,
+    { uuid, updated_at_timestamp: version, content }: ReceivedItem,
   ): void {
     if (version === sent.updated_at_timestamp) {
       this.#report(

@@ -6,7 +6,7 @@ import type { Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 import { positionOf } from './sync-token.ts';
 
-export interface GivenItem {
+export interface ReceivedItem {
   readonly uuid: string;
   readonly updated_at_timestamp: number;
   readonly content_type: string | null;
@@ -17,11 +17,11 @@ export interface GivenItem {
 export interface SyncAnswer {
   readonly sync_token: string;
   readonly cursor_token?: string;
-  readonly retrieved_items: readonly GivenItem[];
-  readonly saved_items: readonly GivenItem[];
+  readonly retrieved_items: readonly ReceivedItem[];
+  readonly saved_items: readonly ReceivedItem[];
   readonly conflicts: readonly {
     readonly type: string;
-    readonly server_item?: GivenItem;
+    readonly server_item?: ReceivedItem;
     readonly unsaved_item?: SentItem;
   }[];
 }
@@ -75,7 +75,7 @@ export class Replica {
     this.#takeUp(answer);
   }
 
-  #retrieve(item: GivenItem): void {
+  #retrieve(item: ReceivedItem): void {
     const version = `${item.uuid}@${item.updated_at_timestamp}`;
     if (item.content_type === givenOnceType && !this.#mayRepeat && this.#retrieved.has(version)) {
       this.#report(`${this.#name} was given ${version} again`);
@@ -85,7 +85,7 @@ export class Replica {
   }
 
   #keep(
-    { uuid, updated_at_timestamp: version, deleted }: GivenItem,
+    { uuid, updated_at_timestamp: version, deleted }: ReceivedItem,
     content: string | null | undefined,
   ): void {
     const before = this.#copies.get(uuid);

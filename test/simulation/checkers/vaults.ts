@@ -14,7 +14,7 @@
  */
 import type { Commit, Write } from '../../../runtime/store/store.ts';
 import type { AnyRow } from '../../../runtime/table.ts';
-import type { GivenOfVault, MemberAnswer, MemberCopy, SentToVault } from '../vaults/wire.ts';
+import type { MemberAnswer, MemberCopy, ReceivedOfVault, SentToVault } from '../vaults/wire.ts';
 import type { Checker, Report } from './checker.ts';
 import type { Durable } from './durable.ts';
 import type { SurvivorChecker } from './survivors.ts';
@@ -183,9 +183,9 @@ export class VaultChecker implements Checker {
   answered(request: AnsweredSync, answer: MemberAnswer): void {
     for (const each of request.items) this.#checkOutcome(request, each, answer);
     for (const each of answer.conflicts) this.#checkConflict(request, each);
-    for (const each of answer.retrieved_items) this.#checkGiven(request, each, true);
+    for (const each of answer.retrieved_items) this.#checkReceived(request, each, true);
     for (const { server_item: each } of answer.conflicts)
-      if (each !== undefined) this.#checkGiven(request, each, false);
+      if (each !== undefined) this.#checkReceived(request, each, false);
   }
 
   #checkOutcome({ name, knowsVaults }: AnsweredSync, sent: SentToVault, answer: MemberAnswer): void {
@@ -232,7 +232,11 @@ export class VaultChecker implements Checker {
   }
 
   /** `isCommitted`: it was read from the database, so that exactly this version was there. */
-  #checkGiven({ name, userUuid, since }: AnsweredSync, received: GivenOfVault, isCommitted: boolean): void {
+  #checkReceived(
+    { name, userUuid, since }: AnsweredSync,
+    received: ReceivedOfVault,
+    isCommitted: boolean,
+  ): void {
     const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = received;
     if (vault === null) {
       if (received.user_uuid !== userUuid) this.#report(`${name} was given ${uuid}, which is another's`);
@@ -246,7 +250,7 @@ export class VaultChecker implements Checker {
   }
 
   /** Clients keep what comes last, so it must be the newest. */
-  isNoOlder(name: string, copy: MemberCopy | undefined, received: GivenOfVault): void {
+  isNoOlder(name: string, copy: MemberCopy | undefined, received: ReceivedOfVault): void {
     const { uuid, updated_at_timestamp: version, shared_vault_uuid: vault } = received;
     if (copy === undefined || copy.version <= version || this.#gone.has(uuid)) return;
     this.#report(`${name} has ${uuid}@${copy.version} and was given it as it was in ${vault}, @${version}`);

@@ -80,7 +80,6 @@ export class LaneServer {
       pace: new DialPace(clock),
       settings: { ...settings.syncLane, origins: [origin] },
       socketsMax: 1_000,
-      idleSeconds: 30,
       gate: undefined,
       limiter: { public: unlimited, session: unlimited, take: none, limits: () => false },
       clientAddress: createClientAddress('false'),

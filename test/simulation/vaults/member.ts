@@ -13,7 +13,7 @@ import type { CallOutcome } from '../gateway.ts';
 import { Session, type SignInOptions } from '../sign-in.ts';
 import type { SimulatedTime } from '../time.ts';
 import type { Book, Invite } from './book.ts';
-import type { GivenOfVault, MemberAnswer, MemberCopy, SentToVault } from './wire.ts';
+import type { MemberAnswer, MemberCopy, ReceivedOfVault, SentToVault } from './wire.ts';
 
 export interface MemberOptions extends SignInOptions {
   readonly book: Book;
@@ -293,14 +293,14 @@ export class Member {
     if (owner === this.#userUuid && !this.#owned.includes(uuid)) this.#owned.push(uuid);
   }
 
-  #keepGiven(item: GivenOfVault): void {
+  #keepGiven(item: ReceivedOfVault): void {
     const { checker, device } = this.#options;
     checker.isNoOlder(device, this.#copies.get(item.uuid), item);
     this.#keep(item, item.content);
   }
 
   /** The last one counts, as with clients: they do not compare versions. */
-  #keep(item: GivenOfVault, content: string | null | undefined): void {
+  #keep(item: ReceivedOfVault, content: string | null | undefined): void {
     const { uuid, updated_at_timestamp: version, deleted, shared_vault_uuid: vault } = item;
     this.#copies.set(uuid, { version, deleted, content: deleted ? null : (content ?? null), vault });
   }

@@ -7,7 +7,7 @@ export interface SentToVault {
   readonly shared_vault_uuid: string | null;
 }
 
-export interface GivenOfVault {
+export interface ReceivedOfVault {
   readonly uuid: string;
   readonly updated_at_timestamp: number;
   readonly deleted: boolean;
@@ -20,11 +20,11 @@ export interface MemberAnswer {
   readonly sync_token: string;
   readonly cursor_token?: string;
   readonly shared_vaults: readonly { readonly uuid: string; readonly user_uuid: string }[];
-  readonly retrieved_items: readonly GivenOfVault[];
-  readonly saved_items: readonly GivenOfVault[];
+  readonly retrieved_items: readonly ReceivedOfVault[];
+  readonly saved_items: readonly ReceivedOfVault[];
   readonly conflicts: readonly {
     readonly type: string;
-    readonly server_item?: GivenOfVault;
+    readonly server_item?: ReceivedOfVault;
     readonly unsaved_item?: { readonly uuid: string };
   }[];
 }

@@ -11,7 +11,7 @@ export const vaultSchema = z.object({
   file_upload_bytes_used: z.number(),
   ...times,
 });
-export type ShownVault = z.infer<typeof vaultSchema>;
+export type VaultResponse = z.infer<typeof vaultSchema>;
 
 export const memberSchema = z.object({
   uuid: z.string(),
@@ -21,21 +21,21 @@ export const memberSchema = z.object({
   is_designated_survivor: z.boolean(),
   ...times,
 });
-export type ShownMember = z.infer<typeof memberSchema>;
+export type MemberResponse = z.infer<typeof memberSchema>;
 
 const shownTimes = ({ created_at, updated_at }: Pick<VaultRow, 'created_at' | 'updated_at'>) => ({
   created_at_timestamp: created_at,
   updated_at_timestamp: updated_at,
 });
 
-export const shownVault = (row: VaultRow): ShownVault => ({
+export const vaultResponse = (row: VaultRow): VaultResponse => ({
   uuid: row.vault,
   user_uuid: row.owner_uuid,
   file_upload_bytes_used: row.file_bytes,
   ...shownTimes(row),
 });
 
-export const shownMember = (row: MemberRow, { survivor_uuid }: VaultRow): ShownMember => ({
+export const memberResponse = (row: MemberRow, { survivor_uuid }: VaultRow): MemberResponse => ({
   uuid: row.uuid,
   shared_vault_uuid: row.vault,
   user_uuid: row.member,
@@ -44,7 +44,7 @@ export const shownMember = (row: MemberRow, { survivor_uuid }: VaultRow): ShownM
   ...shownTimes(row),
 });
 
-export const shownInvite = (row: InviteRow): VaultInvite => ({
+export const inviteResponse = (row: InviteRow): VaultInvite => ({
   uuid: row.uuid,
   shared_vault_uuid: row.vault,
   user_uuid: row.invitee,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { exitCodes, Failure } from './failure.ts';
 
 /** Reads a file from the command line. Errors call it `name`. @throws Failure */
-export function readGivenFile(path: string, name: string): Buffer {
+export function readInputFile(path: string, name: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
