@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'adopted-for-ever',
   why: 'Adopted shards do not go back to their host though it has started again.',
   flavour: 'crashy',
-  from: 433,
+  from: 1_325,
   edits: [
     {
       file: 'runtime/ownership/membership.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'deleted-account-let-in',
   why: 'A user who asks to join and is deleted before being let in is a member for good.',
   flavour: 'vaults',
-  from: 1866,
+  from: 3_395,
   edits: [
     {
       file: 'actors/user/vaults/memberships.ts',

@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'removed-member-still-reads',
   why: 'A removed member is given what is saved after the removal.',
   flavour: 'vaults',
-  from: 38,
+  from: 7,
   edits: [
     {
       file: 'test/kit/model-store/model-database.ts',

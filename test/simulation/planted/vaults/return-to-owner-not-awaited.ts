@@ -4,7 +4,7 @@ export const bug: PlantedBug = {
   name: 'return-to-owner-not-awaited',
   why: 'What does not arrive at its owner from a vault that has ended is nowhere any more.',
   flavour: 'vaults',
-  from: 18,
+  from: 11,
   edits: [
     {
       file: 'actors/vault/items/return-to-owners.ts',
