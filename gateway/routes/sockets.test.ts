@@ -1,6 +1,6 @@
 import test from 'ava';
 import { FakeClock } from '../../test/kit/clock.ts';
-import { DialPace, dialsPerTurn, turnMs } from '../sockets/dial-pace.ts';
+import { DialPace, dialsPerTurn, turnMs, waitingMax } from '../sockets/dial-pace.ts';
 import { socketRoutes } from './sockets.ts';
 
 const never = new Promise(() => {});
@@ -41,9 +41,13 @@ function world() {
       isReady = ready;
     },
     turn: () => clock.advance(turnMs),
-    dial(path: string): void {
+    /** Each of these clients waits, so the next one is refused. */
+    crowd(): void {
+      for (let client = 0; client < dialsPerTurn + waitingMax; client += 1) void pace.next();
+    },
+    async dial(path: string): Promise<unknown> {
       const route = routes.find((one) => one.path === path);
-      void route?.handle(context as never, { deviceId: 'phone' });
+      return route?.handle(context as never, { deviceId: 'phone' });
     },
   };
 }
@@ -56,7 +60,7 @@ async function settled(): Promise<void> {
 for (const path of ['/v1/sockets/sync/ticket', '/v1/sockets/tokens']) {
   test(`a crowd that asks for ${path} reaches its actors a few at a time`, async (t) => {
     const { calls, dial, turn } = world();
-    for (let client = 0; client < 3 * dialsPerTurn; client += 1) dial(path);
+    for (let client = 0; client < 3 * dialsPerTurn; client += 1) void dial(path);
     await settled();
     t.is(calls(), dialsPerTurn);
     await turn();
@@ -69,10 +73,18 @@ for (const path of ['/v1/sockets/sync/ticket', '/v1/sockets/tokens']) {
 test('a client whose turn comes once the server has become ready gets its ticket', async (t) => {
   const { calls, dial, setReady, turn } = world();
   setReady(false);
-  for (let client = 0; client < 2 * dialsPerTurn; client += 1) dial('/v1/sockets/sync/ticket');
+  for (let client = 0; client < 2 * dialsPerTurn; client += 1) void dial('/v1/sockets/sync/ticket');
   await settled();
   t.is(calls(), 0);
   setReady(true);
   await turn();
   t.is(calls(), dialsPerTurn);
+});
+
+test('while too many wait, a client is told to come again later, in the words that its library takes for passing', async (t) => {
+  const { calls, crowd, dial } = world();
+  crowd();
+  t.like(await dial('/v1/sockets/tokens'), { status: 504, headers: { 'Retry-After': '1' } });
+  t.like(await dial('/v1/sockets/sync/ticket'), { status: 503, body: { error: { transient: true } } });
+  t.is(calls(), 0);
 });

@@ -150,7 +150,7 @@ export function socketRoutes(options: SocketRouteOptions, pace = new DialPace())
       replies: { 200: z.object({ token: z.string() }), 401: errorBodySchema, 504: errorBodySchema },
       bodyLimit: 'small',
       handle: async ({ actors, credentials, ask }) => {
-        await pace.next();
+        if (!(await pace.next())) return notNow;
         const session = sessionOf(actors, credentials, { ...ask, deadlineMs: tokenMs });
         try {
           return await signedInAnswer(session, ({ sessionUuid }) => ({
@@ -195,7 +195,7 @@ export function socketRoutes(options: SocketRouteOptions, pace = new DialPace())
       handle: async (context, { deviceId }) => {
         if (!isAdvertised(context)) return unavailable(false);
         // A process that has just started is often ready by the time the pace lets a client go on.
-        await pace.next();
+        if (!(await pace.next())) return unavailable(true);
         const state = await availability();
         if (state !== 'available') return unavailable(state === 'not-ready');
         if (!isDeviceId(deviceId)) return invalidDevice;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { DialPace, dialsPerTurn, turnMs } from './dial-pace.ts';
+import { DialPace, dialsPerTurn, turnMs, waitingMax } from './dial-pace.ts';
 
 function world() {
   const due: (() => void)[] = [];
@@ -12,11 +12,13 @@ function world() {
     },
   });
   const wentOn: number[] = [];
+  const refused: number[] = [];
   return {
     wentOn,
+    refused,
     due,
     delaysMs,
-    dial: (client: number) => void pace.next().then(() => wentOn.push(client)),
+    dial: (client: number) => void pace.next().then((mayGoOn) => (mayGoOn ? wentOn : refused).push(client)),
     /** The event loop comes to the pace, however late. */
     async turn() {
       for (const work of due.splice(0)) work();
@@ -65,4 +67,39 @@ test('once nobody dials any more, it leaves the event loop alone', async (t) => 
   t.is(due.length, 1);
   await turn();
   t.is(due.length, 0);
+});
+
+test('a client that would wait longer than its request may take is refused at once', async (t) => {
+  const { dial, refused, turn } = world();
+  const served = dialsPerTurn + waitingMax;
+  for (let client = 0; client < served; client += 1) dial(client);
+  await settled();
+  t.deepEqual(refused, []);
+  dial(served);
+  await settled();
+  t.deepEqual(refused, [served]);
+  await turn();
+  dial(served + 1);
+  await settled();
+  t.deepEqual(refused, [served]);
+});
+
+test('a crowd of any size that comes again after each refusal is served as fast as the pace allows', async (t) => {
+  const { dial, refused, turn, wentOn } = world();
+  const crowd = 5 * waitingMax;
+  const requestMs = 25_000;
+  const turns: number[] = [];
+  for (let client = 0; client < crowd; client += 1) dial(client);
+  await settled();
+  let nowMs = 0;
+  while (wentOn.length < crowd) {
+    await turn();
+    nowMs += turnMs;
+    turns.push(wentOn.length);
+    // Refused clients come again after a second.
+    if (nowMs % 1_000 === 0) for (const client of refused.splice(0)) dial(client);
+  }
+  t.true((waitingMax / dialsPerTurn) * turnMs < requestMs);
+  t.deepEqual(new Set(wentOn).size, crowd);
+  t.true(turns.length <= crowd / dialsPerTurn + 1_000 / turnMs);
 });

@@ -119,6 +119,11 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     return added === 'full' ? full : fullForUser;
   }
 
+  async function refusalFor(socket: OpenSocket): Promise<Refusal | undefined> {
+    if (!(await hub.check(socket))) return refusals.invalidAuth;
+    return isDraining() ? restarting : undefined;
+  }
+
   async function checkAndOpen(
     socket: OpenSocket,
     responder: Responder,
@@ -126,12 +131,11 @@ export function createSocketBehavior(options: SocketEndpointOptions): WebSocketB
     open: () => void,
   ): Promise<void> {
     try {
-      await pace.next();
-      const refusal = (await hub.check(socket)) ? undefined : refusals.invalidAuth;
+      const refusal = (await pace.next()) ? await refusalFor(socket) : full;
       if (responder.isFinished) return hub.remove(socket);
-      if (refusal === undefined && !isDraining()) return open();
+      if (refusal === undefined) return open();
       hub.remove(socket);
-      refuse(responder, refusal ?? restarting);
+      refuse(responder, refusal);
     } catch (error) {
       hub.remove(socket);
       const refusal = refusalOf(error);

@@ -10,7 +10,7 @@ function world() {
   const timers = new Set<() => void>();
   const said: { type: string; payload: { code?: string } }[] = [];
   const spent: SyncTicket[] = [];
-  let letIn = () => {};
+  let letIn: (isLetIn: boolean) => void = () => {};
   const services = {
     metrics: { opened: () => {}, closed: () => {}, answered: () => {} },
     memory: new LaneMemory(1_000_000),
@@ -22,7 +22,7 @@ function world() {
     isDraining: () => false,
     verify: () => ({ userUuid: 'user', sessionUuid: 'session', pair: 'pair' }) as SyncTicket,
     nextDial: () =>
-      new Promise<void>((resolve) => {
+      new Promise<boolean>((resolve) => {
         letIn = resolve;
       }),
     async spend(ticket: SyncTicket) {
@@ -48,8 +48,8 @@ function world() {
       const text = JSON.stringify(frames.make('AUTH', { ticket: 't'.repeat(43), deviceId }));
       socket.received(new TextEncoder().encode(text).buffer as ArrayBuffer, false);
     },
-    async letIn() {
-      letIn();
+    async letIn(isLetIn = true) {
+      letIn(isLetIn);
       for (let step = 0; step < 10; step += 1) await Promise.resolve();
     },
     fireTimers() {
@@ -82,4 +82,12 @@ test('a client that leaves before it is let in spends no ticket', async (t) => {
   leave();
   await letIn();
   t.is(spent.length, 0);
+});
+
+test('a socket that comes when too many wait to be let in is told to come later, and its ticket is not spent', async (t) => {
+  const { auth, letIn, said, spent } = world();
+  auth();
+  await letIn(false);
+  t.is(spent.length, 0);
+  t.like(said[0], { type: 'ERROR', payload: { code: 'SYNC_DISABLED' } });
 });

@@ -60,8 +60,8 @@ export interface LaneServices {
   schedule(delayMs: number, callback: () => void): () => void;
   isDraining(): boolean;
   verify(ticket: string, deviceId: string): SyncTicket | undefined;
-  /** Resolves when the pace of dials lets the next socket in. */
-  nextDial(): Promise<void>;
+  /** Resolves when the pace of dials lets the next socket in. False: too many wait. */
+  nextDial(): Promise<boolean>;
   /** @throws ActorError */
   spend(ticket: SyncTicket): Promise<AuthVerdict>;
   /** A slot among the sockets of the user. False: there is none. */
@@ -271,8 +271,12 @@ export class LaneSocket {
     }
     this.#state = 'authenticating';
     this.#forgetTimer();
-    await this.#lane.nextDial();
+    const isLetIn = await this.#lane.nextDial();
     if (this.#isEnded) return;
+    if (!isLetIn) {
+      this.#end('SYNC_DISABLED');
+      return;
+    }
     this.#deviceId = auth.deviceId;
     this.#credentials = credentialsOf(ticket);
     if (!this.#lane.admit(this, ticket.userUuid)) {
