@@ -29,43 +29,21 @@ export type IntegrityRow = Pick<ItemRow, (typeof integrityColumns)[number]>;
  */
 export const mismatchesMax = 5_000;
 
-type Payload = Pick<ClientItem, 'uuid' | 'updated_at_timestamp'>;
-
-/** A map doubles by moving all of its entries at once. One of half a million blocks the event loop for too long. */
-const entriesOfMap = 65_536;
-
-/** What the client says it has. Of several payloads with one uuid the last one counts. */
-export class ClientVersions {
-  /** By lower-case uuid, the newest map first. */
-  readonly #maps: Map<string, Payload>[] = [];
-
-  add(payload: Payload): void {
-    if (!isUuid(payload.uuid)) return;
-    let [map] = this.#maps;
-    if (map === undefined || map.size >= entriesOfMap) {
-      map = new Map();
-      this.#maps.unshift(map);
-    }
-    map.set(payload.uuid.toLowerCase(), payload);
-  }
-
-  get(uuid: string): Payload | undefined {
-    for (const map of this.#maps) {
-      const payload = map.get(uuid);
-      if (payload !== undefined) return payload;
-    }
-    return undefined;
-  }
-}
+/** What the client says it has, by lower-case uuid. */
+export type ClientVersions = ReadonlyMap<string, { readonly spelling: string; readonly version: unknown }>;
 
 /** A client may name hundreds of thousands of items; comparing more than this at once would block the event loop. */
 const payloadsInOneGo = 5_000;
 
-export async function clientVersions(payloads: readonly Payload[]): Promise<ClientVersions> {
-  const versions = new ClientVersions();
+export async function clientVersions(
+  payloads: readonly Pick<ClientItem, 'uuid' | 'updated_at_timestamp'>[],
+): Promise<ClientVersions> {
+  const versions = new Map<string, { spelling: string; version: unknown }>();
   for (let at = 0; at < payloads.length; at += payloadsInOneGo) {
     if (at > 0) await setImmediate();
-    for (const payload of payloads.slice(at, at + payloadsInOneGo)) versions.add(payload);
+    for (const { uuid, updated_at_timestamp: version } of payloads.slice(at, at + payloadsInOneGo)) {
+      if (isUuid(uuid)) versions.set(uuid.toLowerCase(), { spelling: uuid, version });
+    }
   }
   return versions;
 }
@@ -74,6 +52,6 @@ export async function clientVersions(payloads: readonly Payload[]): Promise<Clie
 export function mismatchOf(row: IntegrityRow, client: ClientVersions): Mismatch | undefined {
   if (row.content_type === itemsKeyContentType) return undefined;
   const held = client.get(row.uuid);
-  if (held?.updated_at_timestamp === row.updated_at_timestamp) return undefined;
-  return { uuid: isUuid(held?.uuid) ? held.uuid : row.uuid, updated_at_timestamp: row.updated_at_timestamp };
+  if (held?.version === row.updated_at_timestamp) return undefined;
+  return { uuid: held?.spelling ?? row.uuid, updated_at_timestamp: row.updated_at_timestamp };
 }
