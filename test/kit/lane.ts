@@ -24,6 +24,16 @@ type Gateway = Pick<TestGateway, 'url'>;
 
 export const deviceId = 'web-12fb6ed5';
 
+/** The settings of a lane that the operator has switched off. */
+export const laneThatIsOff = {
+  isEnabled: false,
+  origins: [],
+  sameOrigin: true,
+  socketsPerUserMax: 16,
+  memoryBytes: 1e8,
+  idleSeconds: 120,
+};
+
 export const askTicket = (device: Device, body: object = { deviceId }): Promise<Answer> =>
   device.call('POST', '/v1/sockets/sync/ticket', { body });
 

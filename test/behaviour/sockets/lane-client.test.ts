@@ -9,7 +9,7 @@ import * as served from '../../../gateway/sockets/sync-lane/digest.ts';
 import { alice, refresh, tokensOf } from '../../kit/account.ts';
 import { Device } from '../../kit/device.ts';
 import { note } from '../../kit/items.ts';
-import { deviceId, enterLane, LaneSurroundings, run } from '../../kit/lane.ts';
+import { deviceId, enterLane, LaneSurroundings, laneThatIsOff, run } from '../../kit/lane.ts';
 import { type ServerOptions, startServer, type TestServer } from '../../kit/server.ts';
 
 const api = '20240226';
@@ -111,15 +111,7 @@ test('an application that has crashed runs its command again, and gets the first
 });
 
 test('where the lane is switched off, commands go over HTTP, and it is asked for again a minute later', async (t) => {
-  const syncLane = {
-    isEnabled: false,
-    origins: [],
-    sameOrigin: true,
-    socketsPerUserMax: 16,
-    memoryBytes: 1e8,
-    idleSeconds: 120,
-  };
-  const { server, client, around, phone } = await worldOf(t, { gateway: { syncLane } });
+  const { server, client, around, phone } = await worldOf(t, { gateway: { syncLane: laneThatIsOff } });
   const { status, by } = await client.run(save('command-1'));
   t.deepEqual([status, by, client.state], [200, 'http', 'resting']);
   t.is(around.dials, 0);

@@ -12,6 +12,7 @@ import {
   dialLane,
   ended,
   enterLane,
+  laneThatIsOff,
   openLane,
   run,
   ticketOf,
@@ -67,15 +68,7 @@ test('a ticket says what clients read, and another device id is refused', async 
 });
 
 test('a lane that is switched off says so for good, one that is not ready says that it passes', async (t) => {
-  const off = {
-    isEnabled: false,
-    origins: [],
-    sameOrigin: true,
-    socketsPerUserMax: 16,
-    memoryBytes: 1e8,
-    idleSeconds: 120,
-  };
-  const server = await startServer(t, { gateway: { syncLane: off } });
+  const server = await startServer(t, { gateway: { syncLane: laneThatIsOff } });
   const phone = await server.device();
   t.deepEqual(await capabilities(server), { capabilities: [] });
   const refused = await askTicket(phone);
