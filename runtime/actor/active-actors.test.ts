@@ -69,7 +69,10 @@ test('a call of an actor that was idle for long still ends within a quarter of a
     kinds: [ledger],
     clock,
     leaseMs: 1_000_000_000,
-    schedule: (_method, apply) => (isSilent ? new Promise(() => {}) : apply()),
+    schedule: async (_method, apply) => {
+      if (isSilent) await new Promise(() => {});
+      return apply();
+    },
   });
   const { ask } = actors.get(ledger, 'a');
   await ask.add(1);
