@@ -71,7 +71,7 @@ const itemKey = ({ self }: Pick<View, 'self'>, { itemUuid }: DeletedItem) => ({
   uuid: itemUuid,
 });
 
-export interface LeftReads {
+interface LeftReads {
   readonly found: KeysResult<typeof revision>;
   readonly here: KeysResult<typeof item>;
 }
