@@ -293,7 +293,8 @@ export class Endpoint implements Transport {
         ? Promise.reject(new MovedError('this process serves nothing'))
         : this.#watched({ ...call, deadlineMs }, async (received) => {
             const value = await handler.askFromElsewhere(received);
-            if (!wasServed && !this.routed.has(shard))
+            // A process that died at the moment of its answer serves nothing any more, and the answer does not leave it.
+            if (!wasServed && !this.routed.has(shard) && !this.process.isDead)
               this.#network.watcher.strayed(this.process.name, shard);
             return value;
           });
