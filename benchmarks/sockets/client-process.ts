@@ -50,11 +50,12 @@ const pings = new Set<() => void>();
 
 /**
  * Gets ticket and socket over one connection, and tries again until there is one. It reopens a socket that ends
- * later, as clients do.
+ * later. Before that, and after each failure, it waits as existing clients do.
  */
 async function hold(order: OpenOrder, device: ClientDevice, endedMs?: number): Promise<void> {
   const urls = [device.url, device.elsewhere];
   let pauses = 0;
+  if (endedMs !== undefined) await retryPause(pauses++);
   for (let attempt = 0; ; attempt += 1) {
     try {
       await dial(order, { ...device, url: urls[attempt % 2] ?? device.url }, () => {
@@ -68,12 +69,14 @@ async function hold(order: OpenOrder, device: ClientDevice, endedMs?: number): P
       const what = (error as Error).message;
       failures[what] = (failures[what] ?? 0) + 1;
       // The other address answers at once.
-      if (attempt % 2 === 0 && device.url !== device.elsewhere) continue;
-      const pauseMs = retryMinMs * 2 ** pauses * (0.5 + 0.5 * Math.random());
-      pauses += 1;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(retryMaxMs, pauseMs)));
+      if (attempt % 2 === 1 || device.url === device.elsewhere) await retryPause(pauses++);
     }
   }
+}
+
+function retryPause(pausesBefore: number): Promise<void> {
+  const pauseMs = Math.min(retryMaxMs, retryMinMs * 2 ** pausesBefore) * (0.5 + 0.5 * Math.random());
+  return new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
 
 async function dial(
