@@ -40,6 +40,7 @@ import {
 import { takeEmailedCode } from './emailed-codes.ts';
 import { expireLater } from './expiry.ts';
 import { noteFailure } from './note-failure.ts';
+import { takeTurnsOfUser } from './unknown-account.ts';
 
 interface ParamsRequest extends SignInAddress {
   readonly codeChallenge: string;
@@ -147,6 +148,9 @@ async function check(
   return account === undefined && !canMail ? { ...outcome, factor: 'totp' } : outcome;
 }
 
+/** `checkFactors` of the user's actor takes as many for an account. */
+const turnsOfCheck = 2;
+
 async function checkFactors(
   workflow: Workflow,
   request: ParamsRequest,
@@ -175,6 +179,7 @@ async function checkFactors(
       hasEmailedCode,
       isUnknownAccount: account === undefined,
     });
+    if (account === undefined) await takeTurnsOfUser(workflow, turnsOfCheck);
     return 'stale' in checked ? pseudoOutcome(workflow, request) : checked;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;

@@ -13,6 +13,7 @@ import { Factors } from '../user/factors/contract.ts';
 import { Signin } from './contract.ts';
 import { countedAttempt } from './counted-attempt.ts';
 import { forgetAttempts } from './counting.ts';
+import { takeTurnsOfUser } from './unknown-account.ts';
 
 const unavailable = refuse.notFound('Account recovery is not available for this code.');
 
@@ -31,6 +32,7 @@ export const lookUpEscrow = workflow({
     });
     try {
       const { escrow } = await workflow.actors.get(Factors, userUuid).ask.escrow({ isUnknownAccount });
+      if (isUnknownAccount) await takeTurnsOfUser(workflow, 1);
       if (escrow === undefined) return unavailable;
       await workflow.turn({ turn: (turn) => forgetAttempts(turn) });
       return { ok: escrow };

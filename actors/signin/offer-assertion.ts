@@ -11,6 +11,7 @@ import { Factors } from '../user/factors/contract.ts';
 import { makeAssertionChallenge } from './assertion-challenge.ts';
 import { Signin } from './contract.ts';
 import { expireLater } from './expiry.ts';
+import { takeTurnsOfUser } from './unknown-account.ts';
 
 /** How long the client waits for a touch. */
 const timeoutMs = 60_000;
@@ -34,6 +35,7 @@ export const offerAssertion = workflow({
           throw error;
         },
       );
+    if (account === undefined) await takeTurnsOfUser(workflow, 1);
     const challenge = await workflow.turn({
       turn: (turn) => {
         const made = makeAssertionChallenge(turn, device.ipAddress);

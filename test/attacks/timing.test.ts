@@ -1,9 +1,10 @@
 /**
  * What an attacker could measure: once the actors of both are in memory, answers to a known and to an unknown address
- * take equally many statements and asks. The times themselves vary with the load of the machine.
+ * take equally many statements, asks and turns. The times themselves vary with the load of the machine.
  */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
+import { noMetrics, type RuntimeMetrics } from '../../runtime/host/runtime-metrics.ts';
 import { challengeOf, headerSessions } from '../kit/account.ts';
 import { addAuthenticatorApp } from '../kit/authenticator-app.ts';
 import type { Device } from '../kit/device.ts';
@@ -22,8 +23,18 @@ const background = new Set([
   'expireNodes',
 ]);
 
+/** Turns that are no step of a call. */
+const afterAnswer = /\.(tell|timer|job)\./;
+
 async function countingServer(t: ExecutionContext) {
   const statements: string[] = [];
+  let turns = 0;
+  const metrics: RuntimeMetrics = {
+    ...noMetrics,
+    turn(what) {
+      if (!afterAnswer.test(what)) turns += 1;
+    },
+  };
   const schedule = async <T>(method: string, apply: () => T): Promise<T> => {
     await undefined;
     if (!background.has(method)) statements.push(method);
@@ -32,7 +43,7 @@ async function countingServer(t: ExecutionContext) {
   const server = await startServer(t, {
     accounts: { plainAttemptsMax: 1_000, strangerAttemptsMax: 1_000 },
     mail: { host: '127.0.0.1', from: { name: '', address: 'notes@home.test' } },
-    host: { schedule },
+    host: { schedule, metrics },
   });
   /** The database statements before the actor had its answer: nobody can observe the later ones. */
   let untilAnswered: readonly string[] = [];
@@ -42,7 +53,7 @@ async function countingServer(t: ExecutionContext) {
     untilAnswered = [...statements];
     return reply;
   };
-  /** The statements and the asks of one call, the third of its kind. */
+  /** The statements, the asks and the turns of one call, the third of its kind. */
   async function costOf(path: string, body: () => object) {
     const headers = { 'x-forwarded-for': '198.51.100.1' };
     const ask = () => server.call('POST', path, { body: body(), headers });
@@ -52,8 +63,9 @@ async function countingServer(t: ExecutionContext) {
     }
     statements.length = 0;
     const countBefore = server.transport.commands.length;
+    turns = 0;
     const { status } = await ask();
-    return { status, statements: untilAnswered, asks: server.transport.commands.slice(countBefore) };
+    return { status, statements: untilAnswered, asks: server.transport.commands.slice(countBefore), turns };
   }
   return { server, costOf };
 }

@@ -13,10 +13,12 @@
  * - It is answered without an activation, like an account that is in memory.
  * - A wrong answer takes no statement. Only a right one is recorded, so that a repeat of the call finds it accepted and not
  *   used.
- * - Secrets are compared as often as for an account, and a wrong one is not compared again.
+ * - Secrets and codes are compared as often as for an account, and a wrong secret is not compared again. The `signin` actor takes
+ *   the turns that this one does not take.
  */
 import type { z } from 'zod';
 import { type Turn, type View, workflow } from '../../../runtime/command.ts';
+import { SigninKeys } from '../../identity/signin-keys.ts';
 import { WebAuthnSettings } from '../../settings.ts';
 import { profileSlice } from '../profile.ts';
 import { acceptAppPassword, findAppPassword } from './app-passwords.ts';
@@ -30,7 +32,7 @@ import {
 import { Factors } from './contract.ts';
 import { areCodesEmailed } from './emailed-codes.ts';
 import { areRecoveryCodes } from './recovery-codes.ts';
-import { acceptTotp, isTotpCode, isTotpOn } from './totp.ts';
+import { acceptTotp, compareCodeInVain, isTotpCode, isTotpOn } from './totp.ts';
 import { acceptTrustedDevice, findTrustedDevice } from './trusted-devices.ts';
 
 type Factor = 'emailed-code' | 'totp' | 'security-key';
@@ -51,6 +53,8 @@ export const checkFactors = workflow({
   run: async (workflow, request) => {
     if (request.isUnknownAccount) {
       isSecretRight(undefined, request);
+      const seemsToHaveApp = workflow.use(SigninKeys).pseudoFactor(request) === 'totp';
+      if (seemsToHaveApp && request.code !== undefined) compareCodeInVain(request.code);
       return { stale: true } as const;
     }
     const { isRight, secrets } = await workflow.turn({
@@ -64,8 +68,9 @@ export const checkFactors = workflow({
     if (!('verify' in first)) return first;
     // Without a challenge, the assertion is too old or answers none of ours.
     const { assertion } = request;
+    if (assertion === undefined) return wrongKey;
     const stored = await workflow.turn({ turn: (turn) => [...turn.entries(authenticatorMap).values()] });
-    const used = assertion && (await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings)));
+    const used = await verifyAssertion(stored, assertion, workflow.use(WebAuthnSettings));
     if (used === undefined) return wrongKey;
     return workflow.turn({ recorded: true, turn: (turn) => (noteUse(turn, used) ? passed : wrongKey) });
   },
